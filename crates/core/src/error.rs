@@ -1,0 +1,143 @@
+//! The one error type: what went wrong, where, and what to do about it.
+//!
+//! Look here to learn which kinds of failure the crate tells apart. The Python border maps each
+//! [`ErrorKind`] to one exception class.
+
+use std::fmt;
+
+/// A result whose error is [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Which family of failure an [`Error`] belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// An argument has a value that makes no sense.
+    Argument,
+    /// A file or a byte string is not what its format says.
+    Format,
+    /// The request is clear, but it cannot be honoured exactly.
+    Unsupported,
+    /// The text holds something that this tokenizer has no token for.
+    Encode,
+    /// A special token stands in text where the caller said that none may.
+    SpecialToken,
+    /// A token or an id is not in the vocabulary.
+    Lookup,
+    /// A file could not be read or written.
+    File,
+    /// A file that should exist does not.
+    FileMissing,
+    /// The bytes of the decoded tokens are not valid UTF-8 and the caller asked for strictness.
+    Decode,
+    /// Training cannot proceed with this corpus or these parameters.
+    Training,
+}
+
+/// What went wrong, where, and what to do.
+///
+/// ```
+/// use jeton_core::{Error, ErrorKind};
+///
+/// let error = Error::new(ErrorKind::Format, "unknown component \"Upcase\"")
+///     .at("normalizer.normalizers[1]")
+///     .at("tokenizer.json")
+///     .hint("did you mean \"Lowercase\"?");
+/// assert_eq!(
+///     error.to_string(),
+///     "tokenizer.json: normalizer.normalizers[1]: unknown component \"Upcase\" (did you mean \"Lowercase\"?)"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    place: Vec<String>,
+    hint: Option<String>,
+}
+
+impl Error {
+    /// An error of a kind, with a message that says what went wrong.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            place: Vec::new(),
+            hint: None,
+        }
+    }
+
+    /// Adds where it went wrong; the outermost place is added last.
+    #[must_use]
+    pub fn at(mut self, place: impl Into<String>) -> Self {
+        self.place.push(place.into());
+        self
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The family this failure belongs to.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for place in self.place.iter().rev() {
+            write!(f, "{place}: ")?;
+        }
+        write!(f, "{}", self.message)?;
+        if let Some(hint) = &self.hint {
+            write!(f, " ({hint})")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The candidate closest to `given`, if it is close enough to be what was meant.
+pub fn did_you_mean<'a>(
+    given: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (edit_distance(given, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.len().div_ceil(3))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein's distance, letters compared without case.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.to_lowercase().chars().take(64).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggestions_come_only_when_close() {
+        let known = ["Lowercase", "StripAccents", "NFC"];
+        assert_eq!(did_you_mean("lowercas", known), Some("Lowercase"));
+        assert_eq!(did_you_mean("Frobnicate", known), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! Models: from a piece of text to tokens.
+//!
+//! A model knows nothing of spans in the original or of special tokens. It sees one piece and says
+//! which tokens it consists of, and which bytes of the piece each holds.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+pub mod bpe;
+pub mod characters;
+mod sampling;
+pub mod unigram;
+mod vocab;
+pub mod word_level;
+pub mod wordpiece;
+
+pub use bpe::Bpe;
+pub use characters::Characters;
+pub use sampling::{Sampler, Sampling};
+pub use unigram::Unigram;
+pub(crate) use vocab::show;
+pub use vocab::{MAX_ID, Vocab};
+pub use word_level::WordLevel;
+pub use wordpiece::WordPiece;
+
+use crate::error::Result;
+
+/// A token of a piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// Its id.
+    pub id: u32,
+    /// The bytes of the piece that it holds.
+    pub range: Range<usize>,
+}
+
+/// One model. The names are those of Hugging Face `tokenizers`, and so are the meanings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Model {
+    /// Byte pair encoding, by merges or by ranks.
+    Bpe(Bpe),
+    /// Whole words.
+    WordLevel(WordLevel),
+    /// Longest match first.
+    WordPiece(WordPiece),
+    /// The most probable segmentation.
+    Unigram(Unigram),
+    /// One token a character.
+    Characters(Characters),
+}
+
+impl Model {
+    /// The tokens of `piece`.
+    ///
+    /// # Errors
+    /// When the piece holds something that the model has no token for.
+    pub fn tokenize(
+        &self,
+        piece: &str,
+        sampling: &mut Sampler,
+        tokens: &mut Vec<Token>,
+    ) -> Result<()> {
+        match self {
+            Self::Bpe(model) => model.tokenize(piece, sampling, tokens),
+            Self::WordLevel(model) => model.tokenize(piece, tokens),
+            Self::WordPiece(model) => model.tokenize(piece, tokens),
+            Self::Unigram(model) => model.tokenize(piece, tokens),
+            Self::Characters(model) => model.tokenize(piece, tokens),
+        }
+    }
+
+    /// The vocabulary.
+    pub fn vocab(&self) -> &Vocab {
+        match self {
+            Self::Bpe(model) => model.vocab(),
+            Self::WordLevel(model) => model.vocab(),
+            Self::WordPiece(model) => model.vocab(),
+            Self::Unigram(model) => model.vocab(),
+            Self::Characters(model) => model.vocab(),
+        }
+    }
+}

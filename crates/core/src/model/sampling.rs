@@ -1,0 +1,46 @@
+//! Random segmentations, drawn from a seed so that they can be drawn again.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// What a caller may say about random segmentation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sampling {
+    /// The probability of leaving a merge out, 0 to 1; unset means what the model says.
+    pub dropout: Option<f32>,
+    /// What the random numbers start from: the same seed gives the same tokens. Unset means a
+    /// fresh one for each call.
+    pub seed: Option<u64>,
+}
+
+/// The random numbers of one call.
+pub struct Sampler {
+    sampling: Sampling,
+    numbers: Option<ChaCha8Rng>,
+}
+
+impl Sampler {
+    /// The random numbers that `sampling` asks for.
+    pub fn new(sampling: Sampling) -> Self {
+        Self {
+            sampling,
+            numbers: None,
+        }
+    }
+
+    /// The probability of leaving a merge out, where the model's own is `of_model`.
+    pub fn dropout(&self, of_model: Option<f32>) -> f32 {
+        self.sampling.dropout.or(of_model).unwrap_or(0.0)
+    }
+
+    /// A number from 0 up to but not including 1.
+    pub fn draw(&mut self) -> f32 {
+        let seed = self.sampling.seed;
+        self.numbers
+            .get_or_insert_with(|| match seed {
+                Some(seed) => ChaCha8Rng::seed_from_u64(seed),
+                None => ChaCha8Rng::from_os_rng(),
+            })
+            .random()
+    }
+}

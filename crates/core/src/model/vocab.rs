@@ -1,0 +1,189 @@
+//! A vocabulary: ids to byte strings, and back.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use serde::{Deserialize, Serialize};
+use std::hash::BuildHasher;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Ids past this are refused: a table from ids to tokens would not fit in memory.
+pub const MAX_ID: u32 = (1 << 24) - 1;
+
+/// The tokens of a model: byte strings, each with one id. Ids may have gaps.
+///
+/// All bytes lie in one buffer; the hash index holds ids only.
+///
+/// ```
+/// use jeton_core::model::Vocab;
+///
+/// let vocab = Vocab::new([(b"a".as_slice(), 0), (b"ab".as_slice(), 5)])?;
+/// assert_eq!(vocab.id(b"ab"), Some(5));
+/// assert_eq!(vocab.token(5), Some(b"ab".as_slice()));
+/// assert_eq!(vocab.token(1), None);
+/// # Ok::<(), jeton_core::Error>(())
+/// ```
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(try_from = "Entries", into = "Entries")]
+pub struct Vocab {
+    bytes: Vec<u8>,
+    /// Where each id's token lies in `bytes`; `ABSENT` for a gap.
+    ranges: Vec<(u32, u32)>,
+    index: HashTable<u32>,
+    hasher: FixedState,
+}
+
+/// What a gap in the ids looks like.
+const ABSENT: (u32, u32) = (u32::MAX, u32::MAX);
+
+/// A vocabulary as it is stored: pairs in the order of ids.
+#[derive(Serialize, Deserialize)]
+struct Entries(Vec<(Vec<u8>, u32)>);
+
+impl Vocab {
+    /// The vocabulary of these tokens.
+    ///
+    /// # Errors
+    /// Two tokens with one id, one token with two ids, an id past [`MAX_ID`], or more than 4 GiB
+    /// of tokens.
+    pub fn new<T: AsRef<[u8]>>(entries: impl IntoIterator<Item = (T, u32)>) -> Result<Self> {
+        let mut vocab = Self::default();
+        for (token, id) in entries {
+            vocab.insert(token.as_ref(), id)?;
+        }
+        Ok(vocab)
+    }
+
+    fn insert(&mut self, token: &[u8], id: u32) -> Result<()> {
+        let broken = |message: String| Err(Error::new(ErrorKind::Format, message));
+        if id > MAX_ID {
+            return broken(format!(
+                "token {} has id {id}, past the largest supported id {MAX_ID}",
+                show(token)
+            ));
+        }
+        if let Some(other) = self.token(id) {
+            let other = show(other);
+            return broken(format!(
+                "id {id} stands for both {other} and {}",
+                show(token)
+            ));
+        }
+        if let Some(other) = self.id(token) {
+            return broken(format!(
+                "token {} has two ids, {other} and {id}",
+                show(token)
+            ));
+        }
+        let start = self.bytes.len();
+        let Ok(end) = u32::try_from(start + token.len()) else {
+            return broken("the tokens take more than 4 GiB".to_owned());
+        };
+        self.bytes.extend_from_slice(token);
+        if self.ranges.len() <= id as usize {
+            self.ranges.resize(id as usize + 1, ABSENT);
+        }
+        self.ranges[id as usize] = (start as u32, end);
+        let Self {
+            bytes,
+            ranges,
+            index,
+            hasher,
+        } = self;
+        index.insert_unique(hasher.hash_one(token), id, |&id| {
+            let (start, end) = ranges[id as usize];
+            hasher.hash_one(&bytes[start as usize..end as usize])
+        });
+        Ok(())
+    }
+
+    /// The id of a token.
+    pub fn id(&self, token: &[u8]) -> Option<u32> {
+        self.index
+            .find(self.hasher.hash_one(token), |&id| {
+                self.token(id) == Some(token)
+            })
+            .copied()
+    }
+
+    /// The token of an id.
+    pub fn token(&self, id: u32) -> Option<&[u8]> {
+        match self.ranges.get(id as usize) {
+            None | Some(&ABSENT) => None,
+            Some(&(start, end)) => Some(&self.bytes[start as usize..end as usize]),
+        }
+    }
+
+    /// How many tokens there are.
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// The largest id.
+    pub fn max_id(&self) -> Option<u32> {
+        self.ranges.len().checked_sub(1).map(|id| id as u32)
+    }
+
+    /// Tokens with their ids, in the order of ids.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        (0..self.ranges.len() as u32).filter_map(|id| Some((self.token(id)?, id)))
+    }
+}
+
+/// A token as messages show it: as text where it is text, escaped where it is not.
+pub(crate) fn show(token: &[u8]) -> String {
+    match std::str::from_utf8(token) {
+        Ok(text) => format!("{text:?}"),
+        Err(_) => format!("b\"{}\"", token.escape_ascii()),
+    }
+}
+
+impl PartialEq for Vocab {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl std::fmt::Debug for Vocab {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Vocab({} tokens)", self.len())
+    }
+}
+
+impl TryFrom<Entries> for Vocab {
+    type Error = Error;
+
+    fn try_from(entries: Entries) -> Result<Self> {
+        Self::new(entries.0)
+    }
+}
+
+impl From<Vocab> for Entries {
+    fn from(vocab: Vocab) -> Self {
+        Self(
+            vocab
+                .iter()
+                .map(|(token, id)| (token.to_vec(), id))
+                .collect(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contradictions_are_refused() {
+        let twice = Vocab::new([("a", 0), ("b", 0)]).unwrap_err();
+        assert_eq!(twice.to_string(), "id 0 stands for both \"a\" and \"b\"");
+        let doubled = Vocab::new([("a", 0), ("a", 1)]).unwrap_err();
+        assert_eq!(doubled.to_string(), "token \"a\" has two ids, 0 and 1");
+        assert!(Vocab::new([("a", u32::MAX)]).is_err());
+    }
+}

@@ -1,0 +1,371 @@
+//! Text on its way through the stages, and where each of its bytes came from.
+//!
+//! Look here for spans: every normalizer and pre-tokenizer changes text through [`AlignedText`],
+//! so the way back to the original is kept in one place. The conventions (what an inserted
+//! character points at, what an empty range means) are those of Hugging Face `tokenizers`, whose
+//! offsets ours must equal.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+/// A half-open range of the original text, in bytes or in characters as the context says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The first position.
+    pub start: usize,
+    /// One past the last position.
+    pub end: usize,
+}
+
+impl Span {
+    /// The range from `start` up to `end`.
+    pub fn new(start: usize, end: usize) -> Self {
+        Self { start, end }
+    }
+}
+
+/// How one character of rewritten text relates to the text before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It stands for the next character of the old text.
+    Replaces,
+    /// It is new, and shares the span of what stands before it.
+    Inserted,
+    /// It stands for the next character, and this many old characters after that are gone.
+    ReplacesAndRemoves(usize),
+}
+
+/// A piece of text together with the span of the original that each byte came from.
+///
+/// Cheap to cut: slices share one buffer until something rewrites them.
+///
+/// ```
+/// use jeton_core::text::{AlignedText, Span};
+///
+/// let text = AlignedText::original("héllo");
+/// let piece = text.slice(1..4);
+/// assert_eq!(piece.as_str(), "él");
+/// // A range that holds part of a character has the span of the whole character.
+/// assert_eq!(piece.span_of(1..3), Span::new(1, 4));
+/// ```
+#[derive(Clone, Debug)]
+pub struct AlignedText {
+    buffer: Rc<Buffer>,
+    range: Range<usize>,
+    /// Where this piece begins in the original.
+    start: usize,
+}
+
+#[derive(Debug)]
+struct Buffer {
+    text: String,
+    /// One span per byte of `text`; `None` while `text` is the original itself.
+    origin: Option<Vec<Span>>,
+}
+
+impl AlignedText {
+    /// The original text itself.
+    pub fn original(text: &str) -> Self {
+        Self {
+            range: 0..text.len(),
+            buffer: Rc::new(Buffer {
+                text: text.to_owned(),
+                origin: None,
+            }),
+            start: 0,
+        }
+    }
+
+    /// The text of this piece.
+    pub fn as_str(&self) -> &str {
+        &self.buffer.text[self.range.clone()]
+    }
+
+    /// Whether no text is left.
+    pub fn is_empty(&self) -> bool {
+        self.range.is_empty()
+    }
+
+    /// Where this piece begins in the original, in bytes.
+    pub fn original_start(&self) -> usize {
+        self.start
+    }
+
+    /// The part of this piece in `range` (bytes, on character boundaries).
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        let start = match range.is_empty() {
+            true => self.start + range.start,
+            false => self.span_of(range.clone()).start,
+        };
+        Self {
+            buffer: Rc::clone(&self.buffer),
+            range: self.range.start + range.start..self.range.start + range.end,
+            start,
+        }
+    }
+
+    /// The span of the original, in bytes, that `range` (bytes of this piece) came from.
+    ///
+    /// An empty range, and one past the end of the piece, is taken to count from where the piece
+    /// begins: there is nothing to look up.
+    pub fn span_of(&self, range: Range<usize>) -> Span {
+        if range.is_empty() || range.end > self.range.len() {
+            return Span::new(self.start + range.start, self.start + range.end);
+        }
+        let first = self.span_of_byte(range.start);
+        let last = self.span_of_byte(range.end - 1);
+        Span::new(first.start, last.end)
+    }
+
+    fn span_of_byte(&self, index: usize) -> Span {
+        let index = self.range.start + index;
+        match &self.buffer.origin {
+            Some(spans) => spans[index],
+            None => {
+                let text = &self.buffer.text;
+                Span::new(
+                    text.floor_char_boundary(index),
+                    text.ceil_char_boundary(index + 1),
+                )
+            }
+        }
+    }
+
+    /// Replaces the text by `characters`, each with its relation to the old text.
+    ///
+    /// `removed_first` old characters are dropped before the first new one.
+    pub fn rewrite(
+        &mut self,
+        removed_first: usize,
+        characters: impl IntoIterator<Item = (char, Change)>,
+    ) {
+        let old = self.as_str();
+        let mut text = String::with_capacity(old.len());
+        let mut spans = Vec::with_capacity(old.len());
+        let mut rest = old.chars();
+        let mut skip =
+            |count: usize| -> usize { rest.by_ref().take(count).map(char::len_utf8).sum() };
+        let mut position = skip(removed_first);
+        for (character, change) in characters {
+            let span = match change {
+                Change::Inserted => self.span_before(position),
+                _ => self.span_of_byte(position),
+            };
+            position += match change {
+                Change::Inserted => 0,
+                Change::Replaces => skip(1),
+                Change::ReplacesAndRemoves(count) => skip(1 + count),
+            };
+            text.push(character);
+            spans.extend(std::iter::repeat_n(span, character.len_utf8()));
+        }
+        self.set(text, spans);
+    }
+
+    /// Replaces each of `ranges` (bytes, in order, not overlapping) by `content`.
+    pub fn replace_ranges(
+        &mut self,
+        ranges: impl IntoIterator<Item = Range<usize>>,
+        content: &str,
+    ) {
+        let mut ranges = ranges.into_iter().peekable();
+        if ranges.peek().is_none() {
+            return;
+        }
+        let old = self.as_str();
+        let mut text = String::with_capacity(old.len());
+        let mut spans = Vec::with_capacity(old.len());
+        let mut done = 0;
+        for range in ranges {
+            text.push_str(&old[done..range.start]);
+            spans.extend((done..range.start).map(|i| self.span_of_byte(i)));
+            text.push_str(content);
+            spans.extend(std::iter::repeat_n(
+                self.span_before(range.end),
+                content.len(),
+            ));
+            done = range.end;
+        }
+        text.push_str(&old[done..]);
+        spans.extend((done..old.len()).map(|i| self.span_of_byte(i)));
+        self.set(text, spans);
+    }
+
+    /// Puts `prefix` in front; it shares the span of the first character. Empty text stays empty.
+    pub fn prepend(&mut self, prefix: &str) {
+        if self.is_empty() {
+            return;
+        }
+        let first = self.span_of_byte(0);
+        let old = self.as_str();
+        let mut text = String::with_capacity(prefix.len() + old.len());
+        text.push_str(prefix);
+        text.push_str(old);
+        let spans = std::iter::repeat_n(first, prefix.len())
+            .chain((0..old.len()).map(|i| self.span_of_byte(i)))
+            .collect();
+        self.set(text, spans);
+    }
+
+    /// Keeps the characters that `keep` accepts.
+    pub fn retain(&mut self, keep: impl Fn(char) -> bool) {
+        if self.as_str().chars().all(&keep) {
+            return;
+        }
+        let old = self.as_str();
+        let mut text = String::with_capacity(old.len());
+        let mut spans = Vec::with_capacity(old.len());
+        for (at, character) in old.char_indices().filter(|(_, c)| keep(*c)) {
+            text.push(character);
+            spans.extend(std::iter::repeat_n(
+                self.span_of_byte(at),
+                character.len_utf8(),
+            ));
+        }
+        self.set(text, spans);
+    }
+
+    /// What an insertion at `position` shares: the span of the byte before it.
+    fn span_before(&self, position: usize) -> Span {
+        match position.checked_sub(1) {
+            Some(previous) => self.span_of_byte(previous),
+            None => Span::new(self.start, self.start),
+        }
+    }
+
+    fn set(&mut self, text: String, spans: Vec<Span>) {
+        debug_assert_eq!(text.len(), spans.len());
+        self.range = 0..text.len();
+        self.buffer = Rc::new(Buffer {
+            text,
+            origin: Some(spans),
+        });
+    }
+}
+
+/// The pieces that the pre-tokenizer cuts the text into, in order.
+///
+/// Each stage either cuts the pieces finer or rewrites them; a piece without text is dropped.
+#[derive(Clone, Debug)]
+pub struct Pieces(Vec<AlignedText>);
+
+impl Pieces {
+    /// One piece: the whole text.
+    pub fn new(text: AlignedText) -> Self {
+        Self(if text.is_empty() { vec![] } else { vec![text] })
+    }
+
+    /// The pieces in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, AlignedText> {
+        self.0.iter()
+    }
+
+    /// Replaces each piece by those that `cut` makes of it.
+    ///
+    /// # Errors
+    /// The first error of `cut`.
+    pub fn cut<E>(
+        &mut self,
+        mut cut: impl FnMut(AlignedText, &mut Vec<AlignedText>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut finer = Vec::with_capacity(self.0.len());
+        for piece in self.0.drain(..) {
+            cut(piece, &mut finer)?;
+        }
+        finer.retain(|piece| !piece.is_empty());
+        self.0 = finer;
+        Ok(())
+    }
+}
+
+/// Turns spans in bytes of `text` into spans in characters.
+///
+/// Built in one pass; asked in any order.
+pub struct CharacterIndex {
+    /// The number of characters that begin before each byte; empty when text is ASCII.
+    before: Vec<u32>,
+    length: usize,
+}
+
+impl CharacterIndex {
+    /// The index of `text`.
+    pub fn new(text: &str) -> Self {
+        if text.is_ascii() {
+            return Self {
+                before: Vec::new(),
+                length: text.len(),
+            };
+        }
+        let mut before = Vec::with_capacity(text.len() + 1);
+        for (number, character) in text.chars().enumerate() {
+            before.extend(std::iter::repeat_n(number as u32, character.len_utf8()));
+        }
+        before.push(text.chars().count() as u32);
+        Self {
+            before,
+            length: text.len(),
+        }
+    }
+
+    /// The characters that the bytes of `span` belong to.
+    pub fn characters(&self, span: Span) -> Span {
+        match self.before.is_empty() {
+            true => span,
+            false => Span::new(self.at(span.start), self.at(span.end)),
+        }
+    }
+
+    fn at(&self, byte: usize) -> usize {
+        self.before[byte.min(self.length)] as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spans(text: &AlignedText) -> Vec<(usize, usize)> {
+        (0..text.as_str().len())
+            .map(|i| text.span_of(i..i + 1))
+            .map(|span| (span.start, span.end))
+            .collect()
+    }
+
+    #[test]
+    fn insertions_share_the_span_before_them() {
+        let mut text = AlignedText::original("ab");
+        text.rewrite(
+            0,
+            [
+                ('x', Change::Replaces),
+                ('y', Change::Inserted),
+                ('b', Change::Replaces),
+            ],
+        );
+        assert_eq!(text.as_str(), "xyb");
+        assert_eq!(spans(&text), [(0, 1), (0, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn a_replacement_has_the_span_of_the_last_replaced_byte() {
+        let mut text = AlignedText::original("a--b");
+        text.replace_ranges([1..3], "_");
+        assert_eq!(text.as_str(), "a_b");
+        assert_eq!(spans(&text), [(0, 1), (2, 3), (3, 4)]);
+    }
+
+    #[test]
+    fn a_prefix_has_the_span_of_the_first_character() {
+        let mut text = AlignedText::original("xéy").slice(1..4);
+        text.prepend("▁");
+        assert_eq!(text.span_of(0..3), Span::new(1, 3));
+        assert_eq!(text.span_of(0..6), Span::new(1, 4));
+    }
+
+    #[test]
+    fn characters_are_counted_from_the_front() {
+        let index = CharacterIndex::new("aé€b");
+        assert_eq!(index.characters(Span::new(1, 6)), Span::new(1, 3));
+        assert_eq!(index.characters(Span::new(6, 7)), Span::new(3, 4));
+    }
+}

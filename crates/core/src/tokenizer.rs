@@ -1,0 +1,209 @@
+//! A tokenizer: the stages in order. The only file that knows the order.
+
+use serde::{Deserialize, Serialize};
+
+use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
+use crate::decoder::Decoder;
+use crate::encoding::Encoding;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Model, Sampler, Sampling};
+use crate::normalizer::Normalizer;
+use crate::post_processor::PostProcessor;
+use crate::pre_tokenizer::PreTokenizer;
+use crate::text::{AlignedText, CharacterIndex, Pieces, Span};
+
+/// The stages of a tokenizer, as they are put together and taken apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stages {
+    /// Tokens found by their spelling, before any other stage.
+    pub added_tokens: Vec<AddedToken>,
+    /// What happens to text first.
+    pub normalizer: Option<Normalizer>,
+    /// Where text is cut.
+    pub pre_tokenizer: Option<PreTokenizer>,
+    /// From pieces to tokens.
+    pub model: Model,
+    /// The special tokens around a text.
+    pub post_processor: Option<PostProcessor>,
+    /// From tokens back to text.
+    pub decoder: Option<Decoder>,
+}
+
+/// A tokenizer: text to ids and back. It never changes once built, so threads share it freely.
+#[derive(Clone, Debug)]
+pub struct Tokenizer {
+    stages: Stages,
+    added_tokens: AddedTokens,
+}
+
+/// The unit that spans are given in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Characters (Unicode scalar values).
+    #[default]
+    Characters,
+    /// Bytes of UTF-8.
+    Bytes,
+}
+
+/// What may vary from one call of encoding to the next.
+#[derive(Clone, Debug, Default)]
+pub struct EncodeOptions {
+    /// What special tokens in the text mean.
+    pub special: SpecialPolicy,
+    /// Whether the post-processor adds its special tokens.
+    pub add_special_tokens: bool,
+    /// Random segmentation.
+    pub sampling: Sampling,
+    /// What spans count.
+    pub unit: Unit,
+}
+
+impl Tokenizer {
+    /// The tokenizer of these stages.
+    ///
+    /// # Errors
+    /// Stages that do not fit together, each named.
+    pub fn new(mut stages: Stages) -> Result<Self> {
+        stages.added_tokens.sort_by_key(|token| token.id);
+        let added_tokens =
+            AddedTokens::new(stages.added_tokens.clone(), stages.normalizer.as_ref())?;
+        Ok(Self {
+            stages,
+            added_tokens,
+        })
+    }
+
+    /// The stages.
+    pub fn stages(&self) -> &Stages {
+        &self.stages
+    }
+
+    /// The tokens of a text, or of a pair of texts, with where each came from.
+    ///
+    /// # Errors
+    /// What the special policy forbids, and what the model has no token for.
+    pub fn encode(
+        &self,
+        text: &str,
+        pair: Option<&str>,
+        options: &EncodeOptions,
+    ) -> Result<Encoding> {
+        let mut sampler = Sampler::new(options.sampling);
+        let mut encodings = vec![self.encode_one(text, options, &mut sampler)?];
+        if let Some(pair) = pair {
+            encodings.push(self.encode_one(pair, options, &mut sampler)?);
+        }
+        match &self.stages.post_processor {
+            Some(post_processor) => {
+                post_processor.process(encodings, options.add_special_tokens, &|id| {
+                    self.token_bytes(id).map(<[u8]>::to_vec)
+                })
+            }
+            None => Ok(PostProcessor::join(encodings)),
+        }
+    }
+
+    /// text ─ added tokens ─ normalizer ─ pre-tokenizer ─ model ─▶ ids and spans
+    fn encode_one(
+        &self,
+        text: &str,
+        options: &EncodeOptions,
+        sampler: &mut Sampler,
+    ) -> Result<Encoding> {
+        let stages = &self.stages;
+        let mut rows = Rows::new(text, options.unit);
+        let mut tokens = Vec::new();
+        for cut in self.added_tokens.cut(
+            AlignedText::original(text),
+            stages.normalizer.as_ref(),
+            &options.special,
+        )? {
+            match cut {
+                Cut::Token(id, text) => {
+                    rows.push(id, text.span_of(0..text.as_str().len()));
+                    rows.end_word();
+                }
+                Cut::Text(text) => {
+                    let mut pieces = Pieces::new(text);
+                    if let Some(pre_tokenizer) = &stages.pre_tokenizer {
+                        pre_tokenizer.cut(&mut pieces)?;
+                    }
+                    for piece in pieces.iter() {
+                        tokens.clear();
+                        stages
+                            .model
+                            .tokenize(piece.as_str(), sampler, &mut tokens)?;
+                        for token in &tokens {
+                            rows.push(token.id, piece.span_of(token.range.clone()));
+                        }
+                        rows.end_word();
+                    }
+                }
+            }
+        }
+        Ok(rows.encoding)
+    }
+
+    /// The bytes that an id stands for in the vocabulary or among the added tokens.
+    pub fn token_bytes(&self, id: u32) -> Option<&[u8]> {
+        match self.added_tokens.by_id(id) {
+            Some(token) => Some(token.content.as_bytes()),
+            None => self.stages.model.vocab().token(id),
+        }
+    }
+
+    /// The text of these ids as bytes, as the decoder says.
+    ///
+    /// # Errors
+    /// An id that stands for no token.
+    pub fn decode_bytes(&self, ids: &[u32], skip_special_tokens: bool) -> Result<Vec<u8>> {
+        let _ = skip_special_tokens;
+        for (position, &id) in ids.iter().enumerate() {
+            if self.token_bytes(id).is_none() {
+                return Err(Error::new(
+                    ErrorKind::Lookup,
+                    format!("id {id} at position {position} stands for no token"),
+                ));
+            }
+        }
+        unimplemented!()
+    }
+}
+
+/// An encoding as it grows, token by token.
+struct Rows {
+    encoding: Encoding,
+    characters: Option<CharacterIndex>,
+    word: u32,
+}
+
+impl Rows {
+    fn new(text: &str, unit: Unit) -> Self {
+        Self {
+            encoding: Encoding::default(),
+            characters: match unit {
+                Unit::Characters => Some(CharacterIndex::new(text)),
+                Unit::Bytes => None,
+            },
+            word: 0,
+        }
+    }
+
+    fn push(&mut self, id: u32, span: Span) {
+        let span = match &self.characters {
+            Some(index) => index.characters(span),
+            None => span,
+        };
+        self.encoding.ids.push(id);
+        self.encoding.spans.push(span);
+        self.encoding.word_ids.push(Some(self.word));
+        self.encoding.type_ids.push(0);
+        self.encoding.sequence_ids.push(Some(0));
+        self.encoding.special_tokens_mask.push(false);
+    }
+
+    fn end_word(&mut self) {
+        self.word += 1;
+    }
+}
