@@ -16,6 +16,7 @@ pub mod normalizer;
 pub mod pattern;
 pub mod post_processor;
 pub mod pre_tokenizer;
+pub mod printable;
 pub mod text;
 pub mod tokenizer;
 
