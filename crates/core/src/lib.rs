@@ -11,6 +11,7 @@ pub mod added_tokens;
 pub mod decoder;
 pub mod encoding;
 pub mod error;
+pub mod format;
 pub mod model;
 pub mod normalizer;
 pub mod pattern;

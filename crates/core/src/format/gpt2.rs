@@ -1,0 +1,319 @@
+//! GPT-2's pair of files: `vocab.json`, tokens to ids, and `merges.txt`, one merge a line.
+//!
+//! Look here for both. Each byte of a token is written as one of 256 printable characters (see
+//! [`crate::printable`]); in memory tokens are the bytes themselves.
+//!
+//! ```text
+//! {"!": 0, "\"": 1, …, "\u0120the": 262, …}        #version: 0.2
+//!                                                  Ġ t
+//!                                                  h e
+//! ```
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+
+use crate::added_tokens::AddedToken;
+use crate::decoder::Decoder;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::bpe::BpeOptions;
+use crate::model::{Bpe, Model, Vocab, show};
+use crate::post_processor::PostProcessor;
+use crate::pre_tokenizer::PreTokenizer;
+use crate::printable;
+use crate::tokenizer::Stages;
+
+/// The token that ends a document; special wherever the vocabulary holds it.
+pub const END_OF_TEXT: &str = "<|endoftext|>";
+
+/// A merge list: what is merged with what, first to last.
+pub type Merges = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// The tokenizer of a pair of files, as `ByteLevelBPETokenizer` of `tokenizers` and
+/// `GPT2Tokenizer` of `transformers` make it: cut by GPT-2's pattern, no space put in front.
+///
+/// # Errors
+/// The first thing that is not as it should be, with its file and line.
+pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Stages> {
+    let vocab = read_vocab(vocab_json).map_err(|error| error.at("vocab.json"))?;
+    let merges = read_merges(merges_txt, &vocab).map_err(|error| error.at("merges.txt"))?;
+    stages(vocab, merges)
+}
+
+/// The tokenizer of a vocabulary and merges.
+///
+/// # Errors
+/// A merge of tokens, or into a token, that the vocabulary lacks.
+pub fn stages(vocab: Vocab, merges: Merges) -> Result<Stages> {
+    let end_of_text = vocab.id(END_OF_TEXT.as_bytes()).map(|id| AddedToken {
+        id,
+        content: END_OF_TEXT.to_owned(),
+        special: true,
+        single_word: false,
+        lstrip: false,
+        rstrip: false,
+        normalized: false,
+    });
+    Ok(Stages {
+        added_tokens: end_of_text.into_iter().collect(),
+        normalizer: None,
+        pre_tokenizer: Some(PreTokenizer::ByteLevel {
+            add_prefix_space: false,
+            trim_offsets: true,
+            use_regex: true,
+            printable: false,
+        }),
+        model: Model::Bpe(Bpe::by_merges(vocab, merges, BpeOptions::default())?),
+        post_processor: Some(PostProcessor::ByteLevel {
+            add_prefix_space: true,
+            trim_offsets: false,
+            use_regex: true,
+        }),
+        decoder: Some(Decoder::ByteLevel { printable: false }),
+    })
+}
+
+/// The tokens in a `vocab.json`.
+///
+/// # Errors
+/// What is no JSON object from tokens in printable characters to ids.
+pub fn read_vocab(vocab_json: &[u8]) -> Result<Vocab> {
+    let Pairs(pairs) = serde_json::from_slice(vocab_json)
+        .map_err(|error| Error::new(ErrorKind::Format, error.to_string()))?;
+    let mut tokens = Vec::with_capacity(pairs.len());
+    for (text, id) in pairs {
+        tokens.push((read_token(&text)?, id));
+    }
+    Vocab::new(tokens)
+}
+
+/// An object of JSON as pairs, so that a key that comes twice is not lost.
+struct Pairs(Vec<(String, u32)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct PairsVisitor;
+
+        impl<'de> Visitor<'de> for PairsVisitor {
+            type Value = Pairs;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object from tokens to ids")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> std::result::Result<Self::Value, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+
+        deserializer.deserialize_map(PairsVisitor)
+    }
+}
+
+/// The merges in a `merges.txt`, with or without its `#version` line.
+///
+/// # Errors
+/// The first line that is not two tokens of `vocab` that make a third.
+pub fn read_merges(merges_txt: &[u8], vocab: &Vocab) -> Result<Merges> {
+    let text = match std::str::from_utf8(merges_txt) {
+        Ok(text) => text,
+        Err(error) => {
+            let before = &merges_txt[..error.valid_up_to()];
+            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            return Err(Error::new(ErrorKind::Format, "not UTF-8").at(format!("line {line}")));
+        }
+    };
+    text.trim_end_matches(['\n', '\r'])
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.starts_with("#version"))
+        .map(|(index, line)| {
+            read_merge(line, vocab).map_err(|error| error.at(format!("line {}", index + 1)))
+        })
+        .collect()
+}
+
+fn read_merge(line: &str, vocab: &Vocab) -> Result<(Vec<u8>, Vec<u8>)> {
+    let Some((left, right)) = line
+        .split_once(' ')
+        .filter(|(left, right)| !left.is_empty() && !right.is_empty() && !right.contains(' '))
+    else {
+        return Err(Error::new(
+            ErrorKind::Format,
+            format!("expected two tokens with a space between them, found {line:?}"),
+        ));
+    };
+    let (left, right) = (read_token(left)?, read_token(right)?);
+    let whole = [left.as_slice(), &right].concat();
+    for token in [&left, &right, &whole] {
+        if vocab.id(token).is_none() {
+            return Err(Error::new(
+                ErrorKind::Format,
+                format!("the token {} is not in the vocabulary", show(token)),
+            ));
+        }
+    }
+    Ok((left, right))
+}
+
+/// The bytes of a token written in printable characters.
+fn read_token(text: &str) -> Result<Vec<u8>> {
+    printable::decode(text).ok_or_else(|| {
+        let stranger = text.chars().find(|c| printable::to_byte(*c).is_none());
+        Error::new(
+            ErrorKind::Format,
+            format!(
+                "{:?} in the token {text:?} is none of the 256 characters that stand for bytes",
+                stranger.unwrap_or_default()
+            ),
+        )
+    })
+}
+
+/// A vocabulary as a `vocab.json`, laid out as the published one.
+pub fn write_vocab(vocab: &Vocab) -> String {
+    let mut json = String::from("{");
+    for (token, id) in vocab.iter() {
+        if json.len() > 1 {
+            json.push_str(", ");
+        }
+        json.push('"');
+        for character in token.iter().map(|byte| printable::to_char(*byte)) {
+            match character {
+                '"' | '\\' => json.extend(['\\', character]),
+                ' '..='~' => json.push(character),
+                _ => json.push_str(&format!("\\u{:04x}", u32::from(character))),
+            }
+        }
+        json.push_str(&format!("\": {id}"));
+    }
+    json.push('}');
+    json
+}
+
+/// Merges as a `merges.txt`.
+pub fn write_merges<'a>(merges: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> String {
+    let mut text = String::from("#version: 0.2\n");
+    for (left, right) in merges {
+        text.push_str(&printable::encode(left));
+        text.push(' ');
+        text.push_str(&printable::encode(right));
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VOCAB: &str = r#"{"a": 0, "\u0120": 1, "\"": 2, "\u0120a": 3, "<|endoftext|>": 4}"#;
+
+    #[test]
+    fn what_is_written_is_what_was_read() {
+        let vocab = read_vocab(VOCAB.as_bytes()).unwrap();
+        assert_eq!(vocab.id(b" a"), Some(3));
+        assert_eq!(write_vocab(&vocab), VOCAB);
+        let merges = read_merges("#version: 0.2\nĠ a\n".as_bytes(), &vocab).unwrap();
+        assert_eq!(merges, [(b" ".to_vec(), b"a".to_vec())]);
+        assert_eq!(merges, read_merges("Ġ a".as_bytes(), &vocab).unwrap());
+        assert_eq!(
+            merges,
+            read_merges("Ġ a\r\n\r\n".as_bytes(), &vocab).unwrap()
+        );
+        let written = merges.iter().map(|(a, b)| (a.as_slice(), b.as_slice()));
+        assert_eq!(write_merges(written), "#version: 0.2\nĠ a\n");
+    }
+
+    #[test]
+    fn broken_vocabularies_are_refused() {
+        let cases = [
+            (
+                "cut",
+                r#"{"a": 0, "b"#,
+                "EOF while parsing a string at line 1 column 11",
+            ),
+            (
+                "an array",
+                "[]",
+                "invalid type: sequence, expected an object from tokens to ids at line 1 column 0",
+            ),
+            (
+                "no id",
+                r#"{"a": "b"}"#,
+                "invalid type: string \"b\", expected u32 at line 1 column 9",
+            ),
+            (
+                "negative",
+                r#"{"a": -1}"#,
+                "invalid value: integer `-1`, expected u32 at line 1 column 8",
+            ),
+            (
+                "twice a token",
+                r#"{"a": 0, "a": 1}"#,
+                "token \"a\" has two ids, 0 and 1",
+            ),
+            (
+                "twice an id",
+                r#"{"a": 0, "b": 0}"#,
+                "id 0 stands for both \"a\" and \"b\"",
+            ),
+            (
+                "a space",
+                r#"{" a": 0}"#,
+                "' ' in the token \" a\" is none of the 256 characters that stand for bytes",
+            ),
+        ];
+        for (name, json, message) in cases {
+            let error = read_vocab(json.as_bytes()).expect_err(name);
+            assert_eq!(error.to_string(), message, "{name}");
+        }
+    }
+
+    #[test]
+    fn broken_merges_name_the_line() {
+        let vocab = read_vocab(VOCAB.as_bytes()).unwrap();
+        let cases: &[(&str, &[u8], &str)] = &[
+            (
+                "one token",
+                b"#version: 0.2\na\n",
+                "line 2: expected two tokens with a space between them, found \"a\"",
+            ),
+            (
+                "three tokens",
+                b"a a a\n",
+                "line 1: expected two tokens with a space between them, found \"a a a\"",
+            ),
+            (
+                "blank line",
+                b"\na a",
+                "line 1: expected two tokens with a space between them, found \"\"",
+            ),
+            (
+                "unknown token",
+                b"a b\n",
+                "line 1: the token \"b\" is not in the vocabulary",
+            ),
+            (
+                "unknown result",
+                b"a a\n",
+                "line 1: the token \"aa\" is not in the vocabulary",
+            ),
+            ("not UTF-8", b"a a\n\xff\n", "line 2: not UTF-8"),
+            (
+                "not printable",
+                "a \u{2581}".as_bytes(),
+                "line 1: '▁' in the token \"▁\" is none of the 256 characters that stand for bytes",
+            ),
+        ];
+        for (name, file, message) in cases {
+            let error = read_merges(file, &vocab).expect_err(name);
+            assert_eq!(error.to_string(), *message, "{name}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! File formats: how tokenizers are read and written.
+//!
+//! One file a format. Each knows the conventions that the format stores tokens by; past this
+//! module, tokens are bytes.
+
+pub mod gpt2;
+pub mod tiktoken;

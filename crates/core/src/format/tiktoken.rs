@@ -1,0 +1,263 @@
+//! tiktoken's ranks: a line for each token, its bytes in base64 and its rank.
+//!
+//! Look here for `.tiktoken` files, which Llama 3 publishes under the name `.model`. Such a file
+//! holds neither the pattern that cuts text nor the special tokens; they come from elsewhere.
+//!
+//! ```text
+//! IQ== 0
+//! Ig== 1
+//! IHRoZQ== 262
+//! ```
+
+use std::cell::Cell;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+use crate::added_tokens::AddedToken;
+use crate::decoder::Decoder;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Bpe, Model, Vocab, show};
+use crate::pattern::SearchPattern;
+use crate::pre_tokenizer::PreTokenizer;
+use crate::tokenizer::Stages;
+
+/// The ranks in a file.
+///
+/// Lines end as tiktoken reads them (`\n`, `\r\n` or `\r`), and empty ones are passed over. The
+/// base64 must be whole and canonical, so that a damaged file is refused rather than misread.
+///
+/// ```
+/// use jeton_core::format::tiktoken;
+///
+/// let ranks = tiktoken::read_ranks(b"YQ== 0\nYg== 1\nYWI= 2\n")?;
+/// assert_eq!(ranks.id(b"ab"), Some(2));
+///
+/// let error = tiktoken::read_ranks(b"YQ== 0\nYg==\n").unwrap_err();
+/// assert_eq!(error.to_string(), "line 2: no rank after the token \"Yg==\"");
+/// # Ok::<(), jeton_core::Error>(())
+/// ```
+///
+/// # Errors
+/// The first line that is not a token and a rank, or that contradicts one before it.
+pub fn read_ranks(data: &[u8]) -> Result<Vocab> {
+    let number = Cell::new(0);
+    let mut failure = None;
+    let entries = lines(data)
+        .inspect(|(line_number, _)| number.set(*line_number))
+        .filter(|(_, line)| !line.is_empty())
+        .map_while(|(_, line)| read_line(line).map_err(|error| failure = Some(error)).ok());
+    let vocab = Vocab::new(entries);
+    let place = |error: Error| error.at(format!("line {}", number.get()));
+    match failure {
+        Some(error) => Err(place(error)),
+        None => vocab.map_err(place),
+    }
+}
+
+fn read_line(line: &[u8]) -> Result<(Vec<u8>, u32)> {
+    let broken = |message: String| Err(Error::new(ErrorKind::Format, message));
+    let mut fields = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|field| !field.is_empty());
+    let Some(base64) = fields.next() else {
+        return broken("no token and no rank".to_owned());
+    };
+    let Some(rank) = fields.next() else {
+        return broken(format!("no rank after the token {}", excerpt(base64)));
+    };
+    if let Some(more) = fields.next() {
+        return broken(format!("{} after the rank", excerpt(more)));
+    }
+    let Ok(token) = BASE64_STANDARD.decode(base64) else {
+        return broken(format!("the token {} is not base64", excerpt(base64)));
+    };
+    if token.is_empty() {
+        return broken("the token is empty".to_owned());
+    }
+    let digits = rank.iter().all(u8::is_ascii_digit);
+    match std::str::from_utf8(rank)
+        .ok()
+        .filter(|_| digits)
+        .map(str::parse)
+    {
+        Some(Ok(rank)) => Ok((token, rank)),
+        Some(Err(_)) => broken(format!("the rank {} is too large", excerpt(rank))),
+        None => broken(format!("the rank {} is not a number", excerpt(rank))),
+    }
+}
+
+/// The lines of a file with their numbers from 1, without their ends.
+fn lines(data: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut rest = data;
+    let mut number = 0;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        number += 1;
+        let end = rest
+            .iter()
+            .position(|byte| matches!(byte, b'\n' | b'\r'))
+            .unwrap_or(rest.len());
+        let (line, after) = rest.split_at(end);
+        rest = after
+            .strip_prefix(b"\r\n")
+            .unwrap_or_else(|| after.get(1..).unwrap_or_default());
+        Some((number, line))
+    })
+}
+
+/// A field as messages show it: no more than the beginning.
+fn excerpt(field: &[u8]) -> String {
+    const LONGEST: usize = 40;
+    match field.get(..LONGEST) {
+        Some(beginning) if field.len() > LONGEST => format!("{}…", show(beginning)),
+        _ => show(field),
+    }
+}
+
+/// Ranks as a file, byte for byte as the published files are laid out.
+pub fn write_ranks(ranks: &Vocab) -> Vec<u8> {
+    let mut data = Vec::new();
+    for (token, rank) in ranks.iter() {
+        data.extend_from_slice(BASE64_STANDARD.encode(token).as_bytes());
+        data.extend_from_slice(format!(" {rank}\n").as_bytes());
+    }
+    data
+}
+
+/// The tokenizer that tiktoken makes of ranks, a pattern and special tokens.
+///
+/// # Errors
+/// Ranks that lack one of the 256 bytes; a special token whose id is another token's.
+pub fn stages(
+    ranks: Vocab,
+    pattern: SearchPattern,
+    special_tokens: impl IntoIterator<Item = (String, u32)>,
+) -> Result<Stages> {
+    let mut added_tokens = Vec::new();
+    for (content, id) in special_tokens {
+        if let Some(token) = ranks.token(id) {
+            return Err(Error::new(
+                ErrorKind::Argument,
+                format!(
+                    "the special token {content:?} has id {id}, which is the rank of {}",
+                    show(token)
+                ),
+            )
+            .hint(match ranks.max_id() {
+                Some(max) => format!("ids from {} on are free", max + 1),
+                None => "give it another id".to_owned(),
+            }));
+        }
+        added_tokens.push(AddedToken {
+            id,
+            content,
+            special: true,
+            single_word: false,
+            lstrip: false,
+            rstrip: false,
+            normalized: false,
+        });
+    }
+    added_tokens.sort_by_key(|token| token.id);
+    Ok(Stages {
+        added_tokens,
+        normalizer: None,
+        pre_tokenizer: Some(PreTokenizer::Matches { pattern }),
+        model: Model::Bpe(Bpe::by_ranks(ranks)?),
+        post_processor: None,
+        decoder: Some(Decoder::ByteLevel { printable: false }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_as_tiktoken_reads_them() {
+        let ranks = read_ranks(b"YQ== 0\r\n\r\nYg==\t1\rYw==  2\n\n ZA== 3").unwrap();
+        let tokens: Vec<_> = ranks.iter().map(|(token, _)| token.to_vec()).collect();
+        assert_eq!(tokens, [b"a", b"b", b"c", b"d"]);
+    }
+
+    #[test]
+    fn what_is_written_is_what_was_read() {
+        let file = b"YQ== 0\nYg== 1\nYWI= 7\n4oI= 9\n";
+        assert_eq!(write_ranks(&read_ranks(file).unwrap()), file);
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let cases: &[(&str, &[u8], &str)] = &[
+            (
+                "bad base64",
+                b"YQ== 0\n?? 1\n",
+                "line 2: the token \"??\" is not base64",
+            ),
+            (
+                "cut base64",
+                b"YQ 0\n",
+                "line 1: the token \"YQ\" is not base64",
+            ),
+            (
+                "missing rank",
+                b"\n\nYQ==\n",
+                "line 3: no rank after the token \"YQ==\"",
+            ),
+            (
+                "truncated",
+                b"YQ== 0\r\nYg",
+                "line 2: no rank after the token \"Yg\"",
+            ),
+            ("no token", b"YQ== 0\n   \n", "line 2: no token and no rank"),
+            (
+                "words",
+                b"YQ== one\n",
+                "line 1: the rank \"one\" is not a number",
+            ),
+            (
+                "negative",
+                b"YQ== -1\n",
+                "line 1: the rank \"-1\" is not a number",
+            ),
+            (
+                "huge",
+                b"YQ== 99999999999\n",
+                "line 1: the rank \"99999999999\" is too large",
+            ),
+            (
+                "past the limit",
+                b"YQ== 16777216\n",
+                "line 1: token \"a\" has id 16777216, past the largest supported id 16777215",
+            ),
+            (
+                "three fields",
+                b"YQ== 0 x\n",
+                "line 1: \"x\" after the rank",
+            ),
+            (
+                "not UTF-8",
+                b"YQ== 0\n\xff\xfe 1\n",
+                "line 2: the token b\"\\xff\\xfe\" is not base64",
+            ),
+            (
+                "twice a rank",
+                b"YQ== 0\nYg== 0\nYw==",
+                "line 2: id 0 stands for both \"a\" and \"b\"",
+            ),
+            (
+                "twice a token",
+                b"YQ== 0\nYg== 1\nYQ== 2\n",
+                "line 3: token \"a\" has two ids, 0 and 2",
+            ),
+        ];
+        for (name, file, message) in cases {
+            let error = read_ranks(file).expect_err(name);
+            assert_eq!(error.to_string(), *message, "{name}");
+            assert_eq!(error.kind(), ErrorKind::Format, "{name}");
+        }
+    }
+}
