@@ -22,4 +22,4 @@ pub mod text;
 pub mod tokenizer;
 
 pub use error::{Error, ErrorKind, Result};
-pub use tokenizer::{EncodeOptions, Stages, Tokenizer, Unit};
+pub use tokenizer::{EncodeOptions, OnInvalid, Stages, Tokenizer, Unit};

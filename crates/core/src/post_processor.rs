@@ -1,9 +1,14 @@
 //! Post-processors: the special tokens around a text or a pair of texts, such as `[CLS] A [SEP]`.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::Encoding;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::text::Span;
+use crate::tokenizer::Unit;
 
 /// Which of the two texts a piece of a template stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +68,7 @@ pub enum PostProcessor {
         /// `[CLS]` and its id.
         cls: (String, u32),
     },
-    /// `<s> A </s>`, `<s> A </s></s> B </s>`.
+    /// `<s> A </s>`, `<s> A </s></s> B </s>`, all with type id 0.
     Roberta {
         /// `</s>` and its id.
         sep: (String, u32),
@@ -88,23 +93,324 @@ pub enum PostProcessor {
 }
 
 impl PostProcessor {
-    /// Puts the special tokens around the encodings of one text or two and joins them.
-    ///
-    /// # Errors
-    /// A template that names a special token that its table lacks.
-    pub fn process(
+    /// Puts the special tokens around one text or two and joins them.
+    pub(crate) fn process(
         &self,
-        encodings: Vec<Encoding>,
+        mut parts: Vec<Part>,
         add_special_tokens: bool,
-        token_bytes: &dyn Fn(u32) -> Option<Vec<u8>>,
     ) -> Result<Encoding> {
-        let _ = (encodings, add_special_tokens, token_bytes);
-        unimplemented!()
+        number(&mut parts);
+        Ok(merge(self.rewrite(parts, add_special_tokens)?))
     }
 
-    /// Joins the encodings of one text or two, without any special tokens.
-    pub fn join(encodings: Vec<Encoding>) -> Encoding {
-        let _ = encodings;
-        unimplemented!()
+    /// Joins one text or two, without any special tokens.
+    pub(crate) fn join(mut parts: Vec<Part>) -> Encoding {
+        number(&mut parts);
+        merge(parts)
     }
+
+    /// Whether spans are trimmed, for which the parts must bring their [`Margins`].
+    pub(crate) fn trims(&self) -> bool {
+        match self {
+            Self::Roberta { trim_offsets, .. } | Self::ByteLevel { trim_offsets, .. } => {
+                *trim_offsets
+            }
+            Self::Sequence(stages) => stages.iter().any(Self::trims),
+            Self::Template { .. } | Self::Bert { .. } => false,
+        }
+    }
+
+    /// How many special tokens are put around one text, or around two.
+    pub fn added(&self, pair: bool) -> usize {
+        match self {
+            Self::Template {
+                single,
+                pair: double,
+                special_tokens,
+            } => {
+                let template = if pair { double } else { single };
+                let length = |name: &str| {
+                    let token = special_tokens.iter().find(|token| token.id == name);
+                    token.map_or(0, |token| token.ids.len())
+                };
+                template
+                    .iter()
+                    .map(|piece| match piece {
+                        TemplatePiece::Sequence { .. } => 0,
+                        TemplatePiece::SpecialToken { id, .. } => length(id),
+                    })
+                    .sum()
+            }
+            Self::Bert { .. } => 2 + usize::from(pair),
+            Self::Roberta { .. } => 2 + 2 * usize::from(pair),
+            Self::ByteLevel { .. } => 0,
+            Self::Sequence(stages) => stages.iter().map(|stage| stage.added(pair)).sum(),
+        }
+    }
+
+    fn rewrite(&self, mut parts: Vec<Part>, add_special_tokens: bool) -> Result<Vec<Part>> {
+        match self {
+            Self::Template {
+                single,
+                pair,
+                special_tokens,
+            } => {
+                let template = match parts.len() {
+                    1 => single,
+                    2 => pair,
+                    count => {
+                        return Err(Error::new(
+                            ErrorKind::Unsupported,
+                            format!(
+                                "a template for {count} parts: there is one for 1 and one for 2"
+                            ),
+                        )
+                        .hint("put a template last in a sequence of post-processors"));
+                    }
+                };
+                return fill(template, parts, special_tokens, add_special_tokens);
+            }
+            Self::Bert { sep, cls } => {
+                if add_special_tokens {
+                    for (number, part) in parts.iter_mut().enumerate() {
+                        match number {
+                            0 => part.wrap(0, Some(cls.1), sep.1, 0),
+                            _ => part.wrap(1, None, sep.1, 1),
+                        }
+                    }
+                }
+            }
+            Self::Roberta {
+                sep,
+                cls,
+                trim_offsets,
+                add_prefix_space,
+            } => {
+                for (number, part) in parts.iter_mut().enumerate() {
+                    if *trim_offsets {
+                        part.trim(*add_prefix_space);
+                    }
+                    part.encoding.type_ids.fill(0);
+                    if add_special_tokens {
+                        match number {
+                            0 => part.wrap(0, Some(cls.1), sep.1, 0),
+                            _ => part.wrap(1, Some(sep.1), sep.1, 0),
+                        }
+                    }
+                }
+            }
+            Self::ByteLevel {
+                add_prefix_space,
+                trim_offsets,
+                ..
+            } => {
+                for (number, part) in (0..).zip(&mut parts) {
+                    if *trim_offsets {
+                        part.trim(*add_prefix_space);
+                    }
+                    part.is_text(number);
+                }
+            }
+            Self::Sequence(stages) => {
+                for stage in stages {
+                    parts = stage.rewrite(parts, add_special_tokens)?;
+                }
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// What a template makes of the parts.
+fn fill(
+    template: &[TemplatePiece],
+    mut parts: Vec<Part>,
+    special_tokens: &[TemplateToken],
+    add_special_tokens: bool,
+) -> Result<Vec<Part>> {
+    let mut filled = Vec::with_capacity(template.len());
+    for piece in template {
+        match piece {
+            TemplatePiece::Sequence { id, type_id } => {
+                let number = match id {
+                    Sequence::A => 0,
+                    Sequence::B => 1,
+                };
+                let part = parts.get_mut(number as usize).ok_or_else(|| {
+                    Error::new(
+                        ErrorKind::Unsupported,
+                        "the template for a single text names the second text, $B",
+                    )
+                })?;
+                part.encoding.type_ids.fill(*type_id);
+                part.is_text(number);
+                filled.push(part.clone());
+            }
+            TemplatePiece::SpecialToken { id, type_id } if add_special_tokens => {
+                let token = special_tokens.iter().find(|token| token.id == *id);
+                let token = token.ok_or_else(|| {
+                    Error::new(
+                        ErrorKind::Unsupported,
+                        format!("the template names {id:?}, which its special tokens lack"),
+                    )
+                })?;
+                let mut part = Part::default();
+                for &id in &token.ids {
+                    part.insert_special(part.encoding.len(), id, *type_id);
+                }
+                filled.push(part);
+            }
+            TemplatePiece::SpecialToken { .. } => {}
+        }
+    }
+    Ok(filled)
+}
+
+/// White space at the ends of a token, which trimming leaves out of its span.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Margins {
+    /// How many characters at the front.
+    characters: usize,
+    /// How long these are, in the unit of the span.
+    leading: usize,
+    /// How long those at the back are.
+    trailing: usize,
+}
+
+impl Margins {
+    /// The margins of a token of raw bytes: only a space counts, since in GPT-2's printable
+    /// characters no other byte is white space.
+    pub(crate) fn of_bytes(token: &[u8]) -> Self {
+        let spaces = |count: Option<usize>| count.unwrap_or(token.len());
+        let leading = spaces(token.iter().position(|byte| *byte != b' '));
+        Self {
+            characters: leading,
+            leading,
+            trailing: spaces(token.iter().rev().position(|byte| *byte != b' ')),
+        }
+    }
+
+    /// The margins of a token of characters.
+    pub(crate) fn of_text(token: &str, unit: Unit) -> Self {
+        let is_space = |c: &char| *c == crate::printable::to_char(b' ') || c.is_whitespace();
+        let length = |c: char| match unit {
+            Unit::Bytes if c.is_whitespace() => c.len_utf8(),
+            _ => 1,
+        };
+        let leading = token.chars().take_while(is_space);
+        Self {
+            characters: leading.clone().count(),
+            leading: leading.map(length).sum(),
+            trailing: token.chars().rev().take_while(is_space).map(length).sum(),
+        }
+    }
+}
+
+/// A stretch of tokens on its way through the post-processors: one text, or special tokens.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Part {
+    /// The tokens.
+    encoding: Encoding,
+    /// The margins of each token.
+    margins: Vec<Margins>,
+    /// Which rows came from which text.
+    texts: BTreeMap<u32, Range<usize>>,
+}
+
+impl Part {
+    /// The tokens of a text; `margins` may be left out where nothing trims.
+    pub(crate) fn new(encoding: Encoding, mut margins: Vec<Margins>) -> Self {
+        margins.resize(encoding.len(), Margins::default());
+        Self {
+            encoding,
+            margins,
+            texts: BTreeMap::new(),
+        }
+    }
+
+    /// Says that all of these tokens came from a text.
+    fn is_text(&mut self, number: u32) {
+        self.texts.insert(number, 0..self.encoding.len());
+    }
+
+    /// Puts a special token before, unless there is none, and one after the tokens, which came
+    /// from the text of that number.
+    fn wrap(&mut self, number: u32, before: Option<u32>, after: u32, type_id: u32) {
+        self.encoding.special_tokens_mask.fill(false);
+        let start = usize::from(before.is_some());
+        self.texts = BTreeMap::from([(number, start..start + self.encoding.len())]);
+        if let Some(id) = before {
+            self.insert_special(0, id, type_id);
+        }
+        self.insert_special(self.encoding.len(), after, type_id);
+    }
+
+    fn insert_special(&mut self, row: usize, id: u32, type_id: u32) {
+        let encoding = &mut self.encoding;
+        encoding.ids.insert(row, id);
+        encoding.spans.insert(row, Span::default());
+        encoding.word_ids.insert(row, None);
+        encoding.type_ids.insert(row, type_id);
+        encoding.sequence_ids.insert(row, None);
+        encoding.special_tokens_mask.insert(row, true);
+        self.margins.insert(row, Margins::default());
+    }
+
+    /// Leaves the margins out of the spans. One space in front of the first token, and of a token
+    /// at the very start of the text, is the one that `add_prefix_space` put there: it has no
+    /// place in the text, so nothing is cut.
+    fn trim(&mut self, add_prefix_space: bool) {
+        let rows = self.encoding.spans.iter_mut().zip(&self.margins);
+        for (row, (span, margins)) in rows.enumerate() {
+            let first = row == 0 || span.start == 0;
+            if !(first && add_prefix_space && margins.characters == 1) {
+                span.start = (span.start + margins.leading).min(span.end);
+            }
+            if span.end >= margins.trailing {
+                span.end = (span.end - margins.trailing).max(span.start);
+            }
+        }
+    }
+}
+
+/// Gives each text its number, as the type id of its tokens too.
+fn number(parts: &mut [Part]) {
+    for (number, part) in (0..).zip(parts) {
+        part.encoding.type_ids.fill(number);
+        part.is_text(number);
+    }
+}
+
+/// Joins the parts; rows that more than one text claims belong to the one with the greatest number.
+fn merge(parts: Vec<Part>) -> Encoding {
+    let mut joined = Encoding::default();
+    let mut texts: BTreeMap<u32, Range<usize>> = BTreeMap::new();
+    for Part {
+        encoding,
+        texts: of_part,
+        ..
+    } in parts
+    {
+        let start = joined.len();
+        texts.extend(
+            of_part
+                .into_iter()
+                .map(|(number, rows)| (number, start + rows.start..start + rows.end)),
+        );
+        joined.ids.extend(encoding.ids);
+        joined.spans.extend(encoding.spans);
+        joined.word_ids.extend(encoding.word_ids);
+        joined.type_ids.extend(encoding.type_ids);
+        joined
+            .special_tokens_mask
+            .extend(encoding.special_tokens_mask);
+    }
+    joined.sequence_ids = vec![None; joined.len()];
+    // As in `tokenizers`, texts are counted first and then looked up by number: one that a
+    // template leaves out claims every row.
+    for number in 0..texts.len().max(1) as u32 {
+        let rows = texts.get(&number).cloned().unwrap_or(0..joined.len());
+        joined.sequence_ids[rows].fill(Some(number));
+    }
+    joined
 }

@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
-use crate::decoder::Decoder;
+use crate::decoder::{Decoder, Invalid};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::bpe::Alphabet;
 use crate::model::{Model, Sampler, Sampling};
 use crate::normalizer::Normalizer;
-use crate::post_processor::PostProcessor;
+use crate::post_processor::{Margins, Part, PostProcessor};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::text::{AlignedText, CharacterIndex, Pieces, Span};
 
@@ -59,6 +60,18 @@ pub struct EncodeOptions {
     pub unit: Unit,
 }
 
+/// What becomes of decoded bytes that are not UTF-8, as in Python's `bytes.decode`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnInvalid {
+    /// They are an error.
+    Strict,
+    /// They become U+FFFD.
+    #[default]
+    Replace,
+    /// They are dropped.
+    Ignore,
+}
+
 impl Tokenizer {
     /// The tokenizer of these stages.
     ///
@@ -90,17 +103,13 @@ impl Tokenizer {
         options: &EncodeOptions,
     ) -> Result<Encoding> {
         let mut sampler = Sampler::new(options.sampling);
-        let mut encodings = vec![self.encode_one(text, options, &mut sampler)?];
+        let mut parts = vec![self.encode_one(text, options, &mut sampler)?];
         if let Some(pair) = pair {
-            encodings.push(self.encode_one(pair, options, &mut sampler)?);
+            parts.push(self.encode_one(pair, options, &mut sampler)?);
         }
         match &self.stages.post_processor {
-            Some(post_processor) => {
-                post_processor.process(encodings, options.add_special_tokens, &|id| {
-                    self.token_bytes(id).map(<[u8]>::to_vec)
-                })
-            }
-            None => Ok(PostProcessor::join(encodings)),
+            Some(post_processor) => post_processor.process(parts, options.add_special_tokens),
+            None => Ok(PostProcessor::join(parts)),
         }
     }
 
@@ -110,8 +119,13 @@ impl Tokenizer {
         text: &str,
         options: &EncodeOptions,
         sampler: &mut Sampler,
-    ) -> Result<Encoding> {
+    ) -> Result<Part> {
         let stages = &self.stages;
+        let trims = stages
+            .post_processor
+            .as_ref()
+            .is_some_and(PostProcessor::trims);
+        let mut margins = Vec::new();
         let mut rows = Rows::new(text, options.unit);
         let mut tokens = Vec::new();
         for cut in self.added_tokens.cut(
@@ -122,6 +136,9 @@ impl Tokenizer {
             match cut {
                 Cut::Token(id, text) => {
                     rows.push(id, text.span_of(0..text.as_str().len()));
+                    if trims {
+                        margins.push(Margins::of_text(text.as_str(), options.unit));
+                    }
                     rows.end_word();
                 }
                 Cut::Text(text) => {
@@ -136,13 +153,29 @@ impl Tokenizer {
                             .tokenize(piece.as_str(), sampler, &mut tokens)?;
                         for token in &tokens {
                             rows.push(token.id, piece.span_of(token.range.clone()));
+                            if trims {
+                                margins.push(self.margins(token.id, options.unit));
+                            }
                         }
                         rows.end_word();
                     }
                 }
             }
         }
-        Ok(rows.encoding)
+        Ok(Part::new(rows.encoding, margins))
+    }
+
+    /// The white space at the ends of a token of the model.
+    fn margins(&self, id: u32, unit: Unit) -> Margins {
+        let model = &self.stages.model;
+        let token = model.vocab().token(id).unwrap_or_default();
+        match (model, std::str::from_utf8(token)) {
+            (Model::Bpe(bpe), _) if bpe.options().alphabet == Alphabet::Bytes => {
+                Margins::of_bytes(token)
+            }
+            (_, Ok(token)) => Margins::of_text(token, unit),
+            (_, Err(_)) => Margins::default(),
+        }
     }
 
     /// The bytes that an id stands for in the vocabulary or among the added tokens.
@@ -153,21 +186,72 @@ impl Tokenizer {
         }
     }
 
-    /// The text of these ids as bytes, as the decoder says.
+    /// The text of these ids, as the decoder says.
+    ///
+    /// # Errors
+    /// An id that stands for no token; under [`OnInvalid::Strict`], bytes that are not UTF-8.
+    pub fn decode(
+        &self,
+        ids: &[u32],
+        skip_special_tokens: bool,
+        on_invalid: OnInvalid,
+    ) -> Result<String> {
+        match on_invalid {
+            OnInvalid::Replace => {
+                let bytes = self.decode_with(ids, skip_special_tokens, Invalid::Replace)?;
+                Ok(String::from_utf8(bytes)
+                    .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into()))
+            }
+            OnInvalid::Strict => {
+                let bytes = self.decode_bytes(ids, skip_special_tokens)?;
+                String::from_utf8(bytes).map_err(|error| {
+                    let valid = error.utf8_error().valid_up_to();
+                    Error::new(
+                        ErrorKind::Decode,
+                        format!(
+                            "the bytes of these ids are not UTF-8: byte {} at position {valid}",
+                            error.as_bytes()[valid]
+                        ),
+                    )
+                    .hint("decode with errors=\"replace\", or decode to bytes")
+                })
+            }
+            OnInvalid::Ignore => Ok(self
+                .decode_bytes(ids, skip_special_tokens)?
+                .utf8_chunks()
+                .map(|chunk| chunk.valid())
+                .collect()),
+        }
+    }
+
+    /// The text of these ids as bytes, as the decoder says; what is not UTF-8 is kept.
     ///
     /// # Errors
     /// An id that stands for no token.
     pub fn decode_bytes(&self, ids: &[u32], skip_special_tokens: bool) -> Result<Vec<u8>> {
-        let _ = skip_special_tokens;
+        self.decode_with(ids, skip_special_tokens, Invalid::Keep)
+    }
+
+    /// ids ─▶ token bytes ─ decoder ─▶ text
+    fn decode_with(&self, ids: &[u32], skip_special: bool, invalid: Invalid) -> Result<Vec<u8>> {
+        let mut tokens = Vec::with_capacity(ids.len());
         for (position, &id) in ids.iter().enumerate() {
-            if self.token_bytes(id).is_none() {
-                return Err(Error::new(
+            let added = self.added_tokens.by_id(id);
+            if skip_special && added.is_some_and(|token| token.special) {
+                continue;
+            }
+            let token = self.token_bytes(id).ok_or_else(|| {
+                Error::new(
                     ErrorKind::Lookup,
                     format!("id {id} at position {position} stands for no token"),
-                ));
-            }
+                )
+            })?;
+            tokens.push(token.to_vec());
         }
-        unimplemented!()
+        match &self.stages.decoder {
+            Some(decoder) => Ok(decoder.decode(tokens, invalid)?.concat()),
+            None => Ok(tokens.join(&b' ')),
+        }
     }
 }
 

@@ -1,9 +1,19 @@
 //! Decoders: from the tokens of the model back to text.
+//!
+//! A decoder rewrites a list of tokens; joined, they are the text. Tokens are byte strings, and
+//! those of a run that is not UTF-8 can either be kept as they are or become replacement
+//! characters ([`Invalid`]); everything else works on what text there is.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::pattern::SearchPattern;
+
+mod byte_fallback;
+mod byte_level;
+mod text;
+
+use text::{clean_up, in_text, replace_matches, strip};
 
 /// One decoder. The names are those of Hugging Face `tokenizers`, and so are the meanings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,9 +52,9 @@ pub enum Decoder {
     Strip {
         /// The character.
         content: char,
-        /// How many at the front.
+        /// How many at the front, at most.
         start: usize,
-        /// How many at the back.
+        /// How many at the back, at most.
         stop: usize,
     },
     /// Each match of a pattern replaced by a text.
@@ -60,20 +70,115 @@ pub enum Decoder {
         pad_token: String,
         /// What separates words.
         word_delimiter_token: String,
-        /// Remove the space before punctuation and contractions.
+        /// Make delimiters spaces, and remove the space before punctuation and contractions.
         cleanup: bool,
     },
     /// One after another.
     Sequence(Vec<Decoder>),
 }
 
+/// What becomes of bytes that are not UTF-8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Invalid {
+    /// They stay.
+    Keep,
+    /// They become U+FFFD, as many as `tokenizers` writes: one for each byte of a broken run of
+    /// `<0xNN>` tokens, one for each maximal broken sequence elsewhere.
+    Replace,
+}
+
 impl Decoder {
     /// Rewrites the tokens; joined, they are the text.
     ///
+    /// ```
+    /// use jeton_core::decoder::{Decoder, Invalid};
+    ///
+    /// let tokens = ["<0xE2>", "<0x82>", "a"].map(|token| token.as_bytes().to_vec());
+    /// let decoder = Decoder::ByteFallback;
+    /// let text = decoder.decode(tokens.to_vec(), Invalid::Replace)?.concat();
+    /// assert_eq!(text, "\u{FFFD}\u{FFFD}a".as_bytes());
+    /// let bytes = decoder.decode(tokens.to_vec(), Invalid::Keep)?.concat();
+    /// assert_eq!(bytes, b"\xE2\x82a");
+    /// # Ok::<(), jeton_core::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// A pattern that gave up on this text.
-    pub fn decode(&self, tokens: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
-        let _ = tokens;
-        unimplemented!()
+    pub fn decode(&self, mut tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<Vec<u8>>> {
+        match self {
+            Self::ByteLevel { printable } => {
+                tokens = vec![byte_level::join(tokens, *printable, invalid)];
+            }
+            Self::WordPiece { prefix, cleanup } => {
+                for (position, token) in tokens.iter_mut().enumerate() {
+                    if position > 0 {
+                        match token.strip_prefix(prefix.as_bytes()) {
+                            Some(rest) => *token = rest.to_vec(),
+                            None => token.insert(0, b' '),
+                        }
+                    }
+                    if *cleanup {
+                        in_text(token, clean_up);
+                    }
+                }
+            }
+            Self::Metaspace {
+                replacement,
+                prepend_scheme,
+                ..
+            } => {
+                let dropped = *prepend_scheme != crate::pre_tokenizer::PrependScheme::Never;
+                for (position, token) in tokens.iter_mut().enumerate() {
+                    let space = if position == 0 && dropped { "" } else { " " };
+                    in_text(token, |text| text.replace(*replacement, space));
+                }
+            }
+            Self::Bpe { suffix } => {
+                let last = tokens.len().saturating_sub(1);
+                for (position, token) in tokens.iter_mut().enumerate() {
+                    let space = if position == last { "" } else { " " };
+                    in_text(token, |text| text.replace(suffix, space));
+                }
+            }
+            Self::ByteFallback => tokens = byte_fallback::join_runs(tokens, invalid),
+            Self::Fuse => tokens = vec![tokens.concat()],
+            Self::Strip {
+                content,
+                start,
+                stop,
+            } => {
+                for token in &mut tokens {
+                    strip(token, *content, *start, *stop);
+                }
+            }
+            Self::Replace { pattern, content } => {
+                for token in &mut tokens {
+                    replace_matches(token, pattern, content)?;
+                }
+            }
+            Self::Ctc {
+                pad_token,
+                word_delimiter_token,
+                cleanup,
+            } => {
+                tokens.dedup();
+                for token in &mut tokens {
+                    in_text(token, |text| {
+                        let text = text.replace(pad_token, "");
+                        match cleanup {
+                            true => clean_up(&text).replace(word_delimiter_token, " "),
+                            false => text,
+                        }
+                    });
+                }
+                tokens.retain(|token| !token.is_empty());
+            }
+            Self::Sequence(decoders) => {
+                for decoder in decoders {
+                    tokens = decoder.decode(tokens, invalid)?;
+                }
+            }
+        }
+        Ok(tokens)
     }
 }
