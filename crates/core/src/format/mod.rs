@@ -4,4 +4,5 @@
 //! module, tokens are bytes.
 
 pub mod gpt2;
+pub mod sentencepiece;
 pub mod tiktoken;
