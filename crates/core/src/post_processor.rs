@@ -89,7 +89,7 @@ pub enum PostProcessor {
         use_regex: bool,
     },
     /// One after another.
-    Sequence(Vec<PostProcessor>),
+    Sequence(#[serde(deserialize_with = "crate::format::snapshot::nested")] Vec<PostProcessor>),
 }
 
 impl PostProcessor {

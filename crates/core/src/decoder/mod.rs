@@ -74,7 +74,7 @@ pub enum Decoder {
         cleanup: bool,
     },
     /// One after another.
-    Sequence(Vec<Decoder>),
+    Sequence(#[serde(deserialize_with = "crate::format::snapshot::nested")] Vec<Decoder>),
 }
 
 /// What becomes of bytes that are not UTF-8.

@@ -61,7 +61,7 @@ pub enum Normalizer {
     /// Each byte written as one of GPT-2's 256 printable characters.
     ByteLevel,
     /// One after another.
-    Sequence(Vec<Normalizer>),
+    Sequence(#[serde(deserialize_with = "crate::format::snapshot::nested")] Vec<Normalizer>),
 }
 
 /// SentencePiece's precompiled character map, compiled.

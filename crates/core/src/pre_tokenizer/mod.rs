@@ -99,7 +99,7 @@ pub enum PreTokenizer {
         pattern: SearchPattern,
     },
     /// One after another.
-    Sequence(Vec<PreTokenizer>),
+    Sequence(#[serde(deserialize_with = "crate::format::snapshot::nested")] Vec<PreTokenizer>),
 }
 
 impl PreTokenizer {

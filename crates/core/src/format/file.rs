@@ -1,0 +1,153 @@
+//! Files: read whole, and written so that a reader sees the old file or the new one, never half.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// The contents of a file.
+///
+/// # Errors
+/// A file that is not there, or that cannot be read.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|error| file_error(path, "read", &error))
+}
+
+/// Puts `contents` at `path`: written beside it, flushed to the disk, then renamed into place.
+///
+/// A file that is already there keeps its permissions, and a symbolic link stays one: the file it
+/// points at is replaced.
+///
+/// # Errors
+/// A folder that is not there, or that cannot be written to. The old file is then untouched.
+pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
+    replace(path, contents).map_err(|error| file_error(path, "written", &error))
+}
+
+/// Makes the folder `path`, and those above it, unless it is there.
+///
+/// # Errors
+/// A file in its place, or a folder above that cannot be written to.
+pub fn make_folder(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|error| file_error(path, "made", &error))
+}
+
+fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (temporary, mut file) = create_beside(&target)?;
+    let written = (|| {
+        file.write_all(contents)?;
+        if let Ok(old) = fs::metadata(&target) {
+            file.set_permissions(old.permissions())?;
+        }
+        file.sync_all()?;
+        drop(file);
+        fs::rename(&temporary, &target)
+    })();
+    if written.is_err() {
+        // The first failure is the one to report.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// A new file in the folder of `target`, under a name that no other process or thread uses.
+fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let name = target
+        .file_name()
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"))?;
+    loop {
+        let mut temporary = std::ffi::OsString::from(".");
+        temporary.push(name);
+        temporary.push(format!(
+            ".{}.{}.tmp",
+            std::process::id(),
+            COUNTER.fetch_add(1, Ordering::Relaxed)
+        ));
+        let temporary = target.with_file_name(temporary);
+        match OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&temporary)
+        {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (temporary, file)),
+        }
+    }
+}
+
+fn file_error(path: &Path, what: &str, error: &io::Error) -> Error {
+    let place = path.display().to_string();
+    match error.kind() {
+        io::ErrorKind::NotFound if what == "read" => {
+            Error::new(ErrorKind::FileMissing, "there is no such file").at(place)
+        }
+        io::ErrorKind::NotFound => {
+            Error::new(ErrorKind::FileMissing, "its folder does not exist").at(place)
+        }
+        _ => Error::new(ErrorKind::File, format!("cannot be {what}: {error}")).at(place),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of its own for a test, removed afterwards.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("jeton-{name}-{}", std::process::id()));
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn writing_replaces_and_leaves_nothing_behind() {
+        let folder = Folder::new("file");
+        let path = folder.0.join("x.tiktoken");
+        write(&path, b"one").unwrap();
+        write(&path, b"two").unwrap();
+        assert_eq!(read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_and_links_are_kept() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        let folder = Folder::new("links");
+        let (path, link) = (folder.0.join("x"), folder.0.join("link"));
+        write(&path, b"one").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        symlink(&path, &link).unwrap();
+        write(&link, b"two").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(read(&path).unwrap(), b"two");
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let folder = Folder::new("missing");
+        let path = folder.0.join("absent").join("x");
+        let error = read(&path).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileMissing);
+        assert!(error.to_string().ends_with("x: there is no such file"));
+        let error = write(&path, b"").unwrap_err();
+        assert!(error.to_string().ends_with("x: its folder does not exist"));
+    }
+}
