@@ -1,0 +1,167 @@
+//! From failures of the core to Python exceptions, in one place.
+//!
+//! Look here to learn which exception class an [`ErrorKind`] becomes, and how panics are kept from
+//! crossing the border: every entry runs inside [`guard`].
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use jeton_core::{Error, ErrorKind};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// What a body inside [`guard`] can fail with.
+pub enum Failure {
+    /// The core says so.
+    Core(Error),
+    /// Python says so.
+    Python(PyErr),
+    /// The bytes of the decoded tokens are not valid UTF-8, and the caller asked for strictness.
+    NotText(Vec<u8>),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Core(error)
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Self::Python(error)
+    }
+}
+
+impl<'a, 'py> From<pyo3::CastError<'a, 'py>> for Failure {
+    fn from(error: pyo3::CastError<'a, 'py>) -> Self {
+        Self::Python(error.into())
+    }
+}
+
+/// A result inside [`guard`].
+pub type Outcome<T> = Result<T, Failure>;
+
+/// Runs the body of an entry: failures become exceptions, and so do panics.
+#[inline]
+pub fn guard<T>(py: Python<'_>, body: impl FnOnce() -> Outcome<T>) -> PyResult<T> {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(failure)) => Err(exception(py, failure)),
+        Err(payload) => Err(internal(py, payload.as_ref())),
+    }
+}
+
+/// The exception of a failure.
+#[cold]
+fn exception(py: Python<'_>, failure: Failure) -> PyErr {
+    match failure {
+        Failure::Python(error) => error,
+        Failure::Core(error) => raise(py, class_of(error.kind()), error.to_string()),
+        Failure::NotText(bytes) => not_text(py, &bytes),
+    }
+}
+
+/// The name in `jeton.errors` of the class that a kind of failure becomes.
+fn class_of(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Argument => "ArgumentError",
+        ErrorKind::Format => "FormatError",
+        ErrorKind::Unsupported => "UnsupportedError",
+        ErrorKind::Encode => "EncodeError",
+        ErrorKind::SpecialToken => "SpecialTokenError",
+        ErrorKind::Lookup => "UnknownTokenError",
+        ErrorKind::File => "FileError",
+        ErrorKind::FileMissing => "MissingFileError",
+        ErrorKind::Decode => "DecodeError",
+        ErrorKind::Training => "TrainingError",
+    }
+}
+
+/// An exception of `jeton.errors` with a message.
+fn raise(py: Python<'_>, class: &str, message: String) -> PyErr {
+    let made = py
+        .import("jeton.errors")
+        .and_then(|module| module.getattr(class))
+        .and_then(|class| class.call1((message,)));
+    match made {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}
+
+/// A failure because an argument has a value that makes no sense.
+pub fn argument(message: impl Into<String>) -> Failure {
+    Failure::Core(Error::new(ErrorKind::Argument, message))
+}
+
+/// A failure because an argument has a type that makes no sense.
+pub fn wrong_type(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> Failure {
+    let given = match value.get_type().qualname() {
+        Ok(name) => name.to_string(),
+        Err(_) => "an object without a type name".to_owned(),
+    };
+    Failure::Python(raise(
+        value.py(),
+        "ArgumentTypeError",
+        format!("{name} must be {expected}, not {given}"),
+    ))
+}
+
+fn not_text(py: Python<'_>, bytes: &[u8]) -> PyErr {
+    let error = match std::str::from_utf8(bytes) {
+        Err(error) => error,
+        Ok(_) => unreachable!("the bytes were found not to be text"),
+    };
+    let start = error.valid_up_to();
+    let end = error
+        .error_len()
+        .map_or(bytes.len(), |length| start + length);
+    let reason = match error.error_len() {
+        None => "unexpected end of data",
+        Some(_) => {
+            "invalid bytes; pass errors=\"replace\" for U+FFFD in their place, or use decode_bytes"
+        }
+    };
+    let made = py
+        .import("jeton.errors")
+        .and_then(|module| module.getattr("DecodeError"))
+        .and_then(|class| class.call1(("utf-8", PyBytes::new(py, bytes), start, end, reason)));
+    match made {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}
+
+/// Where the last panic of any thread happened; a panic's payload does not say.
+static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+/// Panics become exceptions, which say all there is to say; nothing is printed.
+pub fn keep_panics_quiet() {
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map(ToString::to_string);
+        if let Ok(mut last) = LAST_PANIC.lock() {
+            *last = place;
+        }
+    }));
+}
+
+#[cold]
+fn internal(py: Python<'_>, payload: &(dyn std::any::Any + Send)) -> PyErr {
+    let what = match payload.downcast_ref::<String>() {
+        Some(message) => message.as_str(),
+        None => payload
+            .downcast_ref::<&str>()
+            .copied()
+            .unwrap_or("no message"),
+    };
+    let place = LAST_PANIC.lock().ok().and_then(|mut last| last.take());
+    raise(
+        py,
+        "InternalError",
+        format!(
+            "{what}, at {}; this is a mistake in jeton: please report it, with the tokenizer and \
+             the input that led here",
+            place.as_deref().unwrap_or("an unknown place"),
+        ),
+    )
+}

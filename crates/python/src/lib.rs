@@ -1,0 +1,28 @@
+//! The border between Python and the core: converts, releases the GIL, maps errors; no algorithm.
+//!
+//! Look here for the list of what Python can see of the core. Signatures and documentation that
+//! users read live in `python/jeton/`.
+
+mod errors;
+mod ids;
+mod options;
+mod pool;
+mod text;
+mod tokenizer;
+
+use pyo3::prelude::*;
+
+/// The compiled core of jeton. Private: use the names of `jeton` itself.
+#[pymodule(gil_used = true)]
+mod _core {
+    use super::*;
+
+    #[pymodule_export]
+    use super::tokenizer::Tokenizer;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        errors::keep_panics_quiet();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

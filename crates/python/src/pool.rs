@@ -1,0 +1,166 @@
+//! The threads that batches run on, which stay out of the way of `fork`.
+//!
+//! Look here for what happens when a process forks: before Python forks, the threads end (they
+//! start again when next needed), so neither process inherits half a thread pool, and Python has no
+//! second thread to warn of. A pool that was inherited all the same, through a fork that Python
+//! knows nothing of, is told by the process id and left alone.
+
+use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+use crate::errors::Outcome;
+
+struct Pool {
+    process: u32,
+    threads: rayon::ThreadPool,
+    handles: Vec<JoinHandle<()>>,
+}
+
+/// The pool of this process, if it has one.
+///
+/// Locked only by a thread that holds the GIL, and never while it lets go of it. The thread that
+/// forks holds the GIL, so no child inherits a locked lock.
+static POOL: Mutex<Option<Arc<Pool>>> = Mutex::new(None);
+
+/// How often a thread that waits for a batch looks for Ctrl-C.
+const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+
+/// Batches of fewer bytes than this run on the calling thread: waking others would take longer.
+const SMALL_BATCH: usize = 16 << 10;
+
+fn pool(py: Python<'_>) -> PyResult<Arc<Pool>> {
+    let process = std::process::id();
+    let mut slot = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    match slot.take() {
+        Some(pool) if pool.process == process => return Ok(Arc::clone(slot.insert(pool))),
+        // Its threads did not survive the fork, so there is nothing to end.
+        Some(inherited) => mem::forget(inherited),
+        None => end_before_fork(py)?,
+    }
+    let mut handles = Vec::new();
+    let threads = rayon::ThreadPoolBuilder::new()
+        .spawn_handler(|thread| {
+            let name = format!("jeton-{}", thread.index());
+            let handle = std::thread::Builder::new()
+                .name(name)
+                .spawn(|| thread.run())?;
+            handles.push(handle);
+            Ok(())
+        })
+        .build()
+        .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
+    let pool = Pool {
+        process,
+        threads,
+        handles,
+    };
+    Ok(Arc::clone(slot.insert(Arc::new(pool))))
+}
+
+/// Has Python end the threads before each fork.
+fn end_before_fork(py: Python<'_>) -> PyResult<()> {
+    static ASKED: AtomicBool = AtomicBool::new(false);
+    if ASKED.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
+    let os = py.import("os")?;
+    if !os.hasattr("register_at_fork")? {
+        return Ok(());
+    }
+    let arguments = pyo3::types::PyDict::new(py);
+    arguments.set_item("before", pyo3::wrap_pyfunction!(end_threads, py)?)?;
+    os.call_method("register_at_fork", (), Some(&arguments))?;
+    Ok(())
+}
+
+/// Ends the threads of the pool, unless a batch is running on them.
+#[pyfunction]
+fn end_threads() {
+    let mut slot = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(pool) = slot.take() else { return };
+    if pool.process != std::process::id() {
+        mem::forget(pool);
+        return;
+    }
+    match Arc::try_unwrap(pool) {
+        Err(busy) => *slot = Some(busy),
+        Ok(Pool {
+            threads, handles, ..
+        }) => {
+            drop(threads);
+            for handle in handles {
+                // A thread that panicked has ended too.
+                let _ = handle.join();
+            }
+        }
+    }
+}
+
+/// Runs `work` on every item, on all cores, without the GIL; the results are in the items' order.
+///
+/// `size` is the bytes of work in an item. Ctrl-C is noticed between items. The error is that of
+/// the first item that failed, whichever thread was the first to fail.
+pub fn map<T: Sync, R: Send>(
+    py: Python<'_>,
+    items: &[T],
+    size: impl Fn(&T) -> usize,
+    work: impl Fn(usize, &T) -> jeton_core::Result<R> + Sync,
+) -> Outcome<Vec<R>> {
+    let total: usize = items.iter().map(size).sum();
+    let results: Vec<jeton_core::Result<R>> = if total < SMALL_BATCH || items.len() < 2 {
+        py.detach(|| {
+            items
+                .iter()
+                .enumerate()
+                .map(|(i, item)| work(i, item))
+                .collect()
+        })
+    } else {
+        let pool = pool(py)?;
+        py.detach(|| run(&pool.threads, items, &work))?
+    };
+    Ok(results
+        .into_iter()
+        .collect::<jeton_core::Result<Vec<R>>>()?)
+}
+
+fn run<T: Sync, R: Send>(
+    threads: &rayon::ThreadPool,
+    items: &[T],
+    work: impl Fn(usize, &T) -> R + Sync,
+) -> PyResult<Vec<R>> {
+    let cancelled = AtomicBool::new(false);
+    let (sender, receiver) = channel();
+    threads.in_place_scope(|scope| {
+        let (work, cancelled) = (&work, &cancelled);
+        scope.spawn(move |_| {
+            let results: Option<Vec<R>> = items
+                .par_iter()
+                .enumerate()
+                .map(|(i, item)| (!cancelled.load(Ordering::Relaxed)).then(|| work(i, item)))
+                .collect();
+            // Nobody listens only after an interrupt.
+            let _ = sender.send(results);
+        });
+        loop {
+            match receiver.recv_timeout(SIGNAL_CHECK) {
+                Ok(results) => return Ok(results.unwrap_or_default()),
+                // The work panicked; leaving the scope passes the panic on.
+                Err(RecvTimeoutError::Disconnected) => return Ok(Vec::new()),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(interrupt) = Python::attach(|py| py.check_signals()) {
+                        cancelled.store(true, Ordering::Relaxed);
+                        return Err(interrupt);
+                    }
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,90 @@
+//! From `str` to UTF-8, lone surrogates included.
+//!
+//! Look here for what becomes of a `str` that is not valid Unicode: a surrogate pair becomes the
+//! character that it spells, a lone surrogate becomes U+FFFD. Spans still count the characters of
+//! the caller's string.
+
+use jeton_core::text::Span;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::errors::{Outcome, wrong_type};
+
+/// A caller's text as UTF-8.
+pub enum Text<'a> {
+    /// As it is.
+    Valid(&'a str),
+    /// With its surrogates mended.
+    Mended(Mended),
+}
+
+/// A text that held surrogates.
+pub struct Mended {
+    text: String,
+    /// For each character of `text`, and for its end, the position in the caller's string.
+    positions: Vec<usize>,
+}
+
+impl<'a> Text<'a> {
+    /// The text of the argument called `name`.
+    pub fn of(name: &str, value: &'a Bound<'_, PyAny>) -> Outcome<Self> {
+        match value.cast::<PyString>() {
+            Ok(string) => Self::of_string(string),
+            Err(_) => Err(wrong_type(name, "a str", value)),
+        }
+    }
+
+    /// The text of a string.
+    pub fn of_string(string: &'a Bound<'_, PyString>) -> Outcome<Self> {
+        match string.to_str() {
+            Ok(text) => Ok(Self::Valid(text)),
+            Err(_) => Ok(Self::Mended(Mended::of(string)?)),
+        }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Valid(text) => text,
+            Self::Mended(mended) => &mended.text,
+        }
+    }
+
+    /// Where a span of characters of [`Text::as_str`] lies in the caller's string.
+    pub fn of_caller(&self, span: Span) -> Span {
+        match self {
+            Self::Valid(_) => span,
+            Self::Mended(mended) => {
+                Span::new(mended.positions[span.start], mended.positions[span.end])
+            }
+        }
+    }
+}
+
+impl Mended {
+    fn of(string: &Bound<'_, PyString>) -> PyResult<Self> {
+        let encoded = string.call_method1("encode", ("utf-32-le", "surrogatepass"))?;
+        let points: Vec<u32> = encoded
+            .extract::<&[u8]>()?
+            .chunks_exact(4)
+            .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+            .collect();
+        let mut text = String::with_capacity(points.len());
+        let mut positions = Vec::with_capacity(points.len() + 1);
+        let mut at = 0;
+        while at < points.len() {
+            positions.push(at);
+            let pair = match points[at..] {
+                [high @ 0xD800..=0xDBFF, low @ 0xDC00..=0xDFFF, ..] => {
+                    char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+                }
+                _ => None,
+            };
+            at += if pair.is_some() { 2 } else { 1 };
+            let alone = char::from_u32(points[at - 1]);
+            text.push(pair.or(alone).unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        positions.push(at);
+        Ok(Self { text, positions })
+    }
+}

@@ -1,0 +1,385 @@
+//! The class behind `jeton.Tokenizer`: a shared, unchanging tokenizer of the core.
+//!
+//! Look here for what each call hands to the core. Arguments arrive in a fixed order; names,
+//! defaults and documentation are the Python class's.
+
+use std::sync::Arc;
+
+use jeton_core::added_tokens::AddedToken;
+use jeton_core::{EncodeOptions, Stages};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+
+use crate::errors::{Failure, Outcome, argument, guard, wrong_type};
+use crate::ids::{id, ids};
+use crate::options::{encode_options, unit};
+use crate::pool;
+use crate::text::Text;
+
+/// Texts shorter than this are encoded without letting go of the GIL: the exchange would take a
+/// good part of the call, and other threads wait no longer than for any other short call.
+const SHORT: usize = 1 << 10;
+
+/// A tokenizer of the core.
+#[pyclass(frozen, module = "jeton._core")]
+pub struct Tokenizer {
+    core: Arc<jeton_core::Tokenizer>,
+}
+
+impl Tokenizer {
+    fn ids_of(&self, text: &str, options: &EncodeOptions) -> jeton_core::Result<Vec<u32>> {
+        Ok(self.core.encode(text, None, options)?.ids)
+    }
+
+    fn encode_text(
+        &self,
+        py: Python<'_>,
+        text: &Text<'_>,
+        options: &EncodeOptions,
+    ) -> Outcome<Vec<u32>> {
+        let text = text.as_str();
+        Ok(match text.len() < SHORT {
+            true => self.ids_of(text, options)?,
+            false => py.detach(|| self.ids_of(text, options))?,
+        })
+    }
+}
+
+#[pymethods]
+impl Tokenizer {
+    /// A tokenizer from the bytes that `image` gave.
+    #[staticmethod]
+    fn from_image(py: Python<'_>, image: &[u8]) -> PyResult<Self> {
+        guard(py, || {
+            let stages: Stages = postcard::from_bytes(image).map_err(|error| {
+                argument(format!("these bytes are no pickled tokenizer: {error}"))
+            })?;
+            let core = py.detach(|| jeton_core::Tokenizer::new(stages))?;
+            Ok(Self {
+                core: Arc::new(core),
+            })
+        })
+    }
+
+    /// The tokenizer as bytes, for pickling between equal versions.
+    fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        guard(py, || {
+            let image = py
+                .detach(|| postcard::to_stdvec(self.core.stages()))
+                .map_err(|error| argument(error.to_string()))?;
+            Ok(PyBytes::new(py, &image))
+        })
+    }
+
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: &Bound<'py, PyAny>,
+        add_special_tokens: bool,
+        dropout: Option<&Bound<'py, PyAny>>,
+        seed: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        guard(py, || {
+            let options = encode_options(special, add_special_tokens, dropout, seed)?;
+            let ids = self.encode_text(py, &Text::of("text", text)?, &options)?;
+            Ok(PyList::new(py, ids)?)
+        })
+    }
+
+    fn encode_array<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: &Bound<'py, PyAny>,
+        add_special_tokens: bool,
+        dropout: Option<&Bound<'py, PyAny>>,
+        seed: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        guard(py, || {
+            let options = encode_options(special, add_special_tokens, dropout, seed)?;
+            let ids = self.encode_text(py, &Text::of("text", text)?, &options)?;
+            Ok(PyArray1::from_vec(py, ids))
+        })
+    }
+
+    fn count(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        special: &Bound<'_, PyAny>,
+        add_special_tokens: bool,
+    ) -> PyResult<usize> {
+        guard(py, || {
+            let options = encode_options(special, add_special_tokens, None, None)?;
+            Ok(self
+                .encode_text(py, &Text::of("text", text)?, &options)?
+                .len())
+        })
+    }
+
+    /// The ids of all texts, one after another, and where each text's begin and end.
+    #[expect(clippy::type_complexity, reason = "a pair of arrays")]
+    fn encode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        special: &Bound<'py, PyAny>,
+        add_special_tokens: bool,
+        dropout: Option<&Bound<'py, PyAny>>,
+        seed: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
+        guard(py, || {
+            let options = encode_options(special, add_special_tokens, dropout, seed)?;
+            let rows = self.map_texts(py, texts, |text| self.ids_of(text, &options))?;
+            let mut offsets = Vec::with_capacity(rows.len() + 1);
+            let mut flat = Vec::with_capacity(rows.iter().map(Vec::len).sum());
+            offsets.push(0);
+            for row in rows {
+                flat.extend_from_slice(&row);
+                offsets.push(flat.len() as i64);
+            }
+            Ok((
+                PyArray1::from_vec(py, flat),
+                PyArray1::from_vec(py, offsets),
+            ))
+        })
+    }
+
+    fn count_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        special: &Bound<'py, PyAny>,
+        add_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        guard(py, || {
+            let options = encode_options(special, add_special_tokens, None, None)?;
+            let counts =
+                self.map_texts(py, texts, |text| Ok(self.ids_of(text, &options)?.len()))?;
+            Ok(PyList::new(py, counts)?)
+        })
+    }
+
+    /// ids, spans, word ids, type ids, sequence ids and the mask of special tokens.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one for each keyword of the Python method"
+    )]
+    fn encode_with_spans<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        text_pair: Option<&Bound<'py, PyAny>>,
+        special: &Bound<'py, PyAny>,
+        add_special_tokens: bool,
+        unit_name: &str,
+        dropout: Option<&Bound<'py, PyAny>>,
+        seed: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        guard(py, || {
+            let mut options = encode_options(special, add_special_tokens, dropout, seed)?;
+            options.unit = unit(unit_name)?;
+            let text = Text::of("text", text)?;
+            let pair = text_pair
+                .map(|pair| Text::of("text_pair", pair))
+                .transpose()?;
+            let (first, second) = (text.as_str(), pair.as_ref().map(Text::as_str));
+            let encoding = py.detach(|| self.core.encode(first, second, &options))?;
+            let in_characters = options.unit == jeton_core::Unit::Characters;
+            let spans = encoding.spans.iter().zip(&encoding.sequence_ids);
+            let spans: Vec<(usize, usize)> = spans
+                .map(
+                    |(&span, &sequence)| match (in_characters, sequence, &pair) {
+                        (true, Some(0), _) => text.of_caller(span),
+                        (true, Some(_), Some(pair)) => pair.of_caller(span),
+                        _ => span,
+                    },
+                )
+                .map(|span| (span.start, span.end))
+                .collect();
+            Ok((
+                encoding.ids,
+                spans,
+                encoding.word_ids,
+                encoding.type_ids,
+                encoding.sequence_ids,
+                encoding.special_tokens_mask,
+            )
+                .into_pyobject(py)?)
+        })
+    }
+
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        token_ids: &Bound<'py, PyAny>,
+        skip_special_tokens: bool,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyString>> {
+        guard(py, || {
+            let ids = ids("ids", token_ids)?;
+            let bytes = self.core.decode_bytes(&ids, skip_special_tokens)?;
+            text_of(py, bytes, errors)
+        })
+    }
+
+    fn decode_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        token_ids: &Bound<'py, PyAny>,
+        skip_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        guard(py, || {
+            let ids = ids("ids", token_ids)?;
+            let bytes = py.detach(|| self.core.decode_bytes(&ids, skip_special_tokens))?;
+            Ok(PyBytes::new(py, &bytes))
+        })
+    }
+
+    fn decode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &Bound<'py, PyAny>,
+        skip_special_tokens: bool,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyList>> {
+        guard(py, || {
+            let rows = batch
+                .try_iter()
+                .map_err(|_| wrong_type("batch", "an iterable of sequences of ids", batch))?
+                .enumerate()
+                .map(|(row, item)| ids(&format!("batch[{row}]"), &item?))
+                .collect::<Outcome<Vec<Vec<u32>>>>()?;
+            let decoded = pool::map(
+                py,
+                &rows,
+                |ids| 4 * ids.len(),
+                |row, ids| {
+                    self.core
+                        .decode_bytes(ids, skip_special_tokens)
+                        .map_err(|error| error.at(format!("batch[{row}]")))
+                },
+            )?;
+            let texts = decoded
+                .into_iter()
+                .map(|bytes| text_of(py, bytes, errors))
+                .collect::<Outcome<Vec<_>>>()?;
+            Ok(PyList::new(py, texts)?)
+        })
+    }
+
+    fn id_to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        token_id: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        guard(py, || {
+            let bytes = self.core.token_bytes(id("id", token_id)?);
+            Ok(bytes.map(|bytes| PyBytes::new(py, bytes)))
+        })
+    }
+
+    /// The id of the token with these bytes: of the added tokens first, then of the vocabulary.
+    fn bytes_to_id(&self, py: Python<'_>, token: &[u8]) -> PyResult<Option<u32>> {
+        guard(py, || {
+            let stages = self.core.stages();
+            let added = stages
+                .added_tokens
+                .iter()
+                .find(|added| added.content.as_bytes() == token);
+            Ok(added
+                .map(|added| added.id)
+                .or_else(|| stages.model.vocab().id(token)))
+        })
+    }
+
+    /// The tokens of the model's vocabulary with their ids, in the order of ids.
+    fn model_vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        guard(py, || {
+            let vocab = PyDict::new(py);
+            for (token, id) in self.core.stages().model.vocab().iter() {
+                vocab.set_item(PyBytes::new(py, token), id)?;
+            }
+            Ok(vocab)
+        })
+    }
+
+    /// The added tokens: content, id, special, single_word, lstrip, rstrip, normalized.
+    fn added_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        guard(py, || {
+            let rows = self.core.stages().added_tokens.iter().map(
+                |AddedToken {
+                     id,
+                     content,
+                     special,
+                     single_word,
+                     lstrip,
+                     rstrip,
+                     normalized,
+                 }| {
+                    (
+                        content,
+                        *id,
+                        *special,
+                        *single_word,
+                        *lstrip,
+                        *rstrip,
+                        *normalized,
+                    )
+                },
+            );
+            Ok(PyList::new(py, rows.collect::<Vec<_>>())?)
+        })
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.core, &other.core) || self.core.stages() == other.core.stages()
+    }
+}
+
+impl Tokenizer {
+    /// Runs `work` on each of `texts`, on all cores.
+    fn map_texts<R: Send>(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        work: impl Fn(&str) -> jeton_core::Result<R> + Sync,
+    ) -> Outcome<Vec<R>> {
+        const EXPECTED: &str = "an iterable of str";
+        if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
+            return Err(wrong_type("texts", EXPECTED, texts));
+        }
+        let strings = texts
+            .try_iter()
+            .map_err(|_| wrong_type("texts", EXPECTED, texts))?
+            .collect::<PyResult<Vec<_>>>()?;
+        let texts = strings
+            .iter()
+            .enumerate()
+            .map(|(row, string)| match string.is_instance_of::<PyString>() {
+                true => Text::of("text", string),
+                false => Err(wrong_type(&format!("texts[{row}]"), "a str", string)),
+            })
+            .collect::<Outcome<Vec<Text<'_>>>>()?;
+        pool::map(
+            py,
+            &texts,
+            |text| text.as_str().len(),
+            |row, text| work(text.as_str()).map_err(|error| error.at(format!("texts[{row}]"))),
+        )
+    }
+}
+
+/// Bytes as text; `errors` is as in `bytes.decode`.
+fn text_of<'py>(py: Python<'py>, bytes: Vec<u8>, errors: &str) -> Outcome<Bound<'py, PyString>> {
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => Ok(PyString::new(py, text)),
+        Err(_) if errors == "strict" => Err(Failure::NotText(bytes)),
+        Err(_) => {
+            let text = PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors))?;
+            Ok(text.cast_into::<PyString>().map_err(PyErr::from)?)
+        }
+    }
+}
