@@ -1,0 +1,455 @@
+//! Patterns that run as an automaton: linear time on any text, with the meaning of the dialect.
+//!
+//! Look here to learn which patterns qualify. Three things stand between the well-known split
+//! patterns and an automaton, and each is taken away only where the result is provably the same:
+//!
+//! - **The tail `|\s+(?!\S)|\s+`** (or `…|\s`). At white space that no earlier branch wants, it
+//!   takes the whole run at the end of the text, else the run without its last character, else
+//!   (the run is one character) that character. So the automaton takes the run, and the rule is
+//!   applied to what it took.
+//! - **Possessive quantifiers.** `X++` differs from `X+` only if giving back a character of `X`
+//!   lets the rest of its branch match. It cannot where the rest matches the empty string (then
+//!   nothing is ever given back), and where the rest can begin with no character of `X`.
+//! - **Dialects.** A pattern qualifies if it is made of constructs that `regex-syntax` and the
+//!   dialect read alike. For Oniguruma these are listed one by one, and a test compares the
+//!   character classes of the two over all of Unicode.
+//!
+//! A pattern that can match the empty string does not qualify: engines differ in how they step
+//! over empty matches.
+
+use std::ops::Range;
+
+use regex_automata::meta;
+use regex_automata::{Anchored, Input, PatternID};
+use regex_syntax::ast::{self, Ast};
+use regex_syntax::hir::translate::Translator;
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
+
+use super::Dialect;
+
+/// The pattern ids of the automaton: the branches as written, and the white space of the tail.
+const TAIL: PatternID = PatternID::new_unchecked(1);
+
+const TAILS: [&str; 2] = [r"|\s+(?!\S)|\s+", r"|\s+(?!\S)|\s"];
+
+/// Room for the states of the lazy automaton. Text in many scripts visits thousands of them; the
+/// default of 2 MB is thrown away and filled again many times over.
+const CACHE_BYTES: usize = 16 << 20;
+
+/// A pattern as an automaton.
+pub(super) struct Linear(meta::Regex);
+
+impl Linear {
+    /// The automaton that means what `source` means in `dialect`, if there is one.
+    pub(super) fn new(source: &str, dialect: Dialect) -> Option<Self> {
+        let tail = TAILS.iter().find(|tail| source.ends_with(**tail));
+        let head = &source[..source.len() - tail.map_or(0, |tail| tail.len())];
+        let mut patterns = vec![branches(head, dialect)?];
+        if tail.is_some() {
+            patterns.push(to_hir(r"\s+", &parse(r"\s+")?)?);
+        }
+        meta::Builder::new()
+            .configure(meta::Config::new().hybrid_cache_capacity(CACHE_BYTES))
+            .build_many_from_hir(&patterns)
+            .ok()
+            .map(Self)
+    }
+
+    /// The leftmost match that begins at `at` or later.
+    pub(super) fn find_from(&self, text: &str, at: usize) -> Option<Range<usize>> {
+        let input = Input::new(text).span(at..text.len());
+        // Nearly always a match begins where the last one ended; to find one that does takes one
+        // pass instead of two.
+        let found = self
+            .0
+            .search(&input.clone().anchored(Anchored::Yes))
+            .or_else(|| self.0.search(&input))?;
+        let mut range = found.range();
+        if found.pattern() == TAIL && range.end < text.len() {
+            let mut characters = text[range.clone()].char_indices();
+            match characters.next_back() {
+                Some((0, _)) | None => {}
+                Some((last, _)) => range.end = range.start + last,
+            }
+        }
+        Some(range)
+    }
+}
+
+fn parse(source: &str) -> Option<Ast> {
+    ast::parse::Parser::new().parse(source).ok()
+}
+
+fn to_hir(source: &str, ast: &Ast) -> Option<Hir> {
+    Translator::new().translate(source, ast).ok()
+}
+
+/// The branches in `source` with their possessive quantifiers made greedy, if all of it is known
+/// to mean the same in `dialect` and none of it matches the empty string.
+fn branches(source: &str, dialect: Dialect) -> Option<Hir> {
+    let mut ast = parse(source)?;
+    let scope = Scope { source, dialect };
+    match &mut ast {
+        Ast::Alternation(alternation) => alternation
+            .asts
+            .iter_mut()
+            .try_for_each(|branch| scope.make_greedy(branch))?,
+        branch => scope.make_greedy(branch)?,
+    }
+    scope.reads_alike(&ast).then_some(())?;
+    let hir = to_hir(source, &ast)?;
+    (hir.properties().minimum_len()? > 0).then_some(hir)
+}
+
+struct Scope<'s> {
+    source: &'s str,
+    dialect: Dialect,
+}
+
+impl Scope<'_> {
+    /// Makes the possessive quantifiers of a branch greedy; `None` where that may change it.
+    fn make_greedy(&self, branch: &mut Ast) -> Option<()> {
+        let items = match branch {
+            Ast::Concat(concat) => concat.asts.as_mut_slice(),
+            item => std::slice::from_mut(item),
+        };
+        for at in 0..items.len() {
+            let Some(greedy) = self.possessive(&items[at]) else {
+                continue;
+            };
+            let Ast::Repetition(repeated) = &greedy else {
+                return None;
+            };
+            let taken = to_hir(self.source, &repeated.ast)?;
+            let HirKind::Class(Class::Unicode(taken)) = taken.kind() else {
+                return None;
+            };
+            let rest: Vec<Hir> = items[at + 1..]
+                .iter()
+                .map(|item| {
+                    let item = self.possessive(item).unwrap_or_else(|| item.clone());
+                    to_hir(self.source, &item)
+                })
+                .collect::<Option<_>>()?;
+            keeps_what_it_took(taken, &rest).then_some(())?;
+            items[at] = greedy;
+        }
+        Some(())
+    }
+
+    /// The greedy form of a possessive quantifier, which `regex-syntax` reads as two quantifiers.
+    fn possessive(&self, item: &Ast) -> Option<Ast> {
+        use ast::RepetitionKind::{OneOrMore, Range, ZeroOrMore, ZeroOrOne};
+        let Ast::Repetition(outer) = item else {
+            return None;
+        };
+        let Ast::Repetition(inner) = &*outer.ast else {
+            return None;
+        };
+        let possessive = match inner.op.kind {
+            ZeroOrOne | ZeroOrMore | OneOrMore => true,
+            // To Oniguruma, `{1,3}+` is a quantifier after a quantifier.
+            Range(_) => self.dialect == Dialect::Tiktoken,
+        };
+        (possessive && inner.greedy && outer.greedy && outer.op.kind == OneOrMore)
+            .then(|| (*outer.ast).clone())
+    }
+
+    /// Whether the dialect reads all of `ast` as `regex-syntax` does.
+    fn reads_alike(&self, ast: &Ast) -> bool {
+        match ast {
+            Ast::Literal(literal) => reads_literal_alike(literal),
+            // To Oniguruma `$` is the end of a line.
+            Ast::Assertion(assertion) => {
+                self.dialect == Dialect::Tiktoken && assertion.kind == ast::AssertionKind::EndLine
+            }
+            Ast::ClassUnicode(class) => self.reads_property_alike(class),
+            Ast::ClassPerl(class) => self.reads_perl_alike(class),
+            Ast::ClassBracketed(class) => self.reads_set_alike(&class.kind),
+            Ast::Repetition(repetition) => {
+                let inner = to_hir(self.source, &repetition.ast);
+                repetition.greedy
+                    && !matches!(*repetition.ast, Ast::Repetition(_))
+                    && inner.is_some_and(|inner| inner.properties().minimum_len() > Some(0))
+                    && self.reads_alike(&repetition.ast)
+            }
+            Ast::Group(group) => match &group.kind {
+                ast::GroupKind::CaptureIndex(_) => self.reads_alike(&group.ast),
+                ast::GroupKind::NonCapturing(flags) if flags.items.is_empty() => {
+                    self.reads_alike(&group.ast)
+                }
+                ast::GroupKind::NonCapturing(_) => self.reads_caseless_alike(group),
+                ast::GroupKind::CaptureName { .. } => false,
+            },
+            Ast::Alternation(alternation) => alternation.asts.iter().all(|a| self.reads_alike(a)),
+            Ast::Concat(concat) => concat.asts.iter().all(|a| self.reads_alike(a)),
+            Ast::Empty(_) | Ast::Flags(_) | Ast::Dot(_) => false,
+        }
+    }
+
+    /// Sets within sets are left to the class parser of `regex-syntax` by `fancy-regex` too.
+    fn reads_set_alike(&self, set: &ast::ClassSet) -> bool {
+        match set {
+            ast::ClassSet::Item(item) => self.reads_item_alike(item),
+            ast::ClassSet::BinaryOp(operation) => {
+                self.dialect == Dialect::Tiktoken
+                    && self.reads_set_alike(&operation.lhs)
+                    && self.reads_set_alike(&operation.rhs)
+            }
+        }
+    }
+
+    fn reads_item_alike(&self, item: &ast::ClassSetItem) -> bool {
+        use ast::ClassSetItem as Item;
+        match item {
+            Item::Literal(literal) => reads_class_literal_alike(literal),
+            Item::Range(range) => {
+                reads_class_literal_alike(&range.start) && reads_class_literal_alike(&range.end)
+            }
+            Item::Unicode(class) => self.reads_property_alike(class),
+            Item::Perl(class) => self.reads_perl_alike(class),
+            Item::Union(union) => union.items.iter().all(|item| self.reads_item_alike(item)),
+            Item::Bracketed(class) => {
+                self.dialect == Dialect::Tiktoken && self.reads_set_alike(&class.kind)
+            }
+            Item::Empty(_) | Item::Ascii(_) => false,
+        }
+    }
+
+    fn reads_property_alike(&self, class: &ast::ClassUnicode) -> bool {
+        match &class.kind {
+            ast::ClassUnicodeKind::OneLetter(_) => self.dialect == Dialect::Tiktoken,
+            ast::ClassUnicodeKind::Named(name) => PROPERTIES.contains(&name.as_str()),
+            ast::ClassUnicodeKind::NamedValue { .. } => false,
+        }
+    }
+
+    /// Words are another set to Oniguruma.
+    fn reads_perl_alike(&self, class: &ast::ClassPerl) -> bool {
+        self.dialect == Dialect::Tiktoken || class.kind != ast::ClassPerlKind::Word
+    }
+
+    /// Case folding differs between the engines; for these groups it was compared.
+    fn reads_caseless_alike(&self, group: &ast::Group) -> bool {
+        let span = group.span;
+        let source = &self.source[span.start.offset..span.end.offset];
+        CASELESS_GROUPS.contains(&source)
+    }
+}
+
+/// The properties whose code points are the same in Oniguruma and in `regex-syntax`.
+const PROPERTIES: [&str; 44] = [
+    "L",
+    "Lu",
+    "Ll",
+    "Lt",
+    "Lm",
+    "Lo",
+    "M",
+    "Mn",
+    "Mc",
+    "Me",
+    "N",
+    "Nd",
+    "Nl",
+    "No",
+    "P",
+    "Pc",
+    "Pd",
+    "Ps",
+    "Pe",
+    "Pi",
+    "Pf",
+    "Po",
+    "S",
+    "Sm",
+    "Sc",
+    "Sk",
+    "So",
+    "Z",
+    "Zs",
+    "Zl",
+    "Zp",
+    "Han",
+    "Hiragana",
+    "Katakana",
+    "Hangul",
+    "Latin",
+    "Greek",
+    "Cyrillic",
+    "Arabic",
+    "Hebrew",
+    "Thai",
+    "Devanagari",
+    "Letter",
+    "Number",
+];
+
+/// The groups without case in the well-known patterns.
+const CASELESS_GROUPS: [&str; 2] = [r"(?i:'s|'t|'re|'ve|'m|'ll|'d)", r"(?i:[sdmt]|ll|ve|re)"];
+
+fn reads_literal_alike(literal: &ast::Literal) -> bool {
+    use ast::{LiteralKind, SpecialLiteralKind as Special};
+    match literal.kind {
+        LiteralKind::Verbatim | LiteralKind::Meta => true,
+        LiteralKind::Special(Special::Tab | Special::LineFeed | Special::CarriageReturn) => true,
+        _ => false,
+    }
+}
+
+/// Within brackets, what opens a nested class or an operation in any of the engines is refused.
+fn reads_class_literal_alike(literal: &ast::Literal) -> bool {
+    let verbatim = literal.kind == ast::LiteralKind::Verbatim;
+    reads_literal_alike(literal) && !(verbatim && matches!(literal.c, '[' | ']' | '-'))
+}
+
+/// Whether `X`, repeated greedily before `rest`, never gives back a character that it took.
+fn keeps_what_it_took(taken: &ClassUnicode, rest: &[Hir]) -> bool {
+    let is_empty_match = |hir: &Hir| {
+        hir.properties().minimum_len() == Some(0) && hir.properties().look_set().is_empty()
+    };
+    if rest.iter().all(is_empty_match) {
+        return true;
+    }
+    for item in rest {
+        if *item.kind() == HirKind::Look(Look::End) {
+            return true;
+        }
+        let Some(mut begins) = first_characters(item) else {
+            return false;
+        };
+        begins.intersect(taken);
+        if !begins.ranges().is_empty() {
+            return false;
+        }
+        if item.properties().minimum_len() > Some(0) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The characters that a match of `hir` can begin with; `None` if there are assertions.
+fn first_characters(hir: &Hir) -> Option<ClassUnicode> {
+    let union = |mut all: ClassUnicode, hir: &Hir| {
+        all.union(&first_characters(hir)?);
+        Some(all)
+    };
+    match hir.kind() {
+        HirKind::Empty => Some(ClassUnicode::empty()),
+        HirKind::Look(_) => None,
+        HirKind::Literal(literal) => {
+            let first = std::str::from_utf8(&literal.0).ok()?.chars().next()?;
+            Some(ClassUnicode::new([ClassUnicodeRange::new(first, first)]))
+        }
+        HirKind::Class(Class::Unicode(class)) => Some(class.clone()),
+        HirKind::Class(Class::Bytes(class)) => class.to_unicode_class(),
+        HirKind::Repetition(repetition) => first_characters(&repetition.sub),
+        HirKind::Capture(capture) => first_characters(&capture.sub),
+        HirKind::Alternation(branches) => branches.iter().try_fold(ClassUnicode::empty(), union),
+        HirKind::Concat(items) => {
+            let optional = |hir: &&Hir| hir.properties().minimum_len() == Some(0);
+            let reached = items.iter().take_while(optional).count() + 1;
+            items
+                .iter()
+                .take(reached)
+                .try_fold(ClassUnicode::empty(), union)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What each of the two engines finds in `text`.
+    fn found_by_both(pattern: &str, text: &str) -> [Vec<(usize, usize)>; 2] {
+        let ours = meta::Regex::new(pattern).unwrap();
+        let oniguruma = onig::Regex::new(pattern).unwrap();
+        let found = ours
+            .find_iter(text)
+            .map(|found| (found.start(), found.end()));
+        [found.collect(), oniguruma.find_iter(text).collect()]
+    }
+
+    #[test]
+    fn properties_are_the_same_sets_in_both_libraries() {
+        let all: String = (char::MIN..=char::MAX).collect();
+        let properties = PROPERTIES.map(|name| format!(r"\p{{{name}}}"));
+        let others = [r"\s", r"\d", r"[^\s\p{L}\p{N}]", r"[^\r\n\p{L}\p{P}\p{S}]"];
+        for class in properties.iter().map(String::as_str).chain(others) {
+            let [ours, theirs] = found_by_both(&format!("{class}+"), &all);
+            assert!(ours == theirs, "{class}");
+        }
+    }
+
+    #[test]
+    fn words_are_not() {
+        let text = "a\u{200c}\u{200d}²³¹¼½¾";
+        let [ours, theirs] = found_by_both(r"\w+", text);
+        assert_eq!(
+            (ours, theirs),
+            (vec![(0, 7)], vec![(0, 1), (7, text.len())])
+        );
+    }
+
+    #[test]
+    fn only_the_same_characters_fold_into_contractions() {
+        let text: String = (char::MIN..=char::MAX)
+            .map(|c| format!("{c}s '{c} '{c}e '{c}l 'r{c} 'v{c} 'l{c} {c}{c} "))
+            .collect();
+        for group in CASELESS_GROUPS {
+            let [ours, theirs] = found_by_both(group, &text);
+            assert!(ours == theirs, "{group}");
+        }
+    }
+
+    #[test]
+    fn quantifiers_that_might_give_back_stay_possessive() {
+        let linear = |source| Linear::new(source, Dialect::Tiktoken).is_some();
+        assert!(linear(r"\p{L}++\p{N}"));
+        assert!(linear(r"\p{L}?+\p{N}*+\s"));
+        assert!(linear(r"\s++$|a"));
+        assert!(!linear(r"\p{L}++a"));
+        assert!(!linear(r"\p{L}++\p{N}*a"));
+        assert!(!linear(r"(?:\p{L}\p{N})++\s"));
+        assert!(!linear(r"(?:\p{L}++|a)\p{N}"));
+    }
+
+    #[test]
+    fn what_the_dialects_read_differently_does_not_qualify() {
+        for source in [
+            r"\p{N}{1,3}+",
+            r"\w+",
+            r"a$",
+            r"[a&&[b]]",
+            r"(?i:ss)",
+            r"a*",
+            r"a+?",
+        ] {
+            assert!(
+                Linear::new(source, Dialect::Oniguruma).is_none(),
+                "{source}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_tail_leaves_one_white_space_character_to_the_next_word() {
+        let words = Linear::new(r" ?\p{L}+|\s+(?!\S)|\s+", Dialect::Oniguruma).unwrap();
+        let cut = |text: &str| {
+            std::iter::successors(words.find_from(text, 0), |last| {
+                words.find_from(text, last.end)
+            })
+            .map(|range| text[range].to_owned())
+            .collect::<Vec<_>>()
+        };
+        assert_eq!(cut("a   b"), ["a", "  ", " b"]);
+        assert_eq!(
+            cut("a\u{3000}\u{3000}b"),
+            ["a", "\u{3000}", "\u{3000}", "b"]
+        );
+        assert_eq!(cut("a   "), ["a", "   "]);
+        assert_eq!(cut("\tb"), ["\t", "b"]);
+    }
+}

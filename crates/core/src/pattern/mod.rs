@@ -1,0 +1,346 @@
+//! Patterns: what splits and replacements look for, in the dialect of the library they come from.
+//!
+//! Look here for which engine runs a pattern. There are three: the dialect's own backtracking
+//! engine ([`fancy_regex`], Oniguruma), which defines the meaning, and automata in linear time
+//! (`linear`) for the patterns that provably mean the same there, which every well-known split
+//! pattern does.
+
+mod linear;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use onig::{MatchParam, Region, SearchOptions};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind, Result};
+use linear::Linear;
+
+/// How many steps a backtracking engine may take for one match before it gives up: a second or
+/// so, and ten times what Oniguruma allows by itself.
+const STEP_LIMIT: u32 = 100_000_000;
+
+/// A text to look for, or a regular expression.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum SearchPattern {
+    /// Exactly this text.
+    Literal(String),
+    /// A regular expression.
+    Regex(Regex),
+}
+
+impl SearchPattern {
+    /// All matches in `text` that do not overlap, from left to right, as ranges of bytes.
+    ///
+    /// The empty literal matches between any two characters and at both ends. An engine that gives
+    /// up yields an error as the last item.
+    pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
+        match self {
+            Self::Literal(literal) => Matches(Search::Literal(text.match_indices(literal))),
+            Self::Regex(regex) => regex.matches(text),
+        }
+    }
+}
+
+/// The library whose regular expressions these are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Dialect {
+    /// Rust's `fancy-regex`, as tiktoken.
+    Tiktoken,
+    /// Oniguruma, as tokenizers.
+    Oniguruma,
+}
+
+/// A compiled regular expression. Cheap to clone; equal when source and dialect are.
+///
+/// ```
+/// use jeton_core::pattern::{Dialect, Regex};
+///
+/// let words = Regex::new(r"\w+", Dialect::Tiktoken)?;
+/// let found: Result<Vec<_>, _> = words.matches("to be").collect();
+/// assert_eq!(found?, [0..2, 3..5]);
+/// # Ok::<(), jeton_core::Error>(())
+/// ```
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "Source", into = "Source")]
+pub struct Regex(Arc<Compiled>);
+
+struct Compiled {
+    source: Source,
+    engine: Engine,
+}
+
+/// What a regular expression is written as; the rest is compiled from it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Source {
+    source: String,
+    dialect: Dialect,
+}
+
+enum Engine {
+    Linear(Linear),
+    Fancy(fancy_regex::Regex),
+    Oniguruma(onig::Regex),
+}
+
+impl Regex {
+    /// Compiles `source` as `dialect` reads it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Format`] where the dialect does not accept the source, with its reason.
+    pub fn new(source: impl Into<String>, dialect: Dialect) -> Result<Self> {
+        let source = source.into();
+        // The dialect's own engine decides what is a valid pattern, whichever engine then runs it.
+        let own = Engine::of_dialect(&source, dialect)?;
+        let engine = Linear::new(&source, dialect).map_or(own, Engine::Linear);
+        Ok(Self::compiled(source, dialect, engine))
+    }
+
+    fn compiled(source: String, dialect: Dialect, engine: Engine) -> Self {
+        let source = Source { source, dialect };
+        Self(Arc::new(Compiled { source, engine }))
+    }
+
+    /// The expression as it was written.
+    pub fn source(&self) -> &str {
+        &self.0.source.source
+    }
+
+    /// The dialect it is written in.
+    pub fn dialect(&self) -> Dialect {
+        self.0.source.dialect
+    }
+
+    /// Whether time is linear in the text, whatever the text.
+    pub fn is_linear(&self) -> bool {
+        matches!(self.0.engine, Engine::Linear(_))
+    }
+
+    /// All matches in `text` that do not overlap, from left to right, as ranges of bytes.
+    ///
+    /// An engine that gives up yields an error ([`ErrorKind::Encode`]) as the last item.
+    pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
+        Matches(match &self.0.engine {
+            Engine::Linear(regex) => Search::Linear { regex, text, at: 0 },
+            Engine::Fancy(engine) => Search::Fancy {
+                regex: self,
+                matches: engine.find_iter(text),
+                at: 0,
+            },
+            Engine::Oniguruma(engine) => Search::Oniguruma(OnigurumaSearch {
+                regex: self,
+                engine,
+                text,
+                region: Region::new(),
+                at: 0,
+                last_end: None,
+            }),
+        })
+    }
+
+    fn gave_up(&self, at: usize, reason: impl std::fmt::Display) -> Error {
+        let pattern = self.source();
+        Error::new(
+            ErrorKind::Encode,
+            format!("the pattern {pattern:?} gave up at byte {at} of the text: {reason}"),
+        )
+        .hint("cut the text before that place, or use a pattern that backtracks less")
+    }
+}
+
+impl Engine {
+    fn of_dialect(source: &str, dialect: Dialect) -> Result<Self> {
+        let refused = |library: &str, reason: String| {
+            let message = format!("{library} does not accept the pattern {source:?}: {reason}");
+            Error::new(ErrorKind::Format, message)
+        };
+        match dialect {
+            Dialect::Tiktoken => fancy_regex::RegexBuilder::new(source)
+                .backtrack_limit(STEP_LIMIT as usize)
+                .build()
+                .map(Self::Fancy)
+                .map_err(|error| refused("fancy-regex", error.to_string())),
+            Dialect::Oniguruma => onig::Regex::new(source)
+                .map(Self::Oniguruma)
+                .map_err(|error| refused("Oniguruma", error.description().to_owned())),
+        }
+    }
+}
+
+impl PartialEq for Regex {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.source == other.0.source
+    }
+}
+
+impl std::fmt::Debug for Regex {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Regex")
+            .field("source", &self.source())
+            .field("dialect", &self.dialect())
+            .field("linear", &self.is_linear())
+            .finish()
+    }
+}
+
+impl TryFrom<Source> for Regex {
+    type Error = Error;
+
+    fn try_from(source: Source) -> Result<Self> {
+        Self::new(source.source, source.dialect)
+    }
+}
+
+impl From<Regex> for Source {
+    fn from(regex: Regex) -> Self {
+        regex.0.source.clone()
+    }
+}
+
+/// The matches of a pattern in a text, from left to right; see [`SearchPattern::matches`].
+pub struct Matches<'t>(Search<'t>);
+
+enum Search<'t> {
+    Literal(std::str::MatchIndices<'t, &'t str>),
+    Linear {
+        regex: &'t Linear,
+        text: &'t str,
+        at: usize,
+    },
+    Fancy {
+        regex: &'t Regex,
+        matches: fancy_regex::Matches<'t, 't, str>,
+        at: usize,
+    },
+    Oniguruma(OnigurumaSearch<'t>),
+    /// An error was the last item.
+    GaveUp,
+}
+
+impl Iterator for Matches<'_> {
+    type Item = Result<Range<usize>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let found = match &mut self.0 {
+            Search::Literal(matches) => {
+                let (start, found) = matches.next()?;
+                Ok(start..start + found.len())
+            }
+            Search::Linear { regex, text, at } => {
+                let found = regex.find_from(text, *at)?;
+                *at = found.end;
+                Ok(found)
+            }
+            Search::Fancy { regex, matches, at } => match matches.next()? {
+                Ok(found) => {
+                    *at = found.end();
+                    Ok(found.range())
+                }
+                Err(error) => Err(regex.gave_up(*at, error)),
+            },
+            Search::Oniguruma(search) => search.next().transpose()?,
+            Search::GaveUp => return None,
+        };
+        if found.is_err() {
+            self.0 = Search::GaveUp;
+        }
+        Some(found)
+    }
+}
+
+struct OnigurumaSearch<'t> {
+    regex: &'t Regex,
+    engine: &'t onig::Regex,
+    text: &'t str,
+    region: Region,
+    at: usize,
+    last_end: Option<usize>,
+}
+
+impl OnigurumaSearch<'_> {
+    fn next(&mut self) -> Result<Option<Range<usize>>> {
+        while self.at <= self.text.len() {
+            let mut limits = MatchParam::default();
+            limits.set_retry_limit_in_match(STEP_LIMIT);
+            self.region.clear();
+            let found = self
+                .engine
+                .search_with_param(
+                    self.text,
+                    self.at,
+                    self.text.len(),
+                    SearchOptions::SEARCH_OPTION_NONE,
+                    Some(&mut self.region),
+                    limits,
+                )
+                .map_err(|error| self.regex.gave_up(self.at, error.description()))?;
+            let Some((start, end)) = found.and_then(|_| self.region.pos(0)) else {
+                break;
+            };
+            // An empty match right after a match does not count: step over one character.
+            if start == end && self.last_end == Some(end) {
+                let rest = &self.text[self.at..];
+                self.at += rest.chars().next().map_or(1, char::len_utf8);
+                continue;
+            }
+            self.at = end;
+            self.last_end = Some(end);
+            return Ok(Some(start..end));
+        }
+        self.at = self.text.len() + 1;
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(pattern: &Regex, text: &str) -> Vec<Range<usize>> {
+        pattern.matches(text).collect::<Result<_>>().unwrap()
+    }
+
+    #[test]
+    fn empty_matches_follow_the_library() {
+        for dialect in [Dialect::Oniguruma, Dialect::Tiktoken] {
+            let pattern = Regex::new("a*", dialect).unwrap();
+            assert_eq!(found(&pattern, "baé"), [0..0, 1..2, 4..4]);
+        }
+        let empty = SearchPattern::Literal(String::new());
+        let ends: Result<Vec<_>> = empty.matches("é€").collect();
+        assert_eq!(ends.unwrap(), [0..0, 2..2, 5..5]);
+    }
+
+    #[test]
+    fn an_engine_that_gives_up_says_so() {
+        let text = "a".repeat(64);
+        for (source, dialect) in [
+            (r"(?:(a|a|a)+)+(?=b)\1", Dialect::Oniguruma),
+            (r"(?:(a|a|a)+)+(?=b)\1", Dialect::Tiktoken),
+        ] {
+            let pattern = Regex::new(source, dialect).unwrap();
+            let results: Vec<_> = pattern.matches(&text).collect();
+            let error = results.last().unwrap().as_ref().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Encode);
+            assert!(error.to_string().contains("at byte 0"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_compile_is_refused_with_the_reason() {
+        for dialect in [Dialect::Oniguruma, Dialect::Tiktoken] {
+            let error = Regex::new("a(b", dialect).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Format);
+            assert!(error.to_string().contains("\"a(b\""), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_regex_is_stored_as_its_source() {
+        let pattern = Regex::new(r"\p{L}+", Dialect::Oniguruma).unwrap();
+        let stored = serde_json::to_string(&pattern).unwrap();
+        assert_eq!(stored, r#"{"source":"\\p{L}+","dialect":"Oniguruma"}"#);
+        assert_eq!(serde_json::from_str::<Regex>(&stored).unwrap(), pattern);
+        assert!(serde_json::from_str::<Regex>(&stored.replace("p{", "p{{")).is_err());
+    }
+}
