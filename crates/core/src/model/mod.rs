@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub mod bpe;
 pub mod characters;
 mod sampling;
+mod trie;
 pub mod unigram;
 mod vocab;
 pub mod word_level;
@@ -24,7 +25,7 @@ pub use vocab::{MAX_ID, Vocab};
 pub use word_level::WordLevel;
 pub use wordpiece::WordPiece;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// A token of a piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,4 +81,20 @@ impl Model {
             Self::Characters(model) => model.vocab(),
         }
     }
+}
+
+/// The token that stands for one byte where a vocabulary of text must hold any byte: `<0xE2>`.
+pub(crate) fn byte_token(byte: u8) -> [u8; 6] {
+    let digit = |half: u8| b"0123456789ABCDEF"[usize::from(half)];
+    [b'<', b'0', b'x', digit(byte >> 4), digit(byte & 15), b'>']
+}
+
+/// The error of an unknown piece where the vocabulary lacks the unknown token, too.
+fn missing_unk(piece: &str, unk_token: &str) -> Error {
+    let start: String = piece.chars().take(40).collect();
+    Error::new(
+        ErrorKind::Encode,
+        format!("{start:?} is unknown, and so is the unknown token {unk_token:?}"),
+    )
+    .hint("add the unknown token to the vocabulary")
 }

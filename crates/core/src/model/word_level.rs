@@ -2,10 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Token, Vocab};
+use super::{Token, Vocab, missing_unk};
 use crate::error::Result;
 
 /// Whole words: a piece is one token, or unknown.
+///
+/// ```
+/// use jeton_core::model::{Model, Sampler, Sampling, Vocab, WordLevel};
+///
+/// let vocab = Vocab::new([("<unk>", 0), ("hello", 1)])?;
+/// let model = Model::WordLevel(WordLevel::new(vocab, "<unk>"));
+/// let mut tokens = Vec::new();
+/// model.tokenize("hello", &mut Sampler::new(Sampling::default()), &mut tokens)?;
+/// assert_eq!(tokens[0].id, 1);
+/// # Ok::<(), jeton_core::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WordLevel {
     vocab: Vocab,
@@ -13,14 +24,32 @@ pub struct WordLevel {
 }
 
 impl WordLevel {
+    /// The model of these words. That `unk_token` is among them is asked only when an unknown
+    /// word is met.
+    pub fn new(vocab: Vocab, unk_token: impl Into<String>) -> Self {
+        let unk_token = unk_token.into();
+        Self { vocab, unk_token }
+    }
+
     /// The vocabulary.
     pub fn vocab(&self) -> &Vocab {
         &self.vocab
     }
 
+    /// What stands for a word that is not in the vocabulary.
+    pub fn unk_token(&self) -> &str {
+        &self.unk_token
+    }
+
     /// The tokens of `piece`, appended to `tokens`.
     pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
-        let _ = (piece, tokens);
-        unimplemented!()
+        let id = self
+            .vocab
+            .id(piece.as_bytes())
+            .or_else(|| self.vocab.id(self.unk_token.as_bytes()))
+            .ok_or_else(|| missing_unk(piece, &self.unk_token))?;
+        let range = 0..piece.len();
+        tokens.push(Token { id, range });
+        Ok(())
     }
 }

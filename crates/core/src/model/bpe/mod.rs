@@ -8,12 +8,15 @@
 //! - [`MergeRule::Merges`] (GPT-2, Hugging Face): only the listed pairs, in the order of the list.
 //!
 //! Source: Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with Subword
-//! Units", 2016.
+//! Units", 2016. Dropout: Provilkov, Emelianenko and Voita, "BPE-Dropout", 2020.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Sampler, Token, Vocab};
-use crate::error::Result;
+mod merge;
+
+use self::merge::{Merge, Pairs, Symbol, merge, merge_by_heap};
+use super::{Sampler, Token, Vocab, byte_token, show};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Which pairs may be merged, and in which order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,11 +73,36 @@ impl Default for BpeOptions {
 }
 
 /// A byte pair encoding.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+///
+/// ```
+/// use jeton_core::model::{Bpe, Sampler, Sampling, Vocab, bpe::BpeOptions};
+///
+/// let vocab = Vocab::new([("a", 0), ("b", 1), ("ab", 2), ("abab", 3)])?;
+/// let merges = [("a", "b"), ("ab", "ab")].map(|(a, b)| (a.into(), b.into()));
+/// let bpe = Bpe::by_merges(vocab, merges, BpeOptions::default())?;
+/// let mut tokens = Vec::new();
+/// bpe.tokenize("ababa", &mut Sampler::new(Sampling::default()), &mut tokens)?;
+/// assert_eq!(tokens.iter().map(|token| token.id).collect::<Vec<_>>(), [3, 0]);
+/// # Ok::<(), jeton_core::Error>(())
+/// ```
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "Parts", into = "Parts")]
 pub struct Bpe {
     vocab: Vocab,
     rule: MergeRule,
     options: BpeOptions,
+    pairs: Pairs,
+    unk_id: Option<u32>,
+}
+
+/// The merges that make each token of a vocabulary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergeList {
+    /// Pairs of ids, first merge first.
+    pub merges: Vec<(u32, u32)>,
+    /// Tokens of more than one byte that no pair makes: their own bytes, merged by what ranks
+    /// before them, do not end in two tokens. A merge list cannot say the same as the ranks.
+    pub underivable: Vec<u32>,
 }
 
 impl Bpe {
@@ -83,11 +111,31 @@ impl Bpe {
     /// # Errors
     /// A vocabulary that lacks one of the 256 bytes.
     pub fn by_ranks(vocab: Vocab) -> Result<Self> {
-        let _ = vocab;
-        unimplemented!()
+        let missing: Vec<u8> = (0..=u8::MAX)
+            .filter(|&byte| vocab.id(&[byte]).is_none())
+            .collect();
+        if let Some(first) = missing.first() {
+            return Err(Error::new(
+                ErrorKind::Format,
+                format!(
+                    "{} of the 256 bytes have no rank, 0x{first:02X} first",
+                    missing.len()
+                ),
+            )
+            .hint("a rank file holds every single byte; is this one cut short?"));
+        }
+        let pairs = pairs_by_rank(&vocab);
+        Ok(Self {
+            vocab,
+            rule: MergeRule::Ranks,
+            options: BpeOptions::default(),
+            pairs,
+            unk_id: None,
+        })
     }
 
-    /// The encoding of a merge list, first merge first.
+    /// The encoding of a merge list, first merge first. Of a merge that is listed twice, the later
+    /// place counts.
     ///
     /// # Errors
     /// A merge of tokens, or into a token, that the vocabulary lacks; a dropout outside 0 to 1.
@@ -96,8 +144,59 @@ impl Bpe {
         merges: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>,
         options: BpeOptions,
     ) -> Result<Self> {
-        let _ = (vocab, merges, options);
-        unimplemented!()
+        if let Some(dropout) = options.dropout {
+            check_dropout(dropout)?;
+        }
+        let prefix = options.continuing_subword_prefix.as_deref().unwrap_or("");
+        let id_of = |token: &[u8]| {
+            vocab.id(token).ok_or_else(|| {
+                Error::new(
+                    ErrorKind::Format,
+                    format!("{} is not in the vocabulary", show(token)),
+                )
+            })
+        };
+        let mut resolved = Vec::new();
+        for (rank, (left, right)) in merges.into_iter().enumerate() {
+            let resolve = || {
+                let pair = (id_of(&left)?, id_of(&right)?);
+                let Some(rest) = right.get(prefix.len()..) else {
+                    return Err(Error::new(
+                        ErrorKind::Format,
+                        format!("{} is shorter than the prefix {prefix:?}", show(&right)),
+                    ));
+                };
+                Ok((pair, id_of(&[&left, rest].concat())?))
+            };
+            resolved.push(resolve().map_err(|error: Error| {
+                error.at(format!("merges[{rank}] ({} {})", show(&left), show(&right)))
+            })?);
+        }
+        Ok(Self::by_ids(vocab, resolved, options))
+    }
+
+    /// As [`Bpe::by_merges`], of pairs of ids and what they become, all known to be right.
+    fn by_ids(vocab: Vocab, merges: Vec<((u32, u32), u32)>, options: BpeOptions) -> Self {
+        let mut seen = hashbrown::HashSet::with_capacity(merges.len());
+        let mut merges: Vec<_> = merges
+            .into_iter()
+            .rev()
+            .filter(|(pair, _)| seen.insert(*pair))
+            .collect();
+        merges.reverse();
+        let mut pairs = Pairs::with_capacity(merges.len());
+        for (rank, &((left, right), id)) in merges.iter().enumerate() {
+            let rank = rank as u32;
+            pairs.insert(left, right, Merge { rank, id });
+        }
+        let unk_token = options.unk_token.as_deref();
+        Self {
+            unk_id: unk_token.and_then(|token| vocab.id(token.as_bytes())),
+            vocab,
+            rule: MergeRule::Merges(merges.into_iter().map(|(pair, _)| pair).collect()),
+            options,
+            pairs,
+        }
     }
 
     /// The vocabulary.
@@ -115,14 +214,295 @@ impl Bpe {
         &self.options
     }
 
+    /// The merges, first to last. Those of a rank file are derived: the pair that the ranks
+    /// themselves merge last to make each token.
+    pub fn merges(&self) -> MergeList {
+        if let MergeRule::Merges(merges) = &self.rule {
+            return MergeList {
+                merges: merges.clone(),
+                underivable: Vec::new(),
+            };
+        }
+        let mut list = MergeList {
+            merges: Vec::with_capacity(self.vocab.len()),
+            underivable: Vec::new(),
+        };
+        for (token, rank) in self.vocab.iter().filter(|(token, _)| token.len() > 1) {
+            let mut symbols = self.bytes_as_symbols(token);
+            match symbols.len() < u32::MAX as usize {
+                true => merge(&mut symbols, &self.pairs, rank),
+                false => symbols.clear(),
+            }
+            match symbols.as_slice() {
+                [left, right] => list.merges.push((left.id, right.id)),
+                _ => list.underivable.push(rank),
+            }
+        }
+        list
+    }
+
     /// The tokens of `piece`, appended to `tokens`.
-    pub(crate) fn tokenize(
+    ///
+    /// # Errors
+    /// An unknown character where the vocabulary lacks the unknown token; a dropout outside 0 to 1.
+    pub fn tokenize(
         &self,
         piece: &str,
         sampler: &mut Sampler,
         tokens: &mut Vec<Token>,
     ) -> Result<()> {
-        let _ = (piece, sampler, tokens);
-        unimplemented!()
+        match self.options.alphabet {
+            Alphabet::Bytes => self.tokenize_units(piece.as_bytes(), |_| 1, sampler, tokens),
+            Alphabet::Characters => {
+                let length = |at: usize| piece[at..].chars().next().map_or(1, char::len_utf8);
+                self.tokenize_units(piece.as_bytes(), length, sampler, tokens)
+            }
+        }
+    }
+
+    /// The tokens of bytes that need not be text, appended to `tokens`.
+    ///
+    /// # Errors
+    /// As [`Bpe::tokenize`]; and an alphabet of characters.
+    pub fn tokenize_bytes(
+        &self,
+        piece: &[u8],
+        sampler: &mut Sampler,
+        tokens: &mut Vec<Token>,
+    ) -> Result<()> {
+        match self.options.alphabet {
+            Alphabet::Bytes => self.tokenize_units(piece, |_| 1, sampler, tokens),
+            Alphabet::Characters => Err(Error::new(
+                ErrorKind::Unsupported,
+                "bytes cannot be encoded: this BPE's alphabet is characters",
+            )
+            .hint("decode them to text first")),
+        }
+    }
+
+    /// The tokens of a piece whose units (bytes or characters) are as long as `length_at` says.
+    fn tokenize_units(
+        &self,
+        piece: &[u8],
+        length_at: impl Fn(usize) -> usize,
+        sampler: &mut Sampler,
+        tokens: &mut Vec<Token>,
+    ) -> Result<()> {
+        let dropout = sampler.dropout(self.options.dropout);
+        check_dropout(dropout)?;
+        let whole = self.rule == MergeRule::Ranks || self.options.ignore_merges;
+        if piece.is_empty() {
+            return Ok(());
+        }
+        // With dropout a whole piece must fall apart like any other.
+        if let (true, 0.0, Some(id)) = (whole, dropout, self.vocab.id(piece)) {
+            let range = 0..piece.len();
+            tokens.push(Token { id, range });
+            return Ok(());
+        }
+        let mut symbols = match self.rule {
+            MergeRule::Ranks => self.bytes_as_symbols(piece),
+            MergeRule::Merges(_) => self.units_as_symbols(piece, length_at)?,
+        };
+        if symbols.len() >= u32::MAX as usize {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "a piece of 4 Gi characters or more cannot be merged",
+            ));
+        }
+        match dropout {
+            0.0 => merge(&mut symbols, &self.pairs, u32::MAX),
+            _ => merge_by_heap(&mut symbols, &self.pairs, u32::MAX, || {
+                sampler.draw() < dropout
+            }),
+        }
+        let mut start = 0;
+        tokens.extend(symbols.iter().map(|symbol| {
+            let end = start + symbol.length as usize;
+            let range = std::mem::replace(&mut start, end)..end;
+            let id = symbol.id;
+            Token { id, range }
+        }));
+        Ok(())
+    }
+
+    /// One symbol a byte; every byte is known.
+    fn bytes_as_symbols(&self, piece: &[u8]) -> Vec<Symbol> {
+        piece
+            .iter()
+            .filter_map(|byte| self.vocab.id(std::slice::from_ref(byte)))
+            .map(|id| Symbol { id, length: 1 })
+            .collect()
+    }
+
+    /// One symbol a unit, with its prefix and suffix, where the vocabulary has it; bytes or the
+    /// unknown token where not.
+    ///
+    /// Ranges are running sums of lengths, so they shift where a unit is dropped, and an unknown
+    /// token waits for the next known unit but not for bytes: both as in `tokenizers`.
+    fn units_as_symbols(
+        &self,
+        piece: &[u8],
+        length_at: impl Fn(usize) -> usize,
+    ) -> Result<Vec<Symbol>> {
+        let options = &self.options;
+        let prefix = options.continuing_subword_prefix.as_deref().unwrap_or("");
+        let suffix = options.end_of_word_suffix.as_deref().unwrap_or("");
+        let mut symbols = Vec::with_capacity(piece.len());
+        let mut unknown: Option<Symbol> = None;
+        let mut marked = Vec::new();
+        let mut start = 0;
+        while start < piece.len() {
+            let end = start + length_at(start);
+            marked.clear();
+            if start > 0 {
+                marked.extend_from_slice(prefix.as_bytes());
+            }
+            marked.extend_from_slice(&piece[start..end]);
+            if end == piece.len() {
+                marked.extend_from_slice(suffix.as_bytes());
+            }
+            let length = (end - start) as u32;
+            let unit = start..end;
+            start = end;
+            if let Some(id) = self.vocab.id(&marked) {
+                symbols.extend(unknown.take());
+                symbols.push(Symbol { id, length });
+                continue;
+            }
+            if options.byte_fallback {
+                let bytes: Option<Vec<Symbol>> = marked
+                    .iter()
+                    .map(|&byte| self.vocab.id(&byte_token(byte)))
+                    .map(|id| Some(Symbol { id: id?, length: 1 }))
+                    .collect();
+                if let Some(bytes) = bytes {
+                    symbols.extend(bytes);
+                    continue;
+                }
+            }
+            let Some(unk_token) = &options.unk_token else {
+                continue;
+            };
+            let Some(id) = self.unk_id else {
+                return Err(Error::new(
+                    ErrorKind::Encode,
+                    format!(
+                        "{} is unknown, and so is the unknown token {unk_token:?}",
+                        show(&piece[unit])
+                    ),
+                )
+                .hint("add the unknown token to the vocabulary"));
+            };
+            match &mut unknown {
+                Some(run) if options.fuse_unk => run.length += length,
+                _ => symbols.extend(unknown.replace(Symbol { id, length })),
+            }
+        }
+        symbols.extend(unknown);
+        Ok(symbols)
     }
 }
+
+fn check_dropout(dropout: f32) -> Result<()> {
+    match (0.0..=1.0).contains(&dropout) {
+        true => Ok(()),
+        false => Err(Error::new(
+            ErrorKind::Argument,
+            format!("dropout is a probability, 0 to 1, not {dropout}"),
+        )),
+    }
+}
+
+/// Each way to cut a token in two tokens is a pair that merges into it.
+fn pairs_by_rank(vocab: &Vocab) -> Pairs {
+    let longest = vocab.iter().map(|(token, _)| token.len()).max();
+    let mut lengths = vec![false; longest.unwrap_or(0) + 1];
+    for (token, _) in vocab.iter() {
+        lengths[token.len()] = true;
+    }
+    let mut pairs = Pairs::with_capacity(2 * vocab.len());
+    for (token, rank) in vocab.iter() {
+        for cut in 1..token.len() {
+            if !(lengths[cut] && lengths[token.len() - cut]) {
+                continue;
+            }
+            let (left, right) = token.split_at(cut);
+            let Some(left) = vocab.id(left) else { continue };
+            let Some(right) = vocab.id(right) else {
+                continue;
+            };
+            pairs.insert(left, right, Merge { rank, id: rank });
+        }
+    }
+    pairs
+}
+
+/// What a byte pair encoding is stored as; everything else follows from it.
+#[derive(Serialize, Deserialize)]
+struct Parts {
+    vocab: Vocab,
+    rule: MergeRule,
+    options: BpeOptions,
+}
+
+impl TryFrom<Parts> for Bpe {
+    type Error = Error;
+
+    fn try_from(parts: Parts) -> Result<Self> {
+        let Parts {
+            vocab,
+            rule,
+            options,
+        } = parts;
+        let MergeRule::Merges(merges) = rule else {
+            return Self::by_ranks(vocab);
+        };
+        let token = |id| {
+            vocab.token(id).map(<[u8]>::to_vec).ok_or_else(|| {
+                Error::new(ErrorKind::Format, format!("a merge of the unknown id {id}"))
+            })
+        };
+        let merges = merges
+            .into_iter()
+            .map(|(left, right)| Ok((token(left)?, token(right)?)))
+            .collect::<Result<Vec<_>>>()?;
+        Self::by_merges(vocab, merges, options)
+    }
+}
+
+impl From<Bpe> for Parts {
+    fn from(bpe: Bpe) -> Self {
+        let Bpe {
+            vocab,
+            rule,
+            options,
+            ..
+        } = bpe;
+        Self {
+            vocab,
+            rule,
+            options,
+        }
+    }
+}
+
+impl PartialEq for Bpe {
+    fn eq(&self, other: &Self) -> bool {
+        self.vocab == other.vocab && self.rule == other.rule && self.options == other.options
+    }
+}
+
+impl std::fmt::Debug for Bpe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let merges = match &self.rule {
+            MergeRule::Ranks => "ranks".to_owned(),
+            MergeRule::Merges(merges) => format!("{} merges", merges.len()),
+        };
+        write!(f, "Bpe({} tokens, {merges}, ", self.vocab.len())?;
+        write!(f, "{:?})", self.options)
+    }
+}
+
+#[cfg(test)]
+mod tests;

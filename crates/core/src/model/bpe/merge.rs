@@ -1,0 +1,219 @@
+//! Merging: the best pair of neighbouring symbols becomes one, until no pair may be merged.
+//!
+//! Look here for the algorithm itself. By definition the pair with the lowest rank is merged,
+//! the leftmost one on ties; [`merge`] picks between two ways to do that. Finding the lowest rank
+//! by scanning is quadratic and fastest for short pieces; a heap over (rank, position) with linked
+//! symbols is O(n log n) for all others.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// Up to how many symbols scanning is faster than a heap.
+const SCANNED: usize = 64;
+
+/// No neighbour on this side.
+const END: u32 = u32::MAX;
+
+/// A token of a piece, or a part of one that is still to be merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Symbol {
+    pub id: u32,
+    /// How many bytes of the piece it holds.
+    pub length: u32,
+}
+
+/// What becomes of a pair: the lower the rank, the earlier the merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Merge {
+    pub rank: u32,
+    pub id: u32,
+}
+
+impl Merge {
+    const NONE: Self = Self {
+        rank: u32::MAX,
+        id: u32::MAX,
+    };
+}
+
+/// The pairs of ids that may be merged.
+#[derive(Clone, Default)]
+pub(super) struct Pairs(HashMap<u64, Merge, FixedState>);
+
+impl Pairs {
+    pub(super) fn with_capacity(capacity: usize) -> Self {
+        Self(HashMap::with_capacity_and_hasher(
+            capacity,
+            FixedState::default(),
+        ))
+    }
+
+    pub(super) fn insert(&mut self, left: u32, right: u32, merge: Merge) {
+        self.0.insert(Self::key(left, right), merge);
+    }
+
+    /// The merge of two neighbours, if there is one of a rank below `limit`.
+    fn get(&self, left: Symbol, right: Symbol, limit: u32) -> Merge {
+        match self.0.get(&Self::key(left.id, right.id)) {
+            Some(merge) if merge.rank < limit => *merge,
+            _ => Merge::NONE,
+        }
+    }
+
+    fn key(left: u32, right: u32) -> u64 {
+        u64::from(left) << 32 | u64::from(right)
+    }
+}
+
+/// Merges `symbols` by all pairs of a rank below `limit`.
+pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &Pairs, limit: u32) {
+    match symbols.len() {
+        ..=1 => {}
+        2..=SCANNED => merge_by_scan(symbols, pairs, limit),
+        _ => merge_by_heap(symbols, pairs, limit, || false),
+    }
+}
+
+fn merge_by_scan(symbols: &mut Vec<Symbol>, pairs: &Pairs, limit: u32) {
+    let mut merges: Vec<Merge> = symbols
+        .windows(2)
+        .map(|pair| pairs.get(pair[0], pair[1], limit))
+        .collect();
+    while let Some((i, merge)) = merges
+        .iter()
+        .copied()
+        .enumerate()
+        .min_by_key(|(_, merge)| merge.rank)
+        .filter(|(_, merge)| *merge != Merge::NONE)
+    {
+        let right = symbols.remove(i + 1);
+        symbols[i].id = merge.id;
+        symbols[i].length += right.length;
+        merges.remove(i);
+        if i < merges.len() {
+            merges[i] = pairs.get(symbols[i], symbols[i + 1], limit);
+        }
+        if i > 0 {
+            merges[i - 1] = pairs.get(symbols[i - 1], symbols[i], limit);
+        }
+    }
+}
+
+/// Merges with a heap. A merge that `drop` rejects comes back after the next one that it accepts:
+/// BPE-dropout as Hugging Face `tokenizers` does it.
+///
+/// `symbols` must be fewer than `u32::MAX`.
+pub(super) fn merge_by_heap(
+    symbols: &mut Vec<Symbol>,
+    pairs: &Pairs,
+    limit: u32,
+    mut drop: impl FnMut() -> bool,
+) {
+    let count = symbols.len() as u32;
+    let mut previous: Vec<u32> = (0..count).map(|i| i.wrapping_sub(1)).collect();
+    let mut next: Vec<u32> = (1..=count).collect();
+    if let Some(last) = next.last_mut() {
+        *last = END;
+    }
+    // The merge of each symbol with its right neighbour, so that an entry of the heap can be
+    // told to be out of date without a look-up.
+    let mut merges: Vec<Merge> = symbols
+        .windows(2)
+        .map(|pair| pairs.get(pair[0], pair[1], limit))
+        .collect();
+    merges.push(Merge::NONE);
+
+    let entry = |merge: Merge, at: u32| Reverse((merge.rank, at, merge.id));
+    let mut heap: BinaryHeap<Reverse<(u32, u32, u32)>> = (0..count)
+        .filter(|&at| merges[at as usize] != Merge::NONE)
+        .map(|at| entry(merges[at as usize], at))
+        .collect();
+    let mut dropped = Vec::new();
+    while let Some(top) = heap.pop() {
+        if drop() {
+            dropped.push(top);
+            continue;
+        }
+        heap.extend(dropped.drain(..));
+        let Reverse((_, at, id)) = top;
+        let left = at as usize;
+        if merges[left].id != id {
+            continue;
+        }
+        let right = next[left] as usize;
+        symbols[left].id = id;
+        symbols[left].length += symbols[right].length;
+        symbols[right].length = 0;
+        merges[right] = Merge::NONE;
+        next[left] = next[right];
+        merges[left] = Merge::NONE;
+        if next[left] != END {
+            let after = next[left] as usize;
+            previous[after] = at;
+            merges[left] = pairs.get(symbols[left], symbols[after], limit);
+            if merges[left] != Merge::NONE {
+                heap.push(entry(merges[left], at));
+            }
+        }
+        if previous[left] != END {
+            let before = previous[left] as usize;
+            merges[before] = pairs.get(symbols[before], symbols[left], limit);
+            if merges[before] != Merge::NONE {
+                heap.push(entry(merges[before], before as u32));
+            }
+        }
+    }
+    symbols.retain(|symbol| symbol.length != 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// Random symbols and pairs; new ids are fresh, as those of real merges are.
+    fn random(numbers: &mut ChaCha8Rng) -> (Vec<Symbol>, Pairs) {
+        let alphabet = numbers.random_range(1..5);
+        let mut pairs = Pairs::default();
+        for rank in 0..numbers.random_range(0..40) {
+            let id = alphabet + rank;
+            let merge = Merge { rank, id };
+            pairs.insert(
+                numbers.random_range(0..id),
+                numbers.random_range(0..id),
+                merge,
+            );
+        }
+        let symbols = (0..numbers.random_range(0..200))
+            .map(|_| Symbol {
+                id: numbers.random_range(0..alphabet),
+                length: 1,
+            })
+            .collect();
+        (symbols, pairs)
+    }
+
+    #[test]
+    fn scan_and_heap_agree() {
+        let mut numbers = ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..2000 {
+            let (symbols, pairs) = random(&mut numbers);
+            let (mut scanned, mut heaped) = (symbols.clone(), symbols);
+            merge_by_scan(&mut scanned, &pairs, u32::MAX);
+            merge_by_heap(&mut heaped, &pairs, u32::MAX, || false);
+            assert_eq!(scanned, heaped);
+        }
+    }
+
+    #[test]
+    fn all_merges_dropped_leaves_the_symbols() {
+        let (symbols, pairs) = random(&mut ChaCha8Rng::seed_from_u64(2));
+        let mut merged = symbols.clone();
+        merge_by_heap(&mut merged, &pairs, u32::MAX, || true);
+        assert_eq!(merged, symbols);
+    }
+}
