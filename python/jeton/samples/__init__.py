@@ -1,0 +1,51 @@
+"""Text that ships with jeton: essays, tales, letters, recipes, code, figures and thirty languages.
+
+Look here for something to try a tokenizer on without downloading anything. All of it was written
+for jeton and is in the public domain (CC0 1.0): copy it, change it, print it.
+
+>>> from jeton import samples
+>>> samples.read("essays").split(",")[0]
+'On the counter\\n\\nBefore it was a coin'
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+__all__ = ["NAMES", "read", "read_all"]
+
+NAMES: tuple[str, ...] = (
+    "essays",
+    "tales",
+    "dialogue",
+    "letters",
+    "recipes",
+    "notes",
+    "languages",
+    "code",
+    "figures",
+)
+"""The samples by kind, in the order in which they are best read."""
+
+
+def read(name: str) -> str:
+    """The sample of this name.
+
+    Raises:
+        ValueError: `name` is none of `NAMES`.
+
+    >>> "🎶⛴️" in read("figures")
+    True
+    """
+    if name not in NAMES:
+        raise ValueError(f"no sample is named {name!r}; there are {', '.join(NAMES)}")
+    return files(__name__).joinpath(f"{name}.txt").read_bytes().decode()
+
+
+def read_all() -> dict[str, str]:
+    """Every sample, by name.
+
+    >>> list(read_all())[:2]
+    ['essays', 'tales']
+    """
+    return {name: read(name) for name in NAMES}
