@@ -28,6 +28,27 @@ pub struct Stages {
     pub post_processor: Option<PostProcessor>,
     /// From tokens back to text.
     pub decoder: Option<Decoder>,
+    /// The truncation that the file asks for, as JSON text. Truncation is an argument of a call:
+    /// encoding does not read this, it is kept for the caller and for writing the file again.
+    pub truncation: Option<String>,
+    /// The padding that the file asks for, as JSON text; kept as `truncation` is.
+    pub padding: Option<String>,
+}
+
+impl Stages {
+    /// A model and nothing around it.
+    pub fn of_model(model: Model) -> Self {
+        Self {
+            added_tokens: Vec::new(),
+            normalizer: None,
+            pre_tokenizer: None,
+            model,
+            post_processor: None,
+            decoder: None,
+            truncation: None,
+            padding: None,
+        }
+    }
 }
 
 /// A tokenizer: text to ids and back. It never changes once built, so threads share it freely.

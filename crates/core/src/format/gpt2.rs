@@ -52,22 +52,22 @@ pub fn stages(vocab: Vocab, merges: Merges) -> Result<Stages> {
         rstrip: false,
         normalized: false,
     });
+    let model = Model::Bpe(Bpe::by_merges(vocab, merges, BpeOptions::default())?);
     Ok(Stages {
         added_tokens: end_of_text.into_iter().collect(),
-        normalizer: None,
         pre_tokenizer: Some(PreTokenizer::ByteLevel {
             add_prefix_space: false,
             trim_offsets: true,
             use_regex: true,
             printable: false,
         }),
-        model: Model::Bpe(Bpe::by_merges(vocab, merges, BpeOptions::default())?),
         post_processor: Some(PostProcessor::ByteLevel {
             add_prefix_space: true,
             trim_offsets: false,
             use_regex: true,
         }),
         decoder: Some(Decoder::ByteLevel { printable: false }),
+        ..Stages::of_model(model)
     })
 }
 

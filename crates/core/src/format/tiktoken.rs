@@ -164,11 +164,9 @@ pub fn stages(
     added_tokens.sort_by_key(|token| token.id);
     Ok(Stages {
         added_tokens,
-        normalizer: None,
         pre_tokenizer: Some(PreTokenizer::Matches { pattern }),
-        model: Model::Bpe(Bpe::by_ranks(ranks)?),
-        post_processor: None,
         decoder: Some(Decoder::ByteLevel { printable: false }),
+        ..Stages::of_model(Model::Bpe(Bpe::by_ranks(ranks)?))
     })
 }
 
