@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 pub mod bpe;
 pub mod characters;
+#[cfg(test)]
+mod golden;
 mod sampling;
 mod trie;
 pub mod unigram;
