@@ -1,10 +1,19 @@
 //! Special and added tokens, which are cut out of the text before any other stage sees it.
+//!
+//! Look here for what the text of a special token means ([`SpecialPolicy`]) and for how overlaps
+//! are settled: of the tokens that begin first, the longest is found, and the search goes on
+//! behind it. The white space that an [`rstrip`](AddedToken::rstrip) token takes does not count
+//! as behind it: a token that is found in that white space is cut out once more, as
+//! `tokenizers` does.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
+use aho_corasick::{AhoCorasick, MatchKind};
+use regex_syntax::is_word_character;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::normalizer::Normalizer;
 use crate::text::AlignedText;
 
@@ -31,14 +40,17 @@ pub struct AddedToken {
 /// always found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SpecialPolicy {
-    /// It is text like any other.
+    /// It is text like any other. It still shadows what it overlaps: a token that begins inside
+    /// its spelling is not found.
     #[default]
     Ignore,
     /// It is that token.
     Allow,
     /// It is an error.
     Raise,
-    /// These are tokens; the others are text like any other.
+    /// These are tokens; the others are not looked for at all. Unless the set holds all of them
+    /// or none (which is [`Allow`](Self::Allow) and [`Ignore`](Self::Ignore)), the search is
+    /// compiled for this call.
     Only(HashSet<String>),
 }
 
@@ -47,6 +59,29 @@ pub enum SpecialPolicy {
 pub struct AddedTokens {
     /// In the order of ids.
     tokens: Vec<AddedToken>,
+    /// What the normalizer makes of a token that is looked for in normalized text, by index.
+    normalized: BTreeMap<usize, String>,
+    /// Indices, in the order of contents.
+    by_content: Vec<usize>,
+    all: Searches,
+}
+
+/// What finds the tokens: first in the original text, then in what the normalizer makes of the
+/// stretches between them.
+#[derive(Clone, Debug, Default)]
+struct Searches {
+    original: Option<Search>,
+    normalized: Option<Search>,
+}
+
+/// An automaton over the spellings of some tokens.
+#[derive(Clone, Debug)]
+struct Search {
+    automaton: AhoCorasick,
+    /// The index of the token that each pattern belongs to.
+    owners: Vec<usize>,
+    /// Whether each of them is a special token.
+    all_special: bool,
 }
 
 /// A stretch of text between added tokens, or one of them.
@@ -58,14 +93,48 @@ pub enum Cut {
     Token(u32, AlignedText),
 }
 
+/// What becomes of a special token that is found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Passed,
+    Taken,
+    Refused,
+}
+
 impl AddedTokens {
     /// Makes `tokens` ready to be found in text and in what `normalizer` makes of it.
     ///
+    /// Of tokens that the normalizer makes equal, the one with the smallest id is found.
+    ///
     /// # Errors
-    /// Two tokens with one content; no content; too many to search for.
-    pub fn new(tokens: Vec<AddedToken>, normalizer: Option<&Normalizer>) -> Result<Self> {
-        let _ = normalizer;
-        Ok(Self { tokens })
+    /// Two tokens with one content or one id; no content; too many to search for; what
+    /// `normalizer` says of a content.
+    pub fn new(mut tokens: Vec<AddedToken>, normalizer: Option<&Normalizer>) -> Result<Self> {
+        tokens.sort_by_key(|token| token.id);
+        let mut by_content: Vec<usize> = (0..tokens.len()).collect();
+        by_content.sort_by_key(|index| &tokens[*index].content);
+        check(&tokens, &by_content)?;
+
+        let mut normalized = BTreeMap::new();
+        if let Some(normalizer) = normalizer {
+            for (index, token) in tokens.iter().enumerate().filter(|(_, t)| t.normalized) {
+                let mut text = AlignedText::original(&token.content);
+                normalizer
+                    .normalize(&mut text)
+                    .map_err(|error| error.at(format!("added token {:?}", token.content)))?;
+                if text.as_str() != token.content {
+                    normalized.insert(index, text.as_str().to_owned());
+                }
+            }
+        }
+        let mut added = Self {
+            tokens,
+            normalized,
+            by_content,
+            all: Searches::default(),
+        };
+        added.all = added.searches(|_| true)?;
+        Ok(added)
     }
 
     /// The tokens in the order of ids.
@@ -75,10 +144,29 @@ impl AddedTokens {
 
     /// The token of an id.
     pub fn by_id(&self, id: u32) -> Option<&AddedToken> {
-        self.tokens
-            .binary_search_by_key(&id, |token| token.id)
+        self.index(id).map(|index| &self.tokens[index])
+    }
+
+    /// The token of a content.
+    pub fn by_content(&self, content: &str) -> Option<&AddedToken> {
+        self.by_content
+            .binary_search_by_key(&content, |index| &self.tokens[*index].content)
             .ok()
-            .map(|at| &self.tokens[at])
+            .map(|at| &self.tokens[self.by_content[at]])
+    }
+
+    /// What a decoder gets for an id: the content, but for a token that is looked for in
+    /// normalized text the normalized content, which is what the decoder undoes.
+    pub fn decoder_input(&self, id: u32) -> Option<&str> {
+        let index = self.index(id)?;
+        Some(match self.normalized.get(&index) {
+            Some(normalized) => normalized,
+            None => &self.tokens[index].content,
+        })
+    }
+
+    fn index(&self, id: u32) -> Option<usize> {
+        self.tokens.binary_search_by_key(&id, |token| token.id).ok()
     }
 
     /// Cuts the added tokens out of `text` and normalizes what lies between them.
@@ -95,7 +183,257 @@ impl AddedTokens {
         normalizer: Option<&Normalizer>,
         special: &SpecialPolicy,
     ) -> Result<Vec<Cut>> {
-        let _ = (text, normalizer, special);
-        unimplemented!()
+        match special {
+            SpecialPolicy::Ignore => self.cut_by(&self.all, Found::Passed, text, normalizer),
+            SpecialPolicy::Allow => self.cut_by(&self.all, Found::Taken, text, normalizer),
+            SpecialPolicy::Raise => self.cut_by(&self.all, Found::Refused, text, normalizer),
+            SpecialPolicy::Only(names) => {
+                self.check_names(names)?;
+                let count = self.tokens.iter().filter(|token| token.special).count();
+                match names.len() {
+                    0 => self.cut_by(&self.all, Found::Passed, text, normalizer),
+                    n if n == count => self.cut_by(&self.all, Found::Taken, text, normalizer),
+                    _ => {
+                        let some = self
+                            .searches(|token| !token.special || names.contains(&token.content))?;
+                        self.cut_by(&some, Found::Taken, text, normalizer)
+                    }
+                }
+            }
+        }
     }
+
+    fn check_names(&self, names: &HashSet<String>) -> Result<()> {
+        let unknown = names
+            .iter()
+            .filter(|name| !self.by_content(name).is_some_and(|token| token.special))
+            .min();
+        let Some(name) = unknown else {
+            return Ok(());
+        };
+        let error = Error::new(
+            ErrorKind::Argument,
+            format!("{name:?} is no special token of this tokenizer"),
+        );
+        let specials = self.tokens.iter().filter(|token| token.special);
+        Err(
+            match did_you_mean(name, specials.map(|token| token.content.as_str())) {
+                Some(close) => error.hint(format!("did you mean {close:?}?")),
+                None if self.by_content(name).is_some() => {
+                    error.hint("it is an added token that is not special, and is always found")
+                }
+                None => error.hint("name only special tokens that it has"),
+            },
+        )
+    }
+
+    fn cut_by(
+        &self,
+        searches: &Searches,
+        special: Found,
+        text: AlignedText,
+        normalizer: Option<&Normalizer>,
+    ) -> Result<Vec<Cut>> {
+        let mut cuts = Vec::new();
+        for (token, range) in self.find(&searches.original, special, &text, &text)? {
+            let mut piece = text.slice(range);
+            if piece.is_empty() {
+                continue;
+            }
+            if let Some(id) = token {
+                cuts.push(Cut::Token(id, piece));
+                continue;
+            }
+            if let Some(normalizer) = normalizer {
+                normalizer.normalize(&mut piece)?;
+            }
+            for (token, range) in self.find(&searches.normalized, special, &piece, &text)? {
+                let piece = piece.slice(range);
+                match token {
+                    _ if piece.is_empty() => {}
+                    Some(id) => cuts.push(Cut::Token(id, piece)),
+                    None => cuts.push(Cut::Text(piece)),
+                }
+            }
+        }
+        Ok(cuts)
+    }
+
+    /// The tokens in `text`, each with its id, and the stretches between them.
+    fn find(
+        &self,
+        search: &Option<Search>,
+        special: Found,
+        text: &AlignedText,
+        original: &AlignedText,
+    ) -> Result<Vec<(Option<u32>, Range<usize>)>> {
+        let mut found = Vec::new();
+        let mut done = 0;
+        let whole = text;
+        let text = text.as_str();
+        let search = search
+            .as_ref()
+            .filter(|search| !(search.all_special && special == Found::Passed));
+        // The white space that the last token with `rstrip` took, so that none is read twice.
+        let mut spaces = 0..0;
+        for hit in search.iter().flat_map(|s| s.automaton.find_iter(text).map(|hit| (*s, hit))) {
+            let (search, hit) = hit;
+            let token = &self.tokens[search.owners[hit.pattern().as_usize()]];
+            let Range { mut start, mut end } = hit.range();
+            // Only a token that the normalizer leaves nothing of is found inside a character.
+            if token.special && special == Found::Passed || !text.is_char_boundary(start) {
+                continue;
+            }
+            if token.single_word
+                && (text[..start].chars().next_back().is_some_and(is_word_character)
+                    || text[end..].chars().next().is_some_and(is_word_character))
+            {
+                continue;
+            }
+            if token.special && special == Found::Refused {
+                return Err(refused(token, whole.span_of(start..end).start, original));
+            }
+            if token.lstrip {
+                start = match text.get(done..start) {
+                    Some(before) => done + before.trim_end().len(),
+                    None => done,
+                };
+            }
+            if token.rstrip {
+                if !spaces.contains(&end) {
+                    spaces = end..text.len() - text[end..].trim_start().len();
+                }
+                end = end.max(spaces.end);
+            }
+            // An earlier `rstrip` took all that `lstrip` left.
+            if start > end {
+                continue;
+            }
+            if done < start {
+                found.push((None, done..start));
+            }
+            found.push((Some(token.id), start..end));
+            done = end;
+        }
+        if done < text.len() {
+            found.push((None, done..text.len()));
+        }
+        Ok(found)
+    }
+
+    /// What finds those tokens that `wanted` accepts.
+    fn searches(&self, wanted: impl Fn(&AddedToken) -> bool) -> Result<Searches> {
+        let search = |normalized: bool| {
+            let mut patterns = Vec::new();
+            let mut owners = Vec::new();
+            let mut seen = HashSet::new();
+            for (index, token) in self.tokens.iter().enumerate() {
+                if token.normalized != normalized || !wanted(token) {
+                    continue;
+                }
+                let pattern = self.normalized.get(&index).unwrap_or(&token.content);
+                if seen.insert(pattern) {
+                    patterns.push(pattern);
+                    owners.push(index);
+                }
+            }
+            if patterns.is_empty() {
+                return Ok(None);
+            }
+            let automaton = AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(&patterns)
+                .map_err(|error| {
+                    Error::new(
+                        ErrorKind::Unsupported,
+                        format!("{} added tokens cannot be searched for: {error}", owners.len()),
+                    )
+                })?;
+            let all_special = owners.iter().all(|index| self.tokens[*index].special);
+            Ok(Some(Search {
+                automaton,
+                owners,
+                all_special,
+            }))
+        };
+        Ok(Searches {
+            original: search(false)?,
+            normalized: search(true)?,
+        })
+    }
+}
+
+/// The ids that `tokenizers` gives to the added tokens of a file, whatever ids the file says.
+///
+/// In the order of the file: a content that the model's vocabulary has keeps that id, any other
+/// gets the next one after the number of tokens in the model. A content that comes twice is one
+/// token, described by the last mention, and special if any mention is. An empty content is
+/// dropped.
+pub fn assign_ids(
+    tokens: Vec<AddedToken>,
+    model_size: u32,
+    model_id: impl Fn(&str) -> Option<u32>,
+) -> Vec<AddedToken> {
+    let mut next = model_size;
+    let mut ids = HashMap::new();
+    let mut by_id: BTreeMap<u32, AddedToken> = BTreeMap::new();
+    for mut token in tokens {
+        if token.content.is_empty() {
+            continue;
+        }
+        token.id = *ids.entry(token.content.clone()).or_insert_with(|| {
+            model_id(&token.content).unwrap_or_else(|| {
+                next += 1;
+                next - 1
+            })
+        });
+        if let Some(earlier) = by_id.get(&token.id) {
+            token.special |= earlier.special && earlier.content == token.content;
+        }
+        by_id.insert(token.id, token);
+    }
+    by_id.into_values().collect()
+}
+
+/// Refuses a list that is no function from contents to ids and back.
+fn check(tokens: &[AddedToken], by_content: &[usize]) -> Result<()> {
+    let broken = |message: String| Err(Error::new(ErrorKind::Argument, message));
+    if let Some(token) = tokens.iter().find(|token| token.content.is_empty()) {
+        return broken(format!("the added token with id {} is empty", token.id));
+    }
+    for pair in tokens.windows(2) {
+        if pair[0].id == pair[1].id {
+            return broken(format!(
+                "the added tokens {:?} and {:?} have one id, {}",
+                pair[0].content, pair[1].content, pair[0].id
+            ));
+        }
+    }
+    for pair in by_content.windows(2) {
+        let (a, b) = (&tokens[pair[0]], &tokens[pair[1]]);
+        if a.content == b.content {
+            return broken(format!(
+                "the added token {:?} has two ids, {} and {}",
+                a.content, a.id, b.id
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The error about a special token that begins at byte `at` of the original.
+fn refused(token: &AddedToken, at: usize, original: &AlignedText) -> Error {
+    let before = original
+        .as_str()
+        .char_indices()
+        .take_while(|(byte, _)| original.original_start() + byte < at)
+        .count();
+    Error::new(
+        ErrorKind::SpecialToken,
+        format!(
+            "the special token {:?} stands in the text at character {before}",
+            token.content
+        ),
+    )
+    .hint("allow special tokens if the text is trusted, or ignore them to read it as plain text")
 }

@@ -24,7 +24,7 @@ impl Span {
     }
 }
 
-/// How one character of rewritten text relates to the text before.
+/// How one character of rewritten text relates to the old text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It stands for the next character of the old text.
@@ -33,6 +33,18 @@ pub enum Change {
     Inserted,
     /// It stands for the next character, and this many old characters after that are gone.
     ReplacesAndRemoves(usize),
+}
+
+impl From<isize> for Change {
+    /// By how many characters the text grew: 1 for one that is new, 0 for one that replaces
+    /// another, −n for one after which n are gone.
+    fn from(growth: isize) -> Self {
+        match growth {
+            1.. => Self::Inserted,
+            0 => Self::Replaces,
+            _ => Self::ReplacesAndRemoves(growth.unsigned_abs()),
+        }
+    }
 }
 
 /// A piece of text together with the span of the original that each byte came from.
@@ -133,33 +145,51 @@ impl AlignedText {
 
     /// Replaces the text by `characters`, each with its relation to the old text.
     ///
-    /// `removed_first` old characters are dropped before the first new one.
-    pub fn rewrite(
-        &mut self,
-        removed_first: usize,
-        characters: impl IntoIterator<Item = (char, Change)>,
-    ) {
+    /// Old characters that nothing accounts for are gone. When `characters` account for more than
+    /// there are, the surplus shares the span of the last.
+    pub fn rewrite(&mut self, characters: impl IntoIterator<Item = (char, Change)>) {
         let old = self.as_str();
         let mut text = String::with_capacity(old.len());
         let mut spans = Vec::with_capacity(old.len());
         let mut rest = old.chars();
         let mut skip =
             |count: usize| -> usize { rest.by_ref().take(count).map(char::len_utf8).sum() };
-        let mut position = skip(removed_first);
+        let mut position = 0;
         for (character, change) in characters {
-            let span = match change {
-                Change::Inserted => self.span_before(position),
-                _ => self.span_of_byte(position),
+            let (span, gone) = match change {
+                Change::Replaces if position < old.len() => (self.span_of_byte(position), 1),
+                Change::ReplacesAndRemoves(more) if position < old.len() => {
+                    (self.span_of_byte(position), more.saturating_add(1))
+                }
+                _ => (self.span_before(position), 0),
             };
-            position += match change {
-                Change::Inserted => 0,
-                Change::Replaces => skip(1),
-                Change::ReplacesAndRemoves(count) => skip(1 + count),
-            };
+            position += skip(gone);
             text.push(character);
             spans.extend(std::iter::repeat_n(span, character.len_utf8()));
         }
         self.set(text, spans);
+    }
+
+    /// Replaces each character by those that `replacement` gives; all have its span.
+    pub fn flat_map<I: IntoIterator<Item = char>>(&mut self, replacement: impl Fn(char) -> I) {
+        let old = self.as_str();
+        let mut text = String::with_capacity(old.len());
+        let mut spans = Vec::with_capacity(old.len());
+        for (at, character) in old.char_indices() {
+            let before = text.len();
+            text.extend(replacement(character));
+            spans.extend(std::iter::repeat_n(
+                self.span_of_byte(at),
+                text.len() - before,
+            ));
+        }
+        self.set(text, spans);
+    }
+
+    /// Keeps only `range` (bytes, on character boundaries). Unlike [`slice`](Self::slice), this
+    /// drops text from a piece without moving where the piece begins in the original.
+    pub fn keep(&mut self, range: Range<usize>) {
+        self.range = self.range.start + range.start..self.range.start + range.end;
     }
 
     /// Replaces each of `ranges` (bytes, in order, not overlapping) by `content`.
@@ -193,7 +223,7 @@ impl AlignedText {
 
     /// Puts `prefix` in front; it shares the span of the first character. Empty text stays empty.
     pub fn prepend(&mut self, prefix: &str) {
-        if self.is_empty() {
+        if self.is_empty() || prefix.is_empty() {
             return;
         }
         let first = self.span_of_byte(0);
@@ -334,16 +364,34 @@ mod tests {
     #[test]
     fn insertions_share_the_span_before_them() {
         let mut text = AlignedText::original("ab");
-        text.rewrite(
-            0,
-            [
-                ('x', Change::Replaces),
-                ('y', Change::Inserted),
-                ('b', Change::Replaces),
-            ],
-        );
+        text.rewrite([
+            ('x', Change::Replaces),
+            ('y', Change::Inserted),
+            ('b', Change::Replaces),
+        ]);
         assert_eq!(text.as_str(), "xyb");
         assert_eq!(spans(&text), [(0, 1), (0, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn a_rewrite_may_account_for_fewer_or_more_characters_than_there_are() {
+        let mut text = AlignedText::original("xab").slice(1..3);
+        text.rewrite([('y', Change::ReplacesAndRemoves(usize::MAX))]);
+        assert_eq!(spans(&text), [(1, 2)]);
+        text.rewrite([('a', Change::Replaces), ('b', Change::Replaces)]);
+        assert_eq!(spans(&text), [(1, 2), (1, 2)]);
+        text.rewrite([]);
+        text.rewrite([('a', Change::Replaces)]);
+        assert_eq!(spans(&text), [(1, 1)]);
+    }
+
+    #[test]
+    fn what_is_kept_of_a_piece_still_begins_where_the_piece_did() {
+        let mut text = AlignedText::original("xab").slice(1..3);
+        text.keep(1..2);
+        assert_eq!(text.as_str(), "b");
+        assert_eq!(text.original_start(), 1);
+        assert_eq!(spans(&text), [(2, 3)]);
     }
 
     #[test]

@@ -3,10 +3,19 @@
 //! One variant a kind, one file a kind that is more than a line. Each rewrites an
 //! [`AlignedText`], so spans survive.
 
+mod bert;
+mod nmt;
+mod precompiled;
+mod unicode;
+
+pub use precompiled::Charsmap;
+
 use serde::{Deserialize, Serialize};
+use unicode_normalization_alignments::char::is_combining_mark;
 
 use crate::error::Result;
 use crate::pattern::SearchPattern;
+use crate::printable;
 use crate::text::AlignedText;
 
 /// One normalizer. The names are those of Hugging Face `tokenizers`, and so are the meanings.
@@ -46,7 +55,7 @@ pub enum Normalizer {
         prefix: String,
     },
     /// SentencePiece's precompiled character map.
-    Precompiled(Precompiled),
+    Precompiled(Charsmap),
     /// BERT's clean-up.
     Bert {
         /// Controls removed, white space made a space.
@@ -64,19 +73,102 @@ pub enum Normalizer {
     Sequence(#[serde(deserialize_with = "crate::format::snapshot::nested")] Vec<Normalizer>),
 }
 
-/// SentencePiece's precompiled character map, compiled.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Precompiled {
-    charsmap: Vec<u8>,
-}
-
 impl Normalizer {
     /// Normalizes `text` in place.
     ///
     /// # Errors
     /// A pattern that gave up on this text.
+    ///
+    /// ```
+    /// use jeton_core::normalizer::Normalizer;
+    /// use jeton_core::text::{AlignedText, Span};
+    ///
+    /// let mut text = AlignedText::original("Éa");
+    /// Normalizer::Sequence(vec![Normalizer::Nfd, Normalizer::StripAccents, Normalizer::Lowercase])
+    ///     .normalize(&mut text)?;
+    /// assert_eq!(text.as_str(), "ea");
+    /// assert_eq!(text.span_of(0..1), Span::new(0, 2));
+    /// # Ok::<(), jeton_core::Error>(())
+    /// ```
     pub fn normalize(&self, text: &mut AlignedText) -> Result<()> {
-        let _ = text;
-        unimplemented!()
+        match self {
+            Self::Nfc => unicode::nfc(text),
+            Self::Nfd => unicode::nfd(text),
+            Self::Nfkc => unicode::nfkc(text),
+            Self::Nfkd => unicode::nfkd(text),
+            Self::Lowercase => lowercase(text),
+            Self::StripAccents => text.retain(|c| !is_combining_mark(c)),
+            Self::Strip { left, right } => strip(text, *left, *right),
+            Self::Nmt => nmt::normalize(text),
+            Self::Replace { pattern, content } => replace(text, pattern, content)?,
+            Self::Prepend { prefix } => text.prepend(prefix),
+            Self::Precompiled(charsmap) => charsmap.normalize(text),
+            Self::Bert {
+                clean_text,
+                handle_chinese_chars,
+                strip_accents,
+                lowercase: lower,
+            } => {
+                if *clean_text {
+                    bert::clean(text);
+                }
+                if *handle_chinese_chars {
+                    bert::space_chinese_characters(text);
+                }
+                if strip_accents.unwrap_or(*lower) {
+                    bert::strip_accents(text);
+                }
+                if *lower {
+                    lowercase(text);
+                }
+            }
+            Self::ByteLevel => byte_level(text),
+            Self::Sequence(normalizers) => {
+                for normalizer in normalizers {
+                    normalizer.normalize(text)?;
+                }
+            }
+        }
+        Ok(())
     }
+}
+
+/// Character by character, so a final sigma is lowered like any other.
+fn lowercase(text: &mut AlignedText) {
+    if text.as_str().chars().any(|c| !c.to_lowercase().eq([c])) {
+        text.flat_map(char::to_lowercase);
+    }
+}
+
+fn strip(text: &mut AlignedText, left: bool, right: bool) {
+    let old = text.as_str();
+    let end = match right {
+        true => old.trim_end().len(),
+        false => old.len(),
+    };
+    let start = match left {
+        true => end - old[..end].trim_start().len(),
+        false => 0,
+    };
+    text.keep(start..end);
+}
+
+/// Empty text has no matches, not even empty ones.
+fn replace(text: &mut AlignedText, pattern: &SearchPattern, content: &str) -> Result<()> {
+    if !text.is_empty() {
+        let matches: Vec<_> = pattern.matches(text.as_str()).collect::<Result<_>>()?;
+        text.replace_ranges(matches, content);
+    }
+    Ok(())
+}
+
+fn byte_level(text: &mut AlignedText) {
+    text.flat_map(|character| {
+        let mut buffer = [0; 4];
+        let length = character.encode_utf8(&mut buffer).len();
+        buffer
+            .into_iter()
+            .take(length)
+            .map(printable::to_char)
+    });
 }

@@ -1,0 +1,301 @@
+//! SentencePiece's precompiled character map: a trie from UTF-8 strings to what they become.
+//!
+//! Look here for the blob's format: a little-endian `u32` that says how many bytes the trie has,
+//! the trie as an array of `u32` units (Darts-clone's double array), then the replacements, each
+//! ended by NUL. The value of a key is where its replacement begins.
+//!
+//! A unit of the double array, reached from a node whose children lie at `base`, for the byte `c`,
+//! is the one at `base ^ c`:
+//!
+//! ```text
+//! bits 0–7    c; with bit 31 set, the unit is a value and not a node
+//! bit 8       whether a key ends here; its value is the unit at this node's own base
+//! bits 9–30   this node's base, relative to the node: bits 10–30, times 256 if bit 9 is set
+//! ```
+
+use serde::{Deserialize, Serialize};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::text::AlignedText;
+
+/// A precompiled character map, checked.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<u8>", into = "Vec<u8>")]
+pub struct Charsmap {
+    units: Vec<u32>,
+    replacements: String,
+}
+
+/// Longer keys are refused, so that a lookup takes bounded time. SentencePiece's own have fewer
+/// than 40 bytes.
+const LONGEST_KEY: usize = 1024;
+
+/// `tokenizers` looks a grapheme cluster up as a whole only if it has fewer bytes than this.
+const WHOLE_GRAPHEME_LIMIT: usize = 6;
+
+impl Charsmap {
+    /// Reads the blob that a model file or a `tokenizer.json` (there in base64) holds.
+    ///
+    /// # Errors
+    /// A blob that is cut short, that is not UTF-8 where it should be, or whose trie points
+    /// outside of it or back at itself.
+    pub fn new(blob: &[u8]) -> Result<Self> {
+        let (size, rest) = blob
+            .split_first_chunk()
+            .ok_or_else(|| broken("it ends before the size of its trie"))?;
+        let size = u32::from_le_bytes(*size) as usize;
+        if size == 0 || size % 4 != 0 {
+            return Err(broken(format!(
+                "its trie has {size} bytes, which is no positive multiple of 4"
+            )));
+        }
+        let (trie, replacements) = rest.split_at_checked(size).ok_or_else(|| {
+            broken(format!(
+                "its trie should have {size} bytes, and only {} are there",
+                rest.len()
+            ))
+        })?;
+        let (units, _) = trie.as_chunks();
+        let replacements = std::str::from_utf8(replacements)
+            .map_err(|error| broken(format!("its replacements are not UTF-8: {error}")))?;
+        let charsmap = Self {
+            units: units.iter().map(|unit| u32::from_le_bytes(*unit)).collect(),
+            replacements: replacements.to_owned(),
+        };
+        charsmap.check()?;
+        Ok(charsmap)
+    }
+
+    /// The blob that this was read from.
+    pub fn blob(&self) -> Vec<u8> {
+        let size = 4 * self.units.len() as u32;
+        let mut blob = size.to_le_bytes().to_vec();
+        blob.extend(self.units.iter().flat_map(|unit| unit.to_le_bytes()));
+        blob.extend(self.replacements.as_bytes());
+        blob
+    }
+
+    /// How many bytes of `text` the longest key at its front takes, and what they become.
+    pub fn longest_prefix(&self, text: &[u8]) -> Option<(usize, &str)> {
+        self.prefixes(text).last()
+    }
+
+    /// What `text` becomes in the eyes of `tokenizers`: what its *shortest* prefix that is a key
+    /// becomes, the rest being lost.
+    fn replacement(&self, text: &str) -> Option<&str> {
+        self.prefixes(text.as_bytes())
+            .next()
+            .map(|(_, replacement)| replacement)
+    }
+
+    /// The keys at the front of `text`, shortest first: how many bytes each takes, and what it
+    /// becomes.
+    fn prefixes(&self, text: &[u8]) -> impl Iterator<Item = (usize, &str)> {
+        let mut base = base(0, self.units[0]);
+        let mut steps = text.iter().zip(1..);
+        std::iter::from_fn(move || {
+            for (&byte, length) in steps.by_ref() {
+                let at = base ^ usize::from(byte);
+                let unit = *self.units.get(at).filter(|unit| label(**unit) == Some(byte))?;
+                base = self::base(at, unit);
+                if ends_key(unit) {
+                    let offset = value(self.units[base]);
+                    let (replacement, _) = self.replacements[offset..]
+                        .split_once('\0')
+                        .unwrap_or((&self.replacements[offset..], ""));
+                    return Some((length, replacement));
+                }
+            }
+            None
+        })
+        .fuse()
+    }
+
+    /// Walks all that a lookup can reach.
+    fn check(&self) -> Result<()> {
+        let mut by_base: Vec<(usize, usize)> = (self.units.iter().enumerate())
+            .filter_map(|(at, unit)| Some((at ^ usize::from(label(*unit)?), at)))
+            .collect();
+        by_base.sort_unstable();
+        let children = |node: usize| {
+            let base = base(node, self.units[node]);
+            let first = by_base.partition_point(|(parent, _)| *parent < base);
+            by_base[first..]
+                .iter()
+                .take_while(move |(parent, _)| *parent == base)
+                .map(|(_, child)| *child)
+        };
+
+        let mut state = vec![State::New; self.units.len()];
+        let mut path = vec![(0, children(0))];
+        state[0] = State::OnPath;
+        while let Some((node, rest)) = path.last_mut() {
+            let node = *node;
+            let Some(child) = rest.next() else {
+                path.pop();
+                let length = children(node)
+                    .map(|child| match state[child] {
+                        State::Done(length) => length + 1,
+                        State::New | State::OnPath => 0,
+                    })
+                    .max()
+                    .unwrap_or(0);
+                if length > LONGEST_KEY {
+                    return Err(broken(format!("a key has more than {LONGEST_KEY} bytes")));
+                }
+                state[node] = State::Done(length);
+                continue;
+            };
+            match state[child] {
+                State::Done(_) => {}
+                State::OnPath => return Err(broken(format!("unit {child} of its trie leads to itself"))),
+                State::New => {
+                    self.check_value(child)?;
+                    state[child] = State::OnPath;
+                    path.push((child, children(child)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_value(&self, node: usize) -> Result<()> {
+        let unit = self.units[node];
+        if !ends_key(unit) {
+            return Ok(());
+        }
+        let at = base(node, unit);
+        let offset = match self.units.get(at) {
+            Some(unit) => value(*unit),
+            None => {
+                return Err(broken(format!(
+                    "the value of unit {node} should be at {at}, and its trie has {} units",
+                    self.units.len()
+                )));
+            }
+        };
+        match self.replacements.is_char_boundary(offset) {
+            true => Ok(()),
+            false => Err(broken(format!(
+                "unit {node} of its trie points at byte {offset} of the replacements, where no character begins"
+            ))),
+        }
+    }
+
+    /// Normalizes as `tokenizers` does: grapheme cluster by grapheme cluster, a short one first
+    /// as a whole and else each of its characters by itself.
+    pub(super) fn normalize(&self, text: &mut AlignedText) {
+        let old = text.clone();
+        let mut rewrite = Rewrite::default();
+        for grapheme in old.as_str().graphemes(true) {
+            if grapheme.len() < WHOLE_GRAPHEME_LIMIT
+                && let Some(replacement) = self.replacement(grapheme)
+            {
+                rewrite.replace(grapheme, replacement);
+                continue;
+            }
+            for (at, character) in grapheme.char_indices() {
+                let character = &grapheme[at..at + character.len_utf8()];
+                match self.replacement(character) {
+                    Some(replacement) => rewrite.replace(character, replacement),
+                    None => rewrite.keep(character),
+                }
+            }
+        }
+        if rewrite.changed {
+            text.rewrite(
+                rewrite
+                    .characters
+                    .into_iter()
+                    .map(|(character, growth)| (character, growth.into())),
+            );
+        }
+    }
+}
+
+impl std::fmt::Debug for Charsmap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Charsmap")
+            .field("units", &self.units.len())
+            .field("replacements", &self.replacements.len())
+            .finish()
+    }
+}
+
+impl TryFrom<Vec<u8>> for Charsmap {
+    type Error = Error;
+
+    fn try_from(blob: Vec<u8>) -> Result<Self> {
+        Self::new(&blob)
+    }
+}
+
+impl From<Charsmap> for Vec<u8> {
+    fn from(charsmap: Charsmap) -> Self {
+        charsmap.blob()
+    }
+}
+
+/// How far the check has come with a unit.
+#[derive(Clone, Copy)]
+enum State {
+    New,
+    OnPath,
+    /// The longest way down from it, in bytes.
+    Done(usize),
+}
+
+/// The new characters, each with by how many characters the text grew there.
+#[derive(Default)]
+struct Rewrite {
+    characters: Vec<(char, isize)>,
+    changed: bool,
+}
+
+impl Rewrite {
+    fn keep(&mut self, part: &str) {
+        self.characters.extend(part.chars().map(|c| (c, 0)));
+    }
+
+    /// What is longer than `old` is inserted after its last character. What is shorter counts as
+    /// removed after the last character so far; at the very front there is none, and as in
+    /// `tokenizers` the spans that follow are then those of earlier characters.
+    fn replace(&mut self, old: &str, new: &str) {
+        self.changed = true;
+        let old = old.chars().count();
+        self.characters
+            .extend((new.chars().enumerate()).map(|(i, c)| (c, isize::from(i >= old))));
+        let missing = old.saturating_sub(new.chars().count());
+        if let Some((_, growth)) = self.characters.last_mut() {
+            *growth -= missing as isize;
+        }
+    }
+}
+
+/// The byte that leads to a unit; a value has none.
+fn label(unit: u32) -> Option<u8> {
+    (unit >> 31 == 0 && unit & 0xFF != 0).then_some(unit as u8)
+}
+
+fn ends_key(unit: u32) -> bool {
+    unit >> 8 & 1 == 1
+}
+
+fn value(unit: u32) -> usize {
+    (unit & 0x7FFF_FFFF) as usize
+}
+
+/// Where the children of the unit at `at` lie, and its value.
+fn base(at: usize, unit: u32) -> usize {
+    let scale = if unit >> 9 & 1 == 1 { 8 } else { 0 };
+    at ^ ((unit >> 10) as usize) << scale
+}
+
+fn broken(reason: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::Format,
+        format!("the precompiled character map is broken: {reason}"),
+    )
+    .hint("take it again from the model it belongs to")
+}
