@@ -276,7 +276,10 @@ impl AddedTokens {
             .filter(|search| !(search.all_special && special == Found::Passed));
         // The white space that the last token with `rstrip` took, so that none is read twice.
         let mut spaces = 0..0;
-        for hit in search.iter().flat_map(|s| s.automaton.find_iter(text).map(|hit| (*s, hit))) {
+        for hit in search
+            .iter()
+            .flat_map(|s| s.automaton.find_iter(text).map(|hit| (*s, hit)))
+        {
             let (search, hit) = hit;
             let token = &self.tokens[search.owners[hit.pattern().as_usize()]];
             let Range { mut start, mut end } = hit.range();
@@ -285,7 +288,10 @@ impl AddedTokens {
                 continue;
             }
             if token.single_word
-                && (text[..start].chars().next_back().is_some_and(is_word_character)
+                && (text[..start]
+                    .chars()
+                    .next_back()
+                    .is_some_and(is_word_character)
                     || text[end..].chars().next().is_some_and(is_word_character))
             {
                 continue;
@@ -346,7 +352,10 @@ impl AddedTokens {
                 .map_err(|error| {
                     Error::new(
                         ErrorKind::Unsupported,
-                        format!("{} added tokens cannot be searched for: {error}", owners.len()),
+                        format!(
+                            "{} added tokens cannot be searched for: {error}",
+                            owners.len()
+                        ),
                     )
                 })?;
             let all_special = owners.iter().all(|index| self.tokens[*index].special);

@@ -10,11 +10,7 @@ use crate::text::AlignedText;
 /// Removes controls and replacement characters; makes any white space a space.
 pub(super) fn clean(text: &mut AlignedText) {
     text.retain(|c| !matches!(c, '\0' | '\u{fffd}') && !is_control(c));
-    if text
-        .as_str()
-        .chars()
-        .any(|c| c != ' ' && c.is_whitespace())
-    {
+    if text.as_str().chars().any(|c| c != ' ' && c.is_whitespace()) {
         text.flat_map(|c| [if c.is_whitespace() { ' ' } else { c }]);
     }
 }

@@ -166,9 +166,6 @@ fn byte_level(text: &mut AlignedText) {
     text.flat_map(|character| {
         let mut buffer = [0; 4];
         let length = character.encode_utf8(&mut buffer).len();
-        buffer
-            .into_iter()
-            .take(length)
-            .map(printable::to_char)
+        buffer.into_iter().take(length).map(printable::to_char)
     });
 }

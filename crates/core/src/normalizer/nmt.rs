@@ -20,12 +20,7 @@ fn is_removed(character: char) -> bool {
 fn is_space(character: char) -> bool {
     matches!(
         character,
-        '\t' | '\n' | '\u{c}' | '\r'
-            | '\u{1680}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}' | '\u{2029}'
-            | '\u{2581}'
-            | '\u{feff}'
-            | '\u{fffd}'
+        '\t' | '\n' | '\u{c}' | '\r' | '\u{1680}' | '\u{200b}'
+            ..='\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{2581}' | '\u{feff}' | '\u{fffd}'
     )
 }

@@ -97,7 +97,10 @@ impl Charsmap {
         std::iter::from_fn(move || {
             for (&byte, length) in steps.by_ref() {
                 let at = base ^ usize::from(byte);
-                let unit = *self.units.get(at).filter(|unit| label(**unit) == Some(byte))?;
+                let unit = *self
+                    .units
+                    .get(at)
+                    .filter(|unit| label(**unit) == Some(byte))?;
                 base = self::base(at, unit);
                 if ends_key(unit) {
                     let offset = value(self.units[base]);
@@ -149,7 +152,9 @@ impl Charsmap {
             };
             match state[child] {
                 State::Done(_) => {}
-                State::OnPath => return Err(broken(format!("unit {child} of its trie leads to itself"))),
+                State::OnPath => {
+                    return Err(broken(format!("unit {child} of its trie leads to itself")));
+                }
                 State::New => {
                     self.check_value(child)?;
                     state[child] = State::OnPath;
