@@ -45,7 +45,7 @@ impl Charsmap {
             .split_first_chunk()
             .ok_or_else(|| broken("it ends before the size of its trie"))?;
         let size = u32::from_le_bytes(*size) as usize;
-        if size == 0 || size % 4 != 0 {
+        if size == 0 || !size.is_multiple_of(4) {
             return Err(broken(format!(
                 "its trie has {size} bytes, which is no positive multiple of 4"
             )));
