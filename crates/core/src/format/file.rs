@@ -26,12 +26,16 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
     replace(path, contents).map_err(|error| file_error(path, "written", &error))
 }
 
-/// Makes the folder `path`, and those above it, unless it is there.
+/// What lies in a folder, in no order.
 ///
 /// # Errors
-/// A file in its place, or a folder above that cannot be written to.
-pub fn make_folder(path: &Path) -> Result<()> {
-    fs::create_dir_all(path).map_err(|error| file_error(path, "made", &error))
+/// A folder that cannot be read.
+pub fn list(folder: &Path) -> Result<Vec<PathBuf>> {
+    let read_error = |error| file_error(folder, "read", &error);
+    let entries = fs::read_dir(folder).map_err(read_error)?;
+    entries
+        .map(|entry| entry.map(|entry| entry.path()).map_err(read_error))
+        .collect()
 }
 
 fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {

@@ -11,11 +11,12 @@
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-use crate::added_tokens::AddedToken;
+use super::{holds_nothing_else, known, special_token};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::bpe::BpeOptions;
+use crate::model::bpe::{Alphabet, BpeOptions};
 use crate::model::{Bpe, Model, Vocab, show};
+use crate::pattern::SearchPattern;
 use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::PreTokenizer;
 use crate::printable;
@@ -43,15 +44,9 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Stages> {
 /// # Errors
 /// A merge of tokens, or into a token, that the vocabulary lacks.
 pub fn stages(vocab: Vocab, merges: Merges) -> Result<Stages> {
-    let end_of_text = vocab.id(END_OF_TEXT.as_bytes()).map(|id| AddedToken {
-        id,
-        content: END_OF_TEXT.to_owned(),
-        special: true,
-        single_word: false,
-        lstrip: false,
-        rstrip: false,
-        normalized: false,
-    });
+    let end_of_text = vocab
+        .id(END_OF_TEXT.as_bytes())
+        .map(|id| special_token(END_OF_TEXT.to_owned(), id));
     let model = Model::Bpe(Bpe::by_merges(vocab, merges, BpeOptions::default())?);
     Ok(Stages {
         added_tokens: end_of_text.into_iter().collect(),
@@ -173,6 +168,86 @@ fn read_token(text: &str) -> Result<Vec<u8>> {
             ),
         )
     })
+}
+
+/// A tokenizer as a pair of files, `vocab.json` and `merges.txt`.
+///
+/// Ranks become merges where both say the same: where the bytes of each token, merged by the ranks
+/// below its own, end in two tokens.
+///
+/// # Errors
+/// What the pair cannot say, by name.
+pub fn write(stages: &Stages) -> Result<(String, String)> {
+    const FORMAT: &str = "a GPT-2 pair";
+    let cannot = |what: String| Err(Error::new(ErrorKind::Unsupported, what));
+    holds_nothing_else(stages, FORMAT)?;
+    for token in &stages.added_tokens {
+        if token.content != END_OF_TEXT || !token.special {
+            return cannot(format!(
+                "{FORMAT} cannot hold the added token {:?}, only a special {END_OF_TEXT:?}",
+                token.content
+            ));
+        }
+    }
+    if !stages.pre_tokenizer.as_ref().is_some_and(cuts_as_gpt2) {
+        return cannot(format!(
+            "{FORMAT} goes with GPT-2's pattern, and this cuts text otherwise"
+        ));
+    }
+    let Model::Bpe(bpe) = &stages.model else {
+        return cannot(format!("{FORMAT} cannot hold a model other than BPE"));
+    };
+    let options = bpe.options();
+    if options.alphabet != Alphabet::Bytes {
+        return cannot(format!(
+            "{FORMAT} holds bytes, and this BPE begins with characters"
+        ));
+    }
+    let list = bpe.merges();
+    if options.ignore_merges {
+        return cannot(format!("{FORMAT} cannot say ignore_merges"));
+    }
+    if let Some(&id) = list.underivable.first() {
+        let token = show(bpe.vocab().token(id).unwrap_or_default());
+        return cannot(format!(
+            "no list of merges makes {token} where these ranks do"
+        ));
+    }
+    let token = |id| bpe.vocab().token(id).unwrap_or_default();
+    let merges = list.merges.iter().map(|&(a, b)| (token(a), token(b)));
+    let merges = write_merges(merges);
+    let vocab = match stages.added_tokens.first() {
+        Some(end) if bpe.vocab().id(END_OF_TEXT.as_bytes()).is_none() => {
+            let end = (end.content.as_bytes(), end.id);
+            write_vocab(&Vocab::new(bpe.vocab().iter().chain([end]))?)
+        }
+        Some(_) => write_vocab(bpe.vocab()),
+        None if bpe.vocab().id(END_OF_TEXT.as_bytes()).is_some() => {
+            return cannot(format!(
+                "in {FORMAT} {END_OF_TEXT:?} is special, and here it is a token like any other"
+            ));
+        }
+        None => write_vocab(bpe.vocab()),
+    };
+    Ok((vocab, merges))
+}
+
+/// Whether text is cut by GPT-2's pattern, or by another spelling of the same.
+fn cuts_as_gpt2(pre_tokenizer: &PreTokenizer) -> bool {
+    match pre_tokenizer {
+        PreTokenizer::ByteLevel {
+            add_prefix_space: false,
+            use_regex: true,
+            printable: false,
+            ..
+        } => true,
+        PreTokenizer::Matches {
+            pattern: SearchPattern::Regex(regex),
+        } => ["gpt2", "r50k"]
+            .into_iter()
+            .any(|name| known::pattern(name) == Some(regex.source())),
+        _ => false,
+    }
 }
 
 /// A vocabulary as a `vocab.json`, laid out as the published one.

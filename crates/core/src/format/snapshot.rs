@@ -99,7 +99,6 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs Bpe::by_merges"]
     fn an_image_gives_the_tokenizer_back() {
         let tokenizer = read(&image()).unwrap();
         assert_eq!(*tokenizer.stages(), gpt2::read(VOCAB, b"a b\n").unwrap());
@@ -107,7 +106,6 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs Bpe::by_merges"]
     fn damaged_images_are_refused() {
         let whole = image();
         for length in 0..whole.len() {

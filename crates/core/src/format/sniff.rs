@@ -23,15 +23,15 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format as messages call it.
+    /// Files of this format as messages call them.
     pub fn name(self) -> &'static str {
         match self {
-            Self::HuggingFace => "Hugging Face tokenizer.json",
-            Self::VocabJson => "vocab.json",
-            Self::Merges => "merges.txt",
+            Self::HuggingFace => "Hugging Face files",
+            Self::VocabJson => "GPT-2 pairs",
+            Self::Merges => "merge lists",
             Self::Ranks => "tiktoken ranks",
-            Self::SentencePiece => "SentencePiece model",
-            Self::VocabText => "WordPiece vocab.txt",
+            Self::SentencePiece => "SentencePiece models",
+            Self::VocabText => "WordPiece vocabularies",
         }
     }
 

@@ -10,16 +10,19 @@
 //! ```
 
 use std::cell::Cell;
+use std::collections::HashSet;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
+use super::{holds_nothing_else, special_token};
 use crate::added_tokens::AddedToken;
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Bpe, Model, Vocab, show};
 use crate::pattern::SearchPattern;
-use crate::pre_tokenizer::PreTokenizer;
+use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
 use crate::tokenizer::Stages;
 
 /// The ranks in a file.
@@ -127,6 +130,139 @@ pub fn write_ranks(ranks: &Vocab) -> Vec<u8> {
     data
 }
 
+/// The ranks of a tokenizer as a file. The pattern and the special tokens are not part of it: who
+/// reads the file must know them.
+///
+/// A merge list becomes ranks where both say the same: each token is what the ranks before it make
+/// of its bytes, and the merges stand in the order of the ids.
+///
+/// # Errors
+/// What ranks cannot say, by name.
+pub fn write(stages: &Stages) -> Result<Vec<u8>> {
+    const FORMAT: &str = "a file of ranks";
+    let cannot = |what: String| Err(Error::new(ErrorKind::Unsupported, what));
+    holds_nothing_else(stages, FORMAT)?;
+    if let Some(token) = stages.added_tokens.iter().find(|token| !token.special) {
+        return cannot(format!(
+            "{FORMAT} cannot hold the added token {:?}, which is not special",
+            token.content
+        ));
+    }
+    match &stages.pre_tokenizer {
+        Some(pre_tokenizer) if cuts_bytes_by_pattern(pre_tokenizer) => {}
+        Some(other) => {
+            return cannot(format!(
+                "{FORMAT} goes with one pattern, not with {other:?}"
+            ));
+        }
+        None => {
+            return cannot(format!(
+                "{FORMAT} goes with a pattern, and this cuts nowhere"
+            ));
+        }
+    }
+    let Model::Bpe(bpe) = &stages.model else {
+        return cannot(format!("{FORMAT} cannot hold a model other than BPE"));
+    };
+    if bpe.options().alphabet != Alphabet::Bytes {
+        return cannot(format!(
+            "{FORMAT} holds bytes, and this BPE begins with characters"
+        ));
+    }
+    match bpe.rule() {
+        MergeRule::Ranks => Ok(write_ranks(bpe.vocab())),
+        MergeRule::Merges(merges) => {
+            ranks_of(bpe, merges, &stages.added_tokens).map(|ranks| write_ranks(&ranks))
+        }
+    }
+}
+
+/// Whether the pieces that the model sees are what one pattern finds.
+fn cuts_bytes_by_pattern(pre_tokenizer: &PreTokenizer) -> bool {
+    match pre_tokenizer {
+        PreTokenizer::Matches { .. } => true,
+        PreTokenizer::Split {
+            behavior: SplitBehavior::Isolated,
+            invert: false,
+            ..
+        } => true,
+        PreTokenizer::ByteLevel {
+            add_prefix_space: false,
+            use_regex: true,
+            printable: false,
+            ..
+        } => true,
+        PreTokenizer::Sequence(stages) => match stages.as_slice() {
+            [
+                first,
+                PreTokenizer::ByteLevel {
+                    add_prefix_space: false,
+                    use_regex: false,
+                    printable: false,
+                    ..
+                },
+            ] => cuts_bytes_by_pattern(first),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The ranks that say the same as a merge list.
+///
+/// They do when (1) the bytes of each token, merged by the ranks below its own, end in two tokens,
+/// (2) each such pair is in the list, and (3) the list is in the order of what it makes. Then by
+/// (1) no other pair is ever the lowest, whatever the text: were it, its token's own bytes would
+/// have been merged to that pair as well.
+fn ranks_of(bpe: &Bpe, merges: &[(u32, u32)], added_tokens: &[AddedToken]) -> Result<Vocab> {
+    let cannot = |what: String| Err(Error::new(ErrorKind::Unsupported, what));
+    let vocab = bpe.vocab();
+    let added = |id: u32| {
+        added_tokens
+            .binary_search_by_key(&id, |token| token.id)
+            .is_ok()
+    };
+    let ranks = Bpe::by_ranks(Vocab::new(vocab.iter().filter(|(_, id)| !added(*id)))?)?;
+    let derived = ranks.merges();
+    if let Some(&id) = derived.underivable.first() {
+        return cannot(format!(
+            "ranks would make {} where the merge list never does",
+            show(vocab.token(id).unwrap_or_default())
+        ));
+    }
+    let mut made = Vec::with_capacity(merges.len());
+    for &(left, right) in merges {
+        let token = [left, right]
+            .map(|id| vocab.token(id).unwrap_or_default())
+            .concat();
+        let Some(id) = ranks.vocab().id(&token) else {
+            return cannot(format!(
+                "the added token {} is also made by a merge",
+                show(&token)
+            ));
+        };
+        made.push(id);
+    }
+    if let Some(at) = made.windows(2).position(|pair| pair[0] > pair[1]) {
+        let token = |id| show(vocab.token(id).unwrap_or_default());
+        return cannot(format!(
+            "ranks are ids, but the merge list makes {} before {}, whose id is lower",
+            token(made[at]),
+            token(made[at + 1])
+        ));
+    }
+    let listed: HashSet<_> = merges.iter().collect();
+    if let Some((left, right)) = derived.merges.iter().find(|pair| !listed.contains(pair)) {
+        let token = |id: &u32| show(vocab.token(*id).unwrap_or_default());
+        return cannot(format!(
+            "ranks would merge {} and {}, which the merge list does not",
+            token(left),
+            token(right)
+        ));
+    }
+    Ok(ranks.vocab().clone())
+}
+
 /// The tokenizer that tiktoken makes of ranks, a pattern and special tokens.
 ///
 /// # Errors
@@ -151,15 +287,7 @@ pub fn stages(
                 None => "give it another id".to_owned(),
             }));
         }
-        added_tokens.push(AddedToken {
-            id,
-            content,
-            special: true,
-            single_word: false,
-            lstrip: false,
-            rstrip: false,
-            normalized: false,
-        });
+        added_tokens.push(special_token(content, id));
     }
     added_tokens.sort_by_key(|token| token.id);
     Ok(Stages {

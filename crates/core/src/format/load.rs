@@ -1,0 +1,353 @@
+//! Loading and saving: the format of a file is told by its content, that of a new file by its name.
+//!
+//! Look here for what may be said beside a path, and for how a folder is read.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::known::{self, Encoding};
+use super::sniff::{self, Format};
+use super::{file, gpt2, special_token, tiktoken};
+use crate::error::{Error, ErrorKind, Result, did_you_mean};
+use crate::model::show;
+use crate::pattern::{Dialect, Regex, SearchPattern};
+use crate::tokenizer::{Stages, Tokenizer};
+
+/// What a caller may say beside the path, for formats that leave it open. Saying what the file
+/// says itself is an error, so that nothing said is passed over.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// The published encoding that ranks are; see [`known::ENCODINGS`].
+    pub encoding: Option<String>,
+    /// The pattern that cuts text before ranks: the name of one, or a regular expression.
+    pub pattern: Option<String>,
+    /// The special tokens of ranks or of a GPT-2 pair, with their ids.
+    pub special_tokens: Option<Vec<(String, u32)>>,
+    /// The `merges.txt` of a `vocab.json`, where it does not lie beside it.
+    pub merges: Option<PathBuf>,
+}
+
+impl LoadOptions {
+    /// Refuses whatever was said that `format` does not leave open.
+    fn allow(&self, format: &str, open: &[&str]) -> Result<()> {
+        for (name, given) in [
+            ("encoding", self.encoding.is_some()),
+            ("pattern", self.pattern.is_some()),
+            ("special_tokens", self.special_tokens.is_some()),
+            ("merges", self.merges.is_some()),
+        ] {
+            if given && !open.contains(&name) {
+                return Err(Error::new(
+                    ErrorKind::Argument,
+                    format!("{name} was given, which {format} do not leave open"),
+                )
+                .hint(format!("leave {name} out")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The tokenizer of a file, or of a folder that holds one.
+///
+/// # Errors
+/// Content that shows the mark of no format, or is not what its mark promises, with the place; an
+/// option that the format does not leave open; a pattern that is missing.
+pub fn load(path: &Path, options: &LoadOptions) -> Result<Tokenizer> {
+    if path.is_dir() {
+        return load_folder(path, options);
+    }
+    let data = file::read(path)?;
+    let place = |error: Error| error.at(path.display().to_string());
+    read(path, &data, options).map_err(place)
+}
+
+fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Tokenizer> {
+    let Some(format) = sniff::format_of(data) else {
+        return Err(Error::new(
+            ErrorKind::Format,
+            match data.is_empty() {
+                true => "the file is empty".to_owned(),
+                false => format!(
+                    "this is no tokenizer of a known format; tried {}",
+                    Format::MARKS.join(", ")
+                ),
+            },
+        ));
+    };
+    let stages = match format {
+        Format::Ranks => {
+            options.allow(format.name(), &["encoding", "pattern", "special_tokens"])?;
+            read_ranks(data, options)?
+        }
+        Format::VocabJson => {
+            options.allow(format.name(), &["merges", "special_tokens"])?;
+            read_pair(path, data, options)?
+        }
+        Format::Merges => {
+            return Err(
+                Error::new(ErrorKind::Argument, "this is a merge list alone")
+                    .hint("load the vocab.json that belongs to it, with this file as merges="),
+            );
+        }
+        Format::HuggingFace | Format::SentencePiece | Format::VocabText => {
+            options.allow(format.name(), &[])?;
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("{} cannot be read yet", format.name()),
+            ));
+        }
+    };
+    Tokenizer::new(stages)
+}
+
+fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Stages> {
+    let encoding = encoding_of(data, options.encoding.as_deref())?;
+    let ranks = tiktoken::read_ranks(data)?;
+    let pattern = match (&options.pattern, encoding) {
+        (Some(pattern), _) => split_pattern(pattern)?,
+        (None, Some(encoding)) => split_pattern(encoding.pattern)?,
+        (None, None) => {
+            return Err(Error::new(
+                ErrorKind::Argument,
+                "ranks hold no pattern, and these are none of the published ones",
+            )
+            .hint(
+                "say how text is cut: pattern=\"cl100k\" or another known name, or a regular \
+                 expression; and special_tokens={...} if there are any",
+            ));
+        }
+    };
+    let special_tokens = match (&options.special_tokens, encoding) {
+        (Some(tokens), _) => tokens.clone(),
+        (None, Some(encoding)) => encoding.special_tokens().collect(),
+        (None, None) => Vec::new(),
+    };
+    tiktoken::stages(ranks, pattern, special_tokens)
+}
+
+/// The published encoding that `data` is, if it is one; it must be the one called `name`.
+fn encoding_of(data: &[u8], name: Option<&str>) -> Result<Option<&'static Encoding>> {
+    let mut sha256 = String::new();
+    for byte in Sha256::digest(data) {
+        // Writing to a string cannot fail.
+        let _ = write!(sha256, "{byte:02x}");
+    }
+    let Some(name) = name else {
+        return Ok(known::by_sha256(&sha256));
+    };
+    let Some(encoding) = known::by_name(name) else {
+        let names = known::ENCODINGS.iter().map(|encoding| encoding.name);
+        let error = Error::new(ErrorKind::Argument, format!("unknown encoding {name:?}"));
+        return Err(match did_you_mean(name, names) {
+            Some(close) => error.hint(format!("did you mean {close:?}?")),
+            None => error,
+        });
+    };
+    if encoding.sha256 != sha256 {
+        return Err(Error::new(
+            ErrorKind::Format,
+            format!(
+                "this is not the file of {name}: its sha256 is {sha256}, published is {}",
+                encoding.sha256
+            ),
+        )
+        .hint("fetch the file again, or give pattern= and special_tokens= instead"));
+    }
+    Ok(Some(encoding))
+}
+
+/// The pattern of this name, or this regular expression, as tiktoken reads it.
+fn split_pattern(pattern: &str) -> Result<SearchPattern> {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    let source = match known::pattern(pattern) {
+        Some(source) => source,
+        None if pattern.len() > 1 && pattern.bytes().all(is_name) => {
+            return Err(unknown_pattern(pattern));
+        }
+        None => pattern,
+    };
+    Regex::new(source, Dialect::Tiktoken).map(SearchPattern::Regex)
+}
+
+/// A word alone is a name misspelled: as a regular expression it would find itself and drop all
+/// other text.
+fn unknown_pattern(name: &str) -> Error {
+    let names = || known::PATTERNS.iter().map(|(name, _)| *name);
+    let error = Error::new(ErrorKind::Argument, format!("unknown pattern {name:?}"));
+    error.hint(match did_you_mean(name, names()) {
+        Some(close) => format!("did you mean {close:?}?"),
+        None => format!(
+            "known are {}; anything else must be a regular expression",
+            names().collect::<Vec<_>>().join(", ")
+        ),
+    })
+}
+
+fn read_pair(path: &Path, vocab_json: &[u8], options: &LoadOptions) -> Result<Stages> {
+    let merges_path = match &options.merges {
+        Some(merges) => merges.clone(),
+        None => merges_beside(path)?,
+    };
+    let merges_txt = file::read(&merges_path)?;
+    let vocab = gpt2::read_vocab(vocab_json)?;
+    let merges = gpt2::read_merges(&merges_txt, &vocab)
+        .map_err(|error| error.at(merges_path.display().to_string()))?;
+    let mut stages = gpt2::stages(vocab, merges)?;
+    if let Some(tokens) = &options.special_tokens {
+        add_special_tokens(&mut stages, tokens)?;
+    }
+    Ok(stages)
+}
+
+/// Where the merges of `vocab.json` usually lie: in the same folder, under the same prefix.
+fn merges_beside(vocab_json: &Path) -> Result<PathBuf> {
+    let candidates = [
+        merges_path_for(vocab_json),
+        vocab_json.with_file_name("merges.txt"),
+    ];
+    match candidates.iter().find(|path| path.is_file()) {
+        Some(path) => Ok(path.clone()),
+        None => Err(Error::new(
+            ErrorKind::FileMissing,
+            format!(
+                "this is a vocabulary whose merges are missing: there is no {}",
+                candidates[0].display()
+            ),
+        )
+        .hint("give merges=\"path/to/merges.txt\"")),
+    }
+}
+
+/// Makes `tokens` special, beside those that are.
+fn add_special_tokens(stages: &mut Stages, tokens: &[(String, u32)]) -> Result<()> {
+    for (content, id) in tokens {
+        let vocab = stages.model.vocab();
+        let by_content = vocab.id(content.as_bytes());
+        if by_content.is_some_and(|known| known != *id)
+            || (by_content.is_none() && vocab.token(*id).is_some())
+        {
+            let known = vocab.token(*id).map_or("no token".to_owned(), show);
+            return Err(Error::new(
+                ErrorKind::Argument,
+                format!(
+                    "the special token {content:?} has id {id}, which is {known} in the vocabulary"
+                ),
+            ));
+        }
+        if stages
+            .added_tokens
+            .iter()
+            .all(|token| token.content != *content)
+        {
+            stages
+                .added_tokens
+                .push(special_token(content.clone(), *id));
+        }
+    }
+    Ok(())
+}
+
+/// The tokenizer in a folder: that of its `tokenizer.json`, or of the one other known file in it.
+fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Tokenizer> {
+    let place = |error: Error| error.at(folder.display().to_string());
+    let present = |name: &&str| folder.join(name).is_file();
+    if present(&"tokenizer.json") {
+        return load(&folder.join("tokenizer.json"), options);
+    }
+    const OTHERS: [&str; 4] = ["tokenizer.model", "vocab.json", "encoder.json", "vocab.txt"];
+    let mut found: Vec<PathBuf> = OTHERS
+        .iter()
+        .copied()
+        .filter(present)
+        .map(|name| folder.join(name))
+        .collect();
+    found.extend(ranks_in(folder)?);
+    match found.as_slice() {
+        [one] => load(one, options),
+        [] => Err(place(
+            Error::new(
+                ErrorKind::FileMissing,
+                format!(
+                    "no tokenizer in this folder; looked for tokenizer.json, {} and *.tiktoken",
+                    OTHERS.join(", ")
+                ),
+            )
+            .hint("give the path of the file"),
+        )),
+        several => {
+            let names: Vec<_> = several
+                .iter()
+                .filter_map(|path| Some(path.file_name()?.to_string_lossy()))
+                .collect();
+            Err(place(
+                Error::new(
+                    ErrorKind::Argument,
+                    format!(
+                        "more than one tokenizer in this folder: {}",
+                        names.join(", ")
+                    ),
+                )
+                .hint("give the path of the one you mean"),
+            ))
+        }
+    }
+}
+
+/// The `.tiktoken` files of a folder, by name.
+fn ranks_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut paths = file::list(folder)?;
+    paths.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "tiktoken")
+    });
+    paths.sort();
+    Ok(paths)
+}
+
+/// Writes `tokenizer` to `path`, in the format that its name says: `tokenizer.json` or another
+/// `.json`, `vocab.json` (with its merges beside it), `.tiktoken`, or `.model`.
+///
+/// Each file is written beside its place and renamed into it.
+///
+/// # Errors
+/// A name that says no format; what the format cannot hold, by name.
+pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
+    let place = |error: Error| error.at(path.display().to_string());
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().to_lowercase())
+        .unwrap_or_default();
+    if name.ends_with("vocab.json") || name.ends_with("encoder.json") {
+        let (vocab, merges) = gpt2::write(tokenizer.stages()).map_err(place)?;
+        file::write(&merges_path_for(path), merges.as_bytes())?;
+        return file::write(path, vocab.as_bytes());
+    }
+    if name.ends_with(".tiktoken") || name.ends_with(".model") {
+        let ranks = tiktoken::write(tokenizer.stages()).map_err(place)?;
+        return file::write(path, &ranks);
+    }
+    Err(place(
+        Error::new(ErrorKind::Argument, "the name says no format").hint(
+            "end it in .json for Hugging Face, vocab.json for a GPT-2 pair, .tiktoken for ranks, \
+             or .model for SentencePiece",
+        ),
+    ))
+}
+
+/// Where the merges of a new `vocab.json` go.
+fn merges_path_for(vocab_json: &Path) -> PathBuf {
+    let name = vocab_json
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    vocab_json.with_file_name(match name.strip_suffix("encoder.json") {
+        Some(prefix) => format!("{prefix}vocab.bpe"),
+        None => format!(
+            "{}merges.txt",
+            name.strip_suffix("vocab.json").unwrap_or_default()
+        ),
+    })
+}
