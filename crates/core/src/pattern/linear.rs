@@ -290,11 +290,12 @@ const CASELESS_GROUPS: [&str; 2] = [r"(?i:'s|'t|'re|'ve|'m|'ll|'d)", r"(?i:[sdmt
 
 fn reads_literal_alike(literal: &ast::Literal) -> bool {
     use ast::{LiteralKind, SpecialLiteralKind as Special};
-    match literal.kind {
-        LiteralKind::Verbatim | LiteralKind::Meta => true,
-        LiteralKind::Special(Special::Tab | Special::LineFeed | Special::CarriageReturn) => true,
-        _ => false,
-    }
+    matches!(
+        literal.kind,
+        LiteralKind::Verbatim
+            | LiteralKind::Meta
+            | LiteralKind::Special(Special::Tab | Special::LineFeed | Special::CarriageReturn)
+    )
 }
 
 /// Within brackets, what opens a nested class or an operation in any of the engines is refused.

@@ -1,0 +1,38 @@
+//! SentencePiece's pre-tokenizer: spaces written as a visible character, cut before each.
+
+use super::split::split_at_characters;
+use super::{PrependScheme, SplitBehavior};
+use crate::error::Result;
+use crate::text::Pieces;
+
+pub(super) fn cut(
+    pieces: &mut Pieces,
+    replacement: char,
+    prepend_scheme: PrependScheme,
+    cut_before_each: bool,
+) -> Result<()> {
+    let mut buffer = [0; 4];
+    let written: &str = replacement.encode_utf8(&mut buffer);
+    pieces.cut(|mut piece, out| {
+        let spaces: Vec<_> = piece
+            .as_str()
+            .match_indices(' ')
+            .map(|(at, _)| at..at + 1)
+            .collect();
+        piece.replace_ranges(spaces, written);
+        let wanted = match prepend_scheme {
+            PrependScheme::Always => true,
+            PrependScheme::First => piece.original_start() == 0,
+            PrependScheme::Never => false,
+        };
+        if wanted && !piece.as_str().starts_with(replacement) {
+            piece.prepend(written);
+        }
+        if !cut_before_each {
+            out.push(piece);
+            return Ok(());
+        }
+        let is_space = |character| character == replacement;
+        split_at_characters(&piece, is_space, SplitBehavior::MergedWithNext, out)
+    })
+}

@@ -1,0 +1,235 @@
+//! Pre-tokenizers that are known by name: the split patterns of well-known models.
+//!
+//! Look here for what `pattern="gpt4"` means. The expressions stand as their publishers wrote
+//! them; each is run in the dialect of the library it was written for.
+
+use super::{PreTokenizer, SplitBehavior};
+use crate::error::{Error, ErrorKind, Result, did_you_mean};
+use crate::pattern::{Dialect, Regex, SearchPattern};
+
+/// A way to cut text that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// What it is called here.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// Who published it, and where.
+    pub origin: &'static str,
+    rule: Rule,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// The matches of an expression in tiktoken's dialect are the pieces.
+    Matches(&'static str),
+    /// Cut at the matches of expressions in Oniguruma's dialect, one after another.
+    Splits(&'static [&'static str]),
+    /// The runs of anything but white space are the pieces.
+    WhitespaceSplit,
+    /// The whole text is one piece.
+    Whole,
+}
+
+impl Named {
+    /// The pre-tokenizer; its pieces hold text, so a byte-level model follows it as it is.
+    ///
+    /// # Errors
+    /// None for the names that there are: a test builds each.
+    pub fn pre_tokenizer(&self) -> Result<PreTokenizer> {
+        match self.rule {
+            Rule::Matches(source) => {
+                let pattern = SearchPattern::Regex(Regex::new(source, Dialect::Tiktoken)?);
+                Ok(PreTokenizer::Matches { pattern })
+            }
+            Rule::Splits(sources) => {
+                let mut splits = sources
+                    .iter()
+                    .map(|source| {
+                        Ok(PreTokenizer::Split {
+                            pattern: SearchPattern::Regex(Regex::new(*source, Dialect::Oniguruma)?),
+                            behavior: SplitBehavior::Isolated,
+                            invert: false,
+                        })
+                    })
+                    .collect::<Result<Vec<_>>>()?;
+                Ok(match splits.len() {
+                    1 => splits.remove(0),
+                    _ => PreTokenizer::Sequence(splits),
+                })
+            }
+            Rule::WhitespaceSplit => Ok(PreTokenizer::WhitespaceSplit),
+            Rule::Whole => Ok(PreTokenizer::Sequence(Vec::new())),
+        }
+    }
+
+    /// The expressions, and the dialect they are written in; none where no expression cuts.
+    pub fn sources(&self) -> (Vec<&'static str>, Dialect) {
+        match self.rule {
+            Rule::Matches(source) => (vec![source], Dialect::Tiktoken),
+            Rule::Splits(sources) => (sources.to_vec(), Dialect::Oniguruma),
+            Rule::WhitespaceSplit | Rule::Whole => (Vec::new(), Dialect::Tiktoken),
+        }
+    }
+}
+
+/// The way to cut text that is called `name`, in any case.
+///
+/// ```
+/// use jeton_core::pre_tokenizer::named;
+///
+/// assert_eq!(named::find("GPT4")?.name, "cl100k");
+/// let error = named::find("gtp4").unwrap_err();
+/// assert!(error.to_string().contains("did you mean \"gpt4\"?"));
+/// # Ok::<(), jeton_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Argument`] where there is none, with the name that may be meant.
+pub fn find(name: &str) -> Result<&'static Named> {
+    let names =
+        |known: &'static Named| std::iter::once(known.name).chain(known.aliases.iter().copied());
+    if let Some(found) = NAMED
+        .iter()
+        .find(|known| names(known).any(|other| other.eq_ignore_ascii_case(name)))
+    {
+        return Ok(found);
+    }
+    let error = Error::new(
+        ErrorKind::Argument,
+        format!("no pattern is called {name:?}"),
+    );
+    Err(match did_you_mean(name, NAMED.iter().flat_map(names)) {
+        Some(meant) => error.hint(format!("did you mean {meant:?}?")),
+        None => {
+            let known: Vec<_> = NAMED.iter().map(|known| known.name).collect();
+            error.hint(format!("known names: {}", known.join(", ")))
+        }
+    })
+}
+
+/// GPT-2's expression as GPT-2's own code writes it. The byte-level pre-tokenizer of Hugging Face
+/// `tokenizers` cuts by it; tiktoken writes the same rule in another way.
+pub const GPT2_ORIGINAL: &str =
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+
+/// Every way to cut text that has a name.
+pub const NAMED: &[Named] = &[
+    Named {
+        name: "gpt2",
+        aliases: &[
+            "r50k",
+            "r50k_base",
+            "p50k",
+            "p50k_base",
+            "p50k_edit",
+            "gpt3",
+        ],
+        origin: "tiktoken: gpt2, r50k_base, p50k_base, p50k_edit",
+        rule: Rule::Matches(
+            r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
+        ),
+    },
+    Named {
+        name: "cl100k",
+        aliases: &["cl100k_base", "gpt4", "gpt-4", "gpt-3.5"],
+        origin: "tiktoken: cl100k_base",
+        rule: Rule::Matches(
+            r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+        ),
+    },
+    Named {
+        name: "o200k",
+        aliases: &["o200k_base", "o200k_harmony", "gpt4o", "gpt-4o", "gpt-oss"],
+        origin: "tiktoken: o200k_base, o200k_harmony",
+        rule: Rule::Matches(concat!(
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+            r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+            r"|\p{N}{1,3}",
+            r"| ?[^\s\p{L}\p{N}]+[\r\n/]*",
+            r"|\s*[\r\n]+",
+            r"|\s+(?!\S)",
+            r"|\s+",
+        )),
+    },
+    Named {
+        name: "llama3",
+        aliases: &["llama-3", "llama3.1", "llama3.2", "llama3.3"],
+        origin: "Meta: llama3, llama/tokenizer.py",
+        rule: Rule::Matches(
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        ),
+    },
+    Named {
+        name: "qwen2",
+        aliases: &["qwen", "qwen2.5", "qwen3"],
+        origin: "Qwen: tokenizer.json of Qwen2, Qwen2.5 and Qwen3",
+        rule: Rule::Splits(&[
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        ]),
+    },
+    Named {
+        name: "deepseek_v3",
+        aliases: &["deepseek-v3", "deepseek", "deepseek-r1"],
+        origin: "DeepSeek: tokenizer.json of DeepSeek-V3 and DeepSeek-R1",
+        rule: Rule::Splits(&[
+            r"\p{N}{1,3}",
+            r"[一-龥぀-ゟ゠-ヿ]+",
+            r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"##,
+        ]),
+    },
+    Named {
+        name: "tekken",
+        aliases: &["mistral-nemo"],
+        origin: "Mistral AI: tekken.json of Mistral NeMo",
+        rule: Rule::Matches(
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        ),
+    },
+    Named {
+        name: "whitespace",
+        aliases: &["words", "spaces"],
+        origin: "words as white space divides them; white space is dropped",
+        rule: Rule::WhitespaceSplit,
+    },
+    Named {
+        name: "none",
+        aliases: &["whole"],
+        origin: "the whole text is one piece",
+        rule: Rule::Whole,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_builds_and_every_expression_runs_in_linear_time() {
+        for known in NAMED {
+            known.pre_tokenizer().unwrap();
+            let (sources, dialect) = known.sources();
+            for source in sources {
+                let regex = Regex::new(source, dialect).unwrap();
+                assert!(regex.is_linear(), "{}: {source}", known.name);
+            }
+        }
+        assert!(
+            Regex::new(GPT2_ORIGINAL, Dialect::Oniguruma)
+                .unwrap()
+                .is_linear()
+        );
+    }
+
+    #[test]
+    fn no_name_is_taken_twice() {
+        let mut names: Vec<_> = NAMED
+            .iter()
+            .flat_map(|known| known.aliases.iter().chain([&known.name]))
+            .collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

@@ -1,0 +1,94 @@
+//! Cutting at delimiters, and the five things that can become of them.
+//!
+//! Look here for the one loop behind every pre-tokenizer that looks for something in the text.
+
+use std::ops::Range;
+
+use super::SplitBehavior;
+use crate::error::Result;
+use crate::text::AlignedText;
+
+/// Cuts `piece` at `delimiters`, ranges of bytes from left to right.
+///
+/// With `invert`, what lies between them takes their part and they take its.
+pub(super) fn split(
+    piece: &AlignedText,
+    delimiters: impl Iterator<Item = Result<Range<usize>>>,
+    behavior: SplitBehavior,
+    invert: bool,
+    pieces: &mut Vec<AlignedText>,
+) -> Result<()> {
+    let mut segments = Segments {
+        piece,
+        behavior,
+        open: None,
+        pieces,
+    };
+    let mut done = 0;
+    for delimiter in delimiters {
+        let delimiter = delimiter?;
+        if done != delimiter.start {
+            segments.push(done..delimiter.start, invert);
+        }
+        done = delimiter.end;
+        segments.push(delimiter, !invert);
+    }
+    let length = piece.as_str().len();
+    if done != length {
+        segments.push(done..length, invert);
+    }
+    segments.finish();
+    Ok(())
+}
+
+/// Cuts `piece` at the characters that `is_delimiter` accepts.
+pub(super) fn split_at_characters(
+    piece: &AlignedText,
+    is_delimiter: impl Fn(char) -> bool,
+    behavior: SplitBehavior,
+    pieces: &mut Vec<AlignedText>,
+) -> Result<()> {
+    let delimiters = piece
+        .as_str()
+        .char_indices()
+        .filter(|(_, character)| is_delimiter(*character))
+        .map(|(at, character)| Ok(at..at + character.len_utf8()));
+    split(piece, delimiters, behavior, false, pieces)
+}
+
+/// Joins delimiters and the text between them as the behavior says.
+struct Segments<'a> {
+    piece: &'a AlignedText,
+    behavior: SplitBehavior,
+    /// The segments joined so far, and whether the last of them is a delimiter.
+    open: Option<(Range<usize>, bool)>,
+    pieces: &'a mut Vec<AlignedText>,
+}
+
+impl Segments<'_> {
+    fn push(&mut self, segment: Range<usize>, is_delimiter: bool) {
+        if let Some((open, after_delimiter)) = &mut self.open {
+            let joined = match self.behavior {
+                SplitBehavior::Removed | SplitBehavior::Isolated => false,
+                SplitBehavior::MergedWithPrevious => is_delimiter && !*after_delimiter,
+                SplitBehavior::MergedWithNext => !is_delimiter && *after_delimiter,
+                SplitBehavior::Contiguous => is_delimiter == *after_delimiter,
+            };
+            if joined {
+                open.end = segment.end;
+                *after_delimiter = is_delimiter;
+                return;
+            }
+        }
+        self.finish();
+        self.open = Some((segment, is_delimiter));
+    }
+
+    fn finish(&mut self) {
+        if let Some((range, is_delimiter)) = self.open.take()
+            && !(is_delimiter && self.behavior == SplitBehavior::Removed)
+        {
+            self.pieces.push(self.piece.slice(range));
+        }
+    }
+}
