@@ -4,6 +4,7 @@
 //! users read live in `python/jeton/`.
 
 mod errors;
+mod files;
 mod ids;
 mod options;
 mod pool;
@@ -17,6 +18,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use super::files::{fingerprint, load, published_encodings, save};
     #[pymodule_export]
     use super::tokenizer::Tokenizer;
 

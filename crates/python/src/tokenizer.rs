@@ -24,7 +24,7 @@ const SHORT: usize = 1 << 10;
 /// A tokenizer of the core.
 #[pyclass(frozen, module = "jeton._core")]
 pub struct Tokenizer {
-    core: Arc<jeton_core::Tokenizer>,
+    pub(crate) core: Arc<jeton_core::Tokenizer>,
 }
 
 impl Tokenizer {
