@@ -5,6 +5,8 @@ use std::path::Path;
 
 use jeton_core::normalizer::{Charsmap, Normalizer};
 use jeton_core::text::{AlignedText, CharacterIndex};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -66,4 +68,51 @@ fn normalizers_give_the_text_and_the_spans_of_tokenizers() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Any chain of normalizers on any text: spans stay inside the text, on character boundaries, in
+/// order, and none is missing.
+#[test]
+fn chains_keep_spans_in_order_and_in_bounds() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let table = std::fs::read_to_string(folder.join("normalizers.toml")).unwrap();
+    let table: Table = toml::from_str(&table).unwrap();
+    let blob = std::fs::read(folder.join("charsmap.bin")).unwrap();
+    let mut kinds = vec![Normalizer::Precompiled(Charsmap::new(&blob).unwrap())];
+    kinds.extend(table.normalizer.iter().filter_map(|case| case.is.clone()));
+    let mut texts: Vec<&str> = (table.normalizer.iter())
+        .flat_map(|case| case.rows.iter().map(|row| row.text.as_str()))
+        .collect();
+    texts.sort_unstable();
+    texts.dedup();
+
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    for round in 0..20_000 {
+        let text: String = (0..3)
+            .map(|_| texts[random.random_range(0..texts.len())])
+            .collect();
+        let begin = random.random_range(0..text.len() + 1);
+        let begin = (0..=begin)
+            .rev()
+            .find(|at| text.is_char_boundary(*at))
+            .unwrap();
+        let mut piece = AlignedText::original(&text).slice(begin..text.len());
+        for _ in 0..random.random_range(1..6) {
+            let normalizer = &kinds[random.random_range(0..kinds.len())];
+            normalizer.normalize(&mut piece).unwrap();
+            let mut last = 0;
+            for (at, character) in piece.as_str().char_indices() {
+                let span = piece.span_of(at..at + character.len_utf8());
+                let place = format!("round {round}, {normalizer:?}, {text:?} from {begin}");
+                assert!(begin <= span.start && span.start <= span.end, "{place}");
+                assert!(span.end <= text.len() && last <= span.start, "{place}");
+                assert!(text.is_char_boundary(span.start), "{place}");
+                assert!(text.is_char_boundary(span.end), "{place}");
+                last = span.start;
+            }
+            if piece.as_str().len() > 2000 {
+                break;
+            }
+        }
+    }
 }

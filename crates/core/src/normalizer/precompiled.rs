@@ -304,3 +304,86 @@ fn broken(reason: impl std::fmt::Display) -> Error {
     )
     .hint("take it again from the model it belongs to")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLOB: &[u8] = include_bytes!("../../../../testdata/charsmap.bin");
+
+    #[test]
+    fn the_longest_key_at_the_front_is_found() {
+        let charsmap = Charsmap::new(BLOB).unwrap();
+        let found = |text: &str| charsmap.longest_prefix(text.as_bytes());
+        assert_eq!(found("Ax"), Some((1, "a")));
+        assert_eq!(found("Ex"), Some((1, "e")));
+        assert_eq!(found("E\u{301}x"), Some((3, "é")));
+        assert_eq!(found("\u{200b}"), Some((3, "")));
+        assert_eq!(found("x"), None);
+        assert_eq!(found("\0A"), None);
+        assert_eq!(found(""), None);
+        assert_eq!(charsmap.longest_prefix(&[0xE2, 0x80]), None);
+    }
+
+    fn refused(blob: &[u8], reason: &str) {
+        let error = Charsmap::new(blob).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Format);
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+
+    fn blob(units: &[u32], replacements: &[u8]) -> Vec<u8> {
+        let mut blob = (4 * units.len() as u32).to_le_bytes().to_vec();
+        blob.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
+        blob.extend(replacements);
+        blob
+    }
+
+    /// A unit reached by `byte`, whose children lie at `at ^ offset`.
+    fn unit(byte: u8, offset: u32, ends_key: bool) -> u32 {
+        offset << 10 | u32::from(ends_key) << 8 | u32::from(byte)
+    }
+
+    #[test]
+    fn broken_blobs_are_refused() {
+        refused(b"", "ends before the size");
+        refused(&[0; 4], "no positive multiple of 4");
+        refused(&[3, 0, 0, 0, 1, 2, 3], "no positive multiple of 4");
+        refused(&[0xFC, 0xFF, 0xFF, 0xFF, 1], "only 1 are there");
+        refused(&BLOB[..500], "only 496 are there");
+        refused(&blob(&[0], b"\xFF\0"), "not UTF-8");
+        // From the root by 1 to unit 1, whose value lies outside.
+        refused(
+            &blob(&[0, unit(1, 1 << 10, true)], b"x\0"),
+            "should be at 1025",
+        );
+        // Its value points outside of the replacements, or into a character.
+        refused(
+            &blob(&[0, unit(1, 2, true), 0, 9], b"x\0"),
+            "byte 9 of the replacements",
+        );
+        refused(
+            &blob(&[0, unit(1, 2, true), 0, 1], "é\0".as_bytes()),
+            "byte 1 of the",
+        );
+        // From unit 1 by 1 to unit 1.
+        refused(&blob(&[0, unit(1, 1, false)], b""), "leads to itself");
+        // The root's children lie where the root itself is reached by no byte: nothing to find.
+        Charsmap::new(&blob(&[0], b"")).unwrap();
+    }
+
+    #[test]
+    fn no_corruption_panics_or_hangs() {
+        let text = "AÉE\u{301}ﬁ½\u{200b}xyz\0\u{10ffff}";
+        for position in 0..BLOB.len() {
+            for change in [0x01, 0x02, 0x80, 0xFF] {
+                let mut blob = BLOB.to_vec();
+                blob[position] ^= change;
+                if let Ok(charsmap) = Charsmap::new(&blob) {
+                    charsmap.longest_prefix(text.as_bytes());
+                    charsmap.normalize(&mut AlignedText::original(text));
+                }
+            }
+            let _ = Charsmap::new(&BLOB[..position]);
+        }
+    }
+}
