@@ -32,6 +32,19 @@ pub fn to_byte(character: char) -> Option<u8> {
     }
 }
 
+/// The characters that stand for the UTF-8 bytes of `character`.
+///
+/// ```
+/// use jeton_core::printable::of_character;
+///
+/// assert_eq!(of_character('é').collect::<String>(), "Ã©");
+/// ```
+pub fn of_character(character: char) -> impl Iterator<Item = char> {
+    let mut buffer = [0; 4];
+    let length = character.encode_utf8(&mut buffer).len();
+    buffer.into_iter().take(length).map(to_char)
+}
+
 /// Writes each byte as its character.
 pub fn encode(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| to_char(*byte)).collect()

@@ -122,7 +122,7 @@ impl Normalizer {
                     lowercase(text);
                 }
             }
-            Self::ByteLevel => byte_level(text),
+            Self::ByteLevel => text.flat_map(printable::of_character),
             Self::Sequence(normalizers) => {
                 for normalizer in normalizers {
                     normalizer.normalize(text)?;
@@ -160,12 +160,4 @@ fn replace(text: &mut AlignedText, pattern: &SearchPattern, content: &str) -> Re
         text.replace_ranges(matches, content);
     }
     Ok(())
-}
-
-fn byte_level(text: &mut AlignedText) {
-    text.flat_map(|character| {
-        let mut buffer = [0; 4];
-        let length = character.encode_utf8(&mut buffer).len();
-        buffer.into_iter().take(length).map(printable::to_char)
-    });
 }

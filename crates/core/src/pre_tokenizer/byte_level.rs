@@ -8,7 +8,7 @@ use super::split::split;
 use crate::error::Result;
 use crate::pattern::{Dialect, Regex};
 use crate::printable;
-use crate::text::{AlignedText, Pieces};
+use crate::text::Pieces;
 
 static WORDS: LazyLock<Result<Regex>> =
     LazyLock::new(|| Regex::new(GPT2_ORIGINAL, Dialect::Oniguruma));
@@ -32,17 +32,10 @@ pub(super) fn cut(
             out.push(piece);
         }
         if printable {
-            out[first..].iter_mut().for_each(write_printable);
+            for piece in &mut out[first..] {
+                piece.flat_map(printable::of_character);
+            }
         }
         Ok(())
     })
-}
-
-/// Writes each byte as its printable character; all those of a character have its span.
-fn write_printable(piece: &mut AlignedText) {
-    piece.flat_map(|character| {
-        let mut buffer = [0; 4];
-        let length = character.encode_utf8(&mut buffer).len();
-        buffer.into_iter().take(length).map(printable::to_char)
-    });
 }
