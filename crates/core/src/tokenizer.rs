@@ -257,16 +257,25 @@ impl Tokenizer {
     fn decode_with(&self, ids: &[u32], skip_special: bool, invalid: Invalid) -> Result<Vec<u8>> {
         let mut tokens = Vec::with_capacity(ids.len());
         for (position, &id) in ids.iter().enumerate() {
-            let added = self.added_tokens.by_id(id);
-            if skip_special && added.is_some_and(|token| token.special) {
-                continue;
-            }
-            let token = self.token_bytes(id).ok_or_else(|| {
-                Error::new(
-                    ErrorKind::Lookup,
-                    format!("id {id} at position {position} stands for no token"),
-                )
-            })?;
+            let token = match self.added_tokens.decoder_input(id) {
+                // As in `tokenizers`, what the decoder gets decides whether a token is special.
+                Some(content)
+                    if skip_special
+                        && self
+                            .added_tokens
+                            .by_content(content)
+                            .is_some_and(|t| t.special) =>
+                {
+                    continue;
+                }
+                Some(content) => content.as_bytes(),
+                None => self.token_bytes(id).ok_or_else(|| {
+                    Error::new(
+                        ErrorKind::Lookup,
+                        format!("id {id} at position {position} stands for no token"),
+                    )
+                })?,
+            };
             tokens.push(token.to_vec());
         }
         match &self.stages.decoder {

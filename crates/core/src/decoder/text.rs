@@ -23,14 +23,24 @@ pub(super) fn replace_matches(
     pattern: &SearchPattern,
     content: &str,
 ) -> Result<()> {
-    match pattern {
-        SearchPattern::Literal(literal) => in_text(token, |text| match text {
-            "" => String::new(),
-            text => text.replace(literal, content),
-        }),
-        SearchPattern::Regex(_) => unimplemented!(),
-    }
-    Ok(())
+    let mut failed = Ok(());
+    in_text(token, |text| {
+        let mut replaced = String::with_capacity(text.len());
+        let mut done = 0;
+        for found in pattern.matches(text).take_while(|_| !text.is_empty()) {
+            match found {
+                Ok(range) => {
+                    replaced.push_str(&text[done..range.start]);
+                    replaced.push_str(content);
+                    done = range.end;
+                }
+                Err(error) => failed = Err(error),
+            }
+        }
+        replaced.push_str(&text[done..]);
+        replaced
+    });
+    failed
 }
 
 /// The space before punctuation and English contractions removed.

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::known::{self, Encoding};
 use super::sniff::{self, Format};
-use super::{file, gpt2, special_token, tiktoken};
+use super::{file, gpt2, huggingface, special_token, tiktoken};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::model::show;
 use crate::pattern::{Dialect, Regex, SearchPattern};
@@ -92,7 +92,11 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Tokenizer> {
                     .hint("load the vocab.json that belongs to it, with this file as merges="),
             );
         }
-        Format::HuggingFace | Format::SentencePiece | Format::VocabText => {
+        Format::HuggingFace => {
+            options.allow(format.name(), &[])?;
+            huggingface::read(data)?
+        }
+        Format::SentencePiece | Format::VocabText => {
             options.allow(format.name(), &[])?;
             return Err(Error::new(
                 ErrorKind::Unsupported,
@@ -328,6 +332,10 @@ pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
     if name.ends_with(".tiktoken") || name.ends_with(".model") {
         let ranks = tiktoken::write(tokenizer.stages()).map_err(place)?;
         return file::write(path, &ranks);
+    }
+    if name.ends_with(".json") {
+        let json = huggingface::write(tokenizer.stages()).map_err(place)?;
+        return file::write(path, json.as_bytes());
     }
     Err(place(
         Error::new(ErrorKind::Argument, "the name says no format").hint(

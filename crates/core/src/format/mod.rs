@@ -5,6 +5,7 @@
 
 mod file;
 pub mod gpt2;
+pub mod huggingface;
 pub mod known;
 mod load;
 pub mod sentencepiece;

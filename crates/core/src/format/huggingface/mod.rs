@@ -1,0 +1,277 @@
+//! `tokenizer.json` of Hugging Face: every component of it, in and out.
+//!
+//! Look here for what a file as a whole says; each component has a file of its own. Everything
+//! that `tokenizers` loads is read, in its older forms too, and means the same. What is not
+//! understood is an error that names it and its place:
+//!
+//! ```
+//! use jeton_core::format::huggingface;
+//!
+//! let file = br#"{"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Splt"}]}}"#;
+//! assert_eq!(
+//!     huggingface::read(file).unwrap_err().to_string(),
+//!     "tokenizer.json: pre_tokenizer.pretokenizers[0].type: unknown pre-tokenizer \"Splt\" \
+//!      (did you mean \"Split\"?)"
+//! );
+//! ```
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use self::json::{Json, Node};
+use crate::added_tokens::{AddedToken, assign_ids};
+use crate::decoder::Decoder;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Model;
+use crate::model::bpe::Alphabet;
+use crate::normalizer::Normalizer;
+use crate::post_processor::PostProcessor;
+use crate::pre_tokenizer::PreTokenizer;
+use crate::printable;
+use crate::tokenizer::Stages;
+
+mod decoder;
+mod json;
+mod lift;
+mod model;
+mod normalizer;
+mod pattern;
+mod post_processor;
+mod pre_tokenizer;
+mod ranks;
+
+/// The stages of a `tokenizer.json`.
+///
+/// The ids of added tokens are those that `tokenizers` gives them, whatever the file says: see
+/// [`assign_ids`].
+///
+/// # Errors
+/// The first thing that is not as it should be, with its place in the file.
+pub fn read(file: &[u8]) -> Result<Stages> {
+    let read = || {
+        let json = Json::parse(file)?;
+        let root = Node::root(&json, false);
+        read_version(&root)?;
+        stages(Parts::read(&root)?, &root.field("model")?)
+    };
+    read().map_err(|error| error.at("tokenizer.json"))
+}
+
+/// The stages of JSON in the shape of `tokenizer.json`, which may also hold the pre-tokenizer
+/// `Matches` and the model `Characters`, and needs no version. Where `model` is given, it takes the
+/// place of one in the JSON, and the ids of added tokens are as they are written.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_stages(json: &[u8], model: Option<Model>) -> Result<Stages> {
+    let json = Json::parse(json)?;
+    let root = Node::root(&json, true);
+    let mut parts = Parts::read(&root)?;
+    let Some(model) = model else {
+        return stages(parts, &root.field("model")?);
+    };
+    if is_raw(&model) {
+        lift::lift(parts.pre_tokenizer.as_mut(), parts.decoder.as_mut());
+    }
+    Ok(parts.with(model))
+}
+
+/// The stages around a model.
+struct Parts {
+    added_tokens: Vec<AddedToken>,
+    normalizer: Option<Normalizer>,
+    pre_tokenizer: Option<PreTokenizer>,
+    post_processor: Option<PostProcessor>,
+    decoder: Option<Decoder>,
+    truncation: Option<String>,
+    padding: Option<String>,
+}
+
+impl Parts {
+    fn read(root: &Node<'_>) -> Result<Self> {
+        fn part<T>(
+            root: &Node<'_>,
+            name: &str,
+            read: impl Fn(&Node<'_>) -> Result<T>,
+        ) -> Result<Option<T>> {
+            root.optional(name)?.map(|node| read(&node)).transpose()
+        }
+        let text = |node: &Node<'_>| Ok(node.json.to_value().to_string());
+        Ok(Self {
+            normalizer: part(root, "normalizer", normalizer::read)?,
+            pre_tokenizer: part(root, "pre_tokenizer", pre_tokenizer::read)?,
+            post_processor: part(root, "post_processor", post_processor::read)?,
+            decoder: part(root, "decoder", decoder::read)?,
+            added_tokens: part(root, "added_tokens", |node| node.list(read_added_token))?
+                .unwrap_or_default(),
+            truncation: part(root, "truncation", text)?,
+            padding: part(root, "padding", text)?,
+        })
+    }
+
+    fn with(self, model: Model) -> Stages {
+        Stages {
+            added_tokens: self.added_tokens,
+            normalizer: self.normalizer,
+            pre_tokenizer: self.pre_tokenizer,
+            model,
+            post_processor: self.post_processor,
+            decoder: self.decoder,
+            truncation: self.truncation,
+            padding: self.padding,
+        }
+    }
+}
+
+fn read_version(root: &Node<'_>) -> Result<()> {
+    match root.optional("version")? {
+        Some(version) if version.str()? != "1.0" => Err(version.error(format!(
+            "version {:?} is not known, only \"1.0\"",
+            version.str()?
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn read_added_token(node: &Node<'_>) -> Result<AddedToken> {
+    let flag = |name: &str| node.field(name)?.bool();
+    Ok(AddedToken {
+        id: node.field("id")?.u32()?,
+        content: node.field("content")?.string()?,
+        special: flag("special")?,
+        single_word: flag("single_word")?,
+        lstrip: flag("lstrip")?,
+        rstrip: flag("rstrip")?,
+        normalized: flag("normalized")?,
+    })
+}
+
+/// The stages around the model that `node` describes.
+fn stages(mut parts: Parts, node: &Node<'_>) -> Result<Stages> {
+    let entries = model::read_entries(node)?;
+    let ids: HashMap<&str, u32> = entries.iter().copied().collect();
+    parts.added_tokens = assign_ids(
+        std::mem::take(&mut parts.added_tokens),
+        entries.len() as u32,
+        |content| ids.get(content).copied(),
+    );
+    let left_out = lift::left_out(
+        node,
+        &entries,
+        parts.normalizer.as_ref(),
+        parts.pre_tokenizer.as_ref(),
+        parts.decoder.as_ref(),
+        &parts.added_tokens,
+    )?;
+    if left_out.is_some() {
+        lift::lift(parts.pre_tokenizer.as_mut(), parts.decoder.as_mut());
+    }
+    let model = model::read(node, &entries, left_out.as_ref())?;
+    Ok(parts.with(model))
+}
+
+fn is_raw(model: &Model) -> bool {
+    matches!(model, Model::Bpe(bpe) if bpe.options().alphabet == Alphabet::Bytes)
+}
+
+/// The `tokenizer.json` of these stages. Read again, it gives equal ones, unless the tokenizer
+/// came from a format whose conventions this one spells differently, as tiktoken's ranks, which
+/// become merges; ids are the same in any case.
+///
+/// # Errors
+/// What the format cannot hold, by name.
+pub fn write(stages: &Stages) -> Result<String> {
+    let stages = match is_raw(&stages.model) {
+        true => Cow::Owned(ranks::spell_out(stages)?),
+        false => Cow::Borrowed(stages),
+    };
+    let mut fields = write_parts(&stages, false)?;
+    let extra = tokens_out_of_order(&stages);
+    fields.insert("model".to_owned(), model::write(&stages.model, &extra)?);
+    pretty(fields)
+}
+
+/// The stages but for the model, as [`read_stages`] reads them.
+///
+/// # Errors
+/// A pattern of another dialect than its place in the format has.
+pub fn write_stages(stages: &Stages) -> Result<String> {
+    pretty(write_parts(stages, true)?)
+}
+
+fn pretty(fields: Map<String, Value>) -> Result<String> {
+    serde_json::to_string_pretty(&fields)
+        .map_err(|error| Error::new(ErrorKind::Unsupported, error.to_string()))
+}
+
+fn write_parts(stages: &Stages, extended: bool) -> Result<Map<String, Value>> {
+    let json_text = |text: &Option<String>| match text {
+        None => Ok(Value::Null),
+        Some(text) => serde_json::from_str(text)
+            .map_err(|error| Error::new(ErrorKind::Format, error.to_string())),
+    };
+    let normalizer = stages.normalizer.as_ref().map(normalizer::write);
+    let pre_tokenizer = stages.pre_tokenizer.as_ref();
+    let pre_tokenizer = pre_tokenizer.map(|stage| pre_tokenizer::write(stage, extended));
+    let decoder = stages.decoder.as_ref().map(decoder::write);
+    let mut fields = Map::new();
+    let mut field = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    field("version", "1.0".into());
+    field("truncation", json_text(&stages.truncation)?);
+    field("padding", json_text(&stages.padding)?);
+    field(
+        "added_tokens",
+        stages.added_tokens.iter().map(write_added_token).collect(),
+    );
+    field("normalizer", normalizer.transpose()?.into());
+    field("pre_tokenizer", pre_tokenizer.transpose()?.into());
+    field(
+        "post_processor",
+        stages
+            .post_processor
+            .as_ref()
+            .map(post_processor::write)
+            .into(),
+    );
+    field("decoder", decoder.transpose()?.into());
+    Ok(fields)
+}
+
+fn write_added_token(token: &AddedToken) -> Value {
+    json!({
+        "id": token.id,
+        "content": token.content,
+        "single_word": token.single_word,
+        "lstrip": token.lstrip,
+        "rstrip": token.rstrip,
+        "normalized": token.normalized,
+        "special": token.special,
+    })
+}
+
+/// The added tokens that must be written among the model's, because `tokenizers` gives an added
+/// token that the model lacks the next id after the number of tokens in the model.
+fn tokens_out_of_order(stages: &Stages) -> Vec<(&str, u32)> {
+    let vocab = stages.model.vocab();
+    let spelled = |token: &AddedToken| match is_raw(&stages.model) {
+        true => printable::decode(&token.content),
+        false => Some(token.content.as_bytes().to_vec()),
+    };
+    let mut missing: Vec<_> = stages
+        .added_tokens
+        .iter()
+        .filter(|token| spelled(token).and_then(|bytes| vocab.id(&bytes)).is_none())
+        .map(|token| (token.content.as_str(), token.id))
+        .collect();
+    missing.sort_by_key(|(_, id)| *id);
+    let in_order =
+        |(position, (_, id)): (usize, &(&str, u32))| *id as usize == vocab.len() + position;
+    let last = missing
+        .iter()
+        .enumerate()
+        .rposition(|entry| !in_order(entry));
+    missing.truncate(last.map_or(0, |last| last + 1));
+    missing
+}

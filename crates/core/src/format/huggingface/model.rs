@@ -1,0 +1,306 @@
+//! Models as `tokenizer.json` holds them.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::json::{Json, Node};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::bpe::{Alphabet, BpeOptions, MergeRule};
+use crate::model::{Bpe, Characters, Model, Unigram, Vocab, WordLevel, WordPiece, show};
+use crate::printable;
+
+const KNOWN: [&str; 4] = ["BPE", "WordPiece", "WordLevel", "Unigram"];
+
+/// What tells models without `type` apart.
+const UNTAGGED: [(&str, &[&str]); 4] = [
+    ("BPE", &["vocab", "merges"]),
+    (
+        "WordPiece",
+        &[
+            "unk_token",
+            "continuing_subword_prefix",
+            "max_input_chars_per_word",
+            "vocab",
+        ],
+    ),
+    ("WordLevel", &["unk_token", "vocab"]),
+    ("Unigram", &["vocab"]),
+];
+
+/// The tokens of a model as the file spells them.
+pub(super) type Entries<'j> = Vec<(&'j str, u32)>;
+
+/// The tokens of any model.
+pub(super) fn read_entries<'j>(node: &Node<'j>) -> Result<Entries<'j>> {
+    let vocab = node.field("vocab")?;
+    match vocab.json {
+        Json::Array(items) => (0..)
+            .zip(items)
+            .map(|(id, item)| read_piece(&vocab, id as usize, item).map(|(token, _)| (token, id)))
+            .collect(),
+        _ => vocab
+            .fields()?
+            .iter()
+            .map(|(token, id)| match id.as_u32() {
+                Some(id) => Ok((token.as_ref(), id)),
+                None => Err(vocab.error(format!(
+                    "the id of token {token:?} must be a whole number from 0 to 4294967295"
+                ))),
+            })
+            .collect(),
+    }
+}
+
+/// A piece of a Unigram model and its score.
+fn read_piece<'j>(vocab: &Node<'j>, index: usize, item: &'j Json<'j>) -> Result<(&'j str, f64)> {
+    if let Json::Array(pair) = item
+        && let [piece, score] = pair.as_slice()
+        && let (Some(piece), Some(score)) = (piece.as_str(), score.as_f64())
+    {
+        return Ok((piece, score));
+    }
+    let item = vocab.item(index, item);
+    Err(item.error("expected a piece and its score"))
+}
+
+/// The model of `entries`. Of a BPE, the tokens are kept as raw bytes if `raw` says which of the
+/// others to leave out.
+pub(super) fn read(
+    node: &Node<'_>,
+    entries: &Entries<'_>,
+    raw: Option<&HashSet<u32>>,
+) -> Result<Model> {
+    let vocab = |node: &Node<'_>| {
+        Vocab::new(entries.iter().copied()).map_err(|error| match node.field("vocab") {
+            Ok(node) => node.locate(error),
+            Err(other) => other,
+        })
+    };
+    if node.extended
+        && node
+            .optional("type")?
+            .is_some_and(|kind| kind.json.as_str() == Some("Characters"))
+    {
+        let unk_id = node
+            .optional("unk_id")?
+            .map(|node| node.u32())
+            .transpose()?;
+        let model = Characters::new(vocab(node)?, unk_id).map_err(|error| node.locate(error))?;
+        return Ok(Model::Characters(model));
+    }
+    Ok(match node.component("model", &KNOWN, &UNTAGGED)? {
+        "BPE" => Model::Bpe(match raw {
+            Some(left_out) => read_raw_bpe(node, entries, left_out)?,
+            None => Bpe::by_merges(
+                vocab(node)?,
+                read_merges(node, |token| token.as_bytes().to_vec())?,
+                read_options(node, Alphabet::Characters)?,
+            )
+            .map_err(|error| node.locate(error))?,
+        }),
+        "WordPiece" => Model::WordPiece(WordPiece::new(
+            vocab(node)?,
+            node.field("unk_token")?.str()?,
+            node.field("continuing_subword_prefix")?.str()?,
+            node.field("max_input_chars_per_word")?.usize()?,
+        )),
+        "WordLevel" => Model::WordLevel(WordLevel::new(
+            vocab(node)?,
+            node.field("unk_token")?.str()?,
+        )),
+        _ => {
+            let vocab = node.field("vocab")?;
+            let pieces = (0..)
+                .zip(vocab.items()?)
+                .map(|(index, item)| read_piece(&vocab, index, item))
+                .collect::<Result<Vec<_>>>()?;
+            let unk_id = node
+                .optional("unk_id")?
+                .map(|node| node.u32())
+                .transpose()?;
+            let byte_fallback = node.bool_or("byte_fallback", false)?;
+            let model = Unigram::new(pieces, unk_id, byte_fallback);
+            Model::Unigram(model.map_err(|error| node.locate(error))?)
+        }
+    })
+}
+
+fn read_raw_bpe(node: &Node<'_>, entries: &Entries<'_>, left_out: &HashSet<u32>) -> Result<Bpe> {
+    let bytes = |token: &str| printable::decode(token).unwrap_or_else(|| token.into());
+    let entries = entries.iter().filter(|(_, id)| !left_out.contains(id));
+    let vocab = Vocab::new(entries.map(|(token, id)| (bytes(token), *id)));
+    let vocab = vocab.map_err(|error| error.at("vocab"));
+    vocab
+        .and_then(|vocab| {
+            let merges = read_merges(node, bytes)?;
+            Bpe::by_merges(vocab, merges, read_options(node, Alphabet::Bytes)?)
+        })
+        .map_err(|error| node.locate(error))
+}
+
+fn read_options(node: &Node<'_>, alphabet: Alphabet) -> Result<BpeOptions> {
+    let text = |name: &str| node.optional(name)?.map(|node| node.string()).transpose();
+    let dropout = node.optional("dropout")?;
+    Ok(BpeOptions {
+        alphabet,
+        unk_token: text("unk_token")?,
+        fuse_unk: node.bool_or("fuse_unk", false)?,
+        byte_fallback: node.bool_or("byte_fallback", false)?,
+        ignore_merges: node.bool_or("ignore_merges", false)?,
+        continuing_subword_prefix: text("continuing_subword_prefix")?,
+        end_of_word_suffix: text("end_of_word_suffix")?,
+        dropout: dropout
+            .map(|node| node.f64())
+            .transpose()?
+            .map(|p| p as f32),
+    })
+}
+
+type Merges = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// The merges: pairs of tokens, or in old files two tokens with a space between them.
+fn read_merges(node: &Node<'_>, bytes: impl Fn(&str) -> Vec<u8>) -> Result<Merges> {
+    let node = node.field("merges")?;
+    let items = node.items()?;
+    let as_texts = matches!(items.first(), Some(Json::String(_)));
+    let mut merges = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        let pair = match item {
+            Json::String(text) if as_texts => {
+                if text.starts_with("#version") {
+                    continue;
+                }
+                text.split_once(' ')
+                    .filter(|(_, right)| !right.contains(' '))
+            }
+            Json::Array(pair) if !as_texts => match pair.as_slice() {
+                [left, right] => left.as_str().zip(right.as_str()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let (left, right) = pair.ok_or_else(|| {
+            node.item(index, item).error(match as_texts {
+                true => "expected two tokens with one space between them",
+                false => "expected an array of two tokens",
+            })
+        })?;
+        merges.push((bytes(left), bytes(right)));
+    }
+    Ok(merges)
+}
+
+/// The model as the format holds it, with `extra` tokens in its vocabulary.
+pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
+    match model {
+        Model::Bpe(bpe) => write_bpe(bpe, extra),
+        Model::WordPiece(model) => Ok(json!({
+            "type": "WordPiece",
+            "unk_token": model.unk_token(),
+            "continuing_subword_prefix": model.continuing_subword_prefix(),
+            "max_input_chars_per_word": model.max_input_chars_per_word(),
+            "vocab": write_vocab(model.vocab(), extra, text)?,
+        })),
+        Model::WordLevel(model) => Ok(json!({
+            "type": "WordLevel",
+            "vocab": write_vocab(model.vocab(), extra, text)?,
+            "unk_token": model.unk_token(),
+        })),
+        Model::Unigram(model) => {
+            if let Some((token, id)) = extra.first() {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    format!(
+                        "the added token {token:?} has id {id}, which tokenizer.json cannot hold: after a Unigram model, ids go on without a gap"
+                    ),
+                ));
+            }
+            let pieces = model.vocab().iter().zip(model.scores());
+            Ok(json!({
+                "type": "Unigram",
+                "unk_id": model.unk_id(),
+                "vocab": pieces
+                    .map(|((token, _), score)| Ok(json!([text(token)?, score])))
+                    .collect::<Result<Value>>()?,
+                "byte_fallback": model.byte_fallback(),
+            }))
+        }
+        Model::Characters(_) => Err(Error::new(
+            ErrorKind::Unsupported,
+            "tokenizer.json has no model of single characters",
+        )),
+    }
+}
+
+fn write_bpe(bpe: &Bpe, extra: &[(&str, u32)]) -> Result<Value> {
+    let options = bpe.options();
+    let spell = |token: &[u8]| match options.alphabet {
+        Alphabet::Bytes => Ok(printable::encode(token)),
+        Alphabet::Characters => text(token),
+    };
+    let list = bpe.merges();
+    if let Some(&id) = list.underivable.first() {
+        let token = bpe.vocab().token(id).unwrap_or_default();
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "no merge makes the token {} (id {id}): its ranks are no list of merges",
+                show(token)
+            ),
+        ));
+    }
+    let token = |id: u32| spell(bpe.vocab().token(id).unwrap_or_default());
+    let merges = list.merges.iter();
+    Ok(json!({
+        "type": "BPE",
+        "dropout": options.dropout.and_then(shortest),
+        "unk_token": options.unk_token,
+        "continuing_subword_prefix": options.continuing_subword_prefix,
+        "end_of_word_suffix": options.end_of_word_suffix,
+        "fuse_unk": options.fuse_unk,
+        "byte_fallback": options.byte_fallback,
+        "ignore_merges": options.ignore_merges || *bpe.rule() == MergeRule::Ranks,
+        "vocab": write_vocab(bpe.vocab(), extra, spell)?,
+        "merges": merges
+            .map(|&(left, right)| Ok(json!([token(left)?, token(right)?])))
+            .collect::<Result<Value>>()?,
+    }))
+}
+
+/// The shortest decimal that is this number, as the format writes it.
+fn shortest(number: f32) -> Option<f64> {
+    number.to_string().parse().ok()
+}
+
+fn text(token: &[u8]) -> Result<String> {
+    std::str::from_utf8(token).map(str::to_owned).map_err(|_| {
+        Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "the token {} is not text, and tokenizer.json holds text only",
+                show(token)
+            ),
+        )
+    })
+}
+
+/// The tokens in the order of ids.
+fn write_vocab(
+    vocab: &Vocab,
+    extra: &[(&str, u32)],
+    spell: impl Fn(&[u8]) -> Result<String>,
+) -> Result<Value> {
+    let mut entries = vocab
+        .iter()
+        .map(|(token, id)| Ok((spell(token)?, id)))
+        .chain(
+            extra
+                .iter()
+                .map(|(token, id)| Ok(((*token).to_owned(), *id))),
+        )
+        .collect::<Result<Vec<_>>>()?;
+    entries.sort_by_key(|(_, id)| *id);
+    let fields = entries.into_iter().map(|(token, id)| (token, id.into()));
+    Ok(Value::Object(fields.collect::<Map<_, _>>()))
+}

@@ -1,0 +1,124 @@
+//! Normalizers as `tokenizer.json` holds them.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::json::Node;
+use super::pattern;
+use crate::error::Result;
+use crate::normalizer::{Charsmap, Normalizer};
+
+const KNOWN: [&str; 15] = [
+    "BertNormalizer",
+    "Bert",
+    "Strip",
+    "StripAccents",
+    "NFC",
+    "NFD",
+    "NFKC",
+    "NFKD",
+    "Sequence",
+    "Lowercase",
+    "Nmt",
+    "Precompiled",
+    "Replace",
+    "Prepend",
+    "ByteLevel",
+];
+
+/// What tells normalizers without `type` apart.
+const UNTAGGED: [(&str, &[&str]); 6] = [
+    (
+        "BertNormalizer",
+        &["clean_text", "handle_chinese_chars", "lowercase"],
+    ),
+    ("Strip", &["strip_left", "strip_right"]),
+    ("Sequence", &["normalizers"]),
+    ("Precompiled", &["precompiled_charsmap"]),
+    ("Replace", &["pattern", "content"]),
+    ("Prepend", &["prepend"]),
+];
+
+pub(super) fn read(node: &Node<'_>) -> Result<Normalizer> {
+    Ok(match node.component("normalizer", &KNOWN, &UNTAGGED)? {
+        "BertNormalizer" | "Bert" => Normalizer::Bert {
+            clean_text: node.field("clean_text")?.bool()?,
+            handle_chinese_chars: node.field("handle_chinese_chars")?.bool()?,
+            strip_accents: node
+                .optional("strip_accents")?
+                .map(|node| node.bool())
+                .transpose()?,
+            lowercase: node.field("lowercase")?.bool()?,
+        },
+        "Strip" => Normalizer::Strip {
+            left: node.field("strip_left")?.bool()?,
+            right: node.field("strip_right")?.bool()?,
+        },
+        "StripAccents" => Normalizer::StripAccents,
+        "NFC" => Normalizer::Nfc,
+        "NFD" => Normalizer::Nfd,
+        "NFKC" => Normalizer::Nfkc,
+        "NFKD" => Normalizer::Nfkd,
+        "Sequence" => Normalizer::Sequence(node.field("normalizers")?.list(read)?),
+        "Lowercase" => Normalizer::Lowercase,
+        "Nmt" => Normalizer::Nmt,
+        "Precompiled" => Normalizer::Precompiled(read_charsmap(node)?),
+        "Replace" => Normalizer::Replace {
+            pattern: pattern::read(&node.field("pattern")?)?,
+            content: node.field("content")?.string()?,
+        },
+        "Prepend" => Normalizer::Prepend {
+            prefix: node.field("prepend")?.string()?,
+        },
+        _ => Normalizer::ByteLevel,
+    })
+}
+
+fn read_charsmap(node: &Node<'_>) -> Result<Charsmap> {
+    let node = node.field("precompiled_charsmap")?;
+    let blob = STANDARD
+        .decode(node.str()?)
+        .map_err(|error| node.error(format!("this is not base64: {error}")))?;
+    Charsmap::new(&blob).map_err(|error| node.locate(error))
+}
+
+pub(super) fn write(normalizer: &Normalizer) -> Result<Value> {
+    Ok(match normalizer {
+        Normalizer::Nfc => json!({"type": "NFC"}),
+        Normalizer::Nfd => json!({"type": "NFD"}),
+        Normalizer::Nfkc => json!({"type": "NFKC"}),
+        Normalizer::Nfkd => json!({"type": "NFKD"}),
+        Normalizer::Lowercase => json!({"type": "Lowercase"}),
+        Normalizer::StripAccents => json!({"type": "StripAccents"}),
+        Normalizer::Strip { left, right } => {
+            json!({"type": "Strip", "strip_left": left, "strip_right": right})
+        }
+        Normalizer::Nmt => json!({"type": "Nmt"}),
+        Normalizer::Replace { pattern, content } => {
+            json!({"type": "Replace", "pattern": pattern::write(pattern)?, "content": content})
+        }
+        Normalizer::Prepend { prefix } => json!({"type": "Prepend", "prepend": prefix}),
+        Normalizer::Precompiled(charsmap) => json!({
+            "type": "Precompiled",
+            "precompiled_charsmap": STANDARD.encode(charsmap.blob()),
+        }),
+        Normalizer::Bert {
+            clean_text,
+            handle_chinese_chars,
+            strip_accents,
+            lowercase,
+        } => json!({
+            "type": "BertNormalizer",
+            "clean_text": clean_text,
+            "handle_chinese_chars": handle_chinese_chars,
+            "strip_accents": strip_accents,
+            "lowercase": lowercase,
+        }),
+        Normalizer::ByteLevel => json!({"type": "ByteLevel"}),
+        Normalizer::Sequence(stages) => json!({
+            "type": "Sequence",
+            "normalizers": stages.iter().map(write).collect::<Result<Value>>()?,
+        }),
+    })
+}
