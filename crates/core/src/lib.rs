@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! encode   text ─ added tokens ─ normalizer ─ pre-tokenizer ─ model ─ post-processor ─▶ ids (and spans, masks)
+//! train    corpus ─ normalizer ─ pre-tokenizer ─▶ word counts ─ trainer ─▶ model
 //! decode   ids ─▶ token bytes ─ decoder ─▶ text
 //! ```
 //!
@@ -20,6 +21,7 @@ pub mod pre_tokenizer;
 pub mod printable;
 pub mod text;
 pub mod tokenizer;
+pub mod word_counts;
 
 pub use error::{Error, ErrorKind, Result};
 pub use tokenizer::{EncodeOptions, OnInvalid, Stages, Tokenizer, Unit};

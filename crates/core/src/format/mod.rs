@@ -3,7 +3,7 @@
 //! One file a format. Each knows the conventions that the format stores tokens by; past this
 //! module, tokens are bytes.
 
-mod file;
+pub(crate) mod file;
 pub mod gpt2;
 pub mod huggingface;
 pub mod known;

@@ -49,6 +49,7 @@ fn model(json: &str) -> Model {
                 ignore_merges: flag("ignore_merges"),
                 continuing_subword_prefix: text("continuing_subword_prefix"),
                 end_of_word_suffix: text("end_of_word_suffix"),
+                separate_suffix: false,
                 dropout: None,
             };
             Model::Bpe(Bpe::by_merges(vocab(), merges, options).unwrap())

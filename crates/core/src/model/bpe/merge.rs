@@ -17,6 +17,9 @@ const SCANNED: usize = 64;
 /// No neighbour on this side.
 const END: u32 = u32::MAX;
 
+/// The id of a symbol that has become part of its left neighbour.
+const GONE: u32 = u32::MAX;
+
 /// A token of a piece, or a part of one that is still to be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Symbol {
@@ -146,7 +149,7 @@ pub(super) fn merge_by_heap(
         let right = next[left] as usize;
         symbols[left].id = id;
         symbols[left].length += symbols[right].length;
-        symbols[right].length = 0;
+        symbols[right].id = GONE;
         merges[right] = Merge::NONE;
         next[left] = next[right];
         merges[left] = Merge::NONE;
@@ -166,7 +169,7 @@ pub(super) fn merge_by_heap(
             }
         }
     }
-    symbols.retain(|symbol| symbol.length != 0);
+    symbols.retain(|symbol| symbol.id != GONE);
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 mod merge;
+pub mod train;
 
 use self::merge::{Merge, Pairs, Symbol, merge, merge_by_heap};
 use super::{Sampler, Token, Vocab, byte_token, show};
@@ -53,6 +54,9 @@ pub struct BpeOptions {
     pub continuing_subword_prefix: Option<String>,
     /// Put after the last character of a piece.
     pub end_of_word_suffix: Option<String>,
+    /// The suffix is a symbol of its own, which merges may join to the last character, as in
+    /// Sennrich's paper, and not a part of the last character, as in `tokenizers`.
+    pub separate_suffix: bool,
     /// The probability of leaving a merge out.
     pub dropout: Option<f32>,
 }
@@ -67,6 +71,7 @@ impl Default for BpeOptions {
             ignore_merges: false,
             continuing_subword_prefix: None,
             end_of_word_suffix: None,
+            separate_suffix: false,
             dropout: None,
         }
     }
@@ -359,7 +364,7 @@ impl Bpe {
                 marked.extend_from_slice(prefix.as_bytes());
             }
             marked.extend_from_slice(&piece[start..end]);
-            if end == piece.len() {
+            if end == piece.len() && !options.separate_suffix {
                 marked.extend_from_slice(suffix.as_bytes());
             }
             let length = (end - start) as u32;
@@ -400,6 +405,10 @@ impl Bpe {
             }
         }
         symbols.extend(unknown);
+        if options.separate_suffix {
+            let id = self.vocab.id(suffix.as_bytes());
+            symbols.extend(id.map(|id| Symbol { id, length: 0 }));
+        }
         Ok(symbols)
     }
 }

@@ -1,0 +1,510 @@
+//! The words of a corpus while pairs are merged in them, and where each pair occurs.
+//!
+//! Everything lies in flat arrays. A merge visits the words that its pair occurs in; what it
+//! changes is summed up by neighbour first, so that tables of pairs are touched once for each
+//! distinct neighbour and not once for each occurrence. A merge takes one symbol away for each
+//! occurrence and adds at most two places where pairs occur, so the places never number more than
+//! three times the symbols.
+
+use std::cmp::Ordering;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use super::queue::{Candidate, Queue};
+use super::{BpeTraining, TieBreak, Tokens};
+use crate::error::{Error, ErrorKind, Result};
+
+/// No segment.
+const NONE: u32 = u32::MAX;
+
+/// Words of at least two symbols, with their counts.
+#[derive(Default)]
+pub(super) struct Words {
+    symbols: Vec<u32>,
+    words: Vec<Word>,
+}
+
+struct Word {
+    /// Its symbols begin here and are `length`.
+    start: usize,
+    length: u32,
+    count: u64,
+}
+
+impl Words {
+    pub(super) fn push(&mut self, symbols: &[u32], count: u64) {
+        if symbols.len() < 2 {
+            return;
+        }
+        let start = self.symbols.len();
+        let length = symbols.len() as u32;
+        self.symbols.extend_from_slice(symbols);
+        self.words.push(Word {
+            start,
+            length,
+            count,
+        });
+    }
+
+    fn symbols_of(&self, word: u32) -> &[u32] {
+        let Word { start, length, .. } = self.words[word as usize];
+        &self.symbols[start..start + length as usize]
+    }
+}
+
+/// Words in which a pair occurs, or has occurred.
+struct Segment {
+    pair: u32,
+    /// They are `places[start..end]`.
+    start: usize,
+    end: usize,
+    /// The segment of the same pair that was made before.
+    previous: u32,
+}
+
+/// The pairs that have been seen: their ids and counts, numbered in the order of meeting.
+#[derive(Default)]
+struct Pairs {
+    numbers: HashMap<u64, u32, FixedState>,
+    ids: Vec<(u32, u32)>,
+    counts: Vec<i64>,
+    /// The segment of each pair that was made last.
+    latest: Vec<u32>,
+}
+
+impl Pairs {
+    fn number(&mut self, left: u32, right: u32) -> u32 {
+        let key = key(left, right);
+        *self.numbers.entry(key).or_insert_with(|| {
+            self.ids.push((left, right));
+            self.counts.push(0);
+            self.latest.push(NONE);
+            self.ids.len() as u32 - 1
+        })
+    }
+
+    fn count(&self, pair: u32) -> u64 {
+        u64::try_from(self.counts[pair as usize]).unwrap_or(0)
+    }
+}
+
+fn key(left: u32, right: u32) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
+}
+
+/// What a merge changes on one side, for one neighbour.
+#[derive(Clone, Copy)]
+struct Neighbour {
+    /// How often it stood beside the pair.
+    lost: i64,
+    /// How often it stands beside the new symbol, as far as that pair may be merged.
+    won: i64,
+    /// In how many words the latter is so.
+    words: u32,
+    /// The last of them.
+    last_word: u32,
+    /// Where the next one goes in `places`.
+    next_place: usize,
+}
+
+impl Neighbour {
+    const NEW: Self = Self {
+        lost: 0,
+        won: 0,
+        words: 0,
+        last_word: NONE,
+        next_place: 0,
+    };
+}
+
+/// The neighbours of one side, by symbol.
+#[derive(Default)]
+struct Side {
+    neighbours: Vec<Neighbour>,
+    touched: Vec<u32>,
+    /// Neighbours and words, in the order of the words.
+    places: Vec<(u32, u32)>,
+}
+
+impl Side {
+    fn at(&mut self, symbol: u32) -> &mut Neighbour {
+        let neighbour = &mut self.neighbours[symbol as usize];
+        if neighbour.lost == 0 && neighbour.won == 0 {
+            self.touched.push(symbol);
+        }
+        neighbour
+    }
+
+    fn lose(&mut self, symbol: u32, count: i64) {
+        self.at(symbol).lost += count;
+    }
+
+    fn win(&mut self, symbol: u32, word: u32, count: i64) {
+        let neighbour = self.at(symbol);
+        neighbour.won += count;
+        if neighbour.last_word != word {
+            neighbour.last_word = word;
+            neighbour.words += 1;
+            self.places.push((symbol, word));
+        }
+    }
+}
+
+/// The words, the pairs in them, and which pair comes next.
+pub(super) struct Corpus {
+    words: Words,
+    pairs: Pairs,
+    segments: Vec<Segment>,
+    places: Vec<u32>,
+    queue: Queue,
+    left: Side,
+    right: Side,
+    tie_break: TieBreak,
+    /// Two symbols may be merged if they have fewer units than this together.
+    limit: usize,
+}
+
+impl Corpus {
+    pub(super) fn new(words: Words, training: &BpeTraining, tokens: &Tokens) -> Result<Self> {
+        let sum: u128 = words
+            .words
+            .iter()
+            .map(|word| u128::from(word.count) * u128::from(word.length))
+            .sum();
+        if i64::try_from(sum).is_err() {
+            return Err(Error::new(
+                ErrorKind::Training,
+                format!("the corpus has {sum} symbols, more than can be counted"),
+            )
+            .hint("divide the word counts by a common number"));
+        }
+        if words.words.len() >= NONE as usize {
+            return Err(Error::new(
+                ErrorKind::Training,
+                "the corpus has 4 Gi distinct words or more",
+            )
+            .hint("filter out the rarest words"));
+        }
+        let mut corpus = Self {
+            words,
+            pairs: Pairs::default(),
+            segments: Vec::new(),
+            places: Vec::new(),
+            queue: Queue::new(),
+            left: Side::default(),
+            right: Side::default(),
+            tie_break: training.tie_break,
+            limit: training.max_token_length.unwrap_or(usize::MAX),
+        };
+        corpus.count_pairs(tokens);
+        Ok(corpus)
+    }
+
+    /// Counts all pairs and notes the words that they occur in.
+    fn count_pairs(&mut self, tokens: &Tokens) {
+        let Self { words, pairs, .. } = self;
+        // For each pair the number of words and the last one; then where its next word goes.
+        let mut sizes: Vec<(usize, u32)> = Vec::new();
+        let mut occurrences = Vec::with_capacity(words.symbols.len());
+        for (word, at) in words.words.iter().zip(0..) {
+            for neighbours in words.symbols_of(at).windows(2) {
+                let pair = pairs.number(neighbours[0], neighbours[1]);
+                pairs.counts[pair as usize] += word.count as i64;
+                if sizes.len() < pairs.ids.len() {
+                    sizes.push((0, NONE));
+                }
+                let (size, last) = &mut sizes[pair as usize];
+                if *last != at {
+                    *last = at;
+                    *size += 1;
+                    occurrences.push((pair, at));
+                }
+            }
+        }
+        for (size, _) in &mut sizes {
+            let start = self.places.len();
+            self.places.resize(start + *size, 0);
+            self.segments.push(Segment {
+                pair: self.segments.len() as u32,
+                start,
+                end: start + *size,
+                previous: NONE,
+            });
+            *size = start;
+        }
+        for (pair, word) in occurrences {
+            let (next, _) = &mut sizes[pair as usize];
+            self.places[*next] = word;
+            *next += 1;
+        }
+        for segment in 0..self.segments.len() as u32 {
+            self.pairs.latest[segment as usize] = segment;
+            self.push(segment, tokens);
+        }
+    }
+
+    /// The pair of ids that a candidate stands for.
+    pub(super) fn pair(&self, candidate: Candidate) -> (u32, u32) {
+        self.pairs.ids[self.segments[candidate.segment as usize].pair as usize]
+    }
+
+    /// Puts a segment's pair into the queue, as frequent as it is now.
+    fn push(&mut self, segment: u32, tokens: &Tokens) {
+        let pair = self.segments[segment as usize].pair;
+        let candidate = Candidate {
+            count: self.pairs.count(pair),
+            key: self.key_of(pair, tokens),
+            segment,
+        };
+        self.push_candidate(candidate, tokens);
+    }
+
+    fn push_candidate(&mut self, candidate: Candidate, tokens: &Tokens) {
+        let order = order(self.tie_break, &self.pairs, &self.segments, tokens);
+        self.queue.push(candidate, order);
+    }
+
+    /// Takes the pair to merge next out of the queue.
+    ///
+    /// Counts in the queue are out of date until they reach its top, and so are first places;
+    /// both only ever get worse, but for a pair that gets another segment, and that is a
+    /// candidate of its own.
+    pub(super) fn most_frequent(&mut self, tokens: &Tokens) -> Option<Candidate> {
+        loop {
+            let order = order(self.tie_break, &self.pairs, &self.segments, tokens);
+            let mut candidate = self.queue.pop(order)?;
+            let pair = self.segments[candidate.segment as usize].pair;
+            let recounts = self.tie_break != TieBreak::HuggingFace;
+            if recounts && self.pairs.latest[pair as usize] != candidate.segment {
+                continue;
+            }
+            let (count, key) = (self.pairs.count(pair), self.key_of(pair, tokens));
+            if (candidate.count, candidate.key) == (count, key) {
+                return (count > 0).then_some(candidate);
+            }
+            (candidate.count, candidate.key) = (count, key);
+            self.push_candidate(candidate, tokens);
+        }
+    }
+
+    /// What decides between equally frequent pairs, where that is a number.
+    fn key_of(&mut self, pair: u32, tokens: &Tokens) -> u64 {
+        match self.tie_break {
+            TieBreak::HuggingFace => {
+                let (left, right) = self.pairs.ids[pair as usize];
+                key(left, right)
+            }
+            TieBreak::Lexicographic | TieBreak::Alphabetic => 0,
+            TieBreak::First => self.first_place(pair, tokens),
+        }
+    }
+
+    /// Where a pair occurs first: its word, and how many units lie before it there.
+    fn first_place(&mut self, pair: u32, tokens: &Tokens) -> u64 {
+        let (left, right) = self.pairs.ids[pair as usize];
+        let mut first = u64::MAX;
+        let mut next = self.pairs.latest[pair as usize];
+        while next != NONE {
+            let segment = &mut self.segments[next as usize];
+            // Words at the front that have lost the pair are never looked at again.
+            while segment.start < segment.end {
+                let word = self.places[segment.start];
+                let symbols = self.words.symbols_of(word);
+                if let Some(at) = symbols.windows(2).position(|pair| pair == [left, right]) {
+                    let before = symbols[..at].iter();
+                    let units: usize = before.map(|&id| tokens.lengths[id as usize]).sum();
+                    first = first.min(u64::from(word) << 32 | units as u64);
+                    break;
+                }
+                segment.start += 1;
+            }
+            next = segment.previous;
+        }
+        first
+    }
+
+    /// Merges a pair into the token `id`.
+    pub(super) fn merge(&mut self, candidate: Candidate, id: u32, tokens: &Tokens) {
+        let (a, b) = self.pair(candidate);
+        for side in [&mut self.left, &mut self.right] {
+            side.neighbours.resize(tokens.len(), Neighbour::NEW);
+        }
+        for word in self.words_to_visit(candidate) {
+            self.merge_in(word, (a, b), id, tokens);
+        }
+        let won = self.count_changes((a, b), id);
+        if self.tie_break != TieBreak::HuggingFace {
+            let pair = self.pairs.number(a, b) as usize;
+            self.pairs.counts[pair] = 0;
+            self.pairs.latest[pair] = NONE;
+        }
+        for segment in self.place_words(won) {
+            self.push(segment, tokens);
+        }
+    }
+
+    /// The words of a candidate, in order.
+    fn words_to_visit(&self, candidate: Candidate) -> Vec<u32> {
+        let segment = &self.segments[candidate.segment as usize];
+        let mut words = self.places[segment.start..segment.end].to_vec();
+        let mut next = segment.previous;
+        if self.tie_break != TieBreak::HuggingFace && next != NONE {
+            while next != NONE {
+                let segment = &self.segments[next as usize];
+                words.extend_from_slice(&self.places[segment.start..segment.end]);
+                next = segment.previous;
+            }
+            words.sort_unstable();
+            words.dedup();
+        }
+        words
+    }
+
+    /// Merges a pair in one word, left to right, and notes what it changes.
+    fn merge_in(&mut self, word: u32, (a, b): (u32, u32), id: u32, tokens: &Tokens) {
+        let Word {
+            start,
+            length,
+            count,
+        } = &mut self.words.words[word as usize];
+        let symbols = &mut self.words.symbols[*start..*start + *length as usize];
+        let count = *count as i64;
+        let Some(first) = symbols.windows(2).position(|pair| pair == [a, b]) else {
+            return;
+        };
+        let (mut read, mut written) = (first, first);
+        while read < symbols.len() {
+            if symbols[read] != a || symbols.get(read + 1) != Some(&b) {
+                symbols[written] = symbols[read];
+                (read, written) = (read + 1, written + 1);
+                continue;
+            }
+            if written > 0 {
+                let before = symbols[written - 1];
+                self.left.lose(before, count);
+                if tokens.fit(before, id, self.limit) {
+                    self.left.win(before, word, count);
+                }
+            }
+            symbols[written] = id;
+            (read, written) = (read + 2, written + 1);
+            if let Some(&after) = symbols.get(read) {
+                self.right.lose(after, count);
+                if tokens.fit(id, after, self.limit) {
+                    // Twice the new symbol is one pair, whichever side it is seen from.
+                    let side = match after == id {
+                        true => &mut self.left,
+                        false => &mut self.right,
+                    };
+                    side.win(after, word, count);
+                }
+            }
+        }
+        *length = written as u32;
+    }
+
+    /// Brings the counts up to date; returns the pairs with the new symbol.
+    fn count_changes(&mut self, (a, b): (u32, u32), id: u32) -> Vec<Won> {
+        let mut won = Vec::new();
+        let Self { pairs, .. } = self;
+        for (side, is_left) in [(&self.left, true), (&self.right, false)] {
+            for &symbol in &side.touched {
+                let neighbour = side.neighbours[symbol as usize];
+                let (old, new) = match is_left {
+                    true => ((symbol, a), (symbol, id)),
+                    false => ((b, symbol), (id, symbol)),
+                };
+                if neighbour.lost > 0 {
+                    let pair = pairs.number(old.0, old.1);
+                    pairs.counts[pair as usize] -= neighbour.lost;
+                }
+                if neighbour.won > 0 {
+                    let pair = pairs.number(new.0, new.1);
+                    pairs.counts[pair as usize] += neighbour.won;
+                    won.push(Won {
+                        pair,
+                        symbol,
+                        is_left,
+                    });
+                }
+            }
+        }
+        won
+    }
+
+    /// Makes a segment for each pair with the new symbol, and forgets the neighbours.
+    fn place_words(&mut self, won: Vec<Won>) -> std::ops::Range<u32> {
+        let first = self.segments.len() as u32;
+        for Won {
+            pair,
+            symbol,
+            is_left,
+        } in won
+        {
+            let side = match is_left {
+                true => &mut self.left,
+                false => &mut self.right,
+            };
+            let neighbour = &mut side.neighbours[symbol as usize];
+            if self.pairs.count(pair) == 0 {
+                // Each of its occurrences is gone again: `aaaa` has no `aa`+`a` in the end.
+                neighbour.next_place = usize::MAX;
+                continue;
+            }
+            let start = self.places.len();
+            let end = start + neighbour.words as usize;
+            self.places.resize(end, 0);
+            neighbour.next_place = start;
+            let latest = &mut self.pairs.latest[pair as usize];
+            self.segments.push(Segment {
+                pair,
+                start,
+                end,
+                previous: std::mem::replace(latest, self.segments.len() as u32),
+            });
+        }
+        for side in [&mut self.left, &mut self.right] {
+            for (symbol, word) in side.places.drain(..) {
+                let next = &mut side.neighbours[symbol as usize].next_place;
+                if let Some(place) = self.places.get_mut(*next) {
+                    *place = word;
+                    *next += 1;
+                }
+            }
+            for symbol in side.touched.drain(..) {
+                side.neighbours[symbol as usize] = Neighbour::NEW;
+            }
+        }
+        first..self.segments.len() as u32
+    }
+}
+
+/// A pair that a merge has made.
+struct Won {
+    pair: u32,
+    /// The neighbour of the new symbol in it, and on which side.
+    symbol: u32,
+    is_left: bool,
+}
+
+/// The order of the queue.
+fn order(
+    tie_break: TieBreak,
+    pairs: &Pairs,
+    segments: &[Segment],
+    tokens: &Tokens,
+) -> impl Fn(&Candidate, &Candidate) -> Ordering {
+    let strings = |candidate: &Candidate| {
+        let pair = segments[candidate.segment as usize].pair;
+        let (left, right) = pairs.ids[pair as usize];
+        (&tokens.bytes[left as usize], &tokens.bytes[right as usize])
+    };
+    move |a, b| {
+        a.count.cmp(&b.count).then_with(|| match tie_break {
+            TieBreak::HuggingFace | TieBreak::First => b.key.cmp(&a.key),
+            TieBreak::Lexicographic => strings(a).cmp(&strings(b)),
+            TieBreak::Alphabetic => strings(b).cmp(&strings(a)),
+        })
+    }
+}

@@ -1,0 +1,317 @@
+//! Training against its definition, the worked examples, and what `tokenizers` trains.
+
+use serde::Deserialize;
+
+use super::*;
+use crate::model::bpe::MergeRule;
+use crate::model::{Sampler, Sampling};
+
+fn train(words: &[(&str, u64)], training: &BpeTraining) -> Result<Bpe> {
+    let counts = WordCounts::from_words(words.iter().copied());
+    train_bpe(&counts, training, |_| ControlFlow::Continue(()))
+}
+
+/// The tokens that merges have made, as text, in the order of the merges.
+fn merged(bpe: &Bpe) -> Vec<String> {
+    let text = |id| String::from_utf8_lossy(bpe.vocab().token(id).unwrap()).into_owned();
+    bpe.merges()
+        .merges
+        .into_iter()
+        .map(|(left, right)| text(left) + &text(right))
+        .collect()
+}
+
+fn tokens(bpe: &Bpe, piece: &str) -> Vec<u32> {
+    let mut tokens = Vec::new();
+    bpe.tokenize(piece, &mut Sampler::new(Sampling::default()), &mut tokens)
+        .unwrap();
+    tokens.into_iter().map(|token| token.id).collect()
+}
+
+/// Characters, the pair met first on ties, this many merges.
+fn characters(alphabet: usize, merges: usize) -> BpeTraining {
+    BpeTraining {
+        vocab_size: alphabet + merges,
+        alphabet: Alphabet::Characters,
+        tie_break: TieBreak::First,
+        ..BpeTraining::default()
+    }
+}
+
+#[test]
+fn low_lower_newest_widest() {
+    let words = [("low", 5), ("lower", 2), ("newest", 6), ("widest", 3)];
+    let training = BpeTraining {
+        end_of_word_suffix: Some("</w>".to_owned()),
+        separate_suffix: true,
+        // 10 letters and the suffix.
+        ..characters(11, 5)
+    };
+    let bpe = train(&words, &training).unwrap();
+    assert_eq!(merged(&bpe), ["es", "est", "est</w>", "lo", "low"]);
+    let id = |token: &str| bpe.vocab().id(token.as_bytes()).unwrap();
+    assert_eq!(tokens(&bpe, "lowest"), [id("low"), id("est</w>")]);
+    assert_eq!(tokens(&bpe, "low"), [id("low"), id("</w>")]);
+
+    let training = BpeTraining {
+        separate_suffix: false,
+        ..training
+    };
+    let bpe = train(&words, &training).unwrap();
+    assert_eq!(merged(&bpe)[..2], ["es", "est</w>"]);
+}
+
+#[test]
+fn a_refrain_from_rain_in_a_train() {
+    let words = ["a", "refrain", "from", "rain", "in", "a", "train"].map(|word| (word, 1));
+    let bpe = train(&words, &characters(9, 3)).unwrap();
+    assert_eq!(merged(&bpe), ["in", "ra", "rain"]);
+}
+
+#[test]
+fn hello_hello_help() {
+    let words = ["hello", "hello", "help"].map(|word| (word, 1));
+    assert_eq!(merged(&train(&words, &characters(5, 1)).unwrap()), ["he"]);
+}
+
+#[test]
+fn bytes_of_aaabdaaabac() {
+    let training = BpeTraining {
+        vocab_size: 259,
+        byte_order: ByteOrder::Value,
+        tie_break: TieBreak::First,
+        ..BpeTraining::default()
+    };
+    let bpe = train(&[("aaabdaaabac", 1)], &training).unwrap();
+    assert_eq!(tokens(&bpe, "aaabdaaabac"), [258, 100, 258, 97, 99]);
+}
+
+#[test]
+fn cake() {
+    let with = |tie_break| {
+        let training = BpeTraining {
+            tie_break,
+            ..characters(4, 1)
+        };
+        merged(&train(&[("cake", 1)], &training).unwrap())
+    };
+    assert_eq!(with(TieBreak::First), ["ca"]);
+    assert_eq!(with(TieBreak::Alphabetic), ["ak"]);
+    assert_eq!(with(TieBreak::Lexicographic), ["ke"]);
+    assert_eq!(with(TieBreak::HuggingFace), ["ak"]);
+}
+
+/// The definition, with everything counted anew for each merge; for the rules that count so.
+fn merges_by_definition(
+    words: &[(&str, u64)],
+    training: &BpeTraining,
+    merges: usize,
+) -> Vec<(String, String)> {
+    let mut rows: Vec<(Vec<String>, u64)> = words
+        .iter()
+        .map(|(word, count)| (word.chars().map(String::from).collect(), *count))
+        .collect();
+    let mut made: Vec<(String, String)> = Vec::new();
+    let mut distinct = BTreeSet::new();
+    while distinct.len() < merges {
+        let mut pairs: Vec<((String, String), u64)> = Vec::new();
+        for (row, count) in &rows {
+            for pair in row.windows(2) {
+                let pair = (pair[0].clone(), pair[1].clone());
+                match pairs.iter_mut().find(|(known, _)| *known == pair) {
+                    Some((_, sum)) => *sum += count,
+                    None => pairs.push((pair, *count)),
+                }
+            }
+        }
+        let Some(highest) = pairs.iter().map(|(_, count)| *count).max() else {
+            break;
+        };
+        let mut best = pairs
+            .into_iter()
+            .filter(|(_, count)| *count == highest)
+            .map(|(pair, _)| pair);
+        let best = match training.tie_break {
+            TieBreak::Lexicographic => best.max(),
+            TieBreak::Alphabetic => best.min(),
+            _ => best.next(),
+        };
+        let (left, right) = best.unwrap();
+        for (row, _) in &mut rows {
+            let mut at = 0;
+            while at + 1 < row.len() {
+                if row[at] == left && row[at + 1] == right {
+                    row[at].push_str(&right);
+                    row.remove(at + 1);
+                }
+                at += 1;
+            }
+        }
+        distinct.insert([left.as_str(), &right].concat());
+        made.push((left, right));
+    }
+    made
+}
+
+#[test]
+fn training_agrees_with_the_definition() {
+    use rand::{Rng, SeedableRng};
+    let mut numbers = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+    for round in 0..400 {
+        let letters = numbers.random_range(1..5);
+        let longest = numbers.random_range(2..14);
+        let words: Vec<String> = (0..numbers.random_range(1..12))
+            .map(|_| {
+                let letter = |_| char::from(b'a' + numbers.random_range(0..letters));
+                (0..1 + longest).map(letter).collect()
+            })
+            .collect();
+        let words: Vec<(&str, u64)> = words
+            .iter()
+            .map(|word| {
+                (
+                    &word[..numbers.random_range(1..=word.len())],
+                    numbers.random_range(1..4),
+                )
+            })
+            .collect();
+        let counts = WordCounts::from_words(words.iter().copied());
+        let words: Vec<(&str, u64)> = counts.iter().collect();
+        let alphabet: BTreeSet<char> = words.iter().flat_map(|(word, _)| word.chars()).collect();
+        let merges = numbers.random_range(1..12);
+        for tie_break in [
+            TieBreak::First,
+            TieBreak::Lexicographic,
+            TieBreak::Alphabetic,
+        ] {
+            let training = BpeTraining {
+                tie_break,
+                ..characters(alphabet.len(), merges)
+            };
+            let bpe = train(&words, &training).unwrap();
+            let token = |id| String::from_utf8(bpe.vocab().token(id).unwrap().to_vec()).unwrap();
+            let list = bpe.merges().merges;
+            let found: Vec<_> = list
+                .into_iter()
+                .map(|(l, r)| (token(l), token(r)))
+                .collect();
+            let mut expected = merges_by_definition(&words, &training, merges);
+            // Of a pair merged twice the later place counts.
+            let mut seen = BTreeSet::new();
+            expected.reverse();
+            expected.retain(|pair| seen.insert(pair.clone()));
+            expected.reverse();
+            assert_eq!(found, expected, "round {round}, {tie_break:?}: {words:?}");
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Table {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    words: Vec<(String, u64)>,
+    vocab_size: usize,
+    #[serde(default)]
+    min_frequency: u64,
+    max_token_length: Option<usize>,
+    #[serde(default)]
+    initial_alphabet: Vec<char>,
+    limit_alphabet: Option<usize>,
+    #[serde(default)]
+    special_tokens: Vec<String>,
+    vocab: Vec<String>,
+    merges: Vec<(String, String)>,
+}
+
+#[test]
+fn training_agrees_with_the_library() {
+    let table = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../testdata/bpe_training.toml"
+    ));
+    let table: Table = toml::from_str(table).unwrap();
+    for case in table.case {
+        let words: Vec<(&str, u64)> = case.words.iter().map(|(w, n)| (w.as_str(), *n)).collect();
+        let training = BpeTraining {
+            vocab_size: case.vocab_size,
+            min_frequency: case.min_frequency,
+            max_token_length: case.max_token_length,
+            alphabet: Alphabet::Characters,
+            initial_alphabet: case.initial_alphabet,
+            limit_alphabet: case.limit_alphabet,
+            special_tokens: case.special_tokens,
+            ..BpeTraining::default()
+        };
+        let bpe = train(&words, &training).unwrap();
+        let vocab: Vec<&[u8]> = bpe.vocab().iter().map(|(token, _)| token).collect();
+        let expected: Vec<&[u8]> = case.vocab.iter().map(|token| token.as_bytes()).collect();
+        assert_eq!(vocab, expected, "{}", case.name);
+        let MergeRule::Merges(merges) = bpe.rule() else {
+            panic!()
+        };
+        let text = |id| String::from_utf8(bpe.vocab().token(id).unwrap().to_vec()).unwrap();
+        let merges: Vec<_> = merges.iter().map(|&(l, r)| (text(l), text(r))).collect();
+        assert_eq!(merges, case.merges, "{}", case.name);
+    }
+}
+
+#[test]
+fn parameters_that_make_no_sense_are_refused() {
+    let refused = |change: &dyn Fn(&mut BpeTraining)| {
+        let mut training = characters(4, 10);
+        change(&mut training);
+        train(&[("cake", 1)], &training).unwrap_err().to_string()
+    };
+    let some = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    assert_eq!(
+        refused(&|t| t.vocab_size = 3),
+        "vocab_size 3 does not hold the 0 special tokens and an alphabet of 4 \
+         (ask for more, or set limit_alphabet)"
+    );
+    assert_eq!(
+        refused(&|t| t.special_tokens = some(&["<s>", "<s>"])),
+        "special_tokens holds \"<s>\" twice (name each special token once)"
+    );
+    assert_eq!(
+        refused(&|t| {
+            t.special_tokens = some(&["<unk>"]);
+            t.unk_token = Some("<unk".to_owned());
+        }),
+        "unk_token \"<unk\" is no special token (did you mean \"<unk>\"?)"
+    );
+    assert!(refused(&|t| t.max_token_length = Some(0)).starts_with("max_token_length"));
+    assert!(
+        refused(&|t| {
+            t.alphabet = Alphabet::Bytes;
+            t.limit_alphabet = Some(1);
+        })
+        .starts_with("limit_alphabet is for characters")
+    );
+    assert_eq!(
+        "lexicografic".parse::<TieBreak>().unwrap_err().to_string(),
+        "tie_break cannot be \"lexicografic\" (did you mean \"lexicographic\"?)"
+    );
+    assert_eq!(
+        "xyz".parse::<Alphabet>().unwrap_err().to_string(),
+        "alphabet cannot be \"xyz\" (it is one of bytes, characters)"
+    );
+}
+
+#[test]
+fn training_can_be_interrupted() {
+    let counts = WordCounts::from_words([("cake", 1)]);
+    let error = train_bpe(&counts, &characters(4, 1), |_| ControlFlow::Break(())).unwrap_err();
+    assert!(error.to_string().starts_with("training was interrupted"));
+}
+
+#[test]
+fn a_count_that_does_not_fit_is_refused() {
+    let error = train(&[("cake", u64::MAX)], &characters(4, 1)).unwrap_err();
+    assert!(error.to_string().contains("more than can be counted"));
+}
