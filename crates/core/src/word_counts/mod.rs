@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn what_is_saved_is_loaded() {
         let folder = std::env::temp_dir().join(format!("jeton-counts-{}", std::process::id()));
-        file::make_folder(&folder).unwrap();
+        std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("x.counts");
         let counts = WordCounts::from_words([("héllo", 3), ("world", u64::MAX)]);
         counts.save(&path).unwrap();

@@ -150,6 +150,7 @@ fn read_options(node: &Node<'_>, alphabet: Alphabet) -> Result<BpeOptions> {
         ignore_merges: node.bool_or("ignore_merges", false)?,
         continuing_subword_prefix: text("continuing_subword_prefix")?,
         end_of_word_suffix: text("end_of_word_suffix")?,
+        separate_suffix: false,
         dropout: dropout
             .map(|node| node.f64())
             .transpose()?
@@ -235,6 +236,13 @@ pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
 
 fn write_bpe(bpe: &Bpe, extra: &[(&str, u32)]) -> Result<Value> {
     let options = bpe.options();
+    if options.separate_suffix {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            "tokenizer.json has no end-of-word suffix that is a symbol of its own",
+        )
+        .hint("train with the suffix as a part of the last character"));
+    }
     let spell = |token: &[u8]| match options.alphabet {
         Alphabet::Bytes => Ok(printable::encode(token)),
         Alphabet::Characters => text(token),

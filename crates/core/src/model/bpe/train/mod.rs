@@ -183,6 +183,12 @@ impl BpeTraining {
                     "all 256 bytes are always there; leave it out, or set alphabet=\"characters\"",
                 );
             }
+            if self.unk_token.is_some() {
+                return wrong(
+                    "unk_token is for characters, and this alphabet is bytes".to_owned(),
+                    "no byte is ever unknown; leave it out, or set alphabet=\"characters\"",
+                );
+            }
             if self.limit_alphabet.is_some() {
                 return wrong(
                     "limit_alphabet is for characters, and this alphabet is bytes".to_owned(),
@@ -231,6 +237,9 @@ pub struct Progress {
 const WATCH_EVERY: usize = 64;
 
 /// The byte pair encoding that `training` asks for, from these words.
+///
+/// Special tokens have the first ids. A model of characters knows them as tokens of its own, a
+/// model of bytes leaves their ids to the added tokens of the tokenizer.
 ///
 /// Calls `watch` every now and then; a `Break` from it ends training with an error.
 ///
@@ -317,7 +326,17 @@ pub fn train_bpe(
         separate_suffix: training.separate_suffix,
         ..BpeOptions::default()
     };
-    let vocab = Vocab::new(tokens.bytes.iter().zip(0..))?;
+    // Special tokens are no bytes of text: unless bytes make the same token, a model of bytes
+    // does not know them.
+    let specials = match training.alphabet {
+        Alphabet::Bytes => training.special_tokens.len(),
+        Alphabet::Characters => 0,
+    };
+    let made: BTreeSet<u32> = merges.iter().map(|(_, id)| *id).collect();
+    let known =
+        |token: &[u8], id: u32| id as usize >= specials || token.len() == 1 || made.contains(&id);
+    let entries = tokens.bytes.iter().zip(0..);
+    let vocab = Vocab::new(entries.filter(|(token, id)| known(token, *id)))?;
     Ok(Bpe::by_ids(vocab, merges, options))
 }
 

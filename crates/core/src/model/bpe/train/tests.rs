@@ -87,6 +87,21 @@ fn bytes_of_aaabdaaabac() {
 }
 
 #[test]
+fn a_model_of_bytes_leaves_special_ids_out() {
+    let training = BpeTraining {
+        vocab_size: 261,
+        special_tokens: ["<s>", "a", "ab"].map(str::to_owned).to_vec(),
+        ..BpeTraining::default()
+    };
+    let bpe = train(&[("abab", 1), ("cc", 1)], &training).unwrap();
+    let token = |id| bpe.vocab().token(id);
+    assert_eq!(token(0), None);
+    assert_eq!((token(1), token(2)), (Some(&b"a"[..]), Some(&b"ab"[..])));
+    assert_eq!(merged(&bpe), ["ab", "abab", "cc"]);
+    assert_eq!(bpe.vocab().max_id(), Some(259));
+}
+
+#[test]
 fn cake() {
     let with = |tie_break| {
         let training = BpeTraining {
