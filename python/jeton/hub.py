@@ -1,0 +1,73 @@
+"""Tokenizers on the Hugging Face hub, through `huggingface_hub`: the extra `jeton[hub]`.
+
+Look here for what is fetched from a repository. Where it is kept, tokens for gated repositories
+and mirrors are as `huggingface_hub` is set up.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from jeton.errors import DownloadError, UnsupportedError
+
+__all__ = ["FILES", "is_repository", "repository_folder"]
+
+FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template.jinja",
+    "tokenizer.model",
+    "vocab.json",
+    "merges.txt",
+    "vocab.txt",
+    "*.tiktoken",
+)
+"""What is fetched of a repository: tokenizers, never weights."""
+
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+def is_repository(name: str) -> bool:
+    """Whether `name` has the shape `organisation/name`."""
+    return _REPOSITORY.fullmatch(name) is not None
+
+
+def repository_folder(repository: str, *, revision: str | None, offline: bool) -> Path:
+    """A local folder with the tokenizer of a repository.
+
+    Args:
+        repository: `organisation/name`.
+        revision: A branch, a tag or a commit; by default the main branch.
+        offline: Only what is on this machine already.
+
+    Raises:
+        UnsupportedError: `huggingface_hub` is not installed.
+        DownloadError: the repository does not exist, needs a permission, or cannot be reached.
+    """
+    try:
+        import huggingface_hub
+    except ImportError as error:
+        raise UnsupportedError(
+            f"{repository!r} is on the Hugging Face hub, and huggingface_hub is not installed "
+            '(pip install "jeton[hub]"; if a path was meant, there is no such file)'
+        ) from error
+    try:
+        folder = huggingface_hub.snapshot_download(
+            repository,
+            revision=revision,
+            allow_patterns=list(FILES),
+            local_files_only=offline,
+        )
+    # Its errors come from several libraries; whatever it is, the repository could not be had.
+    except Exception as error:
+        what = str(error).strip().partition("\n")[0] or type(error).__name__
+        hint = (
+            "jeton is offline, and the repository was never fetched to this machine"
+            if offline
+            else "is the name right? A gated repository needs `hf auth login`"
+        )
+        raise DownloadError(f"{repository}: {what} ({hint})") from error
+    return Path(folder)
