@@ -29,6 +29,7 @@ __all__ = [
     "cache_folder",
     "files_of",
     "is_offline",
+    "known_name",
     "name_for_model",
 ]
 
@@ -173,6 +174,15 @@ _DATED = (
     "o4-mini",
 )
 """Models of which there are versions: `gpt-4o-2024-05-13`, `gpt-oss-20b`."""
+
+
+def known_name(name: str) -> str | None:
+    """The known name that `name` stands for: itself, or that of a model's tokenizer.
+
+    >>> known_name("gpt2"), known_name("gpt-4"), known_name("tokenizer.json")
+    ('gpt2', 'cl100k_base', None)
+    """
+    return name if name in KNOWN else name_for_model(name)
 
 
 def name_for_model(model: str) -> str | None:

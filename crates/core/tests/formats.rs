@@ -130,7 +130,7 @@ fn what_ranks_leave_open_must_be_said() {
     });
     assert_eq!(
         text,
-        "own: unknown pattern \"cl100\" (did you mean \"cl100k\"?)"
+        "own: no pattern is called \"cl100\" (did you mean \"cl100k\"?)"
     );
     let (_, text) = message(&LoadOptions {
         pattern: some("a(b"),

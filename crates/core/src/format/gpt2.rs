@@ -11,14 +11,14 @@
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-use super::{holds_nothing_else, known, special_token};
+use super::{holds_nothing_else, special_token};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::{Alphabet, BpeOptions};
 use crate::model::{Bpe, Model, Vocab, show};
 use crate::pattern::SearchPattern;
 use crate::post_processor::PostProcessor;
-use crate::pre_tokenizer::PreTokenizer;
+use crate::pre_tokenizer::{PreTokenizer, named};
 use crate::printable;
 use crate::tokenizer::Stages;
 
@@ -243,9 +243,11 @@ fn cuts_as_gpt2(pre_tokenizer: &PreTokenizer) -> bool {
         } => true,
         PreTokenizer::Matches {
             pattern: SearchPattern::Regex(regex),
-        } => ["gpt2", "r50k"]
-            .into_iter()
-            .any(|name| known::pattern(name) == Some(regex.source())),
+        } => {
+            let known = named::find("gpt2").map(|named| named.sources().0);
+            regex.source() == named::GPT2_ORIGINAL
+                || known.is_ok_and(|sources| sources == [regex.source()])
+        }
         _ => false,
     }
 }

@@ -13,6 +13,7 @@ use super::{file, gpt2, huggingface, special_token, tiktoken};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::model::show;
 use crate::pattern::{Dialect, Regex, SearchPattern};
+use crate::pre_tokenizer::{PreTokenizer, named};
 use crate::tokenizer::{Stages, Tokenizer};
 
 /// What a caller may say beside the path, for formats that leave it open. Saying what the file
@@ -110,9 +111,9 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Tokenizer> {
 fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Stages> {
     let encoding = encoding_of(data, options.encoding.as_deref())?;
     let ranks = tiktoken::read_ranks(data)?;
-    let pattern = match (&options.pattern, encoding) {
-        (Some(pattern), _) => split_pattern(pattern)?,
-        (None, Some(encoding)) => split_pattern(encoding.pattern)?,
+    let pre_tokenizer = match (&options.pattern, encoding) {
+        (Some(pattern), _) => split_by(pattern)?,
+        (None, Some(encoding)) => split_by(encoding.pattern)?,
         (None, None) => {
             return Err(Error::new(
                 ErrorKind::Argument,
@@ -129,7 +130,7 @@ fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Stages> {
         (None, Some(encoding)) => encoding.special_tokens().collect(),
         (None, None) => Vec::new(),
     };
-    tiktoken::stages(ranks, pattern, special_tokens)
+    tiktoken::stages(ranks, pre_tokenizer, special_tokens)
 }
 
 /// The published encoding that `data` is, if it is one; it must be the one called `name`.
@@ -163,31 +164,17 @@ fn encoding_of(data: &[u8], name: Option<&str>) -> Result<Option<&'static Encodi
     Ok(Some(encoding))
 }
 
-/// The pattern of this name, or this regular expression, as tiktoken reads it.
-fn split_pattern(pattern: &str) -> Result<SearchPattern> {
+/// The pre-tokenizer of this name, or that of this regular expression as tiktoken reads it.
+fn split_by(pattern: &str) -> Result<PreTokenizer> {
+    // A word alone is a name: as an expression it would find itself and drop all other text.
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-    let source = match known::pattern(pattern) {
-        Some(source) => source,
-        None if pattern.len() > 1 && pattern.bytes().all(is_name) => {
-            return Err(unknown_pattern(pattern));
-        }
-        None => pattern,
-    };
-    Regex::new(source, Dialect::Tiktoken).map(SearchPattern::Regex)
-}
-
-/// A word alone is a name misspelled: as a regular expression it would find itself and drop all
-/// other text.
-fn unknown_pattern(name: &str) -> Error {
-    let names = || known::PATTERNS.iter().map(|(name, _)| *name);
-    let error = Error::new(ErrorKind::Argument, format!("unknown pattern {name:?}"));
-    error.hint(match did_you_mean(name, names()) {
-        Some(close) => format!("did you mean {close:?}?"),
-        None => format!(
-            "known are {}; anything else must be a regular expression",
-            names().collect::<Vec<_>>().join(", ")
-        ),
-    })
+    match named::find(pattern) {
+        Ok(named) => named.pre_tokenizer(),
+        Err(error) if pattern.len() > 1 && pattern.bytes().all(is_name) => Err(error),
+        Err(_) => Ok(PreTokenizer::Matches {
+            pattern: SearchPattern::Regex(Regex::new(pattern, Dialect::Tiktoken)?),
+        }),
+    }
 }
 
 fn read_pair(path: &Path, vocab_json: &[u8], options: &LoadOptions) -> Result<Stages> {

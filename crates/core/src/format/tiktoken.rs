@@ -263,13 +263,20 @@ fn ranks_of(bpe: &Bpe, merges: &[(u32, u32)], added_tokens: &[AddedToken]) -> Re
     Ok(ranks.vocab().clone())
 }
 
+impl From<SearchPattern> for PreTokenizer {
+    /// tiktoken's: the matches are the pieces.
+    fn from(pattern: SearchPattern) -> Self {
+        Self::Matches { pattern }
+    }
+}
+
 /// The tokenizer that tiktoken makes of ranks, a pattern and special tokens.
 ///
 /// # Errors
 /// Ranks that lack one of the 256 bytes; a special token whose id is another token's.
 pub fn stages(
     ranks: Vocab,
-    pattern: SearchPattern,
+    pre_tokenizer: impl Into<PreTokenizer>,
     special_tokens: impl IntoIterator<Item = (String, u32)>,
 ) -> Result<Stages> {
     let mut added_tokens = Vec::new();
@@ -292,7 +299,7 @@ pub fn stages(
     added_tokens.sort_by_key(|token| token.id);
     Ok(Stages {
         added_tokens,
-        pre_tokenizer: Some(PreTokenizer::Matches { pattern }),
+        pre_tokenizer: Some(pre_tokenizer.into()),
         decoder: Some(Decoder::ByteLevel { printable: false }),
         ..Stages::of_model(Model::Bpe(Bpe::by_ranks(ranks)?))
     })

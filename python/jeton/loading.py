@@ -1,0 +1,165 @@
+"""`load`: a tokenizer from a known name, a path or the Hugging Face hub.
+
+Look here for how these are told apart.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jeton import _core
+from jeton.errors import ArgumentError, ArgumentTypeError, MissingFileError, UnknownNameError
+
+if TYPE_CHECKING:
+    from jeton.tokenizer import Tokenizer
+
+__all__ = ["load"]
+
+_FILE_ENDINGS = (".json", ".txt", ".model", ".tiktoken", ".bpe", ".spm", ".vocab")
+
+
+def load(
+    source: str | os.PathLike[str],
+    *,
+    encoding: str | None = None,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    merges: str | os.PathLike[str] | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    offline: bool | None = None,
+    revision: str | None = None,
+) -> Tokenizer:
+    """A tokenizer, from wherever it is.
+
+    `source` is, in this order,
+
+    - a known name (`"gpt2"`, `"cl100k_base"`, `"o200k_base"`, …) or a model's (`"gpt-4o"`): fetched
+      once, checked by its sha256 and cached. A file of that name is `"./gpt2"`;
+    - a path to a file or a folder. The content tells the format: Hugging Face `tokenizer.json`,
+      tiktoken ranks, a GPT-2 `vocab.json`, a SentencePiece model, …;
+    - a repository on the Hugging Face hub, `"organisation/name"`: needs the extra `jeton[hub]`.
+
+    Args:
+        source: What to load.
+        encoding: For ranks: the published encoding that they are, where one file serves several.
+        pattern: For ranks: how text is cut; the name of a known pattern, or a regular expression.
+            Published files are known by their content and need none.
+        special_tokens: For ranks and GPT-2 pairs: special tokens with their ids.
+        merges: For a `vocab.json`: its `merges.txt`, where that does not lie beside it.
+        folder: For a known name: a folder that holds its files; nothing is fetched then.
+        offline: Fetch nothing. By default, as the environment variable `JETON_OFFLINE` says.
+        revision: For a repository: a branch, a tag or a commit.
+
+    Raises:
+        UnknownNameError: `source` is no known name, no path and no repository.
+        MissingFileError: there is no such file.
+        DownloadError: a file is not here and cannot be fetched.
+        ChecksumError: a file is not the published one.
+        FormatError: the content is of no known format, or breaks its own.
+        ArgumentError: ranks without a pattern; an argument that goes with another kind of source.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "bytes.tiktoken"
+    >>> import base64
+    >>> lines = [base64.b64encode(bytes([b])) + b" %d" % b for b in range(256)]
+    >>> _ = path.write_bytes(b"\\n".join(lines))
+    >>> load(path, pattern=r"\\w+|\\W", special_tokens={"<|end|>": 256}).encode("hi")
+    [104, 105]
+    """
+    from jeton import registry
+
+    open_path = os.fspath(source)
+    if not isinstance(open_path, str):
+        raise ArgumentTypeError(f"source must be a name or a path, not {type(source).__name__}")
+    name = registry.known_name(open_path) if isinstance(source, str) else None
+    if name is not None:
+        _refuse(
+            f"the known name {open_path!r}",
+            encoding=encoding,
+            pattern=pattern,
+            special_tokens=special_tokens,
+            merges=merges,
+            revision=revision,
+        )
+        paths = registry.files_of(name, folder=folder, offline=offline)
+        rest = paths[1:]
+        return _of_path(paths[0], registry.KNOWN[name].encoding, None, None, *rest)
+
+    path = Path(open_path).expanduser()
+    if not path.exists() and isinstance(source, str):
+        from jeton import hub
+
+        _refuse(f"{open_path!r}", folder=folder)
+        if not _is_path(open_path):
+            if not hub.is_repository(open_path):
+                raise _unknown(open_path)
+            _refuse(f"the repository {open_path!r}", encoding=encoding)
+            path = hub.repository_folder(
+                open_path, revision=revision, offline=registry.is_offline(offline)
+            )
+            return _of_path(path, None, pattern, special_tokens, *([merges] if merges else []))
+        raise MissingFileError(f"{open_path}: there is no such file")
+    _refuse(f"the path {open_path!r}", folder=folder, revision=revision)
+    return _of_path(path, encoding, pattern, special_tokens, *([merges] if merges else []))
+
+
+def _of_path(
+    path: Path,
+    encoding: str | None,
+    pattern: str | None,
+    special_tokens: Mapping[str, int] | None,
+    merges: str | os.PathLike[str] | None = None,
+) -> Tokenizer:
+    from jeton.tokenizer import Tokenizer
+
+    return Tokenizer._of_core(
+        _core.load(
+            os.fspath(path),
+            encoding,
+            pattern,
+            None if special_tokens is None else _special_ids(special_tokens),
+            None if merges is None else os.path.expanduser(os.fspath(merges)),
+        )
+    )
+
+
+def _special_ids(special_tokens: Mapping[str, int]) -> list[tuple[str, int]]:
+    if not isinstance(special_tokens, Mapping):
+        raise ArgumentTypeError(
+            "special_tokens must map tokens to ids, as in {'<|end|>': 100257}, not be a "
+            f"{type(special_tokens).__name__}"
+        )
+    for token, id in special_tokens.items():
+        if not isinstance(token, str) or isinstance(id, bool) or not isinstance(id, int):
+            raise ArgumentTypeError(f"special_tokens must map str to int, not {token!r} to {id!r}")
+        if not 0 <= id < 1 << 32:
+            raise ArgumentError(f"special_tokens: {token!r} has id {id}, which is no 32-bit number")
+    return list(special_tokens.items())
+
+
+def _refuse(what: str, **given: object) -> None:
+    """Refuses arguments that do not go with a kind of source, so that none is passed over."""
+    for name, value in given.items():
+        if value is not None:
+            raise ArgumentError(f"{name}= does not go with {what} (leave it out)")
+
+
+def _is_path(source: str) -> bool:
+    separators = source.count("/") + source.count(os.sep if os.sep != "/" else "\0")
+    return (
+        source.lower().endswith(_FILE_ENDINGS)
+        or separators > 1
+        or source.startswith((".", "~", "/"))
+        or source.endswith("/")
+    )
+
+
+def _unknown(name: str) -> UnknownNameError:
+    from jeton import registry
+
+    close = _core.did_you_mean(name, [*registry.KNOWN, *registry.MODELS])
+    hint = f"did you mean {close!r}?" if close else f"known are {', '.join(registry.KNOWN)}"
+    return UnknownNameError(f"{name!r} is no known name, and there is no such file ({hint})")
