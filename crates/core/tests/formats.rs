@@ -213,3 +213,17 @@ fn folders_and_unknown_files_are_not_guessed_at() {
         "DIR/absent: there is no such file"
     );
 }
+
+#[test]
+fn tokenizer_json_comes_back_alone_and_in_a_folder() {
+    let Some(folder) = vocabularies() else { return };
+    let out = Folder::new("json");
+    let tokenizer = load(&folder.join("gpt2_vocab.json"));
+    for name in ["own.json", "folder"] {
+        let path = out.0.join(name);
+        format::save(&tokenizer, &path).unwrap();
+        assert_eq!(load(&path).stages(), tokenizer.stages(), "{name}");
+    }
+    let error = format::save(&tokenizer, &out.0.join("own.xyz")).unwrap_err();
+    assert!(error.to_string().contains("the name says no format"));
+}

@@ -38,6 +38,14 @@ pub fn list(folder: &Path) -> Result<Vec<PathBuf>> {
         .collect()
 }
 
+/// Makes the folder `path`, and those above it, unless it is there.
+///
+/// # Errors
+/// A file in its place, or a folder above that cannot be written to.
+pub fn make_folder(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|error| file_error(path, "made", &error))
+}
+
 fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let (temporary, mut file) = create_beside(&target)?;

@@ -299,7 +299,8 @@ fn ranks_in(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Writes `tokenizer` to `path`, in the format that its name says: `tokenizer.json` or another
-/// `.json`, `vocab.json` (with its merges beside it), `.tiktoken`, or `.model`.
+/// `.json`, `vocab.json` (with its merges beside it), `.tiktoken`, `.model` for ranks as Llama 3
+/// has them; a name without an ending is a folder for `transformers`.
 ///
 /// Each file is written beside its place and renamed into it.
 ///
@@ -324,13 +325,29 @@ pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
         let json = huggingface::write(tokenizer.stages()).map_err(place)?;
         return file::write(path, json.as_bytes());
     }
+    if name.ends_with(".json") {
+        let json = huggingface::write(tokenizer.stages()).map_err(place)?;
+        return file::write(path, json.as_bytes());
+    }
+    if path.is_dir() || path.extension().is_none() {
+        let json = huggingface::write(tokenizer.stages()).map_err(place)?;
+        file::make_folder(path)?;
+        file::write(&path.join("tokenizer.json"), json.as_bytes())?;
+        return file::write(
+            &path.join("tokenizer_config.json"),
+            TOKENIZER_CONFIG.as_bytes(),
+        );
+    }
     Err(place(
         Error::new(ErrorKind::Argument, "the name says no format").hint(
-            "end it in .json for Hugging Face, vocab.json for a GPT-2 pair, .tiktoken for ranks, \
-             or .model for SentencePiece",
+            "end it in .json for Hugging Face, vocab.json for a GPT-2 pair, or .tiktoken for \
+             ranks; without an ending it is a folder",
         ),
     ))
 }
+
+/// What makes `transformers` take a folder's `tokenizer.json` as it stands.
+const TOKENIZER_CONFIG: &str = "{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\"\n}\n";
 
 /// Where the merges of a new `vocab.json` go.
 fn merges_path_for(vocab_json: &Path) -> PathBuf {
