@@ -17,8 +17,8 @@ use crate::error::{Error, ErrorKind, Result};
 use linear::Linear;
 
 /// How many steps a backtracking engine may take for one match before it gives up: a second or
-/// so, and ten times what Oniguruma allows by itself.
-const STEP_LIMIT: u32 = 100_000_000;
+/// so, and three times what Oniguruma allows by itself.
+const STEP_LIMIT: u32 = 30_000_000;
 
 /// A text to look for, or a regular expression.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -294,7 +294,10 @@ impl OnigurumaSearch<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::pre_tokenizer::named::{GPT2_ORIGINAL, NAMED};
 
     fn found(pattern: &Regex, text: &str) -> Vec<Range<usize>> {
         pattern.matches(text).collect::<Result<_>>().unwrap()
@@ -342,5 +345,85 @@ mod tests {
         assert_eq!(stored, r#"{"source":"\\p{L}+","dialect":"Oniguruma"}"#);
         assert_eq!(serde_json::from_str::<Regex>(&stored).unwrap(), pattern);
         assert!(serde_json::from_str::<Regex>(&stored.replace("p{", "p{{")).is_err());
+    }
+
+    /// A split pattern of its time, with sets within sets.
+    const NESTED_SETS: &str = r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
+    /// Each well-known pattern in each dialect where it runs in linear time: that, and the
+    /// dialect's own engine.
+    fn linear_patterns() -> &'static [(Regex, Regex)] {
+        static PATTERNS: std::sync::LazyLock<Vec<(Regex, Regex)>> =
+            std::sync::LazyLock::new(|| {
+                let named = NAMED.iter().flat_map(|known| known.sources().0);
+                let dialects = [Dialect::Tiktoken, Dialect::Oniguruma];
+                (named.chain([GPT2_ORIGINAL, NESTED_SETS]))
+                    .flat_map(|source| dialects.map(|dialect| (source, dialect)))
+                    .filter_map(|(source, dialect)| {
+                        let linear = Regex::new(source, dialect).ok().filter(Regex::is_linear)?;
+                        let own = Engine::of_dialect(source, dialect).unwrap();
+                        Some((linear, Regex::compiled(source.to_owned(), dialect, own)))
+                    })
+                    .collect()
+            });
+        &PATTERNS
+    }
+
+    /// Text that is hard to cut: few characters, of every class that the patterns tell apart.
+    fn nasty_text() -> impl Strategy<Value = String> {
+        let characters = prop_oneof![
+            6 => proptest::sample::select("'sSdDtTmMlLvVeErR aZé漢かーʰǅſK١5Ⅷ²½".chars().collect::<Vec<_>>()),
+            5 => proptest::sample::select(" \t\n\r\u{a0}\u{85}\u{2028}\u{3000}\u{1680}\u{c}\u{1c}".chars().collect::<Vec<_>>()),
+            3 => proptest::sample::select("!.,/-_$€+<\"“…😀\u{200d}\u{200c}\u{fe0f}\u{301}\u{903}\u{ad}\u{0}\u{378}".chars().collect::<Vec<_>>()),
+            1 => any::<char>(),
+        ];
+        let runs = (characters, prop_oneof![8 => Just(1_usize), 2 => 2..6_usize]);
+        proptest::collection::vec(runs, 0..40).prop_map(|runs| {
+            runs.into_iter()
+                .flat_map(|(character, count)| std::iter::repeat_n(character, count))
+                .collect()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn linear_time_finds_what_the_own_engine_finds(text in nasty_text()) {
+            for (linear, own) in linear_patterns() {
+                prop_assert_eq!(found(linear, &text), found(own, &text), "{:?}", own);
+            }
+        }
+    }
+
+    #[test]
+    fn a_million_equal_characters_are_no_trouble() {
+        let million = 1_000_000;
+        let run = |text: &str| text.repeat(million / text.len());
+        let texts = [
+            run("a"),
+            run("A"),
+            run("1"),
+            run(" "),
+            run(" ") + "a",
+            run("\n"),
+            run("\n") + "a",
+            run(" \n"),
+            run("'"),
+            run("' "),
+            run("漢"),
+            run("\u{301}"),
+            run("a "),
+            run("\r"),
+            run(" ") + "\n" + &run(" ") + "a",
+        ];
+        for (linear, _) in linear_patterns() {
+            for text in &texts {
+                assert!(
+                    linear.matches(text).all(|found| found.is_ok()),
+                    "{linear:?}"
+                );
+            }
+        }
     }
 }
