@@ -254,6 +254,32 @@ impl AlignedText {
         self.set(text, spans);
     }
 
+    /// Replaces the text by `text`. For each run of its bytes, `origins` says which bytes of the old
+    /// text it stands for (none for what is new), and how long it is.
+    pub fn replace(
+        &mut self,
+        text: String,
+        origins: impl IntoIterator<Item = (Range<usize>, usize)>,
+    ) {
+        let length = self.range.len();
+        let mut spans = Vec::with_capacity(text.len());
+        for (origin, count) in origins {
+            let span = match origin.is_empty() {
+                false => self.span_of(origin),
+                true if origin.start < length => {
+                    let start = self.span_of_byte(origin.start).start;
+                    Span::new(start, start)
+                }
+                true => {
+                    let end = self.span_before(length).end;
+                    Span::new(end, end)
+                }
+            };
+            spans.extend(std::iter::repeat_n(span, count));
+        }
+        self.set(text, spans);
+    }
+
     /// What an insertion at `position` shares: the span of the byte before it.
     fn span_before(&self, position: usize) -> Span {
         match position.checked_sub(1) {

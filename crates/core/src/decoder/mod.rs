@@ -11,8 +11,10 @@ use crate::pattern::SearchPattern;
 
 mod byte_fallback;
 mod byte_level;
+mod sentencepiece;
 mod text;
 
+pub use sentencepiece::{LeadingSpaces, SentencePieceDecoder};
 use text::{clean_up, in_text, replace_matches, strip};
 
 /// One decoder. The names are those of Hugging Face `tokenizers`, and so are the meanings.
@@ -73,6 +75,8 @@ pub enum Decoder {
         /// Make delimiters spaces, and remove the space before punctuation and contractions.
         cleanup: bool,
     },
+    /// SentencePiece's: control pieces are invisible, `▁` is a space.
+    SentencePiece(SentencePieceDecoder),
     /// One after another.
     Sequence(#[serde(deserialize_with = "crate::format::snapshot::nested")] Vec<Decoder>),
 }
@@ -173,6 +177,7 @@ impl Decoder {
                 }
                 tokens.retain(|token| !token.is_empty());
             }
+            Self::SentencePiece(decoder) => tokens = decoder.decode(tokens, invalid),
             Self::Sequence(decoders) => {
                 for decoder in decoders {
                     tokens = decoder.decode(tokens, invalid)?;

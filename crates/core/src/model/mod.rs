@@ -12,7 +12,8 @@ pub mod characters;
 #[cfg(test)]
 mod golden;
 mod sampling;
-mod trie;
+pub mod sentencepiece;
+pub(crate) mod trie;
 pub mod unigram;
 mod vocab;
 pub mod word_level;
@@ -21,6 +22,7 @@ pub mod wordpiece;
 pub use bpe::Bpe;
 pub use characters::Characters;
 pub use sampling::{Sampler, Sampling};
+pub use sentencepiece::SentencePiece;
 pub use unigram::Unigram;
 pub(crate) use vocab::show;
 pub use vocab::{MAX_ID, Vocab};
@@ -51,6 +53,8 @@ pub enum Model {
     Unigram(Unigram),
     /// One token a character.
     Characters(Characters),
+    /// What a SentencePiece `.model` file says, as SentencePiece does it.
+    SentencePiece(SentencePiece),
 }
 
 impl Model {
@@ -70,6 +74,7 @@ impl Model {
             Self::WordPiece(model) => model.tokenize(piece, tokens),
             Self::Unigram(model) => model.tokenize(piece, tokens),
             Self::Characters(model) => model.tokenize(piece, tokens),
+            Self::SentencePiece(model) => model.tokenize(piece, sampling, tokens),
         }
     }
 
@@ -81,6 +86,7 @@ impl Model {
             Self::WordPiece(model) => model.vocab(),
             Self::Unigram(model) => model.vocab(),
             Self::Characters(model) => model.vocab(),
+            Self::SentencePiece(model) => model.vocab(),
         }
     }
 }

@@ -8,6 +8,12 @@ use rand_chacha::ChaCha8Rng;
 pub struct Sampling {
     /// The probability of leaving a merge out, 0 to 1; unset means what the model says.
     pub dropout: Option<f32>,
+    /// How much a better segmentation is preferred, where one is drawn from all: 0 not at all, 1 as
+    /// the model says. For a SentencePiece BPE, the probability of leaving a merge out. Unset means
+    /// no drawing.
+    pub alpha: Option<f32>,
+    /// Draw only from this many of the best segmentations; unset means from all.
+    pub nbest_size: Option<usize>,
     /// What the random numbers start from: the same seed gives the same tokens. Unset means a
     /// fresh one for each call.
     pub seed: Option<u64>,
@@ -31,6 +37,16 @@ impl Sampler {
     /// The probability of leaving a merge out, where the model's own is `of_model`.
     pub fn dropout(&self, of_model: Option<f32>) -> f32 {
         self.sampling.dropout.or(of_model).unwrap_or(0.0)
+    }
+
+    /// How much a better segmentation is preferred, where one is to be drawn.
+    pub fn alpha(&self) -> Option<f32> {
+        self.sampling.alpha
+    }
+
+    /// From how many of the best segmentations to draw; unset means from all.
+    pub fn nbest_size(&self) -> Option<usize> {
+        self.sampling.nbest_size
     }
 
     /// A number from 0 up to but not including 1.

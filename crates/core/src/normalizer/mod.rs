@@ -6,9 +6,11 @@
 mod bert;
 mod nmt;
 mod precompiled;
+mod sentencepiece;
 mod unicode;
 
 pub use precompiled::Charsmap;
+pub use sentencepiece::{SentencePieceNormalizer, WhiteSpace};
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization_alignments::char::is_combining_mark;
@@ -56,6 +58,8 @@ pub enum Normalizer {
     },
     /// SentencePiece's precompiled character map.
     Precompiled(Charsmap),
+    /// What a SentencePiece `.model` file says, as SentencePiece does it.
+    SentencePiece(SentencePieceNormalizer),
     /// BERT's clean-up.
     Bert {
         /// Controls removed, white space made a space.
@@ -103,6 +107,7 @@ impl Normalizer {
             Self::Replace { pattern, content } => replace(text, pattern, content)?,
             Self::Prepend { prefix } => text.prepend(prefix),
             Self::Precompiled(charsmap) => charsmap.normalize(text),
+            Self::SentencePiece(normalizer) => normalizer.normalize(text),
             Self::Bert {
                 clean_text,
                 handle_chinese_chars,

@@ -112,6 +112,7 @@ pub(super) fn write(decoder: &Decoder) -> Result<Value> {
             "word_delimiter_token": word_delimiter_token,
             "cleanup": cleanup,
         }),
+        Decoder::SentencePiece(_) => return Err(super::only_sentencepiece("decoder")),
         Decoder::Sequence(stages) => json!({
             "type": "Sequence",
             "decoders": stages.iter().map(write).collect::<Result<Value>>()?,

@@ -275,3 +275,13 @@ fn tokens_out_of_order(stages: &Stages) -> Vec<(&str, u32)> {
     missing.truncate(last.map_or(0, |last| last + 1));
     missing
 }
+
+/// The error of a stage that a SentencePiece model has and this format has not.
+fn only_sentencepiece(stage: &str) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        format!("tokenizer.json has no {stage} that does what SentencePiece's does"),
+    )
+    .at(stage)
+    .hint("convert the tokenizer first, which checks that its meaning is kept")
+}

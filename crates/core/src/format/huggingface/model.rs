@@ -231,6 +231,7 @@ pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
             ErrorKind::Unsupported,
             "tokenizer.json has no model of single characters",
         )),
+        Model::SentencePiece(_) => Err(super::only_sentencepiece("model")),
     }
 }
 

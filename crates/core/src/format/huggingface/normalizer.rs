@@ -120,5 +120,6 @@ pub(super) fn write(normalizer: &Normalizer) -> Result<Value> {
             "type": "Sequence",
             "normalizers": stages.iter().map(write).collect::<Result<Value>>()?,
         }),
+        Normalizer::SentencePiece(_) => return Err(super::only_sentencepiece("normalizer")),
     })
 }

@@ -1,8 +1,206 @@
 //! SentencePiece `.model` files: read and written without protobuf.
 //!
-//! Everything that changes behaviour is in the file, and so is a self-test.
+//! Everything that changes behaviour is in the file, and so is a self-test. A tokenizer that was
+//! read from a file is written again byte for byte.
+//!
+//! Text never becomes a control piece such as `</s>`, as in SentencePiece, unless the caller allows
+//! special tokens. Then each stretch of text between them is encoded by itself, dummy prefix
+//! included, as programs do that put the ids of control pieces between encoded texts.
 
 mod proto;
 mod wire;
 
+use crate::added_tokens::AddedToken;
+use crate::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Model, Sampler, Sampling, SentencePiece, show};
+use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
+use crate::tokenizer::Stages;
+
 pub use proto::{Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, SelfTest, TrainerSpec};
+
+/// The stages of a tokenizer that a file describes.
+///
+/// # Errors
+/// Bytes that are no such file; pieces that contradict each other; a broken character map; a
+/// self-test that fails.
+pub fn read(file: &[u8]) -> Result<Stages> {
+    let stages = stages(ModelProto::read(file)?)?;
+    run_self_tests(&stages)?;
+    Ok(stages)
+}
+
+/// The stages that a file means.
+///
+/// # Errors
+/// Pieces that contradict each other; a broken character map.
+pub fn stages(proto: ModelProto) -> Result<Stages> {
+    let of_kind = |kind: PieceKind| proto.pieces.iter().filter(move |piece| piece.kind == kind);
+    let spec = proto.normalizer();
+    let suffix = proto.trainer().treat_whitespace_as_suffix;
+    let user_defined = of_kind(PieceKind::UserDefined)
+        .map(|piece| piece.text.clone())
+        .collect();
+    let normalizer =
+        normalizer(spec, suffix, user_defined).map_err(|error| error.at("normalizer_spec"))?;
+    let denormalizer = match proto.denormalizer() {
+        Some(spec) if !spec.precompiled_charsmap.is_empty() => Some(
+            self::normalizer(spec, false, Vec::new())
+                .map_err(|error| error.at("denormalizer_spec"))?,
+        ),
+        _ => None,
+    };
+    let unknown = of_kind(PieceKind::Unknown)
+        .next()
+        .map(|piece| (piece.text.clone(), proto.trainer().unk_surface.clone()));
+    let decoder = SentencePieceDecoder {
+        control: of_kind(PieceKind::Control)
+            .map(|piece| piece.text.clone())
+            .collect(),
+        unknown,
+        bytes: proto.trainer().byte_fallback,
+        leading_spaces: match (spec.remove_extra_whitespaces, spec.add_dummy_prefix) {
+            (true, _) => LeadingSpaces::DropAll,
+            (false, true) => LeadingSpaces::DropOne,
+            (false, false) => LeadingSpaces::Keep,
+        },
+        denormalizer,
+    };
+    let added_tokens = (0..)
+        .zip(&proto.pieces)
+        .filter(|(_, piece)| piece.kind == PieceKind::Control)
+        .map(|(id, piece)| AddedToken {
+            id,
+            content: piece.text.clone(),
+            special: true,
+            single_word: false,
+            lstrip: false,
+            rstrip: false,
+            normalized: false,
+        })
+        .collect();
+    Ok(Stages {
+        added_tokens,
+        normalizer: Some(Normalizer::SentencePiece(normalizer)),
+        pre_tokenizer: None,
+        model: Model::SentencePiece(SentencePiece::new(proto)?),
+        post_processor: None,
+        decoder: Some(Decoder::SentencePiece(decoder)),
+        truncation: None,
+        padding: None,
+    })
+}
+
+fn normalizer(
+    spec: &NormalizerSpec,
+    suffix: bool,
+    user_defined: Vec<String>,
+) -> Result<SentencePieceNormalizer> {
+    let charsmap = match spec.precompiled_charsmap.as_slice() {
+        [] => None,
+        blob => Some(Charsmap::new(blob)?),
+    };
+    let white_space = WhiteSpace {
+        add_dummy_prefix: spec.add_dummy_prefix,
+        remove_extra: spec.remove_extra_whitespaces,
+        escape: spec.escape_whitespaces,
+        suffix,
+    };
+    Ok(SentencePieceNormalizer::new(
+        charsmap,
+        white_space,
+        user_defined,
+    ))
+}
+
+/// Two segmentations of a Unigram model are as good as equal if their scores are.
+const SCORE_TOLERANCE: f32 = 1e-7;
+
+fn run_self_tests(stages: &Stages) -> Result<()> {
+    let Stages {
+        normalizer: Some(Normalizer::SentencePiece(normalizer)),
+        model: Model::SentencePiece(model),
+        ..
+    } = stages
+    else {
+        return Ok(());
+    };
+    for (number, test) in model.proto().self_tests().iter().enumerate() {
+        let text = normalizer.normalize_str(&test.input);
+        let mut tokens = Vec::new();
+        model.tokenize(&text, &mut Sampler::new(Sampling::default()), &mut tokens)?;
+        let pieces: Vec<&str> = tokens
+            .iter()
+            .map(|token| {
+                let piece = &model.proto().pieces[token.id as usize];
+                match piece.kind {
+                    PieceKind::Unknown => &text[token.range.clone()],
+                    _ => &piece.text,
+                }
+            })
+            .collect();
+        let pieces = pieces.join(" ");
+        let passed = pieces == test.expected
+            || model
+                .score_of(&pieces)
+                .zip(model.score_of(&test.expected))
+                .is_some_and(|(a, b)| (a - b).abs() <= SCORE_TOLERANCE);
+        if !passed {
+            return Err(Error::new(
+                ErrorKind::Format,
+                format!(
+                    "{} should be cut into {}, but it is cut into {}",
+                    show(test.input.as_bytes()),
+                    show(test.expected.as_bytes()),
+                    show(pieces.as_bytes())
+                ),
+            )
+            .at(format!("self_test_data: sample {number}"))
+            .hint("the file is damaged, or was changed after it was made"));
+        }
+    }
+    Ok(())
+}
+
+/// The file of a tokenizer.
+///
+/// # Errors
+/// A tokenizer that was not read from such a file, or one that was changed since in a way that the
+/// file cannot hold; the stage is named.
+pub fn write(stages: &Stages) -> Result<Vec<u8>> {
+    let cannot = |stage: &str| {
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("a SentencePiece model cannot hold this {stage}"),
+        )
+        .hint("save it as tokenizer.json"))
+    };
+    let Model::SentencePiece(model) = &stages.model else {
+        return cannot("model");
+    };
+    let held = self::stages(model.proto().clone())?;
+    let Stages {
+        added_tokens,
+        normalizer,
+        pre_tokenizer,
+        model: _,
+        post_processor,
+        decoder,
+        truncation,
+        padding,
+    } = &held;
+    for (stage, kept) in [
+        ("list of added tokens", *added_tokens == stages.added_tokens),
+        ("normalizer", *normalizer == stages.normalizer),
+        ("pre-tokenizer", *pre_tokenizer == stages.pre_tokenizer),
+        ("post-processor", *post_processor == stages.post_processor),
+        ("decoder", *decoder == stages.decoder),
+        ("truncation", *truncation == stages.truncation),
+        ("padding", *padding == stages.padding),
+    ] {
+        if !kept {
+            return cannot(stage);
+        }
+    }
+    Ok(model.proto().write())
+}

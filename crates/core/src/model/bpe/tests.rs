@@ -173,7 +173,15 @@ fn dropout_is_seeded_and_loses_nothing() {
     let piece = vec![b'a'; 100];
     let with = |dropout, seed| {
         let (dropout, seed) = (Some(dropout), Some(seed));
-        tokens_of(&bpe, &piece, Sampling { dropout, seed })
+        tokens_of(
+            &bpe,
+            &piece,
+            Sampling {
+                dropout,
+                seed,
+                ..Sampling::default()
+            },
+        )
     };
     assert_eq!(with(0.5, 1), with(0.5, 1));
     assert_ne!(with(0.5, 1), with(0.5, 2));

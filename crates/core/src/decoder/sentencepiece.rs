@@ -1,0 +1,124 @@
+//! SentencePiece's decoder: pieces joined, `▁` made a space, bytes made characters.
+//!
+//! Look here for what a `.model` file decodes to: control pieces are invisible, the unknown piece
+//! has a surface of its own, and the space that encoding put in front is dropped.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::Invalid;
+use crate::normalizer::SentencePieceNormalizer;
+
+/// What the pieces of a SentencePiece model decode to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SentencePieceDecoder {
+    /// Pieces that decode to nothing.
+    pub control: BTreeSet<String>,
+    /// The unknown piece, and what it decodes to.
+    pub unknown: Option<(String, String)>,
+    /// Pieces such as `<0xE2>` are bytes.
+    pub bytes: bool,
+    /// What encoding did with spaces at the front.
+    pub leading_spaces: LeadingSpaces,
+    /// What is done to the text at last.
+    pub denormalizer: Option<SentencePieceNormalizer>,
+}
+
+/// How many of the spaces at the front of a text are dropped in decoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LeadingSpaces {
+    /// None: encoding put none there.
+    Keep,
+    /// One of each piece until there is text: encoding keeps no spaces there.
+    DropAll,
+    /// The one that encoding put there.
+    DropOne,
+}
+
+impl SentencePieceDecoder {
+    /// What each piece decodes to. A character in bytes belongs to the last of them.
+    pub(super) fn decode(&self, pieces: Vec<Vec<u8>>, invalid: Invalid) -> Vec<Vec<u8>> {
+        let mut decoded: Vec<Vec<u8>> = Vec::with_capacity(pieces.len());
+        let mut bytes = Vec::new();
+        let mut at_front = true;
+        for piece in pieces {
+            if let Some(byte) = self.byte(&piece) {
+                bytes.push(byte);
+                continue;
+            }
+            if !bytes.is_empty() {
+                at_front = false;
+                decode_bytes(&mut bytes, invalid, &mut decoded);
+            }
+            let text = self.surface(&piece, &mut at_front);
+            at_front &= text.is_empty();
+            decoded.push(text);
+        }
+        decode_bytes(&mut bytes, invalid, &mut decoded);
+        match &self.denormalizer {
+            None => decoded,
+            Some(denormalizer) => {
+                let text = decoded.concat();
+                let mut denormalized = Vec::with_capacity(text.len());
+                for chunk in text.utf8_chunks() {
+                    let valid = denormalizer.normalize_str(chunk.valid());
+                    denormalized.extend_from_slice(valid.as_bytes());
+                    denormalized.extend_from_slice(chunk.invalid());
+                }
+                vec![denormalized]
+            }
+        }
+    }
+
+    fn byte(&self, piece: &[u8]) -> Option<u8> {
+        match piece {
+            [b'<', b'0', b'x', high, low, b'>'] if self.bytes => {
+                let digit = |byte: u8| match byte {
+                    b'0'..=b'9' => Some(byte - b'0'),
+                    b'A'..=b'F' => Some(byte - b'A' + 10),
+                    _ => None,
+                };
+                Some(digit(*high)? << 4 | digit(*low)?)
+            }
+            _ => None,
+        }
+    }
+
+    fn surface(&self, piece: &[u8], at_front: &mut bool) -> Vec<u8> {
+        let Ok(mut text) = std::str::from_utf8(piece) else {
+            return piece.to_vec();
+        };
+        if self.control.contains(text) {
+            return Vec::new();
+        }
+        if let Some((unknown, surface)) = &self.unknown
+            && unknown == text
+        {
+            return surface.as_bytes().to_vec();
+        }
+        if *at_front
+            && self.leading_spaces != LeadingSpaces::Keep
+            && let Some(rest) = text.strip_prefix('▁')
+        {
+            text = rest;
+            *at_front = self.leading_spaces == LeadingSpaces::DropAll;
+        }
+        text.replace('▁', " ").into_bytes()
+    }
+}
+
+/// The characters of a run of bytes, each where its last byte is.
+fn decode_bytes(bytes: &mut Vec<u8>, invalid: Invalid, decoded: &mut Vec<Vec<u8>>) {
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            decoded.extend((1..character.len_utf8()).map(|_| Vec::new()));
+            decoded.push(character.to_string().into_bytes());
+        }
+        decoded.extend(chunk.invalid().iter().map(|byte| match invalid {
+            Invalid::Keep => vec![*byte],
+            Invalid::Replace => "\u{FFFD}".as_bytes().to_vec(),
+        }));
+    }
+    bytes.clear();
+}

@@ -1,0 +1,343 @@
+//! What a SentencePiece model makes of normalized text, by any of its four algorithms.
+//!
+//! Look here for Llama 2's, Mistral's, T5's or XLM-R's `.model` files. Their BPE and Unigram differ
+//! from those of `tokenizer.json` in [`super::Bpe`] and [`super::Unigram`]: pairs are merged by the
+//! score of the piece they make, and sums of scores are rounded to 32 bits.
+
+mod bpe;
+mod lattice;
+#[cfg(test)]
+mod tests;
+mod unigram;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::trie::Trie;
+use super::{Sampler, Token, Vocab, byte_token, show};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::sentencepiece::{Algorithm, ModelProto, PieceKind};
+
+/// The score of a character that no piece covers lies this far below that of the worst piece.
+const UNK_PENALTY: f32 = 10.0;
+
+/// A SentencePiece model: the file, and what is looked up in it.
+///
+/// ```
+/// use jeton_core::format::sentencepiece::{
+///     ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+/// };
+/// use jeton_core::model::{Model, Sampler, Sampling, SentencePiece};
+///
+/// let pieces = vec![
+///     Piece::new("<unk>", 0.0, PieceKind::Unknown),
+///     Piece::new("▁", -3.0, PieceKind::Normal),
+///     Piece::new("a", -2.0, PieceKind::Normal),
+///     Piece::new("b", -2.0, PieceKind::Normal),
+///     Piece::new("ab", -3.0, PieceKind::Normal),
+/// ];
+/// let proto = ModelProto::new(pieces, TrainerSpec::default(), NormalizerSpec::default());
+/// let model = Model::SentencePiece(SentencePiece::new(proto)?);
+/// let mut tokens = Vec::new();
+/// model.tokenize("▁abba", &mut Sampler::new(Sampling::default()), &mut tokens)?;
+/// let ids: Vec<u32> = tokens.iter().map(|token| token.id).collect();
+/// assert_eq!(ids, [1, 4, 3, 2]);
+/// # Ok::<(), jeton_core::Error>(())
+/// ```
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "Vec<u8>", into = "Vec<u8>")]
+pub struct SentencePiece {
+    proto: Box<ModelProto>,
+    vocab: Vocab,
+    /// The pieces that text may consist of, unused ones included.
+    trie: Trie,
+    /// The pieces that are matched before any other.
+    user_defined: Trie,
+    unk_id: Option<u32>,
+    /// The pieces of the 256 bytes, where unknown text is written as bytes.
+    byte_ids: Option<Vec<u32>>,
+    min_score: f32,
+    max_score: f32,
+}
+
+/// A stretch of text and the piece that covers it; without one it is unknown.
+type Segment = (Range<usize>, Option<u32>);
+
+impl SentencePiece {
+    /// The model of a file.
+    ///
+    /// # Errors
+    /// Pieces that contradict each other, named as far as they can be.
+    pub fn new(proto: ModelProto) -> Result<Self> {
+        let mut entries = Vec::new();
+        let mut user_defined = Vec::new();
+        let mut bytes = HashMap::new();
+        let mut unk_id = None;
+        for (piece, id) in proto.pieces.iter().zip(0..) {
+            let text = piece.text.as_bytes();
+            let broken = |message: String| {
+                Err(Error::new(ErrorKind::Format, message).at(format!("piece {id}")))
+            };
+            if text.is_empty() {
+                return broken("it is empty".to_owned());
+            }
+            if text.contains(&0) {
+                return broken(format!("{} holds a NUL", show(text)));
+            }
+            match piece.kind {
+                PieceKind::Normal | PieceKind::Unused => entries.push((text, id)),
+                PieceKind::UserDefined => {
+                    entries.push((text, id));
+                    user_defined.push((text, id));
+                }
+                PieceKind::Unknown => {
+                    if let Some(other) = unk_id.replace(id) {
+                        return broken(format!(
+                            "{} is a second unknown piece, after piece {other}",
+                            show(text)
+                        ));
+                    }
+                }
+                PieceKind::Byte if !proto.trainer().byte_fallback => {
+                    return broken(format!(
+                        "{} is a byte, but byte_fallback is off",
+                        show(text)
+                    ));
+                }
+                PieceKind::Byte => {
+                    let Some(byte) = (0..=u8::MAX).find(|byte| byte_token(*byte) == *text) else {
+                        return broken(format!("{} is no byte", show(text)));
+                    };
+                    bytes.insert(byte, id);
+                }
+                PieceKind::Control => {}
+            }
+        }
+        let broken = |message: &str| Err(Error::new(ErrorKind::Format, message));
+        let byte_ids = match proto.trainer().byte_fallback {
+            true => Some(all_bytes(&bytes)?),
+            false => None,
+        };
+        if unk_id.is_none() && byte_ids.is_none() {
+            return broken("no piece is the unknown piece");
+        }
+        if entries.is_empty() && proto.trainer().algorithm == Algorithm::Unigram {
+            return broken("there are no pieces of text");
+        }
+        let scores = proto
+            .pieces
+            .iter()
+            .filter(|piece| piece.kind == PieceKind::Normal)
+            .map(|piece| piece.score);
+        Ok(Self {
+            vocab: Vocab::new(proto.pieces.iter().map(|piece| &piece.text).zip(0..))?,
+            trie: Trie::new(entries),
+            user_defined: Trie::new(user_defined),
+            unk_id,
+            byte_ids,
+            min_score: scores.clone().fold(f32::MAX, f32::min),
+            max_score: scores.fold(f32::MIN_POSITIVE, f32::max),
+            proto: Box::new(proto),
+        })
+    }
+
+    /// The file.
+    pub fn proto(&self) -> &ModelProto {
+        &self.proto
+    }
+
+    /// The vocabulary: pieces as the file spells them.
+    pub fn vocab(&self) -> &Vocab {
+        &self.vocab
+    }
+
+    /// The tokens of normalized text, appended to `tokens`.
+    ///
+    /// A token that stands for a byte holds that byte. With an `alpha` the segmentation is drawn
+    /// at random: of the `nbest_size` best or of all of them (Unigram), or by leaving merges out
+    /// (BPE).
+    ///
+    /// # Errors
+    /// A model that cannot be drawn from.
+    pub(crate) fn tokenize(
+        &self,
+        piece: &str,
+        sampler: &mut Sampler,
+        tokens: &mut Vec<Token>,
+    ) -> Result<()> {
+        let segments = match self.proto.trainer().algorithm {
+            Algorithm::Unigram => match sampler.alpha() {
+                None => self.best_path(piece),
+                Some(alpha) => self.sample_path(piece, alpha, sampler),
+            },
+            Algorithm::Bpe => self.merge(piece, sampler),
+            algorithm @ (Algorithm::Word | Algorithm::Char) => {
+                if sampler.alpha().is_some() {
+                    return Err(Error::new(
+                        ErrorKind::Unsupported,
+                        format!("a {algorithm:?} model knows of one segmentation only"),
+                    )
+                    .hint("encode without sampling"));
+                }
+                match algorithm {
+                    Algorithm::Word => self.words(piece),
+                    _ => self.characters(piece),
+                }
+            }
+        };
+        self.emit(piece, segments, tokens);
+        Ok(())
+    }
+
+    /// The `size` best segmentations of normalized text, best first, each with its score.
+    ///
+    /// # Errors
+    /// A model that is not Unigram: the others know of one segmentation only.
+    pub fn n_best(&self, piece: &str, size: usize) -> Result<Vec<(Vec<Token>, f32)>> {
+        let algorithm = self.proto.trainer().algorithm;
+        if algorithm != Algorithm::Unigram {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("a {algorithm:?} model knows of one segmentation only"),
+            ));
+        }
+        let paths = self.best_paths(piece, size);
+        Ok(paths
+            .into_iter()
+            .map(|(segments, score)| {
+                let mut tokens = Vec::new();
+                self.emit(piece, segments, &mut tokens);
+                (tokens, score)
+            })
+            .collect())
+    }
+
+    /// Tokens of segments: unknown ones become bytes, or else neighbours become one token.
+    fn emit(&self, text: &str, segments: Vec<Segment>, tokens: &mut Vec<Token>) {
+        let mut after_unknown = false;
+        for (range, id) in segments {
+            let unknown = id.is_none();
+            match (id, &self.byte_ids, self.unk_id) {
+                (Some(id), _, _) => tokens.push(Token { id, range }),
+                (None, Some(byte_ids), _) => tokens.extend(range.map(|at| Token {
+                    id: byte_ids[usize::from(text.as_bytes()[at])],
+                    range: at..at + 1,
+                })),
+                (None, None, Some(id)) => match tokens.last_mut() {
+                    Some(last) if after_unknown => last.range.end = range.end,
+                    _ => tokens.push(Token { id, range }),
+                },
+                (None, None, None) => unreachable!("checked when the model was made"),
+            }
+            after_unknown = unknown;
+        }
+    }
+
+    fn kind(&self, id: u32) -> PieceKind {
+        self.proto.pieces[id as usize].kind
+    }
+
+    fn score(&self, id: u32) -> f32 {
+        self.proto.pieces[id as usize].score
+    }
+
+    /// The piece that text of this spelling may be, unused ones included.
+    fn piece_id(&self, text: &str) -> Option<u32> {
+        use PieceKind::{Normal, Unused, UserDefined};
+        self.vocab
+            .id(text.as_bytes())
+            .filter(|id| matches!(self.kind(*id), Normal | UserDefined | Unused))
+    }
+
+    /// The piece that text of this spelling is.
+    fn used_id(&self, text: &str) -> Option<u32> {
+        self.piece_id(text)
+            .filter(|id| self.kind(*id) != PieceKind::Unused)
+    }
+
+    /// The text cut into user-defined pieces, as long as can be, and single characters; with each,
+    /// whether it is user-defined.
+    fn symbols<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (Range<usize>, bool)> + 'a {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let rest = &text[at..];
+            let user_defined = self
+                .user_defined
+                .prefixes(self.user_defined.root(), rest.as_bytes())
+                .last();
+            let length = match user_defined {
+                Some((_, length)) => length,
+                None => rest.chars().next()?.len_utf8(),
+            };
+            at += length;
+            Some((at - length..at, user_defined.is_some()))
+        })
+    }
+
+    fn characters(&self, text: &str) -> Vec<Segment> {
+        self.symbols(text)
+            .map(|(range, _)| (range.clone(), self.used_id(&text[range])))
+            .collect()
+    }
+
+    /// The text cut before each space, even where spaces end words.
+    fn words(&self, text: &str) -> Vec<Segment> {
+        let spaces = text.match_indices('▁').map(|(at, _)| at);
+        let cuts = spaces.chain([text.len()]);
+        let mut segments = Vec::new();
+        let mut start = 0;
+        for end in cuts {
+            if start < end {
+                segments.push((start..end, self.used_id(&text[start..end])));
+                start = end;
+            }
+        }
+        segments
+    }
+}
+
+/// The pieces of all 256 bytes.
+fn all_bytes(ids: &HashMap<u8, u32>) -> Result<Vec<u32>> {
+    (0..=u8::MAX)
+        .map(|byte| {
+            ids.get(&byte).copied().ok_or_else(|| {
+                let name = show(&byte_token(byte));
+                Error::new(
+                    ErrorKind::Format,
+                    format!("byte_fallback is on, but there is no piece {name}"),
+                )
+            })
+        })
+        .collect()
+}
+
+impl PartialEq for SentencePiece {
+    fn eq(&self, other: &Self) -> bool {
+        self.proto == other.proto
+    }
+}
+
+impl std::fmt::Debug for SentencePiece {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SentencePiece")
+            .field("trainer", self.proto.trainer())
+            .field("pieces", &self.proto.pieces.len())
+            .finish()
+    }
+}
+
+impl TryFrom<Vec<u8>> for SentencePiece {
+    type Error = Error;
+
+    fn try_from(file: Vec<u8>) -> Result<Self> {
+        Self::new(ModelProto::read(&file)?)
+    }
+}
+
+impl From<SentencePiece> for Vec<u8> {
+    fn from(model: SentencePiece) -> Self {
+        model.proto.write()
+    }
+}

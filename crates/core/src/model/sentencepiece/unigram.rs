@@ -1,0 +1,100 @@
+//! SentencePiece's Unigram: the segmentation with the greatest sum of scores, in 32-bit floats.
+//!
+//! Rounding decides between segmentations that are equally good but for it, so the order of
+//! additions is part of the meaning: from the front, each sum rounded; and of equal sums the first
+//! stays, which is the one whose last piece is the longest.
+
+use super::{Segment, SentencePiece, UNK_PENALTY};
+use crate::format::sentencepiece::{Algorithm, PieceKind};
+
+/// The best segmentation of the text up to some byte.
+#[derive(Clone, Copy)]
+struct Best {
+    score: f32,
+    /// Where its last piece begins; `UNREACHED` where nothing ends here.
+    start: usize,
+    /// Its last piece; `UNKNOWN` for an unknown character.
+    id: u32,
+}
+
+const UNREACHED: usize = usize::MAX;
+const UNKNOWN: u32 = u32::MAX;
+
+impl SentencePiece {
+    /// The best segmentation.
+    pub(super) fn best_path(&self, text: &str) -> Vec<Segment> {
+        let unreached = Best {
+            score: 0.0,
+            start: UNREACHED,
+            id: UNKNOWN,
+        };
+        let mut best = vec![unreached; text.len() + 1];
+        for (start, character) in text.char_indices() {
+            let before = best[start].score;
+            let mut covered = false;
+            let rest = &text.as_bytes()[start..];
+            for (id, length) in self.trie.prefixes(self.trie.root(), rest) {
+                let score = match self.kind(id) {
+                    PieceKind::Unused => continue,
+                    PieceKind::UserDefined => self.bonus(length),
+                    _ => self.score(id),
+                };
+                covered |= length == character.len_utf8();
+                best[start + length].offer(before + score, start, id);
+            }
+            if !covered {
+                let score = before + self.unk_score();
+                best[start + character.len_utf8()].offer(score, start, UNKNOWN);
+            }
+        }
+
+        let mut segments = Vec::new();
+        let mut end = text.len();
+        while end > 0 {
+            let Best { start, id, .. } = best[end];
+            segments.push((start..end, (id != UNKNOWN).then_some(id)));
+            end = start;
+        }
+        segments.reverse();
+        segments
+    }
+
+    /// The sum of the scores of pieces that are joined by spaces, by which SentencePiece holds two
+    /// segmentations to be equivalent; only a Unigram model has it.
+    pub(crate) fn score_of(&self, pieces: &str) -> Option<f32> {
+        if self.proto.trainer().algorithm != Algorithm::Unigram {
+            return None;
+        }
+        let score = |piece: &str| match self.piece_id(piece) {
+            None => self.unk_score(),
+            Some(id) if self.kind(id) == PieceKind::UserDefined => self.bonus(piece.len()),
+            Some(id) => self.score(id),
+        };
+        Some(
+            pieces
+                .split(' ')
+                .map(score)
+                .fold(0.0, |sum, score| sum + score),
+        )
+    }
+
+    /// The score of a user-defined piece of this length, in bytes here and in characters in the
+    /// lattice. It is above those of all other pieces as long as these are below zero.
+    pub(super) fn bonus(&self, length: usize) -> f32 {
+        (f64::from(length as f32 * self.max_score) - 0.1) as f32
+    }
+
+    /// The score of a character that no piece covers.
+    pub(super) fn unk_score(&self) -> f32 {
+        self.min_score - UNK_PENALTY
+    }
+}
+
+impl Best {
+    /// Keeps the better.
+    fn offer(&mut self, score: f32, start: usize, id: u32) {
+        if self.start == UNREACHED || score > self.score {
+            *self = Self { score, start, id };
+        }
+    }
+}
