@@ -94,7 +94,7 @@ fn sampling(
             Err(_) => return Err(wrong_type("seed", "an int", value)),
         }),
     };
-    Ok(Sampling { dropout, seed })
+    Ok(Sampling { dropout, seed, ..Sampling::default() })
 }
 
 /// What `unit=` says.
