@@ -248,19 +248,10 @@ fn write_bpe(bpe: &Bpe, extra: &[(&str, u32)]) -> Result<Value> {
         Alphabet::Bytes => Ok(printable::encode(token)),
         Alphabet::Characters => text(token),
     };
-    let list = bpe.merges();
-    if let Some(&id) = list.underivable.first() {
-        let token = bpe.vocab().token(id).unwrap_or_default();
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            format!(
-                "no merge makes the token {} (id {id}): its ranks are no list of merges",
-                show(token)
-            ),
-        ));
-    }
+    // A token of a rank file that no merge makes is only ever found as a whole piece, which is
+    // what `ignore_merges` says.
+    let merges = bpe.merges().merges;
     let token = |id: u32| spell(bpe.vocab().token(id).unwrap_or_default());
-    let merges = list.merges.iter();
     Ok(json!({
         "type": "BPE",
         "dropout": options.dropout.and_then(shortest),
@@ -272,6 +263,7 @@ fn write_bpe(bpe: &Bpe, extra: &[(&str, u32)]) -> Result<Value> {
         "ignore_merges": options.ignore_merges || *bpe.rule() == MergeRule::Ranks,
         "vocab": write_vocab(bpe.vocab(), extra, spell)?,
         "merges": merges
+            .iter()
             .map(|&(left, right)| Ok(json!([token(left)?, token(right)?])))
             .collect::<Result<Value>>()?,
     }))

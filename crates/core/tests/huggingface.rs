@@ -1,0 +1,230 @@
+//! `tokenizer.json`, read and written: what comes back, and what is refused and how.
+
+use std::path::{Path, PathBuf};
+
+use jeton_core::format::{self, LoadOptions, huggingface};
+use jeton_core::{EncodeOptions, ErrorKind, OnInvalid, Tokenizer};
+
+const PIECE: &str = r#""add_prefix_space":false,"trim_offsets":true,"use_regex":true"#;
+
+/// A file with every part; small enough to be cut anywhere.
+fn file() -> String {
+    format!(
+        r#"{{"version":"1.0",
+        "truncation":{{"direction":"Right","max_length":10,"strategy":"LongestFirst","stride":0}},
+        "padding":null,
+        "added_tokens":[{{"id":3,"content":"<s>","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true}}],
+        "normalizer":{{"type":"Sequence","normalizers":[{{"type":"NFC"}},{{"type":"Replace","pattern":{{"Regex":"x+"}},"content":"y"}}]}},
+        "pre_tokenizer":{{"type":"Sequence","pretokenizers":[{{"type":"Split","pattern":{{"String":"-"}},"behavior":"Isolated","invert":false}},{{"type":"ByteLevel",{PIECE}}}]}},
+        "post_processor":{{"type":"BertProcessing","sep":["b",1],"cls":["a",0]}},
+        "decoder":{{"type":"ByteLevel",{PIECE}}},
+        "model":{{"type":"BPE","dropout":0.1,"unk_token":null,"vocab":{{"a":0,"b":1,"ab":2}},"merges":[["a","b"]]}}}}"#
+    )
+}
+
+#[test]
+fn what_is_written_is_what_was_read() {
+    let stages = huggingface::read(file().as_bytes()).unwrap();
+    let written = huggingface::write(&stages).unwrap();
+    assert_eq!(huggingface::read(written.as_bytes()).unwrap(), stages);
+    assert!(
+        written.starts_with("{\n  \"version\": \"1.0\",\n  \"truncation\": {\n    \"direction\"")
+    );
+    assert!(written.contains("\"dropout\": 0.1,"));
+}
+
+#[test]
+fn a_byte_order_mark_is_dropped() {
+    let marked = format!("\u{feff}{}", file());
+    assert_eq!(
+        huggingface::read(marked.as_bytes()).unwrap(),
+        huggingface::read(file().as_bytes()).unwrap()
+    );
+}
+
+#[test]
+fn a_file_cut_short_is_refused_wherever_it_is_cut() {
+    let file = file();
+    for twentieth in 0..20 {
+        let cut = &file.as_bytes()[..file.len() * twentieth / 20];
+        let error = huggingface::read(cut).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Format);
+        assert!(error.to_string().contains("not valid JSON"), "{error}");
+    }
+}
+
+#[test]
+fn errors_say_what_and_where() {
+    for (from, to, message) in [
+        (
+            r#""1.0""#,
+            r#""2.0""#,
+            r#"version: version "2.0" is not known, only "1.0""#,
+        ),
+        (
+            r#""NFC""#,
+            r#""NFX""#,
+            r#"normalizer.normalizers[0].type: unknown normalizer "NFX" (did you mean "NFC"?)"#,
+        ),
+        (
+            r#""x+""#,
+            "7",
+            "normalizer.normalizers[1].pattern.Regex: expected a string, found a number",
+        ),
+        (
+            r#""Isolated""#,
+            r#""isolated""#,
+            r#"pre_tokenizer.pretokenizers[0].behavior: unknown behavior "isolated" (did you mean "Isolated"?)"#,
+        ),
+        (
+            r#","invert":false"#,
+            "",
+            r#"pre_tokenizer.pretokenizers[0]: the field "invert" is missing"#,
+        ),
+        (
+            r#","invert":false"#,
+            r#","invert":null"#,
+            "pre_tokenizer.pretokenizers[0].invert: must not be null",
+        ),
+        (
+            r#","invert":false"#,
+            r#","invert":false,"invert":true"#,
+            "pre_tokenizer.pretokenizers[0].invert: this field stands here twice",
+        ),
+        (
+            r#"["b",1]"#,
+            r#"["b"]"#,
+            "post_processor.sep: expected a token and its id",
+        ),
+        (
+            r#"["b",1]"#,
+            r#"["b",-1]"#,
+            "post_processor.sep[1]: expected a whole number from 0 to 4294967295, found a number",
+        ),
+        (
+            r#""BPE""#,
+            r#""BPF""#,
+            r#"model.type: unknown model "BPF" (did you mean "BPE"?)"#,
+        ),
+        (
+            r#""a":0,"#,
+            "",
+            r#"model: merges[0] ("a" "b"): "a" is not in the vocabulary"#,
+        ),
+        (
+            r#""a":0"#,
+            r#""a":1"#,
+            r#"model.vocab: id 1 stands for both "a" and "b""#,
+        ),
+        (
+            r#""a":0"#,
+            r#""a":1.5"#,
+            r#"model.vocab: the id of token "a" must be a whole number from 0 to 4294967295"#,
+        ),
+        (
+            r#"[["a","b"]]"#,
+            r#"[["a"]]"#,
+            "model.merges[0]: expected an array of two tokens",
+        ),
+        (
+            r#"[["a","b"]]"#,
+            r#"["a b c"]"#,
+            "model.merges[0]: expected two tokens with one space between them",
+        ),
+        (
+            r#""id":3"#,
+            r#""id":"3""#,
+            "added_tokens[0].id: expected a whole number from 0 to 4294967295, found a string",
+        ),
+    ] {
+        let broken = file().replacen(from, to, 1);
+        let error = huggingface::read(broken.as_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), format!("tokenizer.json: {message}"));
+    }
+}
+
+#[test]
+fn depth_and_numbers_have_bounds() {
+    let deep = "[".repeat(100_000);
+    let error = huggingface::read(deep.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("recursion limit"), "{error}");
+    let nested = r#"{"type":"Sequence","normalizers":["#.repeat(10_000);
+    assert!(huggingface::read(format!(r#"{{"normalizer":{nested}"#).as_bytes()).is_err());
+    let huge = file().replacen("0.1", "1e999", 1);
+    assert!(huggingface::read(huge.as_bytes()).is_err());
+    let past = file().replacen(r#""ab":2"#, r#""ab":4000000000"#, 1);
+    assert!(huggingface::read(past.as_bytes()).is_err());
+}
+
+#[test]
+fn no_value_of_a_wrong_type_gets_through_or_panics() {
+    let value: serde_json::Value = serde_json::from_str(&file()).unwrap();
+    let mut paths = Vec::new();
+    collect(&value, String::new(), &mut paths);
+    for path in paths {
+        for wrong in ["[]", "{}", "7", "\"x\"", "true", "null", "-1", "1e300"] {
+            let mut changed = value.clone();
+            *changed.pointer_mut(&path).unwrap() = serde_json::from_str(wrong).unwrap();
+            if let Ok(stages) = huggingface::read(changed.to_string().as_bytes())
+                && let Ok(tokenizer) = Tokenizer::new(stages)
+            {
+                let _ = tokenizer.encode("a-xb", Some("b"), &EncodeOptions::default());
+                let _ = tokenizer.decode(&[0, 1, 2, 3], true, OnInvalid::Strict);
+            }
+        }
+    }
+}
+
+fn collect(value: &serde_json::Value, path: String, paths: &mut Vec<String>) {
+    let children: Vec<(String, &serde_json::Value)> = match value {
+        serde_json::Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .map(|(i, item)| (i.to_string(), item))
+            .collect(),
+        serde_json::Value::Object(fields) => fields
+            .iter()
+            .map(|(name, item)| (name.clone(), item))
+            .collect(),
+        _ => Vec::new(),
+    };
+    for (step, child) in children {
+        collect(child, format!("{path}/{step}"), paths);
+    }
+    paths.push(path);
+}
+
+/// The folder of published vocabularies, which lies beside the project on some machines.
+fn vocabularies() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/vocab");
+    if !folder.is_dir() {
+        eprintln!("skipped: no published vocabularies in {}", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+#[test]
+fn ranks_become_merges_with_the_same_ids() {
+    let Some(folder) = vocabularies() else { return };
+    let text = "It's 12345 o'clock,\n\n  señor!  漢字\u{3000}👩‍👩‍👧 \t x\r\n  ";
+    for name in ["r50k_base.tiktoken", "llama3_ranks.model"] {
+        let tokenizer = format::load(&folder.join(name), &LoadOptions::default()).unwrap();
+        let file = huggingface::write(tokenizer.stages()).unwrap();
+        let again = Tokenizer::new(huggingface::read(file.as_bytes()).unwrap()).unwrap();
+        let ids = |tokenizer: &Tokenizer| {
+            tokenizer
+                .encode(text, None, &EncodeOptions::default())
+                .unwrap()
+                .ids
+        };
+        assert_eq!(ids(&again), ids(&tokenizer), "{name}");
+        assert_eq!(
+            again.stages().added_tokens,
+            tokenizer.stages().added_tokens,
+            "{name}"
+        );
+        let rewritten = huggingface::write(again.stages()).unwrap();
+        assert!(rewritten == file, "{name}");
+    }
+}
