@@ -94,7 +94,11 @@ fn sampling(
             Err(_) => return Err(wrong_type("seed", "an int", value)),
         }),
     };
-    Ok(Sampling { dropout, seed, ..Sampling::default() })
+    Ok(Sampling {
+        dropout,
+        seed,
+        ..Sampling::default()
+    })
 }
 
 /// What `unit=` says.
