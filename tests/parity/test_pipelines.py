@@ -1,0 +1,107 @@
+"""Composed pipelines: ids, spans, masks and decoded text equal to those of tokenizers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import nasty
+import pytest
+
+pytest.importorskip("tokenizers")
+pytest.importorskip("sentencepiece")
+pytest.importorskip("transformers")
+
+import pipelines
+from conftest import Scale
+
+import jeton
+
+NUMBERS = range(120)
+SPECIALS = (
+    "<|end|>",
+    "<|end|>of",
+    "[CLS]",
+    "<mask>",
+    " <mask> ",
+    "brown fox",
+    "Naïve",
+    "don",
+)
+
+
+def _compare(ours: jeton.Tokenizer, theirs: Any, texts: list[str]) -> None:
+    for text, pair in zip(texts, [*texts[1:], ""], strict=True):
+        for other, around in ((None, False), (None, True), (pair, True)):
+            expected = theirs.encode(text, other, add_special_tokens=around)
+            got = ours.encode_with_spans(
+                text, other, special="allow", add_special_tokens=around
+            )
+            where = (text, other, around)
+            assert list(got.ids) == expected.ids, where
+            assert list(got.spans) == expected.offsets, where
+            assert list(got.type_ids) == expected.type_ids, where
+            assert list(got.special_tokens_mask) == expected.special_tokens_mask, where
+            assert list(got.word_ids) == expected.word_ids, where
+            assert list(got.sequence_ids) == expected.sequence_ids, where
+        theirs.encode_special_tokens = True
+        expected = theirs.encode(text, add_special_tokens=False)
+        theirs.encode_special_tokens = False
+        assert ours.encode(text) == expected.ids, text
+        for skip in (False, True):
+            decoded = ours.decode(expected.ids, skip_special_tokens=skip)
+            assert decoded == theirs.decode(expected.ids, skip_special_tokens=skip), (
+                expected.ids
+            )
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_composed(number: int, scale: Scale) -> None:
+    theirs = pipelines.compose(number)
+    ours = jeton.Tokenizer.from_json(theirs.to_str())
+    texts = [pipelines.PUNCTUATED, ""]
+    texts += nasty.strings(scale.pipeline_strings, seed=number, specials=SPECIALS)
+    _compare(ours, theirs, texts)
+
+
+@pytest.mark.parametrize("name", pipelines.CLASSICS)
+def test_classic(name: str, scale: Scale) -> None:
+    theirs = pipelines.classic(name)
+    ours = jeton.Tokenizer.from_json(theirs.to_str())
+    texts = [pipelines.PUNCTUATED, ""]
+    texts += nasty.strings(4 * scale.pipeline_strings, seed=1, specials=SPECIALS)
+    _compare(ours, theirs, texts)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_written_files_load_and_agree(number: int, tmp_path: Any) -> None:
+    from tokenizers import Tokenizer
+
+    ours = jeton.Tokenizer.from_json(pipelines.compose(number).to_str())
+    path = tmp_path / "tokenizer.json"
+    ours.save(path)
+    assert jeton.load(path) == ours
+    theirs = Tokenizer.from_file(str(path))
+    for text in nasty.strings(40, seed=number, specials=SPECIALS):
+        assert theirs.encode(text).ids == ours.encode(
+            text, special="allow", add_special_tokens=True
+        ), text
+
+
+def test_every_component_appears() -> None:
+    seen: set[str] = set()
+    for number in NUMBERS:
+        seen |= pipelines.kinds(pipelines.compose(number))
+    expected = {
+        "normalizer": "NFC NFD NFKC NFKD Lowercase StripAccents Strip Nmt Replace Prepend Precompiled "
+        "BertNormalizer ByteLevel Sequence",
+        "pre_tokenizer": "ByteLevel BertPreTokenizer Metaspace Whitespace WhitespaceSplit "
+        "CharDelimiterSplit Split Punctuation Digits UnicodeScripts FixedLength Sequence",
+        "model": "BPE WordLevel WordPiece Unigram",
+        "post_processor": "TemplateProcessing BertProcessing RobertaProcessing ByteLevel Sequence",
+        "decoder": "ByteLevel WordPiece Metaspace BPEDecoder ByteFallback Fuse Strip Replace CTC "
+        "Sequence",
+    }
+    missing = {
+        f"{stage}:{kind}" for stage, names in expected.items() for kind in names.split()
+    } - seen
+    assert not missing
