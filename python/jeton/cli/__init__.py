@@ -1,0 +1,53 @@
+"""The command line: `jeton encode`, `decode`, `count`, `inspect`, `convert`, `demo`.
+
+One file a command. What they share: `command.py` for errors and colour, `documents.py` for what
+they read, `token_files.py` for ids in files, `terminal.py` for what they show.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+import jeton
+from jeton.cli.command import Command
+
+__all__ = ["main"]
+
+COMMANDS = ("demo", "encode", "decode", "count", "inspect", "convert")
+
+HELP = """Tokenizers: text to ids and back.
+
+TOKENIZER, wherever it stands, is a known name (gpt2, cl100k_base, o200k_base …), a file or a
+folder; which format a file has is told by its content.
+
+\b
+To begin:
+  jeton demo                                what this is, on text that comes with it, in seconds
+  jeton inspect gpt2 "How is this cut?"     the tokens of a text, in colour
+  jeton count gpt2 *.md                     how many tokens files have
+  jeton encode gpt2 book.txt -o book.npy    ids for training
+  jeton convert ranks.tiktoken tokenizer.json --pattern cl100k
+"""
+
+
+class Commands(click.Group):
+    """The commands, each imported when it is first needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: Command = getattr(importlib.import_module(f"jeton.cli.{name}"), name)
+        return command
+
+
+@click.group(
+    cls=Commands, help=HELP, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(jeton.__version__, "-V", "--version", prog_name="jeton")
+def main() -> None: ...

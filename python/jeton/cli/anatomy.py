@@ -1,0 +1,252 @@
+"""What is in a tokenizer, told to a person: sizes, stages, special tokens, tokens of note.
+
+Look here for how `jeton inspect` sorts tokens into scripts and what it finds odd.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from statistics import median
+
+import click
+import numpy as np
+
+import jeton
+from jeton.cli.colours import visible
+from jeton.cli.terminal import bar, columns, heading, shorten, table, width_of
+from jeton.cli.token_files import dtype_for
+from jeton.components import models
+
+__all__ = ["anatomy"]
+
+_BAR = 30
+_LONGEST = 8
+_ODD = 4
+
+
+def anatomy(tok: jeton.Tokenizer, name: str) -> Iterator[str]:
+    """The lines that describe `tok`."""
+    specials = tok.special_tokens
+    tokens = sorted(
+        (number, token) for token, number in tok.vocab.items() if number not in specials.values()
+    )
+    yield heading(name)
+    yield _facts(_sizes(tok))
+    yield ""
+    yield heading("The stages, in order")
+    yield _facts(_stages(tok))
+    yield ""
+    if specials:
+        yield heading("Special tokens")
+        yield _specials(specials)
+        yield ""
+    yield heading("What the tokens are made of")
+    yield _shares(Counter(_kind(token) for _, token in tokens))
+    yield ""
+    yield heading("How long they are, in bytes")
+    yield _lengths([len(token) for _, token in tokens])
+    yield ""
+    yield heading("The longest")
+    longest = sorted(tokens, key=lambda item: (-len(item[1]), item[0]))[:_LONGEST]
+    yield _tokens((f"{len(token)} bytes", number, token) for number, token in longest)
+    if odd := list(_odd(tok, tokens)):
+        yield ""
+        yield heading("The oddest")
+        yield _tokens(odd)
+
+
+def _sizes(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
+    merges = len(tok.merges)
+    yield "tokens", f"{tok.vocab_size:,}" + (f", made by {merges:,} merges" if merges else "")
+    dtype = np.dtype(dtype_for(tok.max_id))
+    gaps = tok.max_id + 1 - tok.vocab_size
+    yield "ids", f"0 to {tok.max_id:,}" + (f", {gaps:,} of them unused" if gaps else "") + (
+        f"; they fit in {dtype}"
+    )
+    single = sum(bytes([byte]) in tok.vocab for byte in range(256))
+    if single == 256:
+        yield "bytes", "all 256 are tokens, so no text is unknown"
+    else:
+        yield "bytes", f"{single} of 256 are tokens"
+
+
+def _stages(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
+    yield "added tokens", f"{len(tok.added_tokens):,}" if tok.added_tokens else "none"
+    for label, stage in (
+        ("normalizer", tok.normalizer),
+        ("pre-tokenizer", tok.pre_tokenizer),
+        ("model", _model(tok)),
+        ("post-processor", tok.post_processor),
+        ("decoder", tok.decoder),
+    ):
+        yield label, stage if isinstance(stage, str) else "none" if stage is None else repr(stage)
+
+
+def _model(tok: jeton.Tokenizer) -> str:
+    """The model's kind, its rule, and what else it was told."""
+    model = tok.model
+    rule = ""
+    if isinstance(model, models.BPE):
+        rule = "by ranks" if model.merges is None else "by merges"
+    told = [
+        f"{field.name}={getattr(model, field.name)!r}"
+        for field in dataclasses.fields(model)  # type: ignore[arg-type]
+        if field.default is not dataclasses.MISSING
+        and getattr(model, field.name) != field.default
+    ]
+    return " ".join(filter(None, [type(model).__name__, rule, ", ".join(told)]))
+
+
+def _facts(rows: Iterable[tuple[str, str]]) -> str:
+    """Labels with what they say, broken under themselves where the line ends."""
+    rows = list(rows)
+    indent = 2 + max(width_of(label) for label, _ in rows) + 2
+    lines = []
+    for label, text in rows:
+        start = f"  {click.style(label, fg='cyan')}"
+        start += " " * (indent - width_of(start))
+        lines.append(start + _broken(text, columns() - indent, " " * indent))
+    return "\n".join(lines)
+
+
+def _broken(text: str, width: int, indent: str) -> str:
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and width_of(lines[-1]) + 1 + width_of(word) > width:
+            lines.append("")
+        lines[-1] += word if not lines[-1] else f" {word}"
+    return f"\n{indent}".join(shorten(line, width) for line in lines)
+
+
+def _specials(specials: dict[str, int]) -> str:
+    items = sorted(specials.items(), key=lambda item: item[1])
+    shown = items if len(items) <= 12 else items[:6] + items[-5:]
+    rows = [(f"{number:,}", click.style(shorten(name, 50), bold=True)) for name, number in shown]
+    if len(items) > len(shown):
+        rows.insert(6, ("…", f"{len(items) - len(shown):,} more"))
+    return table(rows, "><")
+
+
+def _shares(counts: Counter[str]) -> str:
+    total = sum(counts.values()) or 1
+    rows = []
+    for kind, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:12]:
+        share = count / total
+        rows.append((kind, f"{count:,}", f"{share:.1%}", click.style(bar(share, _BAR), fg="green")))
+    return table(rows, "<>><")
+
+
+def _lengths(lengths: list[int]) -> str:
+    counts = Counter(min(length, 16) for length in lengths)
+    most = max(counts.values(), default=1)
+    rows = [
+        (
+            f"{length}" if length < 16 else "16+",
+            f"{counts[length]:,}",
+            click.style(bar(counts[length] / most, _BAR), fg="green"),
+        )
+        for length in range(1, 17)
+        if counts[length]
+    ]
+    middle = f"  median {median(lengths):g}, mean {sum(lengths) / len(lengths):.2f}"
+    return table(rows, ">><") + "\n" + click.style(middle, dim=True)
+
+
+def _tokens(rows: Iterable[tuple[str, int, bytes]]) -> str:
+    room = max(16, columns() - 40)
+    return table(
+        [(why, f"{number:,}", shorten(visible(token), room)) for why, number, token in rows], "<><"
+    )
+
+
+def _kind(token: bytes) -> str:
+    """What a token consists of: a script, or one of a few other things."""
+    try:
+        text = token.decode()
+    except UnicodeDecodeError:
+        return "parts of characters"
+    scripts = {_script(character) for character in text}
+    letters = {script for script in scripts if script not in _NOT_SCRIPTS}
+    if len(letters) == 1:
+        return letters.pop()
+    if letters:
+        return "Japanese" if letters <= {"Cjk", "Hiragana", "Katakana"} else "mixed scripts"
+    return next((kind for kind in _NOT_SCRIPTS if kind in scripts), "white space")
+
+
+_NOT_SCRIPTS = ("digits", "symbols and emoji", "punctuation", "controls", "marks", "white space")
+
+
+@cache
+def _script(character: str) -> str:
+    """The script of a character, by the first word of its name."""
+    category = unicodedata.category(character)
+    if character.isspace() or character == "▁":
+        return "white space"
+    if category.startswith("L"):
+        word = unicodedata.name(character, "unnamed").split()[0]
+        return {"FULLWIDTH": "Latin", "HALFWIDTH": "Katakana", "IDEOGRAPHIC": "Cjk"}.get(
+            word, word.capitalize()
+        )
+    return {
+        "N": "digits",
+        "P": "punctuation",
+        "S": "symbols and emoji",
+        "M": "marks",
+    }.get(category[0], "controls")
+
+
+def _longest_first(text: str) -> tuple[int, ...]:
+    return (-len(text),)
+
+
+Entry = tuple[int, bytes, str]
+"""A token: its id, its bytes, and its text."""
+
+
+def _odd(
+    tok: jeton.Tokenizer, tokens: list[tuple[int, bytes]]
+) -> Iterator[tuple[str, int, bytes]]:
+    """Tokens worth a second look: long runs, strange mixtures, those that never come back."""
+    texts = [(number, token, text) for number, token in tokens if (text := _text(token))]
+    runs = [item for item in texts if len(item[2]) > 3 and len(set(item[2])) == 1]
+    yield from _some("one character, repeated", runs, _longest_first)
+    camels = [item for item in texts if _humps(item[2]) >= 2]
+    yield from _some("glued words", camels, lambda text: (-_humps(text), -len(text)))
+    mixed = [item for item in texts if _kind(item[1]) == "mixed scripts"]
+    yield from _some("two scripts", mixed, _longest_first)
+    if all(bytes([byte]) in tok.vocab for byte in range(256)):
+        batch = tok.encode_batch([text for _, _, text in texts])
+        lost = [
+            item for item, ids in zip(texts, batch.tolist(), strict=True) if ids != [item[0]]
+        ]
+        yield from _some(f"not one token alone ({len(lost):,})", lost, _longest_first)
+
+
+def _some(
+    why: str, items: list[Entry], order: Callable[[str], tuple[int, ...]]
+) -> Iterator[tuple[str, int, bytes]]:
+    """The first few by `order`; the reason stands beside the first alone."""
+    chosen = sorted(items, key=lambda item: (*order(item[2]), item[0]))[:_ODD]
+    for position, (number, token, _) in enumerate(chosen):
+        yield ("" if position else why), number, token
+
+
+def _text(token: bytes) -> str | None:
+    try:
+        return token.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _humps(text: str) -> int:
+    """How often a small letter is followed by a capital one.
+
+    >>> _humps(" SolidGoldMagikarp"), _humps("McDonald")
+    (2, 1)
+    """
+    return sum(a.islower() and b.isupper() for a, b in zip(text, text[1:], strict=False))

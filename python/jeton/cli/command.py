@@ -1,0 +1,117 @@
+"""What every command shares: how errors end, what `--quiet`, `--color` and `--debug` do.
+
+Look here for exit codes: 0 when all went well, 1 for an error told in one line, 2 for a command
+line that makes no sense, 130 after Ctrl-C, 141 when the reader of a pipe has gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+import click
+
+from jeton.errors import JetonError
+
+__all__ = ["Command", "echo_note", "is_quiet", "replacing", "use_colour"]
+
+_COMMON = "jeton.cli"
+
+
+class Command(click.Command):
+    """A command whose errors are one line on standard error."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params += [
+            _common_flag("quiet", "-q", help="Say nothing but results and errors."),
+            _common_flag("debug", help="Show the traceback of an error."),
+            click.Option(
+                ["--color"],
+                type=click.Choice(["auto", "always", "never"]),
+                default="auto",
+                expose_value=False,
+                callback=_set_colour,
+                help="Colour: auto is on for terminals unless NO_COLOR is set.  [default: auto]",
+            ),
+        ]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # The reader has seen enough. Python would complain once more when it flushes.
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(141) from None
+        except KeyboardInterrupt:
+            _end(ctx, "interrupted; nothing was left half-written", 130)
+        except (JetonError, OSError, MemoryError) as error:
+            if ctx.meta.get(f"{_COMMON}.debug"):
+                raise
+            _end(ctx, _one_line(error), 1)
+
+
+def _end(ctx: click.Context, message: str, code: int) -> NoReturn:
+    label = click.style("error:" if code == 1 else "jeton:", fg="red", bold=True)
+    click.echo(f"{label} {message}", err=True)
+    raise click.exceptions.Exit(code) from None
+
+
+def _one_line(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "out of memory (documents that are lines take less: --lines)"
+    if isinstance(error, OSError) and not isinstance(error, JetonError) and error.filename:
+        return f"{error.filename}: {(error.strerror or str(error)).lower()}"
+    return " ".join(str(error).split("\n"))
+
+
+def _common_flag(name: str, *short: str, help: str) -> click.Option:
+    def store(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+        ctx.meta[f"{_COMMON}.{name}"] = value
+
+    return click.Option(
+        [f"--{name}", *short], is_flag=True, expose_value=False, callback=store, help=help
+    )
+
+
+def _set_colour(ctx: click.Context, _: click.Parameter, value: str) -> None:
+    if value != "auto":
+        ctx.color = value == "always"
+    elif os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        ctx.color = False
+
+
+def use_colour(stream: TextIO) -> bool:
+    """Whether text for `stream` should be coloured."""
+    colour = click.get_current_context().color
+    return stream.isatty() if colour is None else colour
+
+
+def is_quiet() -> bool:
+    """Whether `--quiet` was given."""
+    return bool(click.get_current_context().meta.get(f"{_COMMON}.quiet"))
+
+
+def echo_note(message: str) -> None:
+    """Says something about the work, rather than its result: on standard error."""
+    if not is_quiet():
+        click.echo(click.style(message, dim=True), err=True)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path to write to, which becomes `path` when all went well and vanishes otherwise."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield partial
+        os.replace(partial, path)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(error.errno, error.strerror, str(path.parent)) from None
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            partial.unlink()

@@ -1,0 +1,122 @@
+"""`jeton convert`: a tokenizer from one format to another, verified before it is kept."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+import jeton
+from jeton.cli.colours import visible
+from jeton.cli.command import Command, echo_note
+from jeton.cli.terminal import shorten, table
+from jeton.cli.tokenizers import load, tokenizer_options
+from jeton.cli.verify import Check, compare, library_encoder, pattern_of, sample_texts
+from jeton.errors import FileError, UnsupportedError
+
+__all__ = ["convert"]
+
+HELP = """Convert a tokenizer, and verify the result.
+
+The format is told by the extension of TARGET: .json is a tokenizer.json, .tiktoken is ranks,
+.model is SentencePiece, vocab.json is GPT-2's pair with merges.txt beside it.
+
+What was written is read back and compared on sample text: the text that ships with jeton and
+strings made to be difficult. Where the library that the format belongs to is installed, it reads
+the file too and must agree. A file that differs is not kept.
+
+\b
+Examples:
+  jeton convert gpt2 gpt2.json
+  jeton convert gpt2.json gpt2.tiktoken
+  jeton convert ranks.tiktoken tokenizer.json --pattern cl100k --special-token '<|end|>=100000'
+"""
+
+
+@click.command(cls=Command, help=HELP, short_help="From one format to another, verified.")
+@tokenizer_options
+@click.argument("target")
+@click.option("--force", is_flag=True, help="Replace TARGET if it exists.")
+def convert(
+    tokenizer: str,
+    merges: str | None,
+    pattern: str | None,
+    special_tokens: dict[str, int] | None,
+    target: str,
+    force: bool,
+) -> None:
+    path = Path(target)
+    if path.exists() and not force:
+        raise FileError(f"{target}: exists already (--force replaces it)")
+    if not path.parent.is_dir():
+        raise FileError(f"{path.parent}: no such folder to write into")
+    tok = load(tokenizer, merges, pattern, special_tokens)
+    with _workshop(path) as folder:
+        tok.save(folder / path.name)
+        checks = _verify(tok, folder / path.name)
+        differing = [check for check in checks if check.differing]
+        if differing:
+            raise UnsupportedError(_refusal(path, differing[0]))
+        written = sorted(folder.iterdir(), reverse=True)
+        for file in written:
+            if file.name != path.name and (path.parent / file.name).exists() and not force:
+                raise FileError(f"{path.parent / file.name}: exists already (--force replaces it)")
+        for file in written:
+            os.replace(file, path.parent / file.name)
+    for file in sorted(written):
+        click.echo(f"{path.parent / file.name}")
+    rows = [
+        (f"{check.texts:,} texts", f"{check.tokens:,} tokens", "0 differences", check.against)
+        for check in checks
+    ]
+    click.echo(table(rows, ">>><"))
+    if path.suffix == ".tiktoken":
+        echo_note("ranks hold neither the pattern nor special tokens: give both to whoever reads it")
+
+
+@contextlib.contextmanager
+def _workshop(path: Path) -> Iterator[Path]:
+    """A folder beside `path`, so that what is finished there can be renamed into place."""
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        yield Path(folder)
+
+
+def _verify(tok: jeton.Tokenizer, written: Path) -> list[Check]:
+    specials = tok.special_tokens
+    texts = sample_texts(list(specials))
+    pattern = pattern_of(tok)
+    left_open: dict[str, Any] = {}
+    if written.suffix in (".tiktoken", ".model") and pattern is not None:
+        left_open = {"pattern": pattern, "special_tokens": specials}
+    elif written.name.endswith("vocab.json"):
+        left_open = {"special_tokens": specials}
+    again = jeton.load(written, **left_open)
+    checks = [
+        compare("read back", tok.encode, again.encode, texts),
+        compare(
+            "read back, special tokens found and added",
+            lambda text: tok.encode(text, special="allow", add_special_tokens=True),
+            lambda text: again.encode(text, special="allow", add_special_tokens=True),
+            texts,
+        ),
+    ]
+    library = library_encoder(written, pattern, specials)
+    if library is not None:
+        name, encode = library
+        checks.append(
+            compare(name, lambda text: tok.encode(text, special="allow"), encode, texts)
+        )
+    return checks
+
+
+def _refusal(path: Path, check: Check) -> str:
+    example = shorten(visible(check.differing[0].encode("utf-8", "surrogatepass")), 40)
+    return (
+        f"{path}: not kept, because {len(check.differing):,} of {check.texts:,} texts differ "
+        f"({check.against}); the first: {example}"
+    )

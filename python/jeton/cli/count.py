@@ -1,0 +1,129 @@
+"""`jeton count`: how many tokens."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from jeton.cli.command import Command
+from jeton.cli.documents import batches, input_options, input_size, reader_of
+from jeton.cli.terminal import Progress, table
+from jeton.cli.tokenizers import encoding_options, load, special_of, tokenizer_options
+
+__all__ = ["count"]
+
+HELP = """Count tokens, per file and in total.
+
+Columns: tokens, bytes, bytes per token (higher is shorter), file. With --lines or --field there
+is a column for documents.
+
+\b
+Examples:
+  jeton count gpt2 README.md
+  jeton count cl100k_base src/*.py
+  jeton count gpt2 --total - < prompt.txt
+  jeton count gpt2 --lines --each prompts.txt | sort -n | tail -1
+"""
+
+
+@dataclass
+class Tally:
+    """What was counted in one file."""
+
+    documents: int = 0
+    tokens: int = 0
+    bytes: int = 0
+
+    def add(self, other: Tally) -> None:
+        """Adds what was counted elsewhere."""
+        self.documents += other.documents
+        self.tokens += other.tokens
+        self.bytes += other.bytes
+
+    @property
+    def bytes_per_token(self) -> float | None:
+        """The compression, where there is anything."""
+        return self.bytes / self.tokens if self.tokens else None
+
+
+@click.command(cls=Command, help=HELP, short_help="How many tokens.")
+@tokenizer_options
+@input_options
+@encoding_options
+@click.option("--total", is_flag=True, help="Only the number of tokens of everything.")
+@click.option("--each", is_flag=True, help="The number of tokens of each document, one a line.")
+@click.option("--jsonl", is_flag=True, help="A JSON object for each file.")
+def count(
+    tokenizer: str,
+    merges: str | None,
+    pattern: str | None,
+    special_tokens: dict[str, int] | None,
+    paths: tuple[str, ...],
+    lines: bool,
+    field: str | None,
+    invalid: str,
+    special: tuple[str, ...],
+    add_special_tokens: bool,
+    total: bool,
+    each: bool,
+    jsonl: bool,
+) -> None:
+    if total + each + jsonl > 1:
+        raise click.UsageError("--total, --each and --jsonl exclude each other.")
+    reader = reader_of(lines, field, invalid)
+    options: dict[str, Any] = {
+        "special": special_of(special),
+        "add_special_tokens": add_special_tokens,
+    }
+    tok = load(tokenizer, merges, pattern, special_tokens)
+    tallies: dict[str, Tally] = {path: Tally() for path in paths}
+    stdout = click.get_binary_stream("stdout")
+    with Progress("counting", input_size(paths)) as progress:
+        for group in batches(reader.documents(paths, progress)):
+            counts = tok.count_batch([document.text for document in group], **options)
+            for document, tokens in zip(group, counts, strict=True):
+                tallies[document.source].add(Tally(1, tokens, document.size))
+                if each:
+                    stdout.write(b"%d\n" % tokens)
+    everything = Tally()
+    for tally in tallies.values():
+        everything.add(tally)
+    if total:
+        click.echo(everything.tokens)
+    elif jsonl:
+        for path, tally in tallies.items():
+            click.echo(json.dumps(_record(path, tally), ensure_ascii=False))
+    elif not each:
+        rows = [_row(path, tally) for path, tally in tallies.items()]
+        if len(rows) > 1:
+            rows.append(_row("total", everything))
+        per_line = lines or field is not None
+        header = ("tokens", "documents", "bytes", "bytes/token", "")
+        rows = [tuple(click.style(name, dim=True) for name in header), *rows]
+        if not per_line:
+            rows = [row[:1] + row[2:] for row in rows]
+        click.echo(table(rows, ">>>><" if per_line else ">>><", indent=""))
+
+
+def _row(name: str, tally: Tally) -> tuple[str, ...]:
+    ratio = tally.bytes_per_token
+    return (
+        f"{tally.tokens:,}",
+        f"{tally.documents:,}",
+        f"{tally.bytes:,}",
+        "–" if ratio is None else f"{ratio:.2f}",
+        name,
+    )
+
+
+def _record(path: str, tally: Tally) -> dict[str, Any]:
+    return {
+        "file": path,
+        "documents": tally.documents,
+        "tokens": tally.tokens,
+        "bytes": tally.bytes,
+        "bytes_per_token": tally.bytes_per_token,
+    }

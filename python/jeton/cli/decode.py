@@ -1,0 +1,106 @@
+"""`jeton decode`: token ids back to text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from jeton.cli.command import Command, echo_note
+from jeton.cli.documents import input_paths
+from jeton.cli.token_files import output, read_array, read_ids
+from jeton.cli.tokenizers import load, tokenizer_options
+from jeton.errors import FormatError
+
+__all__ = ["decode"]
+
+HELP = """Decode token ids: the text, byte for byte.
+
+FILES hold ids in any form that `jeton encode` writes, told apart by their content: numbers with
+white space between them (each line is a document), JSON Lines, or a .npy array. Without FILES,
+or for -, standard input is read.
+
+Documents follow one another as they are, so one document comes back exactly; with --lines each
+ends with a line end, as it does after `jeton encode --lines`.
+
+\b
+Examples:
+  echo 15496 11 995 | jeton decode gpt2
+  jeton decode gpt2 book.npy -o book.txt
+  jeton decode tokenizer.json corpus.npy --offsets starts.npy --lines
+  jeton encode gpt2 book.txt | jeton decode gpt2 | cmp - book.txt
+"""
+
+
+@click.command(cls=Command, help=HELP, short_help="Token ids back to text.")
+@tokenizer_options
+@click.argument("paths", nargs=-1, metavar="[FILES]...", callback=input_paths)
+@click.option("-o", "--output", "target", metavar="FILE", help="Write here, once all went well.")
+@click.option("--lines", is_flag=True, help="End each document with a line end.")
+@click.option("--jsonl", is_flag=True, help='Write {"text": "…"} for each document.')
+@click.option("--offsets", metavar="FILE", help="Where the documents of a .npy file begin.")
+@click.option("--skip-special-tokens", is_flag=True, help="Leave special tokens out.")
+@click.option(
+    "--errors",
+    type=click.Choice(["bytes", "replace", "strict"]),
+    default="bytes",
+    show_default=True,
+    help="Bytes that are not UTF-8: written as they are, as U+FFFD, or an error.",
+)
+def decode(
+    tokenizer: str,
+    merges: str | None,
+    pattern: str | None,
+    special_tokens: dict[str, int] | None,
+    paths: tuple[str, ...],
+    target: str | None,
+    lines: bool,
+    jsonl: bool,
+    offsets: str | None,
+    skip_special_tokens: bool,
+    errors: str,
+) -> None:
+    if jsonl and lines:
+        raise click.UsageError("--jsonl and --lines exclude each other.")
+    if jsonl and errors == "bytes":
+        errors = "replace"
+    tok = load(tokenizer, merges, pattern, special_tokens)
+    rows = 0
+    with output(target) as file:
+        for ids in _documents(paths, offsets):
+            rows += 1
+            if errors == "bytes":
+                data = tok.decode_bytes(ids, skip_special_tokens=skip_special_tokens)
+            else:
+                text = tok.decode(ids, skip_special_tokens=skip_special_tokens, errors=errors)
+                if jsonl:
+                    text = json.dumps({"text": text}, ensure_ascii=False)
+                data = text.encode("utf-8", "surrogatepass")
+            file.write(data + b"\n" if lines or jsonl else data)
+    if target not in (None, "-"):
+        echo_note(f"{target}: {'1 document' if rows == 1 else f'{rows:,} documents'}")
+
+
+def _documents(paths: Iterable[str], offsets: str | None) -> Iterator[npt.NDArray[np.uint32]]:
+    starts = None
+    if offsets is not None:
+        with open(offsets, "rb") as file:
+            starts = read_array(file, offsets)
+    for path in paths:
+        for ids in read_ids(path):
+            if starts is None:
+                yield ids
+            else:
+                yield from _cut(ids, starts, f"{offsets}, of {path}")
+
+
+def _cut(
+    ids: npt.NDArray[np.uint32], starts: npt.NDArray[np.integer], place: str
+) -> Iterator[npt.NDArray[np.uint32]]:
+    if len(starts) == 0 or starts[0] != 0 or starts[-1] != len(ids) or np.any(np.diff(starts) < 0):
+        raise FormatError(f"{place}: offsets must rise from 0 to the number of ids, {len(ids):,}")
+    for start, end in zip(starts[:-1], starts[1:], strict=True):
+        yield ids[start:end]

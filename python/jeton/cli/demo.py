@@ -1,0 +1,251 @@
+"""`jeton demo`: the whole road on text that ships with jeton, told as it goes.
+
+Look here for the main job end to end: train a tokenizer, encode and decode with it, compare it
+with bytes and characters, write the tokenizer and the token file.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+
+import jeton
+from jeton import samples
+from jeton.cli.colours import Piece, flow, visible
+from jeton.cli.command import Command, replacing, use_colour
+from jeton.cli.terminal import bar, columns, heading, human_bytes, table, width_of
+from jeton.cli.token_files import NpyWriter, dtype_for
+
+__all__ = ["demo"]
+
+HELP = """Train a tokenizer on text that ships with jeton, and show what it does.
+
+Nothing is downloaded. It takes a few seconds, and writes a tokenizer and a token file into
+./jeton-demo, where you can go on with them.
+
+\b
+Examples:
+  jeton demo
+  jeton demo --vocab-size 1000 --out /tmp/small
+"""
+
+SENTENCE = (
+    "The tokenizer counted 1,204 tokens by the sea, took the last train, "
+    "and ordered un café — 図書館で ☕️."
+)
+WORD = " counting"
+END = "<|endoftext|>"
+
+WIDEST_BAR = 34
+"""The columns of the widest bar."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one sample became."""
+
+    name: str
+    characters: int
+    bytes: int
+    tokens: int
+
+
+@click.command(cls=Command, help=HELP, short_help="Train, encode, decode, compare: in seconds.")
+@click.option(
+    "--vocab-size",
+    default=4_000,
+    show_default=True,
+    type=click.IntRange(257, 1_000_000),
+    help="How many tokens to make.",
+)
+@click.option(
+    "--out", default="jeton-demo", show_default=True, metavar="FOLDER", help="Where to write."
+)
+def demo(vocab_size: int, out: str) -> None:
+    texts = samples.read_all()
+    size = sum(len(text.encode()) for text in texts.values())
+
+    _section("1", "Some text")
+    _say(
+        f"{len(texts)} files come with jeton, {human_bytes(size)} in all: stories, recipes, code, "
+        "thirty languages. A model reads none of it. It reads numbers."
+    )
+
+    _section("2", "Training: which pieces deserve a number?")
+    start = time.perf_counter()
+    trainer = jeton.BPETrainer(vocab_size=vocab_size, pattern="gpt4", special_tokens=[END])
+    tok = trainer.train(list(texts.values()))
+    seconds = time.perf_counter() - start
+    _say(
+        "Begin with the 256 bytes. Join the two neighbours that are seen together most often, "
+        f"make that a token, and repeat. {len(tok.merges):,} merges took {seconds:.2f} s."
+    )
+    click.echo()
+    click.echo(_merges_of_note(tok))
+
+    _section("3", "One word, merge by merge")
+    for line in _merging(tok, WORD.encode()):
+        click.echo(line)
+
+    _section("4", "A sentence that it has never seen")
+    _sentence(tok)
+
+    _section("5", "There and back")
+    encoded = {name: tok.encode_array(text) for name, text in texts.items()}
+    for name, text in texts.items():
+        if tok.decode(encoded[name]) != text:
+            raise jeton.JetonError(f"{name} did not survive the round trip; please report this")
+    _say("Every sample was encoded and decoded again. All came back, byte for byte.")
+    click.echo()
+    measured = [
+        Measured(name, len(text), len(text.encode()), len(encoded[name]))
+        for name, text in texts.items()
+    ]
+    _comparison(measured)
+
+    _section("6", "To keep")
+    _write(tok, list(encoded.values()), Path(out), size)
+
+    _section("7", "And now?")
+    folder = f"{out}/tokenizer.json"
+    click.echo(
+        table(
+            [
+                (f'jeton inspect {folder} "your own words"', "see them cut"),
+                (f"jeton count {folder} README.md", "tokens in a file"),
+                (f"jeton decode {folder} {out}/tokens.npy", "the text again"),
+                ("jeton --help", "everything else"),
+            ],
+            "<<",
+        )
+    )
+
+
+def _section(number: str, title: str) -> None:
+    click.echo()
+    click.echo(heading(f"{number}  {title}"))
+
+
+def _say(text: str) -> None:
+    """A short paragraph, broken to the width of the terminal."""
+    line = " "
+    for word in text.split():
+        if width_of(line) + 1 + width_of(word) > columns():
+            click.echo(line)
+            line = " "
+        line += f" {word}"
+    click.echo(line)
+
+
+def _merges_of_note(tok: jeton.Tokenizer) -> str:
+    merges = tok.merges
+    last = len(merges)
+    rows = []
+    for number in (1, 2, 3, 4, 5, 10, 50, 200, 1_000, 2_000, last):
+        if number <= last and (not rows or rows[-1][0] != f"{number:,}"):
+            left, right = merges[number - 1]
+            rows.append(
+                (f"{number:,}", visible(left), "+", visible(right), "→", visible(left + right))
+            )
+    return table([("merge", "", "", "", "", ""), *rows], "><<<<<", gap=" ", indent="  ")
+
+
+def _merging(tok: jeton.Tokenizer, word: bytes) -> Iterator[str]:
+    """The word after each merge, with the number of the merge."""
+    rank = {pair: number for number, pair in enumerate(tok.merges, 1)}
+    colour = use_colour(sys.stdout)
+    pieces = [bytes([byte]) for byte in word]
+    yield f"  {'':>13}  {_row(pieces, colour)}"
+    while pairs := [pair for pair in zip(pieces, pieces[1:], strict=False) if pair in rank]:
+        best = min(pairs, key=rank.__getitem__)
+        merged: list[bytes] = []
+        for piece in pieces:
+            if merged and (merged[-1], piece) == best:
+                merged[-1] += piece
+            else:
+                merged.append(piece)
+        pieces = merged
+        yield f"  {f'merge {rank[best]:,}':>13}  {_row(pieces, colour)}"
+
+
+def _row(pieces: list[bytes], colour: bool) -> str:
+    return flow((Piece(piece) for piece in pieces), 10_000, colour, indent="")
+
+
+def _sentence(tok: jeton.Tokenizer) -> None:
+    ids = tok.encode(SENTENCE)
+    pieces = [Piece(tok.id_to_bytes(number)) for number in ids]
+    click.echo(flow(pieces, columns(), use_colour(sys.stdout)))
+    click.echo()
+    _say(" ".join(map(str, ids)))
+    click.echo()
+    size = len(SENTENCE.encode())
+    _say(
+        f"{len(SENTENCE)} characters, {size} bytes, {len(ids)} tokens. What is common is one "
+        "token; what is rare is spelled out, at worst byte by byte. Nothing is ever unknown."
+    )
+
+
+def _comparison(measured: list[Measured]) -> None:
+    """Bytes, characters and tokens of each sample, with bars on one scale."""
+    total = Measured(
+        "all",
+        sum(sample.characters for sample in measured),
+        sum(sample.bytes for sample in measured),
+        sum(sample.tokens for sample in measured),
+    )
+    room = max(8, min(WIDEST_BAR, columns() - 58))
+    rows = [("", "bytes", "characters", "tokens", "bytes/token", "")]
+    for sample in [*measured, total]:
+        share = sample.bytes / sample.tokens
+        best = max(row.bytes / row.tokens for row in measured)
+        rows.append(
+            (
+                sample.name,
+                f"{sample.bytes:,}",
+                f"{sample.characters:,}",
+                f"{sample.tokens:,}",
+                f"{share:.2f}",
+                click.style(bar(share / best, room), fg="green"),
+            )
+        )
+    rows[-1] = tuple(click.style(cell, bold=True) for cell in rows[-1])
+    click.echo(table(rows, "<>>>><"))
+    click.echo()
+    _say(
+        f"The text is {total.bytes:,} bytes, {total.characters:,} characters, or {total.tokens:,} "
+        f"tokens: {total.tokens / total.bytes:.0%} of the steps that a model of bytes would take, "
+        f"{total.tokens / total.characters:.0%} of those of a model of characters. (It was trained "
+        "on this very text; on other text it does less well.)"
+    )
+
+
+def _write(tok: jeton.Tokenizer, encoded: list[np.ndarray], folder: Path, size: int) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer, tokens = folder / "tokenizer.json", folder / "tokens.npy"
+    tok.save(tokenizer)
+    if jeton.load(tokenizer) != tok:
+        raise jeton.JetonError(f"{tokenizer} is not what was written; please report this")
+    dtype = dtype_for(tok.max_id)
+    end = np.array([tok.special_tokens[END]], np.uint32)
+    with replacing(tokens) as partial, open(partial, "wb") as file:
+        writer = NpyWriter(file, dtype)
+        for ids in encoded:
+            writer.write(ids)
+            writer.write(end)
+        writer.finish()
+    rows = []
+    for path, what in (
+        (tokenizer, "the tokenizer; Hugging Face libraries read it too"),
+        (tokens, f"{writer.length:,} ids as {writer.dtype}, a {END} after each sample"),
+    ):
+        rows.append((str(path), human_bytes(path.stat().st_size), what))
+    click.echo(table(rows, "<><"))
+    click.echo()
+    _say(f"The ids take {human_bytes(tokens.stat().st_size)}, the text {human_bytes(size)}.")

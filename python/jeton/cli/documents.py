@@ -1,0 +1,177 @@
+"""Documents: what the commands read, from files and standard input.
+
+Look here for what a document is (a file, a line, or a field of a JSON object), for what becomes
+of bytes that are not UTF-8, and for how much is held in memory: one batch of documents.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+import click
+
+from jeton.cli.command import echo_note
+from jeton.cli.terminal import Progress
+from jeton.errors import FormatError
+
+__all__ = ["Document", "Reader", "batches", "input_options"]
+
+STDIN = "-"
+
+BATCH_BYTES = 4 << 20
+"""Enough text in a batch to keep all cores busy, and little enough to be quick to interrupt."""
+
+BATCH_DOCUMENTS = 16_384
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text to encode."""
+
+    text: str
+    source: str
+    """The file it came from; `-` for standard input."""
+    size: int
+    """How many bytes it took in the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How files become documents."""
+
+    lines: bool = False
+    field: str | None = None
+    errors: str = "strict"
+
+    def documents(self, paths: Iterable[str], progress: Progress) -> Iterator[Document]:
+        """The documents of all files, in order.
+
+        Raises:
+            FormatError: bytes that are not UTF-8, or a line that is no JSON object with the field.
+            OSError: a file that cannot be read.
+        """
+        for path in paths:
+            with _opened(path) as file:
+                if self.field is not None or self.lines:
+                    for number, line in enumerate(file, 1):
+                        progress.advance(len(line))
+                        line = line.removesuffix(b"\n")
+                        text = self._text(line, f"{path}:{number}")
+                        if self.field is None:
+                            yield Document(text, path, len(line))
+                        elif text.strip():
+                            text = _field(text, self.field, f"{path}:{number}")
+                            size = len(text.encode("utf-8", "surrogatepass"))
+                            yield Document(text, path, size)
+                else:
+                    data = file.read()
+                    yield Document(self._text(data, path), path, len(data))
+                    progress.advance(len(data))
+
+    def _text(self, data: bytes, place: str) -> str:
+        try:
+            return data.decode("utf-8", self.errors)
+        except UnicodeDecodeError as error:
+            raise FormatError(
+                f"{place}: byte {error.start} (0x{data[error.start]:02x}) is not UTF-8 "
+                "(--invalid replace reads it as U+FFFD)"
+            ) from None
+
+
+def _field(line: str, field: str, place: str) -> str:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise FormatError(f"{place}: not JSON: {error}") from None
+    except RecursionError:
+        raise FormatError(f"{place}: JSON nested too deeply") from None
+    if not isinstance(record, dict):
+        raise FormatError(f"{place}: not a JSON object, so it has no field {field!r}")
+    if field not in record:
+        names = ", ".join(map(repr, list(record)[:8])) or "none"
+        raise FormatError(f"{place}: no field {field!r} (its fields: {names})")
+    if not isinstance(record[field], str):
+        raise FormatError(f"{place}: the field {field!r} is not a string")
+    return str(record[field])
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    if path == STDIN:
+        yield click.get_binary_stream("stdin")
+    else:
+        with open(path, "rb") as file:
+            yield file
+
+
+def input_size(paths: Iterable[str]) -> int | None:
+    """How many bytes there are to read, where that can be known."""
+    total = 0
+    for path in paths:
+        if path == STDIN or not Path(path).is_file():
+            return None
+        total += Path(path).stat().st_size
+    return total
+
+
+def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Documents in groups of a few megabytes."""
+    batch: list[Document] = []
+    size = 0
+    for document in documents:
+        batch.append(document)
+        size += document.size
+        if size >= BATCH_BYTES or len(batch) >= BATCH_DOCUMENTS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def input_paths(_: click.Context, __: click.Parameter, paths: tuple[str, ...]) -> tuple[str, ...]:
+    """The files named, or standard input where none is."""
+    if not paths and sys.stdin is not None and sys.stdin.isatty():
+        echo_note("reading from the keyboard; Ctrl-D at the start of a line ends it")
+    return paths or (STDIN,)
+
+
+def input_options(function: F) -> F:
+    """The options of commands that read documents; they arrive as `paths` and `reader` parts."""
+    decorators = [
+        click.argument("paths", nargs=-1, metavar="[FILES]...", callback=input_paths),
+        click.option("--lines", is_flag=True, help="Each line is a document (without its \\n)."),
+        click.option(
+            "--field",
+            metavar="NAME",
+            help="Each line is a JSON object; the document is its field NAME.",
+        ),
+        click.option(
+            "--invalid",
+            type=click.Choice(["strict", "replace"]),
+            default="strict",
+            show_default=True,
+            help="Bytes that are not UTF-8: an error, or U+FFFD in their place.",
+        ),
+    ]
+    for decorator in reversed(decorators):
+        function = decorator(function)
+    return function
+
+
+def reader_of(lines: bool, field: str | None, invalid: str) -> Reader:
+    """The reader that the options ask for.
+
+    Raises:
+        click.UsageError: `--lines` and `--field` together.
+    """
+    if lines and field is not None:
+        raise click.UsageError("--lines and --field exclude each other; --field reads lines too.")
+    return Reader(lines, field, invalid)

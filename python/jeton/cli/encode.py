@@ -1,0 +1,161 @@
+"""`jeton encode`: text to token ids."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, BinaryIO
+
+import click
+import numpy as np
+
+import jeton
+
+from jeton.cli.command import Command, echo_note
+from jeton.cli.documents import Document, batches, input_options, input_size, reader_of
+from jeton.cli.terminal import Progress
+from jeton.cli.token_files import FORMS, Form, NpyWriter, dtype_for, form_for, output
+from jeton.cli.tokenizers import encoding_options, load, special_of, tokenizer_options
+
+__all__ = ["encode"]
+
+HELP = """Encode text: token ids, a line for each document.
+
+TOKENIZER is a known name (gpt2, cl100k_base …), a file (tokenizer.json, ranks, a SentencePiece
+model, vocab.json with --merges, vocab.txt) or a folder that holds one. Without FILES, or for -,
+standard input is read. A document is a whole file unless --lines or --field says otherwise.
+
+\b
+Examples:
+  echo "Hello, world" | jeton encode gpt2
+  jeton encode gpt2 book.txt -o book.npy
+  jeton encode tokenizer.json --lines corpus.txt -o corpus.npy --offsets starts.npy
+  jeton encode tokenizer.json --field text data.jsonl -o ids.jsonl
+
+\b
+The forms of the output:
+  text   ids with spaces between them, a line for each document
+  jsonl  {"ids": [15496, 11]} for each document; with --spans also where each token came from
+  npy    all ids in one numpy array: uint16 where every id of the tokenizer fits, else uint32
+"""
+
+
+@click.command(cls=Command, help=HELP, short_help="Text to token ids.")
+@tokenizer_options
+@input_options
+@encoding_options
+@click.option("-o", "--output", "target", metavar="FILE", help="Write here, once all went well.")
+@click.option("--format", "form", type=click.Choice(FORMS), help="Default: as FILE's extension.")
+@click.option("--spans", is_flag=True, help="jsonl: add the span of each token, in characters.")
+@click.option(
+    "--offsets",
+    metavar="FILE",
+    help="npy: write where each document begins, and the end of the last, as int64.",
+)
+def encode(
+    tokenizer: str,
+    merges: str | None,
+    pattern: str | None,
+    special_tokens: dict[str, int] | None,
+    paths: tuple[str, ...],
+    lines: bool,
+    field: str | None,
+    invalid: str,
+    special: tuple[str, ...],
+    add_special_tokens: bool,
+    target: str | None,
+    form: Form | None,
+    spans: bool,
+    offsets: str | None,
+) -> None:
+    form = form_for(target, form)
+    if spans and form != "jsonl":
+        raise click.UsageError("--spans needs --format jsonl.")
+    if offsets and form != "npy":
+        raise click.UsageError("--offsets needs --format npy; the other forms keep documents apart.")
+    reader = reader_of(lines, field, invalid)
+    options: dict[str, Any] = {
+        "special": special_of(special),
+        "add_special_tokens": add_special_tokens,
+    }
+    tok = load(tokenizer, merges, pattern, special_tokens)
+
+    with contextlib.ExitStack() as stack:
+        progress = stack.enter_context(Progress("encoding", input_size(paths)))
+        groups = batches(reader.documents(paths, progress))
+        file = stack.enter_context(output(target))
+        if form == "npy":
+            starts = stack.enter_context(output(offsets)) if offsets else None
+            dtype = dtype_for(tok.max_id)
+            rows, count = _write_npy(tok, groups, options, NpyWriter(file, dtype), starts)
+            detail = f" as {np.dtype(dtype)} (the largest id possible is {tok.max_id:,})"
+        else:
+            records = (_records_with_spans if spans else _records)(tok, groups, options)
+            rows, count = _write_lines(records, file, _text_line if form == "text" else _json_line)
+            detail = ""
+    if target not in (None, "-"):
+        documents = "1 document" if rows == 1 else f"{rows:,} documents"
+        echo_note(f"{target}: {count:,} ids of {documents}{detail}")
+
+
+def _write_npy(
+    tok: jeton.Tokenizer,
+    groups: Iterable[list[Document]],
+    options: dict[str, Any],
+    ids: NpyWriter,
+    starts: BinaryIO | None,
+) -> tuple[int, int]:
+    rows = 0
+    offsets = NpyWriter(starts, np.int64) if starts else None
+    if offsets:
+        offsets.write(np.zeros(1, np.int64))
+    for group in groups:
+        batch = tok.encode_batch([document.text for document in group], **options)
+        if offsets:
+            offsets.write(batch.offsets[1:] + ids.length)
+        ids.write(batch.ids)
+        rows += len(group)
+    ids.finish()
+    if offsets:
+        offsets.finish()
+    return rows, ids.length
+
+
+Record = dict[str, list[Any]]
+
+
+def _records(
+    tok: jeton.Tokenizer, groups: Iterable[list[Document]], options: dict[str, Any]
+) -> Iterator[Record]:
+    for group in groups:
+        for ids in tok.encode_batch([document.text for document in group], **options).tolist():
+            yield {"ids": ids}
+
+
+def _records_with_spans(
+    tok: jeton.Tokenizer, groups: Iterable[list[Document]], options: dict[str, Any]
+) -> Iterator[Record]:
+    for group in groups:
+        for document in group:
+            encoding = tok.encode_with_spans(document.text, **options)
+            yield {"ids": encoding.ids, "spans": encoding.spans}
+
+
+def _write_lines(
+    records: Iterable[Record], file: BinaryIO, line: Callable[[Record], str]
+) -> tuple[int, int]:
+    rows = count = 0
+    for record in records:
+        file.write(line(record).encode() + b"\n")
+        rows += 1
+        count += len(record["ids"])
+    return rows, count
+
+
+def _text_line(record: Record) -> str:
+    return " ".join(map(str, record["ids"]))
+
+
+def _json_line(record: Record) -> str:
+    return json.dumps(record, separators=(",", ":"))

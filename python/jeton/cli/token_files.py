@@ -1,0 +1,167 @@
+"""Token ids in files: as text, as JSON Lines, as numpy arrays.
+
+Look here for the three forms in which `encode` writes ids and from which `decode` reads them.
+Lines are written and read one at a time, so memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from jeton.cli.command import replacing
+from jeton.errors import FileError, FormatError
+
+__all__ = ["FORMS", "Form", "NpyWriter", "dtype_for", "form_for", "output", "read_array", "read_ids"]
+
+Form = Literal["text", "jsonl", "npy"]
+FORMS: tuple[Form, ...] = ("text", "jsonl", "npy")
+
+_HEADER_SIZE = 128
+_MAGIC = b"\x93NUMPY"
+
+
+def form_for(path: str | None, given: Form | None) -> Form:
+    """The form that was asked for, by name or by the extension of the output file."""
+    if given is not None:
+        return given
+    extension = Path(path).suffix if path else ""
+    return {".npy": "npy", ".jsonl": "jsonl", ".ndjson": "jsonl"}.get(extension, "text")  # type: ignore[return-value]
+
+
+def dtype_for(max_id: int) -> type[np.uint16] | type[np.uint32]:
+    """The narrowest type of numpy that holds every id.
+
+    >>> dtype_for(50_256).__name__, dtype_for(65_535).__name__, dtype_for(65_536).__name__
+    ('uint16', 'uint16', 'uint32')
+    """
+    return np.uint16 if max_id <= 0xFFFF else np.uint32
+
+
+@contextlib.contextmanager
+def output(path: str | None) -> Iterator[BinaryIO]:
+    """Where results go: a file that appears only when it is whole, or standard output."""
+    if path is None or path == "-":
+        stdout = click.get_binary_stream("stdout")
+        yield stdout
+        stdout.flush()
+    else:
+        with replacing(Path(path)) as partial, open(partial, "wb") as file:
+            yield file
+
+
+class NpyWriter:
+    """A one-dimensional `.npy` file of unknown length, written as it grows."""
+
+    def __init__(self, file: BinaryIO, dtype: npt.DTypeLike) -> None:
+        self.dtype = np.dtype(dtype)
+        self.length = 0
+        self._file = file
+        if not file.seekable():
+            raise FileError("a .npy file needs to be named, not piped: its length stands first")
+        self._start = file.tell()
+        file.write(self._header())
+
+    def write(self, ids: npt.NDArray[np.integer]) -> None:
+        """Appends ids."""
+        self._file.write(ids.astype(self.dtype, copy=False).tobytes())
+        self.length += len(ids)
+
+    def finish(self) -> None:
+        """Writes the length that is now known."""
+        end = self._file.tell()
+        self._file.seek(self._start)
+        self._file.write(self._header())
+        self._file.seek(end)
+
+    def _header(self) -> bytes:
+        fields = {
+            "descr": self.dtype.newbyteorder("<").str,
+            "fortran_order": False,
+            "shape": (self.length,),
+        }
+        start = _MAGIC + b"\x01\x00" + (_HEADER_SIZE - 10).to_bytes(2, "little")
+        return start + repr(fields).encode().ljust(_HEADER_SIZE - 11) + b"\n"
+
+
+def read_ids(path: str) -> Iterator[npt.NDArray[np.uint32]]:
+    """The ids of each document in a file of any form, told apart by how it begins.
+
+    A `.npy` file is one document; of the others, each line.
+
+    Raises:
+        FormatError: something that is not an id.
+    """
+    if path == "-":
+        yield from _read(io.BufferedReader(click.get_binary_stream("stdin")), path)  # type: ignore[arg-type]
+    else:
+        with open(path, "rb") as file:
+            yield from _read(file, path)
+
+
+def _read(file: io.BufferedReader, path: str) -> Iterator[npt.NDArray[np.uint32]]:
+    if file.peek(len(_MAGIC)).startswith(_MAGIC):
+        yield _as_ids(read_array(file, path), path)
+        return
+    for number, line in enumerate(file, 1):
+        place = f"{path}:{number}"
+        words = line.split()
+        if words and words[0][:1] in (b"{", b"["):
+            yield _as_ids(_json_ids(line, place), place)
+        else:
+            yield _as_ids([_text_id(word, place) for word in words], place)
+
+
+def read_array(file: BinaryIO, place: str) -> npt.NDArray[np.integer]:
+    """A one-dimensional array of whole numbers from a `.npy` file.
+
+    Raises:
+        FormatError: the file holds something else.
+    """
+    try:
+        if file.seekable():
+            array = np.load(file, allow_pickle=False)
+        else:
+            array = np.load(io.BytesIO(file.read()), allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise FormatError(f"{place}: not a readable .npy file: {error}") from None
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise FormatError(
+            f"{place}: expected one row of whole numbers, not {array.dtype} of shape {array.shape}"
+        )
+    return array
+
+
+def _text_id(word: bytes, place: str) -> int:
+    if not word.isdigit() or len(word) > 10:
+        raise FormatError(f"{place}: {word[:24].decode('utf-8', 'replace')!r} is not a token id")
+    return int(word)
+
+
+def _json_ids(line: bytes, place: str) -> list[int]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{place}: not JSON: {error}") from None
+    ids = record.get("ids") if isinstance(record, dict) else record
+    if not isinstance(ids, list) or any(type(item) is not int for item in ids):
+        raise FormatError(f'{place}: expected {{"ids": [1, 2, …]}} or [1, 2, …]')
+    return ids
+
+
+def _as_ids(ids: list[int] | npt.NDArray[np.integer], place: str) -> npt.NDArray[np.uint32]:
+    if len(ids) == 0:
+        return np.empty(0, np.uint32)
+    extremes = (ids.min(), ids.max()) if isinstance(ids, np.ndarray) else (min(ids), max(ids))
+    for extreme in extremes:
+        if not 0 <= extreme <= 0xFFFF_FFFF:
+            raise FormatError(f"{place}: {extreme} is not a token id")
+    return np.asarray(ids, dtype=np.uint32)

@@ -1,0 +1,104 @@
+"""Which tokenizer a command uses, and which special tokens it may find in text.
+
+Look here for the argument TOKENIZER and for `--merges`, `--pattern`, `--special-token`,
+`--special` and `--add-special-tokens`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from typing import Any, Literal, TypeVar, cast
+
+import click
+
+import jeton
+
+__all__ = ["Special", "encoding_options", "load", "special_of", "tokenizer_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+Special = Literal["ignore", "allow", "raise"] | Set[str]
+
+POLICIES = ("ignore", "allow", "raise")
+
+
+def _special_token(
+    _: click.Context, __: click.Parameter, values: tuple[str, ...]
+) -> dict[str, int] | None:
+    tokens: dict[str, int] = {}
+    for value in values:
+        name, equals, number = value.rpartition("=")
+        if not (name and equals and number.isascii() and number.isdigit()):
+            raise click.BadParameter(f"{value!r} is not TOKEN=ID, as in '<|endoftext|>=50256'")
+        tokens[name] = int(number)
+    return tokens or None
+
+
+def tokenizer_options(function: F) -> F:
+    """The argument TOKENIZER and what its file may leave open."""
+    decorators = [
+        click.argument("tokenizer"),
+        click.option("--merges", metavar="FILE", help="The merges.txt beside a vocab.json."),
+        click.option(
+            "--pattern",
+            metavar="NAME|REGEX",
+            help="How ranks split text: a known name (gpt2, cl100k, o200k …) or a regex.",
+        ),
+        click.option(
+            "--special-token",
+            "special_tokens",
+            multiple=True,
+            metavar="TOKEN=ID",
+            callback=_special_token,
+            help="A special token that the file does not hold. Repeatable.",
+        ),
+    ]
+    for decorator in reversed(decorators):
+        function = decorator(function)
+    return function
+
+
+def encoding_options(function: F) -> F:
+    """What special tokens in text mean, and whether to put some around it."""
+    decorators = [
+        click.option(
+            "--special",
+            multiple=True,
+            default=["ignore"],
+            metavar="POLICY|TOKEN",
+            help="Special tokens spelled out in text: ignore (they are text; the default), allow, "
+            "raise, or a token to allow. Repeatable with tokens.",
+        ),
+        click.option(
+            "--add-special-tokens",
+            is_flag=True,
+            help="Put the tokenizer's own special tokens around each document.",
+        ),
+    ]
+    for decorator in reversed(decorators):
+        function = decorator(function)
+    return function
+
+
+def special_of(values: tuple[str, ...]) -> Special:
+    """The policy that the values of `--special` name.
+
+    Raises:
+        click.UsageError: a policy among other values.
+    """
+    policies = [value for value in values if value in POLICIES]
+    if not policies:
+        return frozenset(values)
+    if len(values) > 1:
+        raise click.UsageError(f"--special {policies[0]} stands alone; leave the others out.")
+    return cast(Literal["ignore", "allow", "raise"], policies[0])
+
+
+def load(
+    tokenizer: str,
+    merges: str | None,
+    pattern: str | None,
+    special_tokens: dict[str, int] | None,
+) -> jeton.Tokenizer:
+    """The tokenizer that the options describe."""
+    return jeton.load(tokenizer, merges=merges, pattern=pattern, special_tokens=special_tokens)
