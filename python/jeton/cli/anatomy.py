@@ -157,10 +157,10 @@ def _lengths(lengths: list[int]) -> str:
 
 
 def _tokens(rows: Iterable[tuple[str, int, bytes]]) -> str:
-    room = max(16, columns() - 40)
-    return table(
-        [(why, f"{number:,}", shorten(visible(token), room)) for why, number, token in rows], "<><"
-    )
+    cells = [(why, f"{number:,}", token) for why, number, token in rows]
+    used = sum(max(width_of(row[column]) for row in cells) + 2 for column in (0, 1))
+    room = max(16, columns() - used - 2)
+    return table([(why, number, shorten(visible(token), room)) for why, number, token in cells], "<><")
 
 
 def _kind(token: bytes) -> str:
@@ -174,11 +174,25 @@ def _kind(token: bytes) -> str:
     if len(letters) == 1:
         return letters.pop()
     if letters:
-        return "Japanese" if letters <= {"Cjk", "Hiragana", "Katakana"} else "mixed scripts"
+        return "Japanese" if letters <= {"Han", "Hiragana", "Katakana"} else "mixed scripts"
     return next((kind for kind in _NOT_SCRIPTS if kind in scripts), "white space")
 
 
 _NOT_SCRIPTS = ("digits", "symbols and emoji", "punctuation", "controls", "marks", "white space")
+
+
+_SCRIPTS = {
+    "CJK": "Han",
+    "IDEOGRAPHIC": "Han",
+    "FULLWIDTH": "Latin",
+    "HALFWIDTH": "Katakana",
+    "FEMININE": "Latin",
+    "MASCULINE": "Latin",
+    "MODIFIER": "marks",
+    "MICRO": "Greek",
+    "OHM": "Greek",
+}
+"""Scripts whose characters have names that begin with another word."""
 
 
 @cache
@@ -188,10 +202,8 @@ def _script(character: str) -> str:
     if character.isspace() or character == "▁":
         return "white space"
     if category.startswith("L"):
-        word = unicodedata.name(character, "unnamed").split()[0]
-        return {"FULLWIDTH": "Latin", "HALFWIDTH": "Katakana", "IDEOGRAPHIC": "Cjk"}.get(
-            word, word.capitalize()
-        )
+        word = unicodedata.name(character, "UNNAMED").split()[0].split("-")[0]
+        return _SCRIPTS.get(word, word.capitalize())
     return {
         "N": "digits",
         "P": "punctuation",

@@ -1,6 +1,6 @@
 """Tokens as a person sees them: in alternating colours, with white space and odd bytes visible.
 
-Look here for what `·`, `→`, `⏎` and `‹e2 96›` mean. Without colour, `|` stands between tokens.
+Look here for what `·`, `→`, `⏎` and `‹e2 96›` mean. Without colour, `│` stands between tokens.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class Piece:
 def visible(data: bytes) -> str:
     r"""The bytes of a token as text in which nothing is invisible.
 
+    >>> visible("\u0301".encode()), visible("\ufe0f".encode())
+    ('◌́', '‹U+FE0F›')
     >>> visible(b" the"), visible(b"\n\n"), visible("é".encode()), visible(b"\xe2\x96")
     ('·the', '⏎⏎', 'é', '‹e2 96›')
     """
@@ -47,11 +49,21 @@ def visible(data: bytes) -> str:
             broken, rest = data[error.start : error.end], data[error.end :]
             while rest and not _starts_character(rest):
                 broken, rest = broken + rest[:1], rest[1:]
+        if not shown and text and unicodedata.category(text[0]) in ("Mn", "Mc", "Me", "Cf"):
+            shown, text = _leaning(text[0]), text[1:]
         shown += "".join(map(_sign, text))
         if broken:
             shown += f"‹{broken.hex(' ')}›"
         data = rest
     return shown
+
+
+def _leaning(character: str) -> str:
+    """A character that leans on the one before it, where there is none before it."""
+    selector = 0xFE00 <= ord(character) <= 0xFE0F or ord(character) >= 0xE0000
+    if unicodedata.category(character) == "Cf" or selector:
+        return f"‹U+{ord(character):04X}›"
+    return f"◌{character}"
 
 
 def _starts_character(data: bytes) -> bool:
@@ -89,7 +101,7 @@ def flow(pieces: Iterable[Piece], width: int, colour: bool, indent: str = "  ") 
     fresh = True
     for number, piece in enumerate(pieces):
         shown = visible(piece.data)
-        separator = "" if colour or fresh else "|"
+        separator = "" if colour or fresh else "│"
         needed = width_of(separator + shown)
         if used + needed > width and not fresh:
             lines.append(indent)

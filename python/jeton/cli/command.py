@@ -50,7 +50,9 @@ class Command(click.Command):
             raise click.exceptions.Exit(141) from None
         except KeyboardInterrupt:
             _end(ctx, "interrupted; nothing was left half-written", 130)
-        except (JetonError, OSError, MemoryError) as error:
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
             if ctx.meta.get(f"{_COMMON}.debug"):
                 raise
             _end(ctx, _one_line(error), 1)
@@ -62,12 +64,15 @@ def _end(ctx: click.Context, message: str, code: int) -> NoReturn:
     raise click.exceptions.Exit(code) from None
 
 
-def _one_line(error: BaseException) -> str:
+def _one_line(error: Exception) -> str:
+    if isinstance(error, JetonError):
+        return " ".join(str(error).split("\n"))
     if isinstance(error, MemoryError):
         return "out of memory (documents that are lines take less: --lines)"
-    if isinstance(error, OSError) and not isinstance(error, JetonError) and error.filename:
-        return f"{error.filename}: {(error.strerror or str(error)).lower()}"
-    return " ".join(str(error).split("\n"))
+    if isinstance(error, OSError):
+        reason = (error.strerror or str(error)).lower()
+        return f"{error.filename}: {reason}" if error.filename else reason
+    return f"{type(error).__name__}: {error} (a mistake in jeton; --debug shows where)"
 
 
 def _common_flag(name: str, *short: str, help: str) -> click.Option:

@@ -15,7 +15,7 @@ import jeton
 from jeton.cli.colours import visible
 from jeton.cli.command import Command, echo_note
 from jeton.cli.terminal import shorten, table
-from jeton.cli.tokenizers import load, tokenizer_options
+from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.cli.verify import Check, compare, library_encoder, pattern_of, sample_texts
 from jeton.errors import FileError, UnsupportedError
 
@@ -43,10 +43,7 @@ Examples:
 @click.argument("target")
 @click.option("--force", is_flag=True, help="Replace TARGET if it exists.")
 def convert(
-    tokenizer: str,
-    merges: str | None,
-    pattern: str | None,
-    special_tokens: dict[str, int] | None,
+    source: Source,
     target: str,
     force: bool,
 ) -> None:
@@ -55,7 +52,7 @@ def convert(
         raise FileError(f"{target}: exists already (--force replaces it)")
     if not path.parent.is_dir():
         raise FileError(f"{path.parent}: no such folder to write into")
-    tok = load(tokenizer, merges, pattern, special_tokens)
+    tok = source.load()
     with _workshop(path) as folder:
         tok.save(folder / path.name)
         checks = _verify(tok, folder / path.name)

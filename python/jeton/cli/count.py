@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from jeton.cli.command import Command
-from jeton.cli.documents import batches, input_options, input_size, reader_of
+from jeton.cli.documents import Reader, batches, input_options, input_size
 from jeton.cli.terminal import Progress, table
-from jeton.cli.tokenizers import encoding_options, load, special_of, tokenizer_options
+from jeton.cli.tokenizers import Source, encoding_options, tokenizer_options
 
 __all__ = ["count"]
 
@@ -57,28 +57,17 @@ class Tally:
 @click.option("--each", is_flag=True, help="The number of tokens of each document, one a line.")
 @click.option("--jsonl", is_flag=True, help="A JSON object for each file.")
 def count(
-    tokenizer: str,
-    merges: str | None,
-    pattern: str | None,
-    special_tokens: dict[str, int] | None,
+    source: Source,
     paths: tuple[str, ...],
-    lines: bool,
-    field: str | None,
-    invalid: str,
-    special: tuple[str, ...],
-    add_special_tokens: bool,
+    reader: Reader,
+    options: dict[str, Any],
     total: bool,
     each: bool,
     jsonl: bool,
 ) -> None:
     if total + each + jsonl > 1:
         raise click.UsageError("--total, --each and --jsonl exclude each other.")
-    reader = reader_of(lines, field, invalid)
-    options: dict[str, Any] = {
-        "special": special_of(special),
-        "add_special_tokens": add_special_tokens,
-    }
-    tok = load(tokenizer, merges, pattern, special_tokens)
+    tok = source.load()
     tallies: dict[str, Tally] = {path: Tally() for path in paths}
     stdout = click.get_binary_stream("stdout")
     with Progress("counting", input_size(paths)) as progress:
@@ -100,7 +89,7 @@ def count(
         rows = [_row(path, tally) for path, tally in tallies.items()]
         if len(rows) > 1:
             rows.append(_row("total", everything))
-        per_line = lines or field is not None
+        per_line = reader.by_line
         header = ("tokens", "documents", "bytes", "bytes/token", "")
         rows = [tuple(click.style(name, dim=True) for name in header), *rows]
         if not per_line:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import input_paths
 from jeton.cli.token_files import output, read_array, read_ids
-from jeton.cli.tokenizers import load, tokenizer_options
+from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.errors import FormatError
 
 __all__ = ["decode"]
@@ -51,10 +51,7 @@ Examples:
     help="Bytes that are not UTF-8: written as they are, as U+FFFD, or an error.",
 )
 def decode(
-    tokenizer: str,
-    merges: str | None,
-    pattern: str | None,
-    special_tokens: dict[str, int] | None,
+    source: Source,
     paths: tuple[str, ...],
     target: str | None,
     lines: bool,
@@ -67,7 +64,7 @@ def decode(
         raise click.UsageError("--jsonl and --lines exclude each other.")
     if jsonl and errors == "bytes":
         errors = "replace"
-    tok = load(tokenizer, merges, pattern, special_tokens)
+    tok = source.load()
     rows = 0
     with output(target) as file:
         for ids in _documents(paths, offsets):

@@ -59,7 +59,7 @@ class Measured:
 @click.command(cls=Command, help=HELP, short_help="Train, encode, decode, compare: in seconds.")
 @click.option(
     "--vocab-size",
-    default=4_000,
+    default=3_000,
     show_default=True,
     type=click.IntRange(257, 1_000_000),
     help="How many tokens to make.",

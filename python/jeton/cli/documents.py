@@ -7,12 +7,13 @@ of bytes that are not UTF-8, and for how much is held in memory: one batch of do
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar, cast
 
 import click
 
@@ -20,7 +21,7 @@ from jeton.cli.command import echo_note
 from jeton.cli.terminal import Progress
 from jeton.errors import FormatError
 
-__all__ = ["Document", "Reader", "batches", "input_options"]
+__all__ = ["Document", "Reader", "batches", "input_options", "input_paths", "input_size"]
 
 STDIN = "-"
 
@@ -51,6 +52,11 @@ class Reader:
     field: str | None = None
     errors: str = "strict"
 
+    @property
+    def by_line(self) -> bool:
+        """Whether each line of a file is a document."""
+        return self.lines or self.field is not None
+
     def documents(self, paths: Iterable[str], progress: Progress) -> Iterator[Document]:
         """The documents of all files, in order.
 
@@ -60,7 +66,7 @@ class Reader:
         """
         for path in paths:
             with _opened(path) as file:
-                if self.field is not None or self.lines:
+                if self.by_line:
                     for number, line in enumerate(file, 1):
                         progress.advance(len(line))
                         line = line.removesuffix(b"\n")
@@ -144,7 +150,16 @@ def input_paths(_: click.Context, __: click.Parameter, paths: tuple[str, ...]) -
 
 
 def input_options(function: F) -> F:
-    """The options of commands that read documents; they arrive as `paths` and `reader` parts."""
+    """The options of commands that read documents; they arrive as `paths` and `reader`."""
+
+    @functools.wraps(function)
+    def command(*, lines: bool, field: str | None, invalid: str, **others: Any) -> Any:
+        if lines and field is not None:
+            raise click.UsageError(
+                "--lines and --field exclude each other; --field reads lines anyway."
+            )
+        return function(reader=Reader(lines, field, invalid), **others)
+
     decorators = [
         click.argument("paths", nargs=-1, metavar="[FILES]...", callback=input_paths),
         click.option("--lines", is_flag=True, help="Each line is a document (without its \\n)."),
@@ -162,16 +177,5 @@ def input_options(function: F) -> F:
         ),
     ]
     for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
-
-
-def reader_of(lines: bool, field: str | None, invalid: str) -> Reader:
-    """The reader that the options ask for.
-
-    Raises:
-        click.UsageError: `--lines` and `--field` together.
-    """
-    if lines and field is not None:
-        raise click.UsageError("--lines and --field exclude each other; --field reads lines too.")
-    return Reader(lines, field, invalid)
+        command = decorator(command)
+    return cast(F, command)

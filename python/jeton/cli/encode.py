@@ -13,10 +13,10 @@ import numpy as np
 import jeton
 
 from jeton.cli.command import Command, echo_note
-from jeton.cli.documents import Document, batches, input_options, input_size, reader_of
+from jeton.cli.documents import Document, Reader, batches, input_options, input_size
 from jeton.cli.terminal import Progress
 from jeton.cli.token_files import FORMS, Form, NpyWriter, dtype_for, form_for, output
-from jeton.cli.tokenizers import encoding_options, load, special_of, tokenizer_options
+from jeton.cli.tokenizers import Source, encoding_options, tokenizer_options
 
 __all__ = ["encode"]
 
@@ -54,16 +54,10 @@ The forms of the output:
     help="npy: write where each document begins, and the end of the last, as int64.",
 )
 def encode(
-    tokenizer: str,
-    merges: str | None,
-    pattern: str | None,
-    special_tokens: dict[str, int] | None,
+    source: Source,
     paths: tuple[str, ...],
-    lines: bool,
-    field: str | None,
-    invalid: str,
-    special: tuple[str, ...],
-    add_special_tokens: bool,
+    reader: Reader,
+    options: dict[str, Any],
     target: str | None,
     form: Form | None,
     spans: bool,
@@ -74,12 +68,7 @@ def encode(
         raise click.UsageError("--spans needs --format jsonl.")
     if offsets and form != "npy":
         raise click.UsageError("--offsets needs --format npy; the other forms keep documents apart.")
-    reader = reader_of(lines, field, invalid)
-    options: dict[str, Any] = {
-        "special": special_of(special),
-        "add_special_tokens": add_special_tokens,
-    }
-    tok = load(tokenizer, merges, pattern, special_tokens)
+    tok = source.load()
 
     with contextlib.ExitStack() as stack:
         progress = stack.enter_context(Progress("encoding", input_size(paths)))

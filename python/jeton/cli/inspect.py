@@ -13,7 +13,7 @@ from jeton.cli.colours import LEGEND, Piece, flow, paint, visible
 from jeton.cli.command import Command, use_colour
 from jeton.cli.documents import Reader
 from jeton.cli.terminal import Progress, columns, heading, shorten, table
-from jeton.cli.tokenizers import encoding_options, load, special_of, tokenizer_options
+from jeton.cli.tokenizers import Source, encoding_options, tokenizer_options
 
 __all__ = ["inspect"]
 
@@ -42,15 +42,11 @@ Examples:
 )
 @encoding_options
 def inspect(
-    tokenizer: str,
-    merges: str | None,
-    pattern: str | None,
-    special_tokens: dict[str, int] | None,
+    source: Source,
     text: str | None,
     file: str | None,
     rows: int,
-    special: tuple[str, ...],
-    add_special_tokens: bool,
+    options: dict[str, Any],
 ) -> None:
     if text is not None and file is not None:
         raise click.UsageError("give TEXT or --file, not both.")
@@ -59,12 +55,11 @@ def inspect(
         with Progress("reading", None) as progress:
             (document,) = Reader(errors="replace").documents([path], progress)
             text = document.text
-    tok = load(tokenizer, merges, pattern, special_tokens)
+    tok = source.load()
     if text is None:
-        for line in anatomy(tok, tokenizer):
+        for line in anatomy(tok, source.name):
             click.echo(line)
     else:
-        options = {"special": special_of(special), "add_special_tokens": add_special_tokens}
         _show_text(tok, text, options, rows)
 
 

@@ -131,8 +131,8 @@ def read_array(file: BinaryIO, place: str) -> npt.NDArray[np.integer]:
             array = np.load(file, allow_pickle=False)
         else:
             array = np.load(io.BytesIO(file.read()), allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise FormatError(f"{place}: not a readable .npy file: {error}") from None
+    except (ValueError, EOFError, SyntaxError):
+        raise FormatError(f"{place}: not a whole .npy file of numbers") from None
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise FormatError(
             f"{place}: expected one row of whole numbers, not {array.dtype} of shape {array.shape}"

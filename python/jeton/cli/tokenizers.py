@@ -6,14 +6,16 @@ Look here for the argument TOKENIZER and for `--merges`, `--pattern`, `--special
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Set
+from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, cast
 
 import click
 
 import jeton
 
-__all__ = ["Special", "encoding_options", "load", "special_of", "tokenizer_options"]
+__all__ = ["Source", "encoding_options", "special_of", "tokenizer_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,11 +36,51 @@ def _special_token(
     return tokens or None
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a tokenizer comes from."""
+
+    name: str
+    merges: str | None
+    encoding: str | None
+    pattern: str | None
+    special_tokens: dict[str, int] | None
+
+    def load(self) -> jeton.Tokenizer:
+        """The tokenizer."""
+        return jeton.load(
+            self.name,
+            merges=self.merges,
+            encoding=self.encoding,
+            pattern=self.pattern,
+            special_tokens=self.special_tokens,
+        )
+
+
 def tokenizer_options(function: F) -> F:
-    """The argument TOKENIZER and what its file may leave open."""
+    """The argument TOKENIZER and what its file may leave open; they arrive as one `source`."""
+
+    @functools.wraps(function)
+    def command(
+        *,
+        tokenizer: str,
+        merges: str | None,
+        encoding: str | None,
+        pattern: str | None,
+        special_tokens: dict[str, int] | None,
+        **others: Any,
+    ) -> Any:
+        source = Source(tokenizer, merges, encoding, pattern, special_tokens)
+        return function(source=source, **others)
+
     decorators = [
         click.argument("tokenizer"),
         click.option("--merges", metavar="FILE", help="The merges.txt beside a vocab.json."),
+        click.option(
+            "--encoding",
+            metavar="NAME",
+            help="Which published encoding ranks are, where one file serves several.",
+        ),
         click.option(
             "--pattern",
             metavar="NAME|REGEX",
@@ -54,12 +96,18 @@ def tokenizer_options(function: F) -> F:
         ),
     ]
     for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
+        command = decorator(command)
+    return cast(F, command)
 
 
 def encoding_options(function: F) -> F:
-    """What special tokens in text mean, and whether to put some around it."""
+    """What special tokens in text mean; arrives as `options`, for the methods that encode."""
+
+    @functools.wraps(function)
+    def command(*, special: tuple[str, ...], add_special_tokens: bool, **others: Any) -> Any:
+        options = {"special": special_of(special), "add_special_tokens": add_special_tokens}
+        return function(options=options, **others)
+
     decorators = [
         click.option(
             "--special",
@@ -76,8 +124,8 @@ def encoding_options(function: F) -> F:
         ),
     ]
     for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
+        command = decorator(command)
+    return cast(F, command)
 
 
 def special_of(values: tuple[str, ...]) -> Special:
@@ -92,13 +140,3 @@ def special_of(values: tuple[str, ...]) -> Special:
     if len(values) > 1:
         raise click.UsageError(f"--special {policies[0]} stands alone; leave the others out.")
     return cast(Literal["ignore", "allow", "raise"], policies[0])
-
-
-def load(
-    tokenizer: str,
-    merges: str | None,
-    pattern: str | None,
-    special_tokens: dict[str, int] | None,
-) -> jeton.Tokenizer:
-    """The tokenizer that the options describe."""
-    return jeton.load(tokenizer, merges=merges, pattern=pattern, special_tokens=special_tokens)
