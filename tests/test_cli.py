@@ -1,0 +1,400 @@
+"""The command line, command by command, inside this process.
+
+Look here for what each command prints and how it fails; `test_cli_process.py` has what needs a
+process of its own (pipes, signals, terminals).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import jeton
+from jeton import samples
+from jeton.cli import COMMANDS, main
+
+END = "<|endoftext|>"
+
+MERGES = ["h e", "l l", "he ll", "Ġ t", "Ġt he", "hell o", "Ġ w", "o r", "Ġw or", "l d"]
+
+
+def printable() -> list[str]:
+    """The 256 characters that stand for bytes in GPT-2's files, by byte."""
+    own = {*range(33, 127), *range(161, 173), *range(174, 256)}
+    others = iter(range(256, 512))
+    return [chr(byte) if byte in own else chr(next(others)) for byte in range(256)]
+
+
+@pytest.fixture(scope="session")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder with GPT-2's pair of files: 256 bytes, ten merges, one special token."""
+    folder = tmp_path_factory.mktemp("pair")
+    tokens = [*printable(), *(merge.replace(" ", "") for merge in MERGES), END]
+    vocab = {token: number for number, token in enumerate(tokens)}
+    (folder / "vocab.json").write_text(json.dumps(vocab), encoding="utf-8")
+    (folder / "merges.txt").write_text("#version: 0.2\n" + "\n".join(MERGES) + "\n", "utf-8")
+    return str(folder)
+
+
+@pytest.fixture
+def special(pair: str) -> list[str]:
+    return [pair, "--special-token", f"{END}=266"]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(here: Path) -> Run:
+    def run(*arguments: str, input: str | bytes = b"", code: int = 0) -> Result:
+        result = CliRunner().invoke(main, arguments, input=input, catch_exceptions=False)
+        assert result.exit_code == code, result.output
+        return result
+
+    return run
+
+
+def error_of(result: Result) -> str:
+    """The one line that an error is."""
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("error: ").rstrip("\n")
+
+
+def ids_of(text: str, pair: str) -> list[int]:
+    return jeton.load(pair).encode(text)
+
+
+class TestEncode:
+    def test_a_file_is_a_document(self, run: Run, here: Path, pair: str) -> None:
+        (here / "a.txt").write_bytes(b"hello\r\nthe world\n")
+        ids = ids_of("hello\r\nthe world\n", pair)
+        assert run("encode", pair, "a.txt").stdout == " ".join(map(str, ids)) + "\n"
+
+    def test_standard_input(self, run: Run, pair: str) -> None:
+        expected = " ".join(map(str, ids_of("hello", pair))) + "\n"
+        assert run("encode", pair, input="hello").stdout == expected
+        assert run("encode", pair, "-", input="hello").stdout == expected
+
+    def test_lines_are_documents(self, run: Run, pair: str) -> None:
+        result = run("encode", pair, "--lines", input="hello\n\r\n\nhe")
+        rows = [[int(number) for number in line.split()] for line in result.stdout.split("\n")]
+        assert rows == [ids_of(text, pair) for text in ("hello", "\r", "", "he")] + [[]]
+
+    def test_a_field_of_json_lines(self, run: Run, pair: str) -> None:
+        data = '{"text": "he"}\n\n{"id": 1, "text": "hello\\nhe"}'
+        result = run("encode", pair, "--field", "text", "--format", "jsonl", input=data)
+        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        assert rows == [{"ids": ids_of(text, pair)} for text in ("he", "hello\nhe")]
+
+    def test_spans(self, run: Run, pair: str) -> None:
+        result = run("encode", pair, "--format", "jsonl", "--spans", input="é the")
+        assert json.loads(result.stdout)["spans"] == [[0, 1], [0, 1], [1, 5]]
+
+    def test_numpy_with_offsets(self, run: Run, here: Path, pair: str) -> None:
+        text = "hello\n\nthe world\n"
+        result = run("encode", pair, "--lines", "-o", "a.npy", "--offsets", "o.npy", input=text)
+        assert "as uint16" in result.stderr
+        ids, offsets = np.load("a.npy"), np.load("o.npy")
+        assert (ids.dtype, offsets.dtype) == (np.uint16, np.int64)
+        expected = [ids_of(line, pair) for line in text.splitlines()]
+        rows = zip(offsets, offsets[1:], strict=False)
+        assert [ids[start:end].tolist() for start, end in rows] == expected
+        assert sorted(path.name for path in here.iterdir()) == ["a.npy", "o.npy"]
+
+    def test_large_ids_need_uint32(self, run: Run, pair: str) -> None:
+        run("encode", pair, "--special-token", f"{END}=70000", "-o", "a.npy", input="he")
+        assert np.load("a.npy").dtype == np.uint32
+
+    def test_special_tokens(self, run: Run, special: list[str]) -> None:
+        text = f"he{END}"
+        ignored = run("encode", *special, input=text).stdout.split()
+        assert "266" not in ignored
+        assert run("encode", *special, "--special", "allow", input=text).stdout == "256 266\n"
+        assert run("encode", *special, "--special", END, input=text).stdout == "256 266\n"
+        assert END in error_of(run("encode", *special, "--special", "raise", input=text, code=1))
+        run("encode", *special, "--special", "allow", "--special", END, input=text, code=2)
+
+    def test_a_huge_line(self, run: Run, pair: str) -> None:
+        text = "hello" * 400_000
+        assert run("count", pair, "--lines", "--total", input=text).stdout == "400000\n"
+
+    @pytest.mark.parametrize(
+        ("arguments", "data", "message"),
+        [
+            (["nothing.txt"], b"", "nothing.txt: no such file"),
+            (["."], b"", "is a directory"),
+            ([], b"ab\xffcd", "-: byte 2 (0xff) is not UTF-8"),
+            (["--lines"], b"ab\nc\xff", "-:2: byte 1 (0xff) is not UTF-8"),
+            (["--field", "x"], b'{"y": 1}', "-:1: no field 'x' (its fields: 'y')"),
+            (["--field", "x"], b'{"x": 1}', "-:1: the field 'x' is not a string"),
+            (["--field", "x"], b"[]", "-:1: not a JSON object"),
+            (["--field", "x"], b"{", "-:1: not JSON"),
+            (["--field", "x"], b"[" * 200_000, "-:1: "),
+            (["-o", "no/where"], b"a", "no: no such file or directory"),
+        ],
+    )
+    def test_errors(
+        self, run: Run, pair: str, arguments: list[str], data: bytes, message: str
+    ) -> None:
+        assert message in error_of(run("encode", pair, *arguments, input=data, code=1))
+
+    def test_a_failed_file_is_not_left(self, run: Run, here: Path, pair: str) -> None:
+        (here / "out.txt").write_text("before")
+        run("encode", pair, "--lines", "-o", "out.txt", input=b"he\n\xff", code=1)
+        assert (here / "out.txt").read_text() == "before"
+        assert [path.name for path in here.iterdir()] == ["out.txt"]
+
+    def test_invalid_bytes_can_be_replaced(self, run: Run, pair: str) -> None:
+        result = run("encode", pair, "--invalid", "replace", input=b"he\xff")
+        assert result.stdout.split() == [str(number) for number in ids_of("he\ufffd", pair)]
+
+    def test_options_that_exclude_each_other(self, run: Run, pair: str) -> None:
+        for arguments in (["--lines", "--field", "x"], ["--spans"], ["--offsets", "o.npy"]):
+            assert "Error: " in run("encode", pair, *arguments, code=2).stderr
+
+
+class TestDecode:
+    @pytest.mark.parametrize("form", ["text", "jsonl", "npy"])
+    @pytest.mark.parametrize("text", ["", "hello", "a\r\n\n b\u2028", samples.read("languages")])
+    def test_one_document_comes_back_exactly(
+        self, run: Run, here: Path, pair: str, form: str, text: str
+    ) -> None:
+        (here / "a.txt").write_bytes(text.encode())
+        run("encode", pair, "a.txt", "--format", form, "-o", "ids")
+        assert run("decode", pair, "ids").stdout_bytes == text.encode()
+        assert run("decode", pair, input=(here / "ids").read_bytes()).stdout_bytes == text.encode()
+
+    def test_lines_come_back_exactly(self, run: Run, pair: str) -> None:
+        text = "hello\n\n the\nworld\n"
+        ids = run("encode", pair, "--lines", input=text).stdout
+        assert run("decode", pair, "--lines", input=ids).stdout == text
+        run("encode", pair, "--lines", "-o", "a.npy", "--offsets", "o.npy", input=text)
+        assert run("decode", pair, "a.npy", "--offsets", "o.npy", "--lines").stdout == text
+
+    def test_json_lines(self, run: Run, pair: str) -> None:
+        result = run("decode", pair, "--jsonl", input="[256, 10]\n195\n")
+        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        assert rows == [{"text": "he\n"}, {"text": "\ufffd"}]
+
+    def test_bytes_that_are_not_text(self, run: Run, pair: str) -> None:
+        assert run("decode", pair, input="195").stdout_bytes == b"\xc3"
+        assert run("decode", pair, "--errors", "replace", input="195").stdout == "\ufffd"
+        error_of(run("decode", pair, "--errors", "strict", input="195", code=1))
+
+    def test_special_tokens_can_be_left_out(self, run: Run, special: list[str]) -> None:
+        assert run("decode", *special, input="256 266").stdout == f"he{END}"
+        result = run("decode", *special, "--skip-special-tokens", input="256 266")
+        assert result.stdout == "he"
+
+    @pytest.mark.parametrize(
+        ("data", "message"),
+        [
+            (b"1 two 3", "-:1: 'two' is not a token id"),
+            (b"1\n-2", "-:2: '-2' is not a token id"),
+            (b"99999999999999999999", "is not a token id"),
+            (b"[4294967296]", "-:1: 4294967296 is not a token id"),
+            (b"[-1]", "-1 is not a token id"),
+            (b"[1.5]", "expected"),
+            (b"[true]", "expected"),
+            (b'{"tokens": []}', "expected"),
+            (b"{", "not JSON"),
+            (b"\x93NUMPY\x01", "-: not a whole .npy file"),
+            (b"5000", "5000"),
+        ],
+    )
+    def test_errors(self, run: Run, pair: str, data: bytes, message: str) -> None:
+        assert message in error_of(run("decode", pair, input=data, code=1))
+
+    @pytest.mark.parametrize("array", [np.zeros((2, 2), int), np.zeros(2), np.array([-1])])
+    def test_arrays_that_hold_no_ids(
+        self, run: Run, here: Path, pair: str, array: np.ndarray
+    ) -> None:
+        np.save("a.npy", array)
+        error_of(run("decode", pair, "a.npy", code=1))
+
+    def test_offsets_must_fit(self, run: Run, pair: str) -> None:
+        np.save("a.npy", np.array([1, 2, 3]))
+        np.save("o.npy", np.array([0, 2]))
+        assert "rise from 0" in error_of(
+            run("decode", pair, "a.npy", "--offsets", "o.npy", code=1)
+        )
+
+
+class TestCount:
+    def test_the_table(self, run: Run, here: Path, pair: str) -> None:
+        (here / "a.txt").write_text("hello the")
+        (here / "b.txt").write_text("")
+        lines = run("count", pair, "a.txt", "b.txt").stdout.splitlines()
+        assert [line.split() for line in lines] == [
+            ["tokens", "bytes", "bytes/token"],
+            ["2", "9", "4.50", "a.txt"],
+            ["0", "0", "–", "b.txt"],
+            ["2", "9", "4.50", "total"],
+        ]
+
+    def test_other_forms(self, run: Run, pair: str) -> None:
+        text = "hello\nhe the\n"
+        assert run("count", pair, "--total", input="hello the").stdout == "2\n"
+        assert run("count", pair, "--lines", "--each", input=text).stdout == "1\n2\n"
+        (record,) = run("count", pair, "--lines", "--jsonl", input=text).stdout.splitlines()
+        assert json.loads(record) == {
+            "file": "-",
+            "documents": 2,
+            "tokens": 3,
+            "bytes": 11,
+            "bytes_per_token": 11 / 3,
+        }
+
+    def test_it_agrees_with_encode(self, run: Run, here: Path, pair: str) -> None:
+        for name, text in samples.read_all().items():
+            (here / name).write_bytes(text.encode())
+        expected = sum(len(ids_of(text, pair)) for text in samples.read_all().values())
+        assert run("count", pair, "--total", *samples.NAMES).stdout == f"{expected}\n"
+
+    def test_a_file_that_is_no_tokenizer(self, run: Run, here: Path) -> None:
+        (here / "a.txt").write_text("not a tokenizer")
+        assert "a.txt" in error_of(run("count", "a.txt", "a.txt", code=1))
+        assert "missing.json" in error_of(run("count", "missing.json", "a.txt", code=1))
+
+
+class TestInspect:
+    def test_a_tokenizer(self, run: Run, special: list[str]) -> None:
+        output = run("inspect", *special).stdout
+        for part in ("267", "uint16", "all 256", "BPE by merges", END, "Latin", "ByteLevel"):
+            assert part in output
+
+    def test_a_text(self, run: Run, pair: str) -> None:
+        output = run("inspect", pair, "hello the\té\n", "--rows", "3").stdout
+        assert "hello│·the│→│‹c3›│‹a9›│⏎" in output
+        assert "6 tokens · 12 characters · 13 bytes" in output
+        assert "3 more" in output
+
+    def test_colour_replaces_the_separators(self, run: Run, pair: str) -> None:
+        output = run("inspect", pair, "hello the", "--color", "always").stdout
+        assert "│" not in output
+        assert output.count("\x1b[") > 4
+
+    def test_special_tokens_are_told_apart(self, run: Run, special: list[str]) -> None:
+        output = run("inspect", *special, f"he{END}", "--special", "allow").stdout
+        assert f"he│{END}" in output
+
+    def test_nothing(self, run: Run, pair: str) -> None:
+        assert "0 tokens" in run("inspect", pair, "").stdout
+
+    def test_files_and_standard_input(self, run: Run, here: Path, pair: str) -> None:
+        (here / "a.txt").write_bytes(b"he\xff")
+        assert "‹U+" not in run("inspect", pair, "--file", "a.txt").stdout
+        assert "1 token ·" in run("inspect", pair, "-", input="hello").stdout
+        run("inspect", pair, "text", "--file", "a.txt", code=2)
+
+    @pytest.mark.parametrize("columns", ["20", "40", "50", "200"])
+    def test_any_width(
+        self, run: Run, pair: str, columns: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", columns)
+        for arguments in ([pair], [pair, "hello the world, 図書館 and a long text " * 4]):
+            run("inspect", *arguments)
+
+
+class TestConvert:
+    def test_it_says_what_it_compared(self, run: Run, here: Path, pair: str) -> None:
+        output = run("convert", pair, "out.json").stdout
+        assert output.startswith("out.json\n")
+        assert "0 differences" in output
+        text = samples.read("essays")
+        assert jeton.load("out.json").encode(text) == ids_of(text, pair)
+        assert [path.name for path in here.iterdir()] == ["out.json"]
+
+    def test_there_and_back(self, run: Run, here: Path, special: list[str]) -> None:
+        run("convert", *special, "a.json")
+        run("convert", "a.json", "vocab.json")
+        assert (here / "merges.txt").exists()
+        run("convert", "vocab.json", "b.json", "--special-token", f"{END}=266")
+        text = samples.read("languages") + END
+        first, second = jeton.load("a.json"), jeton.load("b.json")
+        assert first.encode(text, special="allow") == second.encode(text, special="allow")
+
+    def test_ranks(self, run: Run, pair: str) -> None:
+        result = run("convert", pair, "a.tiktoken")
+        assert "hold neither the pattern" in result.stderr
+        again = jeton.load("a.tiktoken", pattern="gpt2")
+        assert again.encode("hello the world") == ids_of("hello the world", pair)
+
+    def test_a_file_that_exists_is_kept(self, run: Run, here: Path, pair: str) -> None:
+        (here / "a.json").write_text("mine")
+        assert "--force" in error_of(run("convert", pair, "a.json", code=1))
+        assert (here / "a.json").read_text() == "mine"
+        run("convert", pair, "a.json", "--force")
+        assert jeton.load("a.json").vocab_size == 267
+
+    @pytest.mark.parametrize("target", ["a.unknown", "no/where.json"])
+    def test_targets_that_cannot_be(
+        self, run: Run, here: Path, pair: str, target: str
+    ) -> None:
+        error_of(run("convert", pair, target, code=1))
+        assert list(here.iterdir()) == []
+
+    def test_a_result_that_differs_is_not_kept(
+        self, run: Run, here: Path, pair: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        other = jeton.CharTrainer(unk_token="?").train("abc")
+        monkeypatch.setattr(jeton.Tokenizer, "save", lambda self, path: other.save(path))
+        monkeypatch.setattr("jeton.cli.convert.jeton.load", lambda path, **_: other)
+        monkeypatch.setattr(other.__class__, "save", lambda self, path: Path(path).write_text(""))
+        monkeypatch.setattr(
+            "jeton.cli.convert.Source.load", lambda self: jeton.CharTrainer(unk_token="?").train("b")
+        )
+        assert "not kept" in error_of(run("convert", pair, "a.json", code=1))
+        assert list(here.iterdir()) == []
+
+
+class TestDemo:
+    def test_it_leaves_what_it_says(self, run: Run, here: Path) -> None:
+        output = run("demo", "--vocab-size", "600", "--out", "out").stdout
+        assert "byte for byte" in output
+        tok = jeton.load("out/tokenizer.json")
+        tokens = np.load("out/tokens.npy")
+        assert tok.vocab_size == 600
+        text = tok.decode(tokens, skip_special_tokens=True)
+        assert text == "".join(samples.read_all().values())
+
+
+class TestHelp:
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_every_command_teaches_by_example(self, run: Run, command: str) -> None:
+        output = run(command, "--help").stdout
+        assert f"jeton {command}" in output.partition("Examples:")[2]
+
+    def test_the_group(self, run: Run) -> None:
+        output = run("--help").stdout
+        assert all(f"  {command} " in output for command in COMMANDS)
+        assert jeton.__version__ in run("--version").stdout
+
+    def test_a_misspelt_command(self, run: Run) -> None:
+        assert "Did you mean 'inspect'?" in run("inspec", code=2).stderr
+
+    def test_bad_special_token(self, run: Run, pair: str) -> None:
+        assert "TOKEN=ID" in run("encode", pair, "--special-token", "x", code=2).stderr
+
+
+def test_debug_shows_the_traceback(here: Path, pair: str) -> None:
+    result = CliRunner().invoke(main, ["encode", pair, "nothing", "--debug"])
+    assert isinstance(result.exception, FileNotFoundError)
+
+
+def test_quiet_leaves_results_alone(run: Run, pair: str) -> None:
+    result = run("encode", pair, "-q", "-o", "a.npy", input="he")
+    assert (result.stdout, result.stderr) == ("", "")

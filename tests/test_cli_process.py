@@ -1,0 +1,96 @@
+"""The command line in a process of its own: pipes, signals, terminals.
+
+Look here for broken pipes, Ctrl-C, colour and progress; `test_cli.py` has the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import jeton
+from jeton import samples
+
+JETON = [sys.executable, "-m", "jeton"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
+    jeton.CharTrainer(unk_token="<unk>").train(samples.read("essays")).save(path)
+    return str(path)
+
+
+def test_a_reader_that_leaves_is_no_error(tokenizer: str, tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("a line\n" * 300_000)
+    with subprocess.Popen(
+        [*JETON, "encode", tokenizer, "--lines", str(text)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout and process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(60) == 141
+        assert process.stderr.read() == b""
+
+
+def test_an_interrupt_leaves_nothing_half_written(tokenizer: str, tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [*JETON, "encode", tokenizer, "--lines", "-o", str(tmp_path / "out.npy")],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin and process.stderr
+        process.stdin.write(b"a line\n" * 1_000_000)
+        process.stdin.flush()
+        until = time.monotonic() + 30
+        while not list(tmp_path.iterdir()) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert list(tmp_path.iterdir()), "work has begun"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert process.stderr.read().decode().startswith("jeton: interrupted")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_colour_in_a_pipe(tokenizer: str) -> None:
+    for arguments in (["inspect", tokenizer, "some text"], ["inspect", tokenizer]):
+        output = subprocess.run([*JETON, *arguments], capture_output=True, check=True)
+        assert b"\x1b" not in output.stdout + output.stderr
+
+
+@pytest.mark.parametrize(("variable", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colour_on_a_terminal(
+    tokenizer: str, variable: dict[str, str], coloured: bool
+) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    environment |= {"TERM": "xterm-256color", **variable}
+    output = on_a_terminal([*JETON, "inspect", tokenizer, "some text"], environment)
+    assert (b"\x1b[48;5;" in output) == coloured
+
+
+def on_a_terminal(command: list[str], environment: dict[str, str]) -> bytes:
+    """What a command writes to a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment):
+        os.close(theirs)
+        output = b""
+        while True:
+            try:
+                part = os.read(ours, 1 << 16)
+            except OSError:  # what Linux says when the other side has closed
+                break
+            if not part:
+                break
+            output += part
+    os.close(ours)
+    return output
