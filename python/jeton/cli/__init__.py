@@ -55,8 +55,6 @@ class Commands(click.Group):
         return command
 
 
-@click.group(
-    cls=Commands, help=HELP, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=Commands, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(jeton.__version__, "-V", "--version", prog_name="jeton")
 def main() -> None: ...

@@ -64,8 +64,11 @@ def _sizes(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
     yield "tokens", f"{tok.vocab_size:,}" + (f", made by {merges:,} merges" if merges else "")
     dtype = np.dtype(dtype_for(tok.max_id))
     gaps = tok.max_id + 1 - tok.vocab_size
-    yield "ids", f"0 to {tok.max_id:,}" + (f", {gaps:,} of them unused" if gaps else "") + (
-        f"; they fit in {dtype}"
+    yield (
+        "ids",
+        f"0 to {tok.max_id:,}"
+        + (f", {gaps:,} of them unused" if gaps else "")
+        + (f"; they fit in {dtype}"),
     )
     single = sum(bytes([byte]) in tok.vocab for byte in range(256))
     if single == 256:
@@ -95,8 +98,7 @@ def _model(tok: jeton.Tokenizer) -> str:
     told = [
         f"{field.name}={getattr(model, field.name)!r}"
         for field in dataclasses.fields(model)  # type: ignore[arg-type]
-        if field.default is not dataclasses.MISSING
-        and getattr(model, field.name) != field.default
+        if field.default is not dataclasses.MISSING and getattr(model, field.name) != field.default
     ]
     return " ".join(filter(None, [type(model).__name__, rule, ", ".join(told)]))
 
@@ -158,9 +160,11 @@ def _lengths(lengths: list[int]) -> str:
 
 def _tokens(rows: Iterable[tuple[str, int, bytes]]) -> str:
     cells = [(why, f"{number:,}", token) for why, number, token in rows]
-    used = sum(max(width_of(row[column]) for row in cells) + 2 for column in (0, 1))
+    used = max(width_of(why) for why, *_ in cells) + max(len(number) for _, number, _ in cells) + 4
     room = max(16, columns() - used - 2)
-    return table([(why, number, shorten(visible(token), room)) for why, number, token in cells], "<><")
+    return table(
+        [(why, number, shorten(visible(token), room)) for why, number, token in cells], "<><"
+    )
 
 
 def _kind(token: bytes) -> str:
@@ -220,9 +224,7 @@ Entry = tuple[int, bytes, str]
 """A token: its id, its bytes, and its text."""
 
 
-def _odd(
-    tok: jeton.Tokenizer, tokens: list[tuple[int, bytes]]
-) -> Iterator[tuple[str, int, bytes]]:
+def _odd(tok: jeton.Tokenizer, tokens: list[tuple[int, bytes]]) -> Iterator[tuple[str, int, bytes]]:
     """Tokens worth a second look: long runs, strange mixtures, those that never come back."""
     texts = [(number, token, text) for number, token in tokens if (text := _text(token))]
     runs = [item for item in texts if len(item[2]) > 3 and len(set(item[2])) == 1]
@@ -233,9 +235,7 @@ def _odd(
     yield from _some("two scripts", mixed, _longest_first)
     if all(bytes([byte]) in tok.vocab for byte in range(256)):
         batch = tok.encode_batch([text for _, _, text in texts])
-        lost = [
-            item for item, ids in zip(texts, batch.tolist(), strict=True) if ids != [item[0]]
-        ]
+        lost = [item for item, ids in zip(texts, batch.tolist(), strict=True) if ids != [item[0]]]
         yield from _some(f"not one token alone ({len(lost):,})", lost, _longest_first)
 
 

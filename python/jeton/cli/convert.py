@@ -73,7 +73,9 @@ def convert(
     ]
     click.echo(table(rows, ">>><"))
     if path.suffix == ".tiktoken":
-        echo_note("ranks hold neither the pattern nor special tokens: give both to whoever reads it")
+        echo_note(
+            "ranks hold neither the pattern nor special tokens: give both to whoever reads it"
+        )
 
 
 @contextlib.contextmanager
@@ -105,9 +107,7 @@ def _verify(tok: jeton.Tokenizer, written: Path) -> list[Check]:
     library = library_encoder(written, pattern, specials)
     if library is not None:
         name, encode = library
-        checks.append(
-            compare(name, lambda text: tok.encode(text, special="allow"), encode, texts)
-        )
+        checks.append(compare(name, lambda text: tok.encode(text, special="allow"), encode, texts))
     return checks
 
 

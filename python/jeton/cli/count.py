@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +70,7 @@ def count(
         raise click.UsageError("--total, --each and --jsonl exclude each other.")
     tok = source.load()
     tallies: dict[str, Tally] = {path: Tally() for path in paths}
-    stdout = click.get_binary_stream("stdout")
+    stdout = sys.stdout.buffer
     with Progress("counting", input_size(paths)) as progress:
         for group in batches(reader.documents(paths, progress)):
             counts = tok.count_batch([document.text for document in group], **options)

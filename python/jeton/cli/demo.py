@@ -146,7 +146,7 @@ def _say(text: str) -> None:
 def _merges_of_note(tok: jeton.Tokenizer) -> str:
     merges = tok.merges
     last = len(merges)
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for number in (1, 2, 3, 4, 5, 10, 50, 200, 1_000, 2_000, last):
         if number <= last and (not rows or rows[-1][0] != f"{number:,}"):
             left, right = merges[number - 1]
@@ -201,7 +201,7 @@ def _comparison(measured: list[Measured]) -> None:
         sum(sample.tokens for sample in measured),
     )
     room = max(8, min(WIDEST_BAR, columns() - 58))
-    rows = [("", "bytes", "characters", "tokens", "bytes/token", "")]
+    rows: list[tuple[str, ...]] = [("", "bytes", "characters", "tokens", "bytes/token", "")]
     for sample in [*measured, total]:
         share = sample.bytes / sample.tokens
         best = max(row.bytes / row.tokens for row in measured)

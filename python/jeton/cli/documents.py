@@ -112,7 +112,7 @@ def _field(line: str, field: str, place: str) -> str:
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
     if path == STDIN:
-        yield click.get_binary_stream("stdin")
+        yield sys.stdin.buffer
     else:
         with open(path, "rb") as file:
             yield file

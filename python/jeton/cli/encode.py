@@ -67,7 +67,9 @@ def encode(
     if spans and form != "jsonl":
         raise click.UsageError("--spans needs --format jsonl.")
     if offsets and form != "npy":
-        raise click.UsageError("--offsets needs --format npy; the other forms keep documents apart.")
+        raise click.UsageError(
+            "--offsets needs --format npy; the other forms keep documents apart."
+        )
     tok = source.load()
 
     with contextlib.ExitStack() as stack:

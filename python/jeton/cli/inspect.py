@@ -96,9 +96,7 @@ def _many(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def _rows(
-    ids: list[int], spans: list[tuple[int, int]], pieces: list[Piece], width: int
-) -> str:
+def _rows(ids: list[int], spans: list[tuple[int, int]], pieces: list[Piece], width: int) -> str:
     """The table: number, id, token, span, bytes; what a narrow terminal has no room for is cut."""
     header = ("", "id", "token", "span", "bytes")
     rows = [tuple(click.style(name, dim=True) for name in header)]

@@ -84,7 +84,8 @@ def bar(share: float, width: int) -> str:
     ('██', '████', '█▎')
     """
     eighths = round(max(0.0, min(1.0, share)) * width * 8)
-    return "█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8]
+    parts: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
+    return "█" * (eighths // 8) + parts[eighths % 8]
 
 
 def human_bytes(size: float) -> str:

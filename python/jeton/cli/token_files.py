@@ -9,18 +9,28 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-import click
 import numpy as np
 import numpy.typing as npt
 
 from jeton.cli.command import replacing
 from jeton.errors import FileError, FormatError
 
-__all__ = ["FORMS", "Form", "NpyWriter", "dtype_for", "form_for", "output", "read_array", "read_ids"]
+__all__ = [
+    "FORMS",
+    "Form",
+    "NpyWriter",
+    "dtype_for",
+    "form_for",
+    "output",
+    "read_array",
+    "read_ids",
+]
 
 Form = Literal["text", "jsonl", "npy"]
 FORMS: tuple[Form, ...] = ("text", "jsonl", "npy")
@@ -50,7 +60,7 @@ def dtype_for(max_id: int) -> type[np.uint16] | type[np.uint32]:
 def output(path: str | None) -> Iterator[BinaryIO]:
     """Where results go: a file that appears only when it is whole, or standard output."""
     if path is None or path == "-":
-        stdout = click.get_binary_stream("stdout")
+        stdout = sys.stdout.buffer
         yield stdout
         stdout.flush()
     else:
@@ -101,17 +111,18 @@ def read_ids(path: str) -> Iterator[npt.NDArray[np.uint32]]:
         FormatError: something that is not an id.
     """
     if path == "-":
-        yield from _read(io.BufferedReader(click.get_binary_stream("stdin")), path)  # type: ignore[arg-type]
+        yield from _read(sys.stdin.buffer, path)
     else:
         with open(path, "rb") as file:
             yield from _read(file, path)
 
 
-def _read(file: io.BufferedReader, path: str) -> Iterator[npt.NDArray[np.uint32]]:
-    if file.peek(len(_MAGIC)).startswith(_MAGIC):
-        yield _as_ids(read_array(file, path), path)
+def _read(file: BinaryIO, path: str) -> Iterator[npt.NDArray[np.uint32]]:
+    first = file.readline()
+    if first.startswith(_MAGIC):
+        yield _as_ids(read_array(io.BytesIO(first + file.read()), path), path)
         return
-    for number, line in enumerate(file, 1):
+    for number, line in enumerate(chain([first] if first else [], file), 1):
         place = f"{path}:{number}"
         words = line.split()
         if words and words[0][:1] in (b"{", b"["):
@@ -127,10 +138,7 @@ def read_array(file: BinaryIO, place: str) -> npt.NDArray[np.integer]:
         FormatError: the file holds something else.
     """
     try:
-        if file.seekable():
-            array = np.load(file, allow_pickle=False)
-        else:
-            array = np.load(io.BytesIO(file.read()), allow_pickle=False)
+        array: npt.NDArray[np.integer] = np.load(file, allow_pickle=False)
     except (ValueError, EOFError, SyntaxError):
         raise FormatError(f"{place}: not a whole .npy file of numbers") from None
     if array.ndim != 1 or array.dtype.kind not in "iu":

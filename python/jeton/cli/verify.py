@@ -23,9 +23,7 @@ Encode = Callable[[str], Sequence[int]]
 
 HARD_STRINGS = 2_000
 
-GPT2_PATTERN = (
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-)
+GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 _ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz",
