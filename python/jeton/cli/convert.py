@@ -17,7 +17,7 @@ from jeton.cli.command import Command, echo_note
 from jeton.cli.terminal import shorten, table
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.cli.verify import Check, compare, library_encoder, pattern_of, sample_texts
-from jeton.errors import FileError, UnsupportedError
+from jeton.errors import FileError, JetonError, UnsupportedError
 
 __all__ = ["convert"]
 
@@ -54,7 +54,10 @@ def convert(
         raise FileError(f"{path.parent}: no such folder to write into")
     tok = source.load()
     with _workshop(path) as folder:
-        tok.save(folder / path.name)
+        try:
+            tok.save(folder / path.name)
+        except JetonError as error:
+            raise type(error)(str(error).replace(str(folder / path.name), target)) from None
         checks = _verify(tok, folder / path.name)
         differing = [check for check in checks if check.differing]
         if differing:
