@@ -1,6 +1,32 @@
-"""Tokenizers: everything between raw text and the tensors that enter a language model."""
+"""Tokenizers: everything between raw text and the tensors that enter a language model.
 
-from jeton._core import Tokenizer as CoreTokenizer
+Example:
+    >>> import jeton
+    >>> tok = jeton.CharTrainer().train("to be or not to be")
+    >>> tok.encode("robot")
+    [5, 4, 1, 4, 6]
+    >>> tok.decode([5, 4, 1, 4, 6])
+    'robot'
+"""
+
+from jeton import components, errors
+from jeton._core import __version__
+from jeton.components import AddedToken
+from jeton.encoding import Encoding, PaddedBatch, TokenBatch
 from jeton.errors import JetonError
+from jeton.tokenizer import Tokenizer, load
+from jeton.trainers import CharTrainer
 
-__all__ = ["CoreTokenizer", "JetonError"]
+__all__ = [
+    "AddedToken",
+    "CharTrainer",
+    "Encoding",
+    "JetonError",
+    "PaddedBatch",
+    "TokenBatch",
+    "Tokenizer",
+    "__version__",
+    "components",
+    "errors",
+    "load",
+]

@@ -1,7 +1,6 @@
 //! Files: tokenizers loaded from paths and saved to them.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use jeton_core::format::{self, LoadOptions, known};
 use pyo3::prelude::*;
@@ -28,9 +27,7 @@ pub fn load(
             merges,
         };
         let core = py.detach(|| format::load(&path, &options))?;
-        Ok(Tokenizer {
-            core: Arc::new(core),
-        })
+        Ok(core.into())
     })
 }
 

@@ -6,8 +6,10 @@
 mod errors;
 mod files;
 mod ids;
+mod model;
 mod options;
 mod pool;
+mod stages;
 mod text;
 mod tokenizer;
 
@@ -20,6 +22,10 @@ mod _core {
 
     #[pymodule_export]
     use super::files::{fingerprint, load, published_encodings, save};
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::stages::{canonical_component, check_regex, did_you_mean};
     #[pymodule_export]
     use super::tokenizer::Tokenizer;
 

@@ -5,15 +5,18 @@
 
 use std::sync::Arc;
 
-use jeton_core::added_tokens::AddedToken;
-use jeton_core::{EncodeOptions, Stages};
+use jeton_core::format::{huggingface, snapshot, tiktoken};
+use jeton_core::model::{Sampler, Sampling};
+use jeton_core::pattern::{Dialect, Regex, SearchPattern};
+use jeton_core::{EncodeOptions, Error, ErrorKind, OnInvalid};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
-use crate::errors::{Failure, Outcome, argument, guard, wrong_type};
+use crate::errors::{Failure, Outcome, guard, wrong_type};
 use crate::ids::{id, ids};
-use crate::options::{encode_options, unit};
+use crate::model::{self, Model, vocab};
+use crate::options::{self, encode_options};
 use crate::pool;
 use crate::text::Text;
 
@@ -27,9 +30,37 @@ pub struct Tokenizer {
     pub(crate) core: Arc<jeton_core::Tokenizer>,
 }
 
+impl From<jeton_core::Tokenizer> for Tokenizer {
+    fn from(core: jeton_core::Tokenizer) -> Self {
+        Self {
+            core: Arc::new(core),
+        }
+    }
+}
+
 impl Tokenizer {
     fn ids_of(&self, text: &str, options: &EncodeOptions) -> jeton_core::Result<Vec<u32>> {
         Ok(self.core.encode(text, None, options)?.ids)
+    }
+
+    /// The text of ids, or the bytes where what is not UTF-8 in them is for Python to deal with.
+    fn decode_ids(
+        &self,
+        ids: &[u32],
+        skip_special_tokens: bool,
+        errors: &str,
+    ) -> jeton_core::Result<Decoded> {
+        match errors {
+            "replace" => self
+                .core
+                .decode(ids, skip_special_tokens, OnInvalid::Replace)
+                .map(Decoded::Text),
+            _ => {
+                let bytes = self.core.decode_bytes(ids, skip_special_tokens)?;
+                Ok(String::from_utf8(bytes)
+                    .map_or_else(|error| Decoded::Bytes(error.into_bytes()), Decoded::Text))
+            }
+        }
     }
 
     fn encode_text(
@@ -48,28 +79,87 @@ impl Tokenizer {
 
 #[pymethods]
 impl Tokenizer {
+    /// A tokenizer of a model and of the stages around it, as `stages` gave them.
+    #[staticmethod]
+    fn build(py: Python<'_>, model: &Model, stages: &str) -> PyResult<Self> {
+        guard(py, || {
+            let core = py.detach(|| {
+                let stages = huggingface::read_stages(stages.as_bytes(), Some(model.core.clone()))?;
+                jeton_core::Tokenizer::new(stages)
+            })?;
+            Ok(core.into())
+        })
+    }
+
+    /// The tokenizer of a `tokenizer.json`.
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        guard(py, || {
+            let core =
+                py.detach(|| jeton_core::Tokenizer::new(huggingface::read(text.as_bytes())?))?;
+            Ok(core.into())
+        })
+    }
+
+    /// The tokenizer as a `tokenizer.json`.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        guard(py, || {
+            Ok(py.detach(|| huggingface::write(self.core.stages()))?)
+        })
+    }
+
+    /// tiktoken's tokenizer of ranks: a dict, a pattern in its dialect, special tokens with ids.
+    #[staticmethod]
+    fn from_ranks(
+        py: Python<'_>,
+        ranks: &Bound<'_, PyAny>,
+        pattern: &str,
+        special_tokens: Vec<(String, u32)>,
+    ) -> PyResult<Self> {
+        guard(py, || {
+            let ranks = vocab("ranks", ranks)?;
+            let core = py.detach(|| {
+                let pattern =
+                    Regex::new(pattern, Dialect::Tiktoken).map_err(|error| error.at("pattern"))?;
+                let pattern = SearchPattern::Regex(pattern);
+                jeton_core::Tokenizer::new(tiktoken::stages(ranks, pattern, special_tokens)?)
+            })?;
+            Ok(core.into())
+        })
+    }
+
     /// A tokenizer from the bytes that `image` gave.
     #[staticmethod]
     fn from_image(py: Python<'_>, image: &[u8]) -> PyResult<Self> {
+        guard(py, || Ok(py.detach(|| snapshot::read(image))?.into()))
+    }
+
+    /// The tokenizer as bytes, for pickling.
+    fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         guard(py, || {
-            let stages: Stages = postcard::from_bytes(image).map_err(|error| {
-                argument(format!("these bytes are no pickled tokenizer: {error}"))
-            })?;
-            let core = py.detach(|| jeton_core::Tokenizer::new(stages))?;
-            Ok(Self {
-                core: Arc::new(core),
+            let image = py.detach(|| snapshot::write(&self.core))?;
+            Ok(PyBytes::new(py, &image))
+        })
+    }
+
+    /// All stages but the model, as JSON in the shape of a `tokenizer.json`.
+    fn stages(&self, py: Python<'_>) -> PyResult<String> {
+        guard(py, || Ok(huggingface::write_stages(self.core.stages())?))
+    }
+
+    /// The model.
+    fn model(&self, py: Python<'_>) -> PyResult<Model> {
+        guard(py, || {
+            Ok(Model {
+                core: self.core.stages().model.clone(),
             })
         })
     }
 
-    /// The tokenizer as bytes, for pickling between equal versions.
-    fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        guard(py, || {
-            let image = py
-                .detach(|| postcard::to_stdvec(self.core.stages()))
-                .map_err(|error| argument(error.to_string()))?;
-            Ok(PyBytes::new(py, &image))
-        })
+    /// What kind of model it is.
+    #[getter]
+    fn model_kind(&self) -> &'static str {
+        model::kind(&self.core.stages().model)
     }
 
     fn encode<'py>(
@@ -174,13 +264,13 @@ impl Tokenizer {
         text_pair: Option<&Bound<'py, PyAny>>,
         special: &Bound<'py, PyAny>,
         add_special_tokens: bool,
-        unit_name: &str,
+        unit: &str,
         dropout: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         guard(py, || {
             let mut options = encode_options(special, add_special_tokens, dropout, seed)?;
-            options.unit = unit(unit_name)?;
+            options.unit = options::unit(unit)?;
             let text = Text::of("text", text)?;
             let pair = text_pair
                 .map(|pair| Text::of("text_pair", pair))
@@ -220,8 +310,11 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyString>> {
         guard(py, || {
             let ids = ids("ids", token_ids)?;
-            let bytes = self.core.decode_bytes(&ids, skip_special_tokens)?;
-            text_of(py, bytes, errors)
+            let decoded = match ids.len() < SHORT / 4 {
+                true => self.decode_ids(&ids, skip_special_tokens, errors)?,
+                false => py.detach(|| self.decode_ids(&ids, skip_special_tokens, errors))?,
+            };
+            text_of(py, decoded, errors)
         })
     }
 
@@ -257,8 +350,7 @@ impl Tokenizer {
                 &rows,
                 |ids| 4 * ids.len(),
                 |row, ids| {
-                    self.core
-                        .decode_bytes(ids, skip_special_tokens)
+                    self.decode_ids(ids, skip_special_tokens, errors)
                         .map_err(|error| error.at(format!("batch[{row}]")))
                 },
             )?;
@@ -285,52 +377,90 @@ impl Tokenizer {
     fn bytes_to_id(&self, py: Python<'_>, token: &[u8]) -> PyResult<Option<u32>> {
         guard(py, || {
             let stages = self.core.stages();
-            let added = stages
-                .added_tokens
-                .iter()
-                .find(|added| added.content.as_bytes() == token);
+            let mut added = stages.added_tokens.iter();
+            let added = added.find(|added| added.content.as_bytes() == token);
             Ok(added
                 .map(|added| added.id)
                 .or_else(|| stages.model.vocab().id(token)))
         })
     }
 
-    /// The tokens of the model's vocabulary with their ids, in the order of ids.
-    fn model_vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    /// All tokens with their ids, in the order of ids, those of the model and the added ones.
+    fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         guard(py, || {
             let vocab = PyDict::new(py);
-            for (token, id) in self.core.stages().model.vocab().iter() {
+            let ids = 0..self.max_id().map_or(0, |max| max + 1);
+            for (id, token) in ids.filter_map(|id| Some((id, self.core.token_bytes(id)?))) {
                 vocab.set_item(PyBytes::new(py, token), id)?;
+            }
+            for added in &self.core.stages().added_tokens {
+                vocab.set_item(PyBytes::new(py, added.content.as_bytes()), added.id)?;
             }
             Ok(vocab)
         })
     }
 
-    /// The added tokens: content, id, special, single_word, lstrip, rstrip, normalized.
-    fn added_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    /// How many ids stand for a token.
+    #[getter]
+    fn vocab_size(&self) -> usize {
+        let stages = self.core.stages();
+        let vocab = stages.model.vocab();
+        let mut added: Vec<u32> = stages.added_tokens.iter().map(|token| token.id).collect();
+        added.dedup();
+        vocab.len()
+            + added
+                .iter()
+                .filter(|id| vocab.token(**id).is_none())
+                .count()
+    }
+
+    /// The largest id.
+    #[getter]
+    fn max_id(&self) -> Option<u32> {
+        let stages = self.core.stages();
+        let added = stages.added_tokens.iter().map(|token| token.id).max();
+        added.max(stages.model.vocab().max_id())
+    }
+
+    /// The merges of a BPE as pairs of bytes, those of ranks derived; none of any other model.
+    fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        guard(py, || match &self.core.stages().model {
+            jeton_core::model::Model::Bpe(bpe) => model::merges(py, bpe),
+            _ => Ok(PyList::empty(py)),
+        })
+    }
+
+    /// The special tokens and their ids, in the order of ids.
+    fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         guard(py, || {
-            let rows = self.core.stages().added_tokens.iter().map(
-                |AddedToken {
-                     id,
-                     content,
-                     special,
-                     single_word,
-                     lstrip,
-                     rstrip,
-                     normalized,
-                 }| {
-                    (
-                        content,
-                        *id,
-                        *special,
-                        *single_word,
-                        *lstrip,
-                        *rstrip,
-                        *normalized,
-                    )
-                },
-            );
-            Ok(PyList::new(py, rows.collect::<Vec<_>>())?)
+            let tokens = PyDict::new(py);
+            for token in self
+                .core
+                .stages()
+                .added_tokens
+                .iter()
+                .filter(|token| token.special)
+            {
+                tokens.set_item(&token.content, token.id)?;
+            }
+            Ok(tokens)
+        })
+    }
+
+    /// What byte pair encoding makes of bytes that no pre-tokenizer has seen.
+    fn encode_piece<'py>(&self, py: Python<'py>, piece: &[u8]) -> PyResult<Bound<'py, PyList>> {
+        guard(py, || {
+            let jeton_core::model::Model::Bpe(bpe) = &self.core.stages().model else {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    "only byte pair encoding encodes bytes that are not text",
+                )
+                .into());
+            };
+            let mut tokens = Vec::new();
+            let mut sampler = Sampler::new(Sampling::default());
+            py.detach(|| bpe.tokenize_bytes(piece, &mut sampler, &mut tokens))?;
+            Ok(PyList::new(py, tokens.iter().map(|token| token.id))?)
         })
     }
 
@@ -372,12 +502,19 @@ impl Tokenizer {
     }
 }
 
-/// Bytes as text; `errors` is as in `bytes.decode`.
-fn text_of<'py>(py: Python<'py>, bytes: Vec<u8>, errors: &str) -> Outcome<Bound<'py, PyString>> {
-    match std::str::from_utf8(&bytes) {
-        Ok(text) => Ok(PyString::new(py, text)),
-        Err(_) if errors == "strict" => Err(Failure::NotText(bytes)),
-        Err(_) => {
+/// What decoding gives.
+enum Decoded {
+    Text(String),
+    /// Not UTF-8.
+    Bytes(Vec<u8>),
+}
+
+/// Decoded text; `errors` is as in `bytes.decode`.
+fn text_of<'py>(py: Python<'py>, decoded: Decoded, errors: &str) -> Outcome<Bound<'py, PyString>> {
+    match decoded {
+        Decoded::Text(text) => Ok(PyString::new(py, &text)),
+        Decoded::Bytes(bytes) if errors == "strict" => Err(Failure::NotText(bytes)),
+        Decoded::Bytes(bytes) => {
             let text = PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors))?;
             Ok(text.cast_into::<PyString>().map_err(PyErr::from)?)
         }

@@ -1,0 +1,276 @@
+//! The class behind `jeton.components.models`: a model of the core, built and taken apart.
+
+use std::collections::HashMap;
+
+use jeton_core::format::sentencepiece::ModelProto;
+use jeton_core::model::bpe::{BpeOptions, MergeRule};
+use jeton_core::model::{
+    self, Bpe, Characters, SentencePiece, Unigram, Vocab, WordLevel, WordPiece,
+};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+
+use crate::errors::{Outcome, argument, guard, wrong_type};
+use crate::ids::id;
+
+/// A model of the core.
+#[pyclass(frozen, module = "jeton._core")]
+pub struct Model {
+    pub core: model::Model,
+}
+
+/// A token given as bytes, or as a `str` that stands for its UTF-8.
+fn token_bytes(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vec<u8>> {
+    if let Ok(bytes) = value.cast::<PyBytes>() {
+        return Ok(bytes.as_bytes().to_vec());
+    }
+    match value.cast::<PyString>() {
+        Ok(text) => Ok(text.to_str()?.as_bytes().to_vec()),
+        Err(_) => Err(wrong_type(name, "bytes or a str", value)),
+    }
+}
+
+/// A vocabulary given as a dict from tokens to ids.
+pub fn vocab(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vocab> {
+    let Ok(entries) = value.cast::<PyDict>() else {
+        return Err(wrong_type(name, "a dict from tokens to ids", value));
+    };
+    let entries = entries
+        .iter()
+        .map(|(token, number)| {
+            let bytes = token_bytes(&format!("each token of {name}"), &token)?;
+            let number = id(&format!("{name}[{token}]"), &number)?;
+            Ok((bytes, number))
+        })
+        .collect::<Outcome<Vec<_>>>()?;
+    Ok(Vocab::new(entries)?)
+}
+
+#[pymethods]
+impl Model {
+    /// Byte pair encoding: by ranks where `merges` is `None`.
+    #[staticmethod]
+    fn bpe(
+        py: Python<'_>,
+        entries: &Bound<'_, PyAny>,
+        merges: Option<&Bound<'_, PyAny>>,
+        options: &str,
+    ) -> PyResult<Self> {
+        guard(py, || {
+            let vocab = vocab("vocab", entries)?;
+            let options: BpeOptions = serde_json::from_str(options)
+                .map_err(|error| argument(format!("the options of BPE: {error}")))?;
+            let core = match merges {
+                None => py.detach(|| Bpe::by_ranks(vocab))?,
+                Some(merges) => {
+                    let merges = merge_list(merges)?;
+                    py.detach(|| Bpe::by_merges(vocab, merges, options))?
+                }
+            };
+            Ok(Self {
+                core: model::Model::Bpe(core),
+            })
+        })
+    }
+
+    #[staticmethod]
+    fn word_level(py: Python<'_>, entries: &Bound<'_, PyAny>, unk_token: &str) -> PyResult<Self> {
+        guard(py, || {
+            let core = WordLevel::new(vocab("vocab", entries)?, unk_token);
+            Ok(Self {
+                core: model::Model::WordLevel(core),
+            })
+        })
+    }
+
+    #[staticmethod]
+    fn word_piece(
+        py: Python<'_>,
+        entries: &Bound<'_, PyAny>,
+        unk_token: &str,
+        continuing_subword_prefix: &str,
+        max_input_chars_per_word: usize,
+    ) -> PyResult<Self> {
+        guard(py, || {
+            let core = WordPiece::new(
+                vocab("vocab", entries)?,
+                unk_token,
+                continuing_subword_prefix,
+                max_input_chars_per_word,
+            );
+            Ok(Self {
+                core: model::Model::WordPiece(core),
+            })
+        })
+    }
+
+    /// Unigram; ids are places in `pieces`.
+    #[staticmethod]
+    fn unigram(
+        py: Python<'_>,
+        pieces: &Bound<'_, PyAny>,
+        unk_id: Option<&Bound<'_, PyAny>>,
+        byte_fallback: bool,
+    ) -> PyResult<Self> {
+        guard(py, || {
+            const EXPECTED: &str = "a list of pairs of a token and its score";
+            let wrong = || wrong_type("pieces", EXPECTED, pieces);
+            let pieces = pieces
+                .try_iter()
+                .map_err(|_| wrong())?
+                .map(|piece| {
+                    let (token, score): (Bound<'_, PyAny>, f64) =
+                        piece?.extract().map_err(|_| wrong())?;
+                    Ok((token_bytes("each token of pieces", &token)?, score))
+                })
+                .collect::<Outcome<Vec<_>>>()?;
+            let unk_id = unk_id.map(|value| id("unk_id", value)).transpose()?;
+            let core = py.detach(|| Unigram::new(pieces, unk_id, byte_fallback))?;
+            Ok(Self {
+                core: model::Model::Unigram(core),
+            })
+        })
+    }
+
+    #[staticmethod]
+    fn characters(
+        py: Python<'_>,
+        entries: &Bound<'_, PyAny>,
+        unk_id: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        guard(py, || {
+            let unk_id = unk_id.map(|value| id("unk_id", value)).transpose()?;
+            let core = Characters::new(vocab("vocab", entries)?, unk_id)?;
+            Ok(Self {
+                core: model::Model::Characters(core),
+            })
+        })
+    }
+
+    /// The model of a SentencePiece `.model` file.
+    #[staticmethod]
+    fn sentence_piece(py: Python<'_>, proto: &[u8]) -> PyResult<Self> {
+        guard(py, || {
+            let core = py.detach(|| SentencePiece::new(ModelProto::read(proto)?))?;
+            Ok(Self {
+                core: model::Model::SentencePiece(core),
+            })
+        })
+    }
+
+    /// The `.model` file of a SentencePiece model; `None` of any other.
+    fn proto<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        guard(py, || match &self.core {
+            model::Model::SentencePiece(model) => {
+                Ok(Some(PyBytes::new(py, &model.proto().write())))
+            }
+            _ => Ok(None),
+        })
+    }
+
+    /// `BPE`, `WordLevel`, `WordPiece`, `Unigram`, `Characters` or
+    /// `SentencePiece`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        kind(&self.core)
+    }
+
+    /// The tokens with their ids, in the order of ids.
+    fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        guard(py, || {
+            let vocab = PyDict::new(py);
+            for (token, id) in self.core.vocab().iter() {
+                vocab.set_item(PyBytes::new(py, token), id)?;
+            }
+            Ok(vocab)
+        })
+    }
+
+    /// The merges of a BPE that goes by merges; `None` of one that goes by ranks.
+    fn merges<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+        guard(py, || match &self.core {
+            model::Model::Bpe(bpe) if matches!(bpe.rule(), MergeRule::Merges(_)) => {
+                Ok(Some(merges(py, bpe)?))
+            }
+            _ => Ok(None),
+        })
+    }
+
+    /// What the model holds beside its vocabulary, merges and scores, as JSON.
+    fn options(&self, py: Python<'_>) -> PyResult<String> {
+        guard(py, || {
+            let options = match &self.core {
+                model::Model::Bpe(bpe) => serde_json::to_string(bpe.options()),
+                model::Model::WordLevel(model) => {
+                    serde_json::to_string(&HashMap::from([("unk_token", model.unk_token())]))
+                }
+                model::Model::WordPiece(model) => Ok(serde_json::json!({
+                    "unk_token": model.unk_token(),
+                    "continuing_subword_prefix": model.continuing_subword_prefix(),
+                    "max_input_chars_per_word": model.max_input_chars_per_word(),
+                })
+                .to_string()),
+                model::Model::Unigram(model) => Ok(serde_json::json!({
+                    "unk_id": model.unk_id(),
+                    "byte_fallback": model.byte_fallback(),
+                })
+                .to_string()),
+                model::Model::Characters(model) => {
+                    Ok(serde_json::json!({ "unk_id": model.unk_id() }).to_string())
+                }
+                model::Model::SentencePiece(_) => Ok("{}".to_owned()),
+            };
+            options.map_err(|error| argument(error.to_string()))
+        })
+    }
+
+    /// The scores of a Unigram model by id; `None` of any other.
+    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+        guard(py, || match &self.core {
+            model::Model::Unigram(model) => Ok(Some(PyList::new(py, model.scores())?)),
+            _ => Ok(None),
+        })
+    }
+}
+
+/// What Python calls a model.
+pub fn kind(model: &model::Model) -> &'static str {
+    match model {
+        model::Model::Bpe(_) => "BPE",
+        model::Model::WordLevel(_) => "WordLevel",
+        model::Model::WordPiece(_) => "WordPiece",
+        model::Model::Unigram(_) => "Unigram",
+        model::Model::Characters(_) => "Characters",
+        model::Model::SentencePiece(_) => "SentencePiece",
+    }
+}
+
+/// The merges of a BPE as pairs of bytes; those of ranks are derived.
+pub fn merges<'py>(py: Python<'py>, bpe: &Bpe) -> Outcome<Bound<'py, PyList>> {
+    let list = py.detach(|| bpe.merges().merges);
+    let token = |id| PyBytes::new(py, bpe.vocab().token(id).unwrap_or_default());
+    let pairs = list
+        .into_iter()
+        .map(|(left, right)| (token(left), token(right)));
+    Ok(PyList::new(py, pairs.collect::<Vec<_>>())?)
+}
+
+fn merge_list(value: &Bound<'_, PyAny>) -> Outcome<Vec<(Vec<u8>, Vec<u8>)>> {
+    let wrong = || wrong_type("merges", "a list of pairs of tokens, or None", value);
+    if value.is_instance_of::<PyString>() {
+        return Err(wrong());
+    }
+    value
+        .try_iter()
+        .map_err(|_| wrong())?
+        .enumerate()
+        .map(|(i, pair)| {
+            let pair = pair?;
+            let (left, right): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair
+                .extract()
+                .map_err(|_| wrong_type(&format!("merges[{i}]"), "a pair of tokens", &pair))?;
+            let name = format!("each token of merges[{i}]");
+            Ok((token_bytes(&name, &left)?, token_bytes(&name, &right)?))
+        })
+        .collect()
+}

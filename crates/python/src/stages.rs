@@ -1,0 +1,48 @@
+//! Components on their way between `jeton.components` and the core: JSON in the shape of
+//! `tokenizer.json`.
+
+use jeton_core::format::huggingface;
+use jeton_core::model::{Model, Vocab, WordLevel};
+use jeton_core::pattern::{Dialect, Regex};
+use jeton_core::{Error, ErrorKind};
+use pyo3::prelude::*;
+use serde_json::Value;
+
+use crate::errors::{argument, guard};
+
+/// A component of a stage as the core writes it, from JSON that may leave defaults out or use the
+/// older forms of the format.
+#[pyfunction]
+pub fn canonical_component(py: Python<'_>, stage: &str, json: &str) -> PyResult<String> {
+    guard(py, || {
+        let broken = |error: serde_json::Error| Error::new(ErrorKind::Format, error.to_string());
+        let component: Value = serde_json::from_str(json).map_err(broken)?;
+        let file = serde_json::json!({ stage: component }).to_string();
+        let no_model = Model::WordLevel(WordLevel::new(Vocab::default(), ""));
+        let stages = huggingface::read_stages(file.as_bytes(), Some(no_model))?;
+        let written: Value =
+            serde_json::from_str(&huggingface::write_stages(&stages)?).map_err(broken)?;
+        Ok(written[stage].to_string())
+    })
+}
+
+/// Refuses a regular expression that cannot be honoured.
+#[pyfunction]
+pub fn check_regex(py: Python<'_>, source: &str, dialect: &str) -> PyResult<()> {
+    guard(py, || {
+        let dialect = match dialect {
+            "oniguruma" => Dialect::Oniguruma,
+            "tiktoken" => Dialect::Tiktoken,
+            other => return Err(argument(format!("no dialect is called {other:?}"))),
+        };
+        Regex::new(source, dialect)?;
+        Ok(())
+    })
+}
+
+/// The candidate closest to `given`, if it is close enough to be what was meant.
+#[pyfunction]
+pub fn did_you_mean(given: &str, candidates: Vec<String>) -> Option<String> {
+    let candidates = candidates.iter().map(String::as_str);
+    jeton_core::error::did_you_mean(given, candidates).map(str::to_owned)
+}

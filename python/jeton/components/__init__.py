@@ -1,0 +1,33 @@
+"""The stages of a tokenizer as small unchanging values, to compose one or to look into one.
+
+    encode   text ─ added tokens ─ normalizer ─ pre-tokenizer ─ model ─ post-processor ─▶ ids
+    decode   ids ─▶ token bytes ─ decoder ─▶ text
+
+One module a stage. Names and meanings are those of Hugging Face `tokenizers`.
+
+Example:
+    >>> import jeton
+    >>> from jeton.components import decoders, models, normalizers, pre_tokenizers
+    >>> tok = jeton.Tokenizer(
+    ...     models.WordLevel({b"[UNK]": 0, b"hello": 1, b"world": 2}, unk_token="[UNK]"),
+    ...     normalizer=normalizers.Lowercase(),
+    ...     pre_tokenizer=pre_tokenizers.Whitespace(),
+    ... )
+    >>> tok.encode("Hello, World")
+    [1, 0, 2]
+    >>> tok.normalizer
+    Lowercase()
+"""
+
+from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
+from jeton.components._base import AddedToken, Regex
+
+__all__ = [
+    "AddedToken",
+    "Regex",
+    "decoders",
+    "models",
+    "normalizers",
+    "post_processors",
+    "pre_tokenizers",
+]

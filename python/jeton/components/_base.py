@@ -1,0 +1,268 @@
+"""What all components share: checked fields, and the way to the core and back.
+
+Look here when a component is refused with "must be", or to add a field type.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, TypeAlias
+
+from jeton import _core
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["AddedToken", "Component", "Regex", "one_of"]
+
+_KINDS: Final[dict[str, tuple[tuple[type, ...], str]]] = {
+    "bool": ((bool,), "a bool"),
+    "int": ((int,), "an int"),
+    "str": ((str,), "a str"),
+    "bytes": ((bytes,), "bytes"),
+    "bool | None": ((bool, type(None)), "a bool or None"),
+    "str | None": ((str, type(None)), "a str or None"),
+    "float | None": ((float, int, type(None)), "a number or None"),
+}
+
+
+def check_fields(value: Any) -> None:
+    """Checks the fields of a dataclass whose annotations are among the simple ones."""
+    for field in dataclasses.fields(value):
+        given = getattr(value, field.name)
+        types, expected = _KINDS.get(str(field.type), ((object,), ""))
+        wrong_bool = isinstance(given, bool) and bool not in types and object not in types
+        if wrong_bool or not isinstance(given, types):
+            raise ArgumentTypeError(
+                f"{type(value).__name__}.{field.name} must be {expected}, "
+                f"not {type(given).__name__}"
+            )
+
+
+def one_of(owner: object, field: str, value: str, choices: tuple[str, ...]) -> None:
+    """Checks that a field holds one of the words it may."""
+    if value not in choices:
+        listed = ", ".join(map(repr, choices))
+        hint = _core.did_you_mean(value, choices) if isinstance(value, str) else None
+        asked = f"; did you mean {hint!r}?" if hint else ""
+        raise ArgumentError(
+            f"{type(owner).__name__}.{field} must be one of {listed}, not {value!r}{asked}"
+        )
+
+
+def one_character(owner: object, field: str, value: str) -> None:
+    """Checks that a field holds a single character."""
+    if len(value) != 1:
+        raise ArgumentError(
+            f"{type(owner).__name__}.{field} must be a single character, not {value!r}"
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Component:
+    """A stage of a tokenizer, as a value: equal to another with the same settings, unchanging."""
+
+    STAGE: ClassVar[str]
+    """The stage: `normalizer`, `pre_tokenizer`, `post_processor` or `decoder`."""
+    TYPE: ClassVar[str]
+    """What a `tokenizer.json` calls this kind."""
+    JSON_NAMES: ClassVar[dict[str, str]] = {}
+    """The fields that a `tokenizer.json` calls by another name."""
+
+    _kinds: ClassVar[dict[tuple[str, str], type[Component]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if "TYPE" in cls.__dict__:
+            Component._kinds[cls.STAGE, cls.TYPE] = cls
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def to_json(self) -> str:
+        """This component as it stands in a Hugging Face `tokenizer.json`.
+
+        (`Matches` and `Characters` are jeton's own: that library knows no such component.)
+        """
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `to_json` writes, before it is text."""
+        fields = {
+            self.JSON_NAMES.get(field.name, field.name): _codec(field)[0](getattr(self, field.name))
+            for field in dataclasses.fields(self)
+        }
+        return {"type": self.TYPE, **fields}
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> Component:
+        """The component of this class that `to_dict` gave, in the form that the core writes."""
+        fields = {
+            field.name: _codec(field)[1](stored[cls.JSON_NAMES.get(field.name, field.name)])
+            for field in dataclasses.fields(cls)
+        }
+        return cls(**fields)
+
+
+def read_stored(stage: str, stored: dict[str, Any] | None) -> Any:
+    """A component of a stage, from what the core writes; `None` for none."""
+    if stored is None:
+        return None
+    return Component._kinds[stage, stored["type"]].from_dict(stored)
+
+
+def read_json(stage: str, text: str) -> Any:
+    """A component of a stage, from what stands in a `tokenizer.json`."""
+    if not isinstance(text, str):
+        raise ArgumentTypeError(f"text must be a str, not {type(text).__name__}")
+    return read_stored(stage, json.loads(_core.canonical_component(stage, text)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Regex:
+    r"""A regular expression. Where a component takes a pattern, a `str` is a text to look for.
+
+    The dialect is that of the library that the component comes from: Oniguruma's, as in Hugging
+    Face tokenizers, but for `Matches`, whose is tiktoken's.
+
+    Example:
+        >>> from jeton.components import Regex, pre_tokenizers
+        >>> pre_tokenizers.Split(Regex(r"\s+"), "removed")
+        Split(pattern=Regex(source='\\s+'), behavior='removed', invert=False)
+    """
+
+    source: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclasses.dataclass(frozen=True)
+class AddedToken:
+    """A token that is found in text by its spelling, before any other stage sees the text.
+
+    Args:
+        content: How it is spelled.
+        id: Its id; by default the id that the vocabulary has for it, or else the next free one.
+        special: A control token: found only where the caller allows it (`special=`), and skipped
+            in decoding on request.
+        single_word: Found only as a whole word.
+        lstrip: White space before it belongs to it.
+        rstrip: White space after it belongs to it.
+        normalized: Looked for in normalized text; by default exactly when it is not special.
+
+    Example:
+        >>> import jeton
+        >>> jeton.AddedToken("<|user|>", special=True).normalized
+        False
+    """
+
+    content: str
+    id: int | None = None
+    special: bool = dataclasses.field(default=False, kw_only=True)
+    single_word: bool = dataclasses.field(default=False, kw_only=True)
+    lstrip: bool = dataclasses.field(default=False, kw_only=True)
+    rstrip: bool = dataclasses.field(default=False, kw_only=True)
+    normalized: bool = dataclasses.field(default=None, kw_only=True)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.normalized is None:
+            object.__setattr__(self, "normalized", not self.special)
+        check_fields(self)
+        if not self.content:
+            raise ArgumentError("AddedToken.content must not be empty")
+        if self.id is not None:
+            if not isinstance(self.id, int) or isinstance(self.id, bool):
+                raise ArgumentTypeError(
+                    f"AddedToken.id must be an int or None, not {type(self.id).__name__}"
+                )
+            if self.id < 0:
+                raise ArgumentError(f"AddedToken.id must not be negative, as {self.id} is")
+
+
+def check_pattern(owner: object, pattern: object, dialect: str = "oniguruma") -> None:
+    """Checks that a field called `pattern` holds a text or an expression of a dialect."""
+    if isinstance(pattern, Regex):
+        _core.check_regex(pattern.source, dialect)
+    elif not isinstance(pattern, str):
+        raise ArgumentTypeError(
+            f"{type(owner).__name__}.pattern must be a str or a Regex, "
+            f"not {type(pattern).__name__}"
+        )
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _pattern_to_json(pattern: str | Regex) -> dict[str, str]:
+    return {"String": pattern} if isinstance(pattern, str) else {"Regex": pattern.source}
+
+
+def _pattern_from_json(stored: dict[str, str]) -> str | Regex:
+    return stored["String"] if "String" in stored else Regex(stored["Regex"])
+
+
+def _camel(word: str) -> str:
+    """`merged_with_next` as the format writes it: `MergedWithNext`."""
+    return word.title().replace("_", "")
+
+
+def _snake(word: str) -> str:
+    """`MergedWithNext` as Python writes it: `merged_with_next`."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in word)[1:]
+
+
+_Codec: TypeAlias = tuple[Callable[[Any], Any], Callable[[Any], Any]]
+
+_CODECS: Final[dict[str, _Codec]] = {
+    "str | Regex": (_pattern_to_json, _pattern_from_json),
+    "Behavior": (_camel, _snake),
+    "bytes": (lambda data: base64.b64encode(data).decode(), base64.b64decode),
+    "tuple[str, int]": (list, tuple),
+}
+
+
+def _codec(field: dataclasses.Field[Any]) -> _Codec:
+    """How the values of a field are written and read, as its annotation says."""
+    return _CODECS.get(str(field.type), (_same, _same))
+
+
+class Steps:
+    """What the `Sequence` of every stage does: one component after another."""
+
+    STEP: ClassVar[type[Component]]
+    """What the steps must be."""
+    STEPS_NAME: ClassVar[str]
+    """What a `tokenizer.json` calls them."""
+
+    steps: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", _checked_steps(self, self.steps, self.STEP))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `to_json` writes, before it is text."""
+        return {"type": "Sequence", self.STEPS_NAME: [step.to_dict() for step in self.steps]}
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> Any:
+        """The sequence that `to_dict` gave."""
+        steps = stored[cls.STEPS_NAME]
+        return cls(tuple(read_stored(cls.STEP.STAGE, step) for step in steps))  # type: ignore[call-arg]
+
+
+def _checked_steps(owner: object, given: object, stage: type[Component]) -> tuple[Any, ...]:
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        raise ArgumentTypeError(
+            f"{type(owner).__name__} must be given a list of components, "
+            f"not {type(given).__name__}"
+        )
+    listed = tuple(given)
+    for position, step in enumerate(listed):
+        if not isinstance(step, stage):
+            raise ArgumentTypeError(
+                f"step {position} of {type(owner).__name__} must be a {stage.__name__}, "
+                f"not {type(step).__name__}"
+            )
+    return listed

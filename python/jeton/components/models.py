@@ -1,0 +1,229 @@
+"""Models: from a piece of text to tokens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from jeton import _core
+from jeton.components import _base
+from jeton.errors import ArgumentError
+
+__all__ = ["BPE", "Characters", "Model", "SentencePiece", "Unigram", "WordLevel", "WordPiece"]
+
+
+class Model:
+    """Any model."""
+
+    def __post_init__(self) -> None:
+        _base.check_fields(self)
+
+    def to_core(self) -> _core.Model:
+        """This model, built.
+
+        Raises:
+            FormatError: Parts that contradict each other.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, repr=False)
+class BPE(Model):
+    """Byte pair encoding: pairs of neighbouring tokens are merged, the best pair first.
+
+    Args:
+        vocab: Tokens with their ids. A `str` stands for its UTF-8.
+        merges: Pairs of tokens, the first to be merged first. `None`: every pair whose
+            concatenation is in the vocabulary may be merged, the lowest id first (tiktoken's
+            rule); then nothing below may be set.
+        alphabet: What a piece is before the first merge, its `"bytes"` or its `"characters"`.
+        unk_token: What stands for a character that is not in the vocabulary; without one it is
+            dropped.
+        fuse_unk: Neighbouring unknown characters are one token.
+        byte_fallback: A character that is not in the vocabulary is written as `<0xNN>` tokens.
+        ignore_merges: A piece that is in the vocabulary as a whole is that token at once.
+        continuing_subword_prefix: Put before each character but the first of a piece.
+        end_of_word_suffix: Put after the last character of a piece.
+        dropout: The probability, 0 to 1, of leaving a merge out.
+
+    Example:
+        >>> from jeton.components import models
+        >>> models.BPE({b"a": 0, b"b": 1, b"ab": 2}, merges=[(b"a", b"b")])
+        BPE(3 tokens, 1 merges)
+    """
+
+    vocab: Mapping[bytes | str, int]
+    merges: Sequence[tuple[bytes | str, bytes | str]] | None
+    alphabet: Literal["bytes", "characters"] = "bytes"
+    unk_token: str | None = None
+    fuse_unk: bool = False
+    byte_fallback: bool = False
+    ignore_merges: bool = False
+    continuing_subword_prefix: str | None = None
+    end_of_word_suffix: str | None = None
+    dropout: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _base.one_of(self, "alphabet", self.alphabet, ("bytes", "characters"))
+        if self.merges is None and self._options() != BPE({}, ())._options():
+            raise ArgumentError(
+                "BPE by ranks (merges=None) has no options; give merges, or leave them out"
+            )
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "alphabet": self.alphabet.capitalize(),
+            "unk_token": self.unk_token,
+            "fuse_unk": self.fuse_unk,
+            "byte_fallback": self.byte_fallback,
+            "ignore_merges": self.ignore_merges,
+            "continuing_subword_prefix": self.continuing_subword_prefix,
+            "end_of_word_suffix": self.end_of_word_suffix,
+            "dropout": self.dropout,
+        }
+
+    def to_core(self) -> _core.Model:
+        return _core.Model.bpe(_dict(self.vocab), self.merges, json.dumps(self._options()))
+
+    def __repr__(self) -> str:
+        merges = "by ranks" if self.merges is None else f"{len(self.merges)} merges"
+        return f"BPE({len(self.vocab)} tokens, {merges})"
+
+
+@dataclass(frozen=True, repr=False)
+class WordLevel(Model):
+    """Whole words: a piece is one token, or unknown.
+
+    Args:
+        vocab: Words with their ids.
+        unk_token: What stands for any other.
+    """
+
+    vocab: Mapping[bytes | str, int]
+    unk_token: str = "[UNK]"
+
+    def to_core(self) -> _core.Model:
+        return _core.Model.word_level(_dict(self.vocab), self.unk_token)
+
+    def __repr__(self) -> str:
+        return f"WordLevel({len(self.vocab)} tokens, unk_token={self.unk_token!r})"
+
+
+@dataclass(frozen=True, repr=False)
+class WordPiece(Model):
+    """The longest token that the rest of the piece begins with, again and again.
+
+    Args:
+        vocab: Tokens with their ids.
+        unk_token: What stands for a word that tokens cannot make up.
+        continuing_subword_prefix: What marks a token that continues a word.
+        max_input_chars_per_word: Longer words are unknown.
+    """
+
+    vocab: Mapping[bytes | str, int]
+    unk_token: str = "[UNK]"
+    continuing_subword_prefix: str = "##"
+    max_input_chars_per_word: int = 100
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_input_chars_per_word < 0:
+            raise ArgumentError("WordPiece.max_input_chars_per_word must not be negative")
+
+    def to_core(self) -> _core.Model:
+        return _core.Model.word_piece(
+            _dict(self.vocab),
+            self.unk_token,
+            self.continuing_subword_prefix,
+            self.max_input_chars_per_word,
+        )
+
+    def __repr__(self) -> str:
+        return f"WordPiece({len(self.vocab)} tokens, unk_token={self.unk_token!r})"
+
+
+@dataclass(frozen=True, repr=False)
+class Unigram(Model):
+    """The segmentation with the greatest sum of scores.
+
+    Args:
+        pieces: Tokens with their scores (logarithms of probabilities); an id is a place here.
+        unk_id: The id that stands for what no token holds.
+        byte_fallback: Write that as `<0xNN>` tokens instead.
+    """
+
+    pieces: Sequence[tuple[bytes | str, float]]
+    unk_id: int | None = None
+    byte_fallback: bool = False
+
+    def to_core(self) -> _core.Model:
+        return _core.Model.unigram(self.pieces, self.unk_id, self.byte_fallback)
+
+    def __repr__(self) -> str:
+        return f"Unigram({len(self.pieces)} tokens, unk_id={self.unk_id})"
+
+
+@dataclass(frozen=True, repr=False)
+class Characters(Model):
+    """One token a character.
+
+    Args:
+        vocab: Characters with their ids.
+        unk_id: The id that stands for any other character; without one, any other is an error.
+    """
+
+    vocab: Mapping[bytes | str, int]
+    unk_id: int | None = None
+
+    def to_core(self) -> _core.Model:
+        return _core.Model.characters(_dict(self.vocab), self.unk_id)
+
+    def __repr__(self) -> str:
+        return f"Characters({len(self.vocab)} tokens, unk_id={self.unk_id})"
+
+
+@dataclass(frozen=True, repr=False)
+class SentencePiece(Model):
+    """A model of the SentencePiece library, of any of its kinds.
+
+    It holds its own normalization, so none belongs before it.
+
+    Args:
+        proto: The content of a `.model` file.
+    """
+
+    proto: bytes
+
+    def to_core(self) -> _core.Model:
+        return _core.Model.sentence_piece(self.proto)
+
+    def __repr__(self) -> str:
+        return f"SentencePiece({len(self.proto)} bytes)"
+
+
+def _dict(vocab: object) -> object:
+    return dict(vocab) if isinstance(vocab, Mapping) and not isinstance(vocab, dict) else vocab
+
+
+def from_core(model: _core.Model) -> Model:
+    """The model that the core built so."""
+    options = json.loads(model.options())
+    vocab = model.vocab()
+    match model.kind:
+        case "BPE":
+            options["alphabet"] = options["alphabet"].lower()
+            return BPE(vocab, model.merges(), **options)  # type: ignore[arg-type]
+        case "WordLevel":
+            return WordLevel(vocab, **options)  # type: ignore[arg-type]
+        case "WordPiece":
+            return WordPiece(vocab, **options)  # type: ignore[arg-type]
+        case "Unigram":
+            scores = model.scores() or []
+            return Unigram(list(zip(vocab, scores, strict=True)), **options)
+        case "SentencePiece":
+            return SentencePiece(model.proto() or b"")
+        case _:
+            return Characters(vocab, **options)  # type: ignore[arg-type]

@@ -1,0 +1,274 @@
+"""Post-processors: the special tokens around a text or a pair of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from jeton.components import _base
+from jeton.components._base import Component
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = [
+    "BertProcessing",
+    "ByteLevel",
+    "PostProcessor",
+    "RobertaProcessing",
+    "Sequence",
+    "TemplatePiece",
+    "TemplateProcessing",
+    "TemplateToken",
+    "from_json",
+]
+
+
+@dataclass(frozen=True)
+class PostProcessor(Component):
+    """Any post-processor."""
+
+    STAGE: ClassVar[str] = "post_processor"
+
+
+@dataclass(frozen=True)
+class TemplatePiece:
+    """One piece of a template: a text, or a special token.
+
+    Args:
+        name: `"$A"` or `"$B"` for a text; otherwise the name of a special token.
+        type_id: The type id of its tokens.
+    """
+
+    name: str
+    type_id: int = 0
+
+    @classmethod
+    def parse(cls, piece: str) -> TemplatePiece:
+        """A piece as it is written: `$A`, `$B:1`, `$1`, `[SEP]`, `[SEP]:1`.
+
+        Example:
+            >>> from jeton.components import post_processors
+            >>> post_processors.TemplatePiece.parse("$B:1")
+            TemplatePiece(name='$B', type_id=1)
+        """
+        name, colon, number = piece.rpartition(":")
+        if not colon:
+            name, number = piece, "0"
+        if not number.isdecimal() or not name:
+            raise ArgumentError(
+                f"{piece!r} is no piece of a template: write $A, $B or a special token, with :1 "
+                "for the type id 1"
+            )
+        if name[:1] == "$":
+            which = name[1:]
+            if which.isdecimal():
+                return cls("$A", int(which))
+            if which.upper() not in ("", "A", "B"):
+                raise ArgumentError(f"{piece!r} is no text of a template: write $A or $B")
+            return cls("$" + (which.upper() or "A"), int(number))
+        return cls(name, int(number))
+
+    def to_dict(self) -> dict[str, Any]:
+        """This piece as a `tokenizer.json` holds it."""
+        if self.name in ("$A", "$B"):
+            return {"Sequence": {"id": self.name[1], "type_id": self.type_id}}
+        return {"SpecialToken": {"id": self.name, "type_id": self.type_id}}
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> TemplatePiece:
+        """The piece that a `tokenizer.json` holds so."""
+        kind, fields = next(iter(stored.items()))
+        return cls("$" + fields["id"] if kind == "Sequence" else fields["id"], fields["type_id"])
+
+
+@dataclass(frozen=True)
+class TemplateToken:
+    """A special token of a template.
+
+    Args:
+        name: The name that templates use.
+        ids: The ids it stands for.
+        tokens: The tokens of these ids.
+    """
+
+    name: str
+    ids: tuple[int, ...]
+    tokens: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ids", tuple(self.ids))
+        object.__setattr__(self, "tokens", tuple(self.tokens))
+        if len(self.ids) != len(self.tokens):
+            raise ArgumentError(
+                f"TemplateToken {self.name!r} has {len(self.ids)} ids and {len(self.tokens)} tokens"
+            )
+
+
+def _template(given: object) -> tuple[TemplatePiece, ...]:
+    if isinstance(given, str):
+        given = given.split()
+    if not isinstance(given, Iterable):
+        raise ArgumentTypeError(f"a template must be a str or a list, not {type(given).__name__}")
+    return tuple(
+        piece if isinstance(piece, TemplatePiece) else TemplatePiece.parse(piece) for piece in given
+    )
+
+
+def _tokens(given: object) -> tuple[TemplateToken, ...]:
+    pairs: Any = given.items() if isinstance(given, Mapping) else given
+    return tuple(
+        item if isinstance(item, TemplateToken) else TemplateToken(item[0], (item[1],), (item[0],))
+        for item in pairs
+    )
+
+
+@dataclass(frozen=True)
+class TemplateProcessing(PostProcessor):
+    """A template for one text and one for two.
+
+    Args:
+        single: For one text: a str of pieces with spaces between, or a list of pieces. `$A` is the
+            text, anything else a special token; `:1` after a piece gives its tokens type id 1.
+        pair: For two texts, `$A` and `$B`.
+        special_tokens: What the names stand for: a mapping or pairs of name and id, or
+            `TemplateToken`s.
+
+    Example:
+        >>> from jeton.components import post_processors
+        >>> bert = post_processors.TemplateProcessing(
+        ...     "[CLS] $A [SEP]",
+        ...     "[CLS] $A [SEP] $B:1 [SEP]:1",
+        ...     special_tokens={"[CLS]": 101, "[SEP]": 102},
+        ... )
+        >>> bert.single[0]
+        TemplatePiece(name='[CLS]', type_id=0)
+    """
+
+    TYPE: ClassVar[str] = "TemplateProcessing"
+
+    single: tuple[TemplatePiece, ...]
+    pair: tuple[TemplatePiece, ...]
+    special_tokens: tuple[TemplateToken, ...]
+
+    def __init__(
+        self,
+        single: str | Iterable[str | TemplatePiece] = "$A",
+        pair: str | Iterable[str | TemplatePiece] = "$A $B:1",
+        special_tokens: Mapping[str, int] | Iterable[tuple[str, int] | TemplateToken] = (),
+    ) -> None:
+        object.__setattr__(self, "single", _template(single))
+        object.__setattr__(self, "pair", _template(pair))
+        object.__setattr__(self, "special_tokens", _tokens(special_tokens))
+        known = [token.name for token in self.special_tokens]
+        for piece in (*self.single, *self.pair):
+            if piece.name not in ("$A", "$B", *known):
+                hint = _core.did_you_mean(piece.name, known)
+                raise ArgumentError(
+                    f"the template names {piece.name!r}, which special_tokens does not hold"
+                    + (f"; did you mean {hint!r}?" if hint else "")
+                )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "type": "TemplateProcessing",
+            "single": [piece.to_dict() for piece in self.single],
+            "pair": [piece.to_dict() for piece in self.pair],
+            "special_tokens": {
+                token.name: {"id": token.name, "ids": list(token.ids), "tokens": list(token.tokens)}
+                for token in self.special_tokens
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> TemplateProcessing:
+        return cls(
+            [TemplatePiece.from_dict(piece) for piece in stored["single"]],
+            [TemplatePiece.from_dict(piece) for piece in stored["pair"]],
+            [
+                TemplateToken(token["id"], tuple(token["ids"]), tuple(token["tokens"]))
+                for token in stored["special_tokens"].values()
+            ],
+        )
+
+
+@dataclass(frozen=True)
+class BertProcessing(PostProcessor):
+    """`[CLS] A [SEP]` and `[CLS] A [SEP] B [SEP]`, with type ids 0 and 1.
+
+    Args:
+        sep: The separator and its id.
+        cls: The token in front and its id.
+    """
+
+    TYPE: ClassVar[str] = "BertProcessing"
+
+    sep: tuple[str, int]
+    cls: tuple[str, int]
+
+
+@dataclass(frozen=True)
+class RobertaProcessing(PostProcessor):
+    """`<s> A </s>` and `<s> A </s></s> B </s>`.
+
+    Args:
+        sep: The separator and its id.
+        cls: The token in front and its id.
+        trim_offsets: Leave white space at the ends of a token out of its span.
+        add_prefix_space: The pre-tokenizer put a space in front.
+    """
+
+    TYPE: ClassVar[str] = "RobertaProcessing"
+
+    sep: tuple[str, int]
+    cls: tuple[str, int]
+    trim_offsets: bool = True
+    add_prefix_space: bool = True
+
+
+@dataclass(frozen=True)
+class ByteLevel(PostProcessor):
+    """Leaves white space at the ends of a token out of its span; adds no tokens.
+
+    Args:
+        add_prefix_space: The pre-tokenizer put a space in front.
+        trim_offsets: Do so at all.
+        use_regex: Kept for the file format alone.
+    """
+
+    TYPE: ClassVar[str] = "ByteLevel"
+
+    add_prefix_space: bool = True
+    trim_offsets: bool = True
+    use_regex: bool = True
+
+
+@dataclass(frozen=True)
+class Sequence(_base.Steps, PostProcessor):
+    """One after another.
+
+    Args:
+        steps: The post-processors, first to last.
+    """
+
+    TYPE: ClassVar[str] = "Sequence"
+    STEP: ClassVar[type[Component]] = PostProcessor
+    STEPS_NAME: ClassVar[str] = "processors"
+
+    steps: tuple[PostProcessor, ...]
+
+
+def from_json(text: str) -> PostProcessor:
+    """The post-processor that stands so in a Hugging Face `tokenizer.json`.
+
+    Raises:
+        FormatError: No such component; the message names it.
+
+    Example:
+        >>> from jeton.components import post_processors
+        >>> post_processors.from_json(
+        ...     '{"type": "BertProcessing", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}'
+        ... )
+        BertProcessing(sep=('[SEP]', 102), cls=('[CLS]', 101))
+    """
+    component: PostProcessor = _base.read_json("post_processor", text)
+    return component

@@ -1,0 +1,261 @@
+"""Pre-tokenizers: where text is cut into the pieces that the model sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, TypeAlias
+
+from jeton.components import _base
+from jeton.components._base import Component, Regex
+from jeton.errors import ArgumentError
+
+__all__ = [
+    "BertPreTokenizer",
+    "ByteLevel",
+    "CharDelimiterSplit",
+    "Digits",
+    "FixedLength",
+    "Matches",
+    "Metaspace",
+    "PreTokenizer",
+    "Punctuation",
+    "Sequence",
+    "Split",
+    "UnicodeScripts",
+    "Whitespace",
+    "WhitespaceSplit",
+    "from_json",
+]
+
+Behavior: TypeAlias = Literal[
+    "removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"
+]
+"""What becomes of the delimiters that a split finds, shown on `the-final--countdown`:
+
+- `removed`: `the` `final` `countdown`
+- `isolated`: `the` `-` `final` `-` `-` `countdown`
+- `merged_with_previous`: `the-` `final-` `-` `countdown`
+- `merged_with_next`: `the` `-final` `-` `-countdown`
+- `contiguous`: `the` `-` `final` `--` `countdown`
+"""
+
+_BEHAVIORS: Final = (
+    "removed",
+    "isolated",
+    "merged_with_previous",
+    "merged_with_next",
+    "contiguous",
+)
+_SCHEMES: Final = ("always", "never", "first")
+
+
+@dataclass(frozen=True)
+class PreTokenizer(Component):
+    """Any pre-tokenizer."""
+
+    STAGE: ClassVar[str] = "pre_tokenizer"
+
+
+@dataclass(frozen=True)
+class ByteLevel(PreTokenizer):
+    """GPT-2's: words with the space before them; the model sees bytes.
+
+    Before a BPE over bytes, text is left as it is. Any other model sees each byte written as one
+    of GPT-2's 256 printable characters.
+
+    Args:
+        add_prefix_space: Put a space in front of text that does not begin with one.
+        trim_offsets: Kept for the file format alone; the post-processor of this name trims.
+        use_regex: Cut by GPT-2's pattern.
+    """
+
+    TYPE: ClassVar[str] = "ByteLevel"
+
+    add_prefix_space: bool = True
+    trim_offsets: bool = True
+    use_regex: bool = True
+
+
+@dataclass(frozen=True)
+class BertPreTokenizer(PreTokenizer):
+    """BERT's: at white space, which is dropped, and around each punctuation character."""
+
+    TYPE: ClassVar[str] = "BertPreTokenizer"
+
+
+@dataclass(frozen=True)
+class Metaspace(PreTokenizer):
+    """SentencePiece's: spaces written as a visible character.
+
+    Args:
+        replacement: The visible character.
+        prepend_scheme: When to put one in front: of every piece (`"always"`), only of what the
+            text begins with (`"first"`), or `"never"`.
+        split: Cut before each.
+    """
+
+    TYPE: ClassVar[str] = "Metaspace"
+
+    replacement: str = "▁"
+    prepend_scheme: Literal["always", "never", "first"] = "always"
+    split: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _base.one_character(self, "replacement", self.replacement)
+        _base.one_of(self, "prepend_scheme", self.prepend_scheme, _SCHEMES)
+
+
+@dataclass(frozen=True)
+class Whitespace(PreTokenizer):
+    r"""Words, and runs of what is neither word nor white space: `\w+|[^\w\s]+`."""
+
+    TYPE: ClassVar[str] = "Whitespace"
+
+
+@dataclass(frozen=True)
+class WhitespaceSplit(PreTokenizer):
+    """At white space, which is dropped."""
+
+    TYPE: ClassVar[str] = "WhitespaceSplit"
+
+
+@dataclass(frozen=True)
+class CharDelimiterSplit(PreTokenizer):
+    """At one character, which is dropped.
+
+    Args:
+        delimiter: The character.
+    """
+
+    TYPE: ClassVar[str] = "CharDelimiterSplit"
+
+    delimiter: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _base.one_character(self, "delimiter", self.delimiter)
+
+
+@dataclass(frozen=True)
+class Split(PreTokenizer):
+    """At what a pattern finds.
+
+    Args:
+        pattern: A text, or a `Regex`.
+        behavior: What becomes of a match; see `Behavior`.
+        invert: Matches are the pieces rather than the delimiters.
+    """
+
+    TYPE: ClassVar[str] = "Split"
+
+    pattern: str | Regex
+    behavior: Behavior
+    invert: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _base.check_pattern(self, self.pattern)
+        _base.one_of(self, "behavior", self.behavior, _BEHAVIORS)
+
+
+@dataclass(frozen=True)
+class Punctuation(PreTokenizer):
+    """At punctuation.
+
+    Args:
+        behavior: What becomes of it; see `Behavior`.
+    """
+
+    TYPE: ClassVar[str] = "Punctuation"
+
+    behavior: Behavior = "isolated"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _base.one_of(self, "behavior", self.behavior, _BEHAVIORS)
+
+
+@dataclass(frozen=True)
+class Digits(PreTokenizer):
+    """At numbers.
+
+    Args:
+        individual_digits: Each digit alone, rather than a run together.
+    """
+
+    TYPE: ClassVar[str] = "Digits"
+
+    individual_digits: bool = False
+
+
+@dataclass(frozen=True)
+class UnicodeScripts(PreTokenizer):
+    """Where the script changes."""
+
+    TYPE: ClassVar[str] = "UnicodeScripts"
+
+
+@dataclass(frozen=True)
+class FixedLength(PreTokenizer):
+    """Every so many characters.
+
+    Args:
+        length: How many; at least 1.
+    """
+
+    TYPE: ClassVar[str] = "FixedLength"
+
+    length: int = 5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.length < 1:
+            raise ArgumentError(f"FixedLength.length must be at least 1, not {self.length}")
+
+
+@dataclass(frozen=True)
+class Matches(PreTokenizer):
+    """tiktoken's: the matches of a pattern are the pieces; what lies between is dropped.
+
+    Args:
+        pattern: A `Regex`, or a text.
+    """
+
+    TYPE: ClassVar[str] = "Matches"
+
+    pattern: str | Regex
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _base.check_pattern(self, self.pattern, "tiktoken")
+
+
+@dataclass(frozen=True)
+class Sequence(_base.Steps, PreTokenizer):
+    """One after another.
+
+    Args:
+        steps: The pre-tokenizers, first to last.
+    """
+
+    TYPE: ClassVar[str] = "Sequence"
+    STEP: ClassVar[type[Component]] = PreTokenizer
+    STEPS_NAME: ClassVar[str] = "pretokenizers"
+
+    steps: tuple[PreTokenizer, ...]
+
+
+def from_json(text: str) -> PreTokenizer:
+    """The pre-tokenizer that stands so in a Hugging Face `tokenizer.json`.
+
+    Raises:
+        FormatError: No such component; the message names it.
+
+    Example:
+        >>> from jeton.components import pre_tokenizers
+        >>> pre_tokenizers.from_json('{"type": "Digits", "individual_digits": true}')
+        Digits(individual_digits=True)
+    """
+    component: PreTokenizer = _base.read_json("pre_tokenizer", text)
+    return component

@@ -1,0 +1,280 @@
+"""What encoding yields when more than a list of ids is asked for.
+
+`Encoding` is one text with where each token came from; `TokenBatch` is many texts in two arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["Encoding", "PaddedBatch", "TokenBatch"]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The tokens of a text, or of a pair of texts, with where each came from.
+
+    All columns have the same length, one entry a token.
+
+    Attributes:
+        ids: The ids.
+        spans: Where each token came from: `(start, end)`, half open, in the unit asked for. A
+            token that holds part of a character has the span of the whole character.
+        word_ids: Which piece of the text each token belongs to; `None` for tokens that the
+            post-processor added.
+        type_ids: 0 for the first text and 1 for the second, or as a template says.
+        sequence_ids: Which text each token came from, 0 or 1; `None` for added ones.
+        special_tokens_mask: Whether the post-processor added the token.
+        tokens: The bytes of each token.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.CharTrainer().train("héllo")
+        >>> encoding = tok.encode_with_spans("hél")
+        >>> encoding.spans
+        [(0, 1), (1, 2), (2, 3)]
+        >>> tok.encode_with_spans("hél", unit="bytes").spans
+        [(0, 1), (1, 3), (3, 4)]
+    """
+
+    ids: list[int]
+    spans: list[tuple[int, int]]
+    word_ids: list[int | None]
+    type_ids: list[int]
+    sequence_ids: list[int | None]
+    special_tokens_mask: list[bool]
+    tokens: list[bytes]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class PaddedBatch(NamedTuple):
+    """Rows of one length, and which of their places hold tokens."""
+
+    ids: npt.NDArray[np.uint32]
+    """rows × length: the ids, and the padding id where there is none."""
+    mask: npt.NDArray[np.bool_]
+    """rows × length: true where a token stands, false where padding does."""
+
+
+class TokenBatch:
+    """The ids of many texts in two arrays: no Python object a token, nothing padded.
+
+    `batch[i]` is the ids of text `i` as a view into the flat array, `batch[i:j]` a smaller batch.
+    It has a length, it can be gone through, and `tolist()` gives lists of ints.
+
+    Args:
+        ids: The ids of all texts, one after another.
+        offsets: Where each text's ids begin and end: one more than there are texts, from 0 up to
+            the number of ids.
+
+    Raises:
+        ArgumentError: Offsets that do not fit the ids.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.CharTrainer().train("abc")
+        >>> batch = tok.encode_batch(["ab", "", "cab"])
+        >>> batch
+        TokenBatch(3 texts, 5 tokens)
+        >>> batch.tolist()
+        [[0, 1], [], [2, 0, 1]]
+        >>> batch[2]
+        array([2, 0, 1], dtype=uint32)
+        >>> batch.pad(pad_id=9).ids.tolist()
+        [[0, 1, 9], [9, 9, 9], [2, 0, 1]]
+    """
+
+    __slots__ = ("_ids", "_offsets")
+
+    def __init__(
+        self,
+        ids: npt.NDArray[np.uint32] | Sequence[int],
+        offsets: npt.NDArray[np.int64] | Sequence[int],
+    ) -> None:
+        import numpy as np
+
+        self._ids = _integers("ids", ids, np.dtype(np.uint32))
+        self._offsets = _integers("offsets", offsets, np.dtype(np.int64))
+        steps = np.diff(self._offsets)
+        fits = (
+            len(self._offsets) > 0
+            and self._offsets[0] == 0
+            and self._offsets[-1] == len(self._ids)
+            and bool((steps >= 0).all())
+        )
+        if not fits:
+            raise ArgumentError(
+                f"offsets must run from 0 up to the number of ids, {len(self._ids)}, without "
+                "going back"
+            )
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Sequence[int] | npt.NDArray[np.uint32]]) -> TokenBatch:
+        """The batch of these rows of ids.
+
+        Example:
+            >>> from jeton import TokenBatch
+            >>> TokenBatch.from_rows([[1, 2], [3]]).ids
+            array([1, 2, 3], dtype=uint32)
+        """
+        import numpy as np
+
+        arrays = [
+            _integers(f"rows[{number}]", row, np.dtype(np.uint32))
+            for number, row in enumerate(rows)
+        ]
+        offsets = np.zeros(len(arrays) + 1, np.int64)
+        np.cumsum([len(row) for row in arrays], out=offsets[1:])
+        flat = np.concatenate(arrays) if arrays else np.empty(0, np.uint32)
+        return cls(flat, offsets)
+
+    @property
+    def ids(self) -> npt.NDArray[np.uint32]:
+        """The ids of all texts, one after another."""
+        return self._ids
+
+    @property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """Text `i` has the ids from `offsets[i]` up to `offsets[i + 1]`."""
+        return self._offsets
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """The number of tokens of each text."""
+        lengths: npt.NDArray[np.int64] = self._offsets[1:] - self._offsets[:-1]
+        return lengths
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> npt.NDArray[np.uint32]: ...
+    @overload
+    def __getitem__(self, index: slice) -> TokenBatch: ...
+    def __getitem__(self, index: int | slice) -> npt.NDArray[np.uint32] | TokenBatch:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                return TokenBatch.from_rows([self[row] for row in range(start, stop, step)])
+            offsets = self._offsets[start : max(start, stop) + 1]
+            return TokenBatch(self._ids[offsets[0] : offsets[-1]], offsets - offsets[0])
+        try:
+            row = range(len(self))[index]
+        except IndexError:
+            raise IndexError(
+                f"text {index} of a batch of {len(self)}: there is no such text"
+            ) from None
+        return self._ids[self._offsets[row] : self._offsets[row + 1]]
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]:
+        return (self[row] for row in range(len(self)))
+
+    def tolist(self) -> list[list[int]]:
+        """The ids as one list of ints a text."""
+        ids: list[int] = self._ids.tolist()
+        offsets: list[int] = self._offsets.tolist()
+        return [ids[start:end] for start, end in zip(offsets, offsets[1:], strict=False)]
+
+    def pad(
+        self,
+        length: int | None = None,
+        *,
+        pad_id: int = 0,
+        side: Literal["right", "left"] = "right",
+        multiple_of: int = 1,
+        truncate: bool = False,
+    ) -> PaddedBatch:
+        """Rows of one length.
+
+        Args:
+            length: The length; by default that of the longest text.
+            pad_id: The id that fills the rest.
+            side: Where the padding goes.
+            multiple_of: Round the length up to a multiple of this.
+            truncate: Cut longer texts, at the side where padding would go; otherwise they are an
+                error.
+
+        Returns:
+            The ids, and a mask that is true where a token stands.
+
+        Raises:
+            ArgumentError: A text longer than `length` without `truncate`; a value that makes no
+                sense.
+        """
+        import numpy as np
+
+        lengths = self.lengths
+        longest = int(lengths.max()) if len(self) else 0
+        width = longest if length is None else length
+        if width < 0 or multiple_of < 1:
+            raise ArgumentError(
+                f"length must not be negative and multiple_of at least 1, not {width} and "
+                f"{multiple_of}"
+            )
+        if not 0 <= pad_id < 2**32:
+            raise ArgumentError(f"pad_id is {pad_id}: ids run from 0 to 2**32 - 1")
+        if side not in ("right", "left"):
+            raise ArgumentError(f'side must be "right" or "left", not {side!r}')
+        width += -width % multiple_of
+        if longest > width and not truncate:
+            row = int(lengths.argmax())
+            raise ArgumentError(
+                f"text {row} has {longest} tokens, more than length={width}; pass truncate=True "
+                "to cut it"
+            )
+        places = np.arange(width)
+        kept = np.minimum(lengths, width)[:, None]
+        if side == "right":
+            mask = places < kept
+            source = self._offsets[:-1, None] + places
+        else:
+            mask = places >= width - kept
+            source = self._offsets[1:, None] - width + places
+        padded = np.full((len(self), width), pad_id, np.uint32)
+        padded[mask] = self._ids[source[mask]]
+        return PaddedBatch(padded, mask)
+
+    def __eq__(self, other: object) -> bool:
+        import numpy as np
+
+        if not isinstance(other, TokenBatch):
+            return NotImplemented
+        return np.array_equal(self._offsets, other._offsets) and np.array_equal(
+            self._ids, other._ids
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # its arrays can be written to
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return TokenBatch, (self._ids, self._offsets)
+
+    def __repr__(self) -> str:
+        texts, tokens = len(self), len(self._ids)
+        return (
+            f"TokenBatch({texts} text{'s' * (texts != 1)}, {tokens} token{'s' * (tokens != 1)})"
+        )
+
+
+def _integers(name: str, values: object, dtype: np.dtype[np.integer]) -> npt.NDArray:  # type: ignore[type-arg]
+    """A flat array of integers, all of which `dtype` holds."""
+    import numpy as np
+
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(dtype)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ArgumentTypeError(f"{name} must be a sequence of ints with one axis")
+    limits = np.iinfo(dtype)
+    if array.size and not (limits.min <= int(array.min()) and int(array.max()) <= limits.max):
+        raise ArgumentError(f"{name} must lie between {limits.min} and {limits.max}")
+    return np.ascontiguousarray(array, dtype)

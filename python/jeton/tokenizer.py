@@ -1,0 +1,771 @@
+"""The tokenizer: text to ids and back. It never changes once it is built.
+
+Look here for what can be done with a tokenizer; `jeton.load` and the trainers make them, and
+`jeton.components` are what they are made of.
+"""
+
+from __future__ import annotations
+
+import codecs
+import dataclasses
+import itertools
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from jeton import _core
+from jeton.components import (
+    _base,
+    decoders,
+    models,
+    normalizers,
+    post_processors,
+    pre_tokenizers,
+)
+from jeton.components._base import AddedToken, Component
+from jeton.encoding import Encoding, TokenBatch
+from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from jeton.tiktoken import TiktokenEncoding
+
+__all__ = ["SpecialPolicy", "Tokenizer", "load"]
+
+SpecialPolicy: TypeAlias = (
+    Literal["ignore", "allow", "raise"] | AbstractSet[str] | Sequence[str]
+)
+"""What the spelling of a special token in text means.
+
+- `"ignore"`: it is text like any other.
+- `"allow"`: it is that token.
+- `"raise"`: it is an error.
+- a set of names: these are tokens, the others are text like any other.
+"""
+
+_KEEP: Final[Any] = object()
+"""Stands for "as it is" where `None` means "without"."""
+
+
+class Tokenizer:
+    """A tokenizer: text to ids and back.
+
+    It never changes once it is built, so threads and forked processes share it freely; what
+    varies by call is an argument of the call, and editing gives a new tokenizer. Tokenizers with
+    the same stages are equal. They can be pickled and copied.
+
+    A `str` that holds surrogates is no valid Unicode: a surrogate pair is taken for the character
+    that it spells, a lone surrogate for U+FFFD. Spans still count the characters of the `str`
+    that was given.
+
+    Args:
+        model: From pieces of text to tokens; see `jeton.components.models`.
+        normalizer: What happens to text first; see `jeton.components.normalizers`.
+        pre_tokenizer: Where text is cut; see `jeton.components.pre_tokenizers`.
+        post_processor: The special tokens around a text; see `jeton.components.post_processors`.
+        decoder: From tokens back to text; see `jeton.components.decoders`. Without one, tokens
+            are joined by spaces.
+        added_tokens: Tokens that are found by their spelling before any other stage.
+
+    Raises:
+        ArgumentTypeError: A component at the wrong stage.
+        FormatError: Components that do not fit together.
+
+    Example:
+        >>> import jeton
+        >>> from jeton.components import decoders, models
+        >>> tok = jeton.Tokenizer(
+        ...     models.BPE(
+        ...         {b"l": 0, b"o": 1, b"w": 2, b"lo": 3, b"low": 4},
+        ...         merges=[(b"l", b"o"), (b"lo", b"w")],
+        ...     ),
+        ...     decoder=decoders.ByteLevel(),
+        ...     added_tokens=[jeton.AddedToken("<|end|>", special=True)],
+        ... )
+        >>> tok.encode("lowlow")
+        [4, 4]
+        >>> tok.encode("low<|end|>", special="allow")
+        [4, 5]
+        >>> tok.decode([4, 5, 4], skip_special_tokens=True)
+        'lowlow'
+    """
+
+    __slots__ = ("__weakref__", "_core", "_hash")
+
+    _core: _core.Tokenizer
+    _hash: int | None
+
+    def __init__(
+        self,
+        model: models.Model,
+        *,
+        normalizer: normalizers.Normalizer | None = None,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
+        post_processor: post_processors.PostProcessor | None = None,
+        decoder: decoders.Decoder | None = None,
+        added_tokens: Iterable[AddedToken] = (),
+    ) -> None:
+        if not isinstance(model, models.Model):
+            raise ArgumentTypeError(
+                f"model must be one of jeton.components.models, not {type(model).__name__}"
+            )
+        built = model.to_core()
+        stages = {
+            "added_tokens": _stored_tokens(added_tokens, built),
+            "normalizer": _stored("normalizer", normalizer, normalizers.Normalizer),
+            "pre_tokenizer": _stored("pre_tokenizer", pre_tokenizer, pre_tokenizers.PreTokenizer),
+            "post_processor": _stored(
+                "post_processor", post_processor, post_processors.PostProcessor
+            ),
+            "decoder": _stored("decoder", decoder, decoders.Decoder),
+        }
+        self._core = _core.Tokenizer.build(built, json.dumps(stages))
+        self._hash = None
+
+    @classmethod
+    def _of_core(cls, core: _core.Tokenizer) -> Tokenizer:
+        tokenizer = cls.__new__(cls)
+        tokenizer._core = core
+        tokenizer._hash = None
+        return tokenizer
+
+    @classmethod
+    def from_json(cls, text: str) -> Tokenizer:
+        """The tokenizer of a Hugging Face `tokenizer.json`, given as text.
+
+        Raises:
+            FormatError: It is not what the format says; the message names the place.
+            UnsupportedError: It holds something that cannot be honoured exactly.
+        """
+        return cls._of_core(_core.Tokenizer.from_json(text))
+
+    @classmethod
+    def from_ranks(
+        cls,
+        ranks: Mapping[bytes, int],
+        *,
+        pattern: str,
+        special_tokens: Mapping[str, int] | None = None,
+    ) -> Tokenizer:
+        r"""The tokenizer that tiktoken makes of ranks.
+
+        Args:
+            ranks: Tokens with their ids, which say how early each is merged. All 256 bytes must
+                be among them.
+            pattern: Its matches are the pieces that the text is cut into, in the dialect of
+                tiktoken.
+            special_tokens: Special tokens with their ids.
+
+        Raises:
+            FormatError: Ranks that contradict each other or lack a byte; a pattern that is none.
+
+        Example:
+            >>> import jeton
+            >>> ranks = {bytes([byte]): byte for byte in range(256)}
+            >>> tok = jeton.Tokenizer.from_ranks(ranks | {b"ab": 256}, pattern=r"\w+|\W+")
+            >>> tok.encode("abba")
+            [256, 98, 97]
+        """
+        specials = _special_ids({} if special_tokens is None else special_tokens)
+        if not isinstance(pattern, str):
+            raise ArgumentTypeError(f"pattern must be a str, not {type(pattern).__name__}")
+        return cls._of_core(_core.Tokenizer.from_ranks(dict(ranks), pattern, specials))
+
+    # Text to ids
+
+    def encode(
+        self,
+        text: str,
+        *,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+        dropout: float | None = None,
+        seed: int | None = None,
+    ) -> list[int]:
+        """The ids of a text.
+
+        Args:
+            text: The text.
+            special: What special tokens in the text mean; see `SpecialPolicy`. By default text
+                never becomes a control token.
+            add_special_tokens: Whether the post-processor adds its special tokens.
+            dropout: The probability, 0 to 1, of leaving a merge of BPE out; by default what the
+                model says.
+            seed: What the random numbers of dropout start from: the same seed gives the same ids.
+                By default a fresh one for each call.
+
+        Raises:
+            ArgumentTypeError: `text` is no `str`.
+            EncodeError: The text holds something that the model has no token for.
+            SpecialTokenError: With `special="raise"`, a special token stands in the text.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> tok.encode("hole")
+            [1, 3, 2, 0]
+        """
+        return self._core.encode(text, special, add_special_tokens, dropout, seed)
+
+    def encode_array(
+        self,
+        text: str,
+        *,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+        dropout: float | None = None,
+        seed: int | None = None,
+    ) -> npt.NDArray[np.uint32]:
+        """The ids of a text as a numpy array: no Python object a token.
+
+        Arguments and errors are those of `encode`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> tok.encode_array("hole")
+            array([1, 3, 2, 0], dtype=uint32)
+        """
+        return self._core.encode_array(text, special, add_special_tokens, dropout, seed)
+
+    def encode_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+        dropout: float | None = None,
+        seed: int | None = None,
+    ) -> TokenBatch:
+        """The ids of many texts, encoded on all cores.
+
+        Each text's ids are those that `encode` gives. Other arguments and errors are those of
+        `encode`; an error names the text it is about.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> tok.encode_batch(["hole", "eel"]).tolist()
+            [[1, 3, 2, 0], [0, 0, 2]]
+        """
+        ids, offsets = self._core.encode_batch(
+            texts, special, add_special_tokens, dropout, seed
+        )
+        return TokenBatch(ids, offsets)
+
+    def encode_with_spans(
+        self,
+        text: str,
+        text_pair: str | None = None,
+        *,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+        unit: Literal["characters", "bytes"] = "characters",
+        dropout: float | None = None,
+        seed: int | None = None,
+    ) -> Encoding:
+        """The tokens of a text, or of a pair of texts, with where each came from.
+
+        Args:
+            text: The text.
+            text_pair: A second text, for models that take two.
+            special: What special tokens in the text mean; see `SpecialPolicy`.
+            add_special_tokens: Whether the post-processor adds its special tokens.
+            unit: What spans count: characters of the `str`, or bytes of its UTF-8.
+            dropout: As in `encode`.
+            seed: As in `encode`.
+
+        Raises:
+            ArgumentTypeError, EncodeError, SpecialTokenError: As `encode`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> tok.encode_with_spans("hole").tokens
+            [b'h', b'o', b'l', b'e']
+        """
+        columns = self._core.encode_with_spans(
+            text, text_pair, special, add_special_tokens, unit, dropout, seed
+        )
+        return Encoding(*columns)
+
+    def count(
+        self, text: str, *, special: SpecialPolicy = "ignore", add_special_tokens: bool = False
+    ) -> int:
+        """The number of tokens of a text.
+
+        Arguments and errors are those of `encode`.
+
+        Example:
+            >>> import jeton
+            >>> jeton.CharTrainer().train("hello").count("hole")
+            4
+        """
+        return self._core.count(text, special, add_special_tokens)
+
+    def count_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+    ) -> list[int]:
+        """The number of tokens of each text, counted on all cores.
+
+        Arguments and errors are those of `encode_batch`.
+
+        Example:
+            >>> import jeton
+            >>> jeton.CharTrainer().train("hello").count_batch(["hole", "eel"])
+            [4, 3]
+        """
+        return self._core.count_batch(texts, special, add_special_tokens)
+
+    # Ids to text
+
+    def decode(
+        self,
+        ids: Iterable[int],
+        *,
+        skip_special_tokens: bool = False,
+        errors: str = "replace",
+    ) -> str:
+        """The text of ids.
+
+        Args:
+            ids: Any iterable of ints, or a numpy array of integers.
+            skip_special_tokens: Leave special tokens out.
+            errors: What becomes of bytes that are not UTF-8, as in `bytes.decode`: `"replace"`,
+                `"strict"`, `"ignore"`, `"backslashreplace"`, …
+
+        Raises:
+            ArgumentTypeError: `ids` are no integers.
+            UnknownTokenError: An id stands for no token; the message names it.
+            DecodeError: With `errors="strict"`, bytes that are not UTF-8.
+
+        Example:
+            >>> import jeton
+            >>> jeton.CharTrainer().train("hello").decode([1, 3, 2, 0])
+            'hole'
+        """
+        if errors not in ("replace", "strict", "ignore"):
+            _check_error_handler(errors)
+        return self._core.decode(ids, skip_special_tokens, errors)
+
+    def decode_bytes(self, ids: Iterable[int], *, skip_special_tokens: bool = False) -> bytes:
+        r"""The bytes of ids, whether they are UTF-8 or not.
+
+        Arguments and errors are those of `decode`.
+
+        Example:
+            >>> import jeton
+            >>> jeton.CharTrainer().train("é").decode_bytes([0])
+            b'\xc3\xa9'
+        """
+        return self._core.decode_bytes(ids, skip_special_tokens)
+
+    def decode_batch(
+        self,
+        batch: Iterable[Iterable[int]],
+        *,
+        skip_special_tokens: bool = False,
+        errors: str = "replace",
+    ) -> list[str]:
+        """The texts of many sequences of ids, such as a `TokenBatch`, decoded on all cores.
+
+        Other arguments and errors are those of `decode`; an error names the row it is about.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> tok.decode_batch([[1, 3], [2, 0]])
+            ['ho', 'le']
+        """
+        if errors not in ("replace", "strict", "ignore"):
+            _check_error_handler(errors)
+        return self._core.decode_batch(batch, skip_special_tokens, errors)
+
+    # What is in it
+
+    @property
+    def vocab(self) -> dict[bytes, int]:
+        """All tokens with their ids, in the order of ids; added tokens are among them.
+
+        A new dict each time.
+        """
+        return self._core.vocab()
+
+    @property
+    def merges(self) -> list[tuple[bytes, bytes]]:
+        """The merges of a BPE, first to last; those of a rank file are derived from the ranks.
+
+        Other models have none. A new list each time.
+        """
+        return self._core.merges()
+
+    def id_to_bytes(self, id: int) -> bytes:
+        """The bytes of a token.
+
+        Raises:
+            UnknownTokenError: The id stands for no token.
+
+        Example:
+            >>> import jeton
+            >>> jeton.CharTrainer().train("hello").id_to_bytes(1)
+            b'h'
+        """
+        token = self._core.id_to_bytes(id)
+        if token is None:
+            raise UnknownTokenError(f"id {id} stands for no token; the largest id is {self.max_id}")
+        return token
+
+    def bytes_to_id(self, token: bytes | str) -> int:
+        """The id of a token, given by its bytes or by a text that stands for its UTF-8.
+
+        Raises:
+            UnknownTokenError: There is no such token.
+
+        Example:
+            >>> import jeton
+            >>> jeton.CharTrainer().train("hello").bytes_to_id(b"h")
+            1
+        """
+        if isinstance(token, str):
+            data = token.encode("utf-8", "surrogatepass")
+        elif isinstance(token, (bytes, bytearray, memoryview)):
+            data = bytes(token)
+        else:
+            raise ArgumentTypeError(f"token must be bytes or a str, not {type(token).__name__}")
+        id = self._core.bytes_to_id(data)
+        if id is None:
+            raise UnknownTokenError(f"{token!r} is no token of this tokenizer")
+        return id
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids stand for a token. Where ids have gaps, `max_id` is larger than this."""
+        return self._core.vocab_size
+
+    @property
+    def max_id(self) -> int:
+        """The largest id; -1 where there is no token at all."""
+        largest = self._core.max_id
+        return -1 if largest is None else largest
+
+    def padded_vocab_size(self, multiple_of: int) -> int:
+        """The number of rows of an embedding that holds every id, rounded up.
+
+        Args:
+            multiple_of: What the number is to be a multiple of, such as 64.
+
+        Raises:
+            ArgumentError: `multiple_of` is not at least 1.
+
+        Example:
+            >>> import jeton
+            >>> jeton.CharTrainer().train("hello").padded_vocab_size(64)
+            64
+        """
+        if not isinstance(multiple_of, int) or isinstance(multiple_of, bool):
+            raise ArgumentTypeError(
+                f"multiple_of must be an int, not {type(multiple_of).__name__}"
+            )
+        if multiple_of < 1:
+            raise ArgumentError(f"multiple_of must be at least 1, not {multiple_of}")
+        rows = self.max_id + 1
+        return rows + -rows % multiple_of
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """The special tokens with their ids, in the order of ids."""
+        return self._core.special_tokens()
+
+    @property
+    def added_tokens(self) -> list[AddedToken]:
+        """The tokens that are found by their spelling, special or not, in the order of ids."""
+        return [AddedToken(**token) for token in self._stages()["added_tokens"]]
+
+    @property
+    def normalizer(self) -> normalizers.Normalizer | None:
+        """What happens to text first."""
+        component: normalizers.Normalizer | None = self._stage("normalizer")
+        return component
+
+    @property
+    def pre_tokenizer(self) -> pre_tokenizers.PreTokenizer | None:
+        """Where text is cut into the pieces that the model sees."""
+        component: pre_tokenizers.PreTokenizer | None = self._stage("pre_tokenizer")
+        return component
+
+    @property
+    def model(self) -> models.Model:
+        """From pieces to tokens. Holds a copy of the vocabulary."""
+        return models.from_core(self._core.model())
+
+    @property
+    def post_processor(self) -> post_processors.PostProcessor | None:
+        """The special tokens around a text."""
+        component: post_processors.PostProcessor | None = self._stage("post_processor")
+        return component
+
+    @property
+    def decoder(self) -> decoders.Decoder | None:
+        """From tokens back to text."""
+        component: decoders.Decoder | None = self._stage("decoder")
+        return component
+
+    def _stages(self) -> dict[str, Any]:
+        """All stages but the model, in the shape of a `tokenizer.json`."""
+        stages: dict[str, Any] = json.loads(self._core.stages())
+        return stages
+
+    def _stage(self, name: str) -> Any:
+        return _base.read_stored(name, self._stages()[name])
+
+    # Another one like it
+
+    def replace(
+        self,
+        *,
+        model: models.Model = _KEEP,
+        normalizer: normalizers.Normalizer | None = _KEEP,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None = _KEEP,
+        post_processor: post_processors.PostProcessor | None = _KEEP,
+        decoder: decoders.Decoder | None = _KEEP,
+        added_tokens: Iterable[AddedToken] = _KEEP,
+    ) -> Tokenizer:
+        """A tokenizer like this one but for the stages given; `None` leaves a stage out.
+
+        Raises:
+            As the constructor.
+
+        Example:
+            >>> import jeton
+            >>> from jeton.components import normalizers
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> tok.replace(normalizer=normalizers.Lowercase()).encode("HOLE")
+            [1, 3, 2, 0]
+        """
+        if model is not _KEEP and not isinstance(model, models.Model):
+            raise ArgumentTypeError(
+                f"model must be one of jeton.components.models, not {type(model).__name__}"
+            )
+        built = self._core.model() if model is _KEEP else model.to_core()
+        stages = self._stages()
+        if added_tokens is not _KEEP:
+            stages["added_tokens"] = _stored_tokens(added_tokens, built)
+        for name, component, stage in (
+            ("normalizer", normalizer, normalizers.Normalizer),
+            ("pre_tokenizer", pre_tokenizer, pre_tokenizers.PreTokenizer),
+            ("post_processor", post_processor, post_processors.PostProcessor),
+            ("decoder", decoder, decoders.Decoder),
+        ):
+            if component is not _KEEP:
+                stages[name] = _stored(name, component, stage)
+        return self._of_core(_core.Tokenizer.build(built, json.dumps(stages)))
+
+    __replace__ = replace
+
+    def with_added_tokens(self, tokens: Iterable[AddedToken | str]) -> Tokenizer:
+        """A tokenizer like this one with more added tokens; a `str` stands for a special one.
+
+        A token without an id takes the one that the vocabulary has for it, or the next free one.
+
+        Raises:
+            FormatError: A token that is there already; an id that is taken.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello").with_added_tokens(["<|end|>"])
+            >>> tok.special_tokens
+            {'<|end|>': 4}
+        """
+        if isinstance(tokens, str):
+            raise ArgumentTypeError("tokens must be an iterable of tokens, not one str")
+        added = [
+            AddedToken(token, special=True) if isinstance(token, str) else token
+            for token in tokens
+        ]
+        return self.replace(added_tokens=[*self.added_tokens, *added])
+
+    # To and from files and other libraries
+
+    def to_json(self) -> str:
+        """This tokenizer as a Hugging Face `tokenizer.json`.
+
+        Raises:
+            UnsupportedError: The format cannot hold it; the message names what.
+        """
+        return self._core.to_json()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes this tokenizer to a file, in the format that the name says.
+
+        Args:
+            path: A name that ends in `.json` (Hugging Face), `.tiktoken` (ranks), …
+
+        Raises:
+            UnsupportedError: The format cannot hold it; the message names what.
+            FileError: The file cannot be written.
+        """
+        _core.save(self._core, _path("path", path))
+
+    def as_tiktoken(self, name: str = "jeton") -> TiktokenEncoding:
+        """This tokenizer under the interface of `tiktoken.Encoding`, for code that calls that.
+
+        Args:
+            name: What the encoding is to be called.
+
+        Raises:
+            UnsupportedError: It is no byte-level BPE.
+        """
+        from jeton.tiktoken import TiktokenEncoding
+
+        return TiktokenEncoding(self, name)
+
+    # As a value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tokenizer):
+            return NotImplemented
+        return self._core == other._core
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(_core.fingerprint(self._core))
+        return self._hash
+
+    def __copy__(self) -> Tokenizer:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Tokenizer:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Tokenizer], tuple[bytes]]:
+        return _from_image, (self._core.image(),)
+
+    def __repr__(self) -> str:
+        special = len(self.special_tokens)
+        return (
+            f"<jeton.Tokenizer: {self._core.model_kind}, {self.vocab_size:,} tokens, "
+            f"{special:,} special>"
+        )
+
+
+def load(
+    source: str | os.PathLike[str],
+    *,
+    encoding: str | None = None,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    merges: str | os.PathLike[str] | None = None,
+) -> Tokenizer:
+    """The tokenizer of a file, or of a folder that holds one. The content tells the format.
+
+    Args:
+        source: The file or folder: a Hugging Face `tokenizer.json`, tiktoken ranks, a GPT-2
+            `vocab.json`, …
+        encoding: For ranks: the published encoding that they are, where one file serves several.
+        pattern: For ranks: how text is cut; the name of a known pattern, or a regular expression.
+            Published files are known by their content and need none.
+        special_tokens: For ranks and GPT-2 pairs: special tokens with their ids.
+        merges: For a `vocab.json`: its `merges.txt`, where that does not lie beside it.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FormatError: The content is of no known format, or breaks its own.
+        ArgumentError: Ranks without a pattern; an argument that the format does not leave open.
+    """
+    return Tokenizer._of_core(
+        _core.load(
+            _path("source", source),
+            encoding,
+            pattern,
+            None if special_tokens is None else _special_ids(special_tokens),
+            None if merges is None else _path("merges", merges),
+        )
+    )
+
+
+def _path(name: str, value: str | os.PathLike[str]) -> str:
+    try:
+        path = os.fspath(value)
+    except TypeError:
+        path = None  # type: ignore[assignment]
+    if not isinstance(path, str):
+        raise ArgumentTypeError(f"{name} must be a path, not {type(value).__name__}")
+    return path
+
+
+def _from_image(image: bytes) -> Tokenizer:
+    """Undoes `Tokenizer.__reduce__`."""
+    return Tokenizer._of_core(_core.Tokenizer.from_image(image))
+
+
+def _special_ids(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
+    if not isinstance(tokens, Mapping):
+        raise ArgumentTypeError(
+            f"special_tokens must be a dict from tokens to ids, not {type(tokens).__name__}"
+        )
+    for token, id in tokens.items():
+        if not isinstance(token, str):
+            raise ArgumentTypeError(
+                f"each name in special_tokens must be a str, not {type(token).__name__}"
+            )
+        if not isinstance(id, int) or isinstance(id, bool):
+            raise ArgumentTypeError(
+                f"special_tokens[{token!r}] must be an int, not {type(id).__name__}"
+            )
+        if not 0 <= id < 2**32:
+            raise ArgumentError(f"special_tokens[{token!r}] is {id}: ids run from 0 to 2**32 - 1")
+    return list(tokens.items())
+
+
+def _stored_tokens(tokens: Iterable[AddedToken], model: _core.Model) -> list[dict[str, Any]]:
+    """Added tokens as a `tokenizer.json` holds them, each with an id."""
+    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
+        raise ArgumentTypeError(
+            f"added_tokens must be an iterable of AddedToken, not {type(tokens).__name__}"
+        )
+    listed = list(tokens)
+    for position, token in enumerate(listed):
+        if not isinstance(token, AddedToken):
+            raise ArgumentTypeError(
+                f"added_tokens[{position}] must be an AddedToken, not {type(token).__name__}"
+            )
+    given = [token.id for token in listed if token.id is not None]
+    vocab = model.vocab() if len(given) < len(listed) else {}
+    free = itertools.count(max([*vocab.values(), *given], default=-1) + 1)
+    stored = []
+    for token in listed:
+        id = token.id
+        if id is None:
+            id = vocab.get(token.content.encode("utf-8", "surrogatepass"))
+        stored.append({**dataclasses.asdict(token), "id": next(free) if id is None else id})
+    return stored
+
+
+def _stored(name: str, component: object, stage: type[Component]) -> dict[str, Any] | None:
+    """A component as a `tokenizer.json` holds it."""
+    if component is None:
+        return None
+    if not isinstance(component, stage):
+        raise ArgumentTypeError(
+            f"{name} must be one of jeton.components.{name}s, not {type(component).__name__}"
+        )
+    return component.to_dict()
+
+
+def _check_error_handler(errors: str) -> None:
+    if not isinstance(errors, str):
+        raise ArgumentTypeError(f"errors must be a str, not {type(errors).__name__}")
+    try:
+        codecs.lookup_error(errors)
+    except LookupError:
+        raise ArgumentError(
+            f'errors={errors!r} is no way to handle errors; "replace", "strict" and "ignore" are'
+        ) from None
