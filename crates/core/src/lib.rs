@@ -9,6 +9,7 @@
 //! The modules, in the order text meets them:
 
 pub mod added_tokens;
+pub mod compiled;
 pub mod decoder;
 pub mod encoding;
 pub mod error;

@@ -1,0 +1,467 @@
+//! Hand-written scanners for the known patterns: text in, the first byte of each piece out.
+//!
+//! [`rules::Rules`] says what a pattern means, character by character. Here the same is computed on
+//! blocks of 64 bytes with a few dozen bit operations each. What blocks cannot decide (marks after
+//! punctuation, numbers outside ASCII, white space that ends a text…) is marked doubtful and done
+//! again by the rules, from a place where a piece begins for certain.
+
+mod blocks;
+mod classes;
+mod rules;
+
+use blocks::{BLOCK, Block, classify, next, previous};
+use classes::{CLASSES, LETTER};
+pub use rules::{Contraction, Prefix, Rules};
+
+/// The bytes that are scanned at a time; the masks of so many stay in the nearest cache.
+const STRETCH: usize = 8 << 10;
+
+/// Scans text under one set of rules.
+///
+/// Holds only working space, so it is cheap to make and best kept for the next text.
+pub struct Scanner {
+    rules: Rules,
+    blocks: Vec<Block>,
+    starts: Vec<u64>,
+    doubtful: Vec<bool>,
+    /// Per block: what the first pass hands to the second.
+    passed: Vec<Passed>,
+}
+
+/// What the first pass over the blocks hands to the second.
+#[derive(Clone, Copy, Default)]
+struct Passed {
+    /// First characters of runs of letters (and marks, where they count as letters).
+    words: u64,
+    /// First characters of runs of punctuation and the like.
+    others: u64,
+    /// White space that no punctuation before it takes along.
+    space: u64,
+    /// White space of `space` that is no newline.
+    inline: u64,
+}
+
+impl Scanner {
+    /// A scanner under these rules.
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            blocks: Vec::new(),
+            starts: Vec::new(),
+            doubtful: Vec::new(),
+            passed: Vec::new(),
+        }
+    }
+
+    /// Calls `visit` with each stretch of `text` in order, as the stretch's offset, its length and
+    /// the bits of the bytes that begin a piece. A stretch begins and ends between pieces.
+    pub fn scan(&mut self, text: &str, mut visit: impl FnMut(usize, usize, &[u64])) {
+        let bytes = text.as_bytes();
+        let mut start = 0;
+        while start < bytes.len() {
+            let end = stretch_end(bytes, start);
+            self.scan_stretch(&bytes[start..end]);
+            visit(start, end - start, &self.starts);
+            start = end;
+        }
+    }
+
+    fn scan_stretch(&mut self, text: &[u8]) {
+        classify(text, &mut self.blocks);
+        let count = self.blocks.len();
+        self.doubtful.clear();
+        self.doubtful.resize(count, false);
+        self.starts.clear();
+        self.starts.resize(count, 0);
+        match self.rules.prefix {
+            Prefix::Blank => self.blank_prefix_starts(),
+            Prefix::Any => {
+                self.find_runs();
+                self.any_prefix_starts();
+            }
+        }
+        self.cut_contractions(text);
+        if CLASSES.at(text, last_character(text)).0 & classes::SPACE != 0 {
+            let end = self.blocks.len() - 1;
+            self.doubtful[end] = true;
+        }
+        self.settle_doubts(text);
+        // The first byte begins a piece whatever the masks say.
+        self.starts[0] |= 1;
+    }
+
+    /// The piece starts of GPT-2's pattern, contractions aside.
+    fn blank_prefix_starts(&mut self) {
+        let blocks = &self.blocks;
+        let none = Block::default();
+        let runs = |i: usize| -> u64 {
+            let Some(block) = blocks.get(i) else { return 0 };
+            let before = if i == 0 { &none } else { &blocks[i - 1] };
+            let first = |kind: fn(&Block) -> u64| {
+                kind(block) & !previous(block, kind(block), before, kind(before))
+            };
+            first(|b| b.letter) | first(|b| b.number) | first(Block::other)
+        };
+        let mut here = runs(0);
+        for (i, block) in blocks.iter().enumerate() {
+            let before = if i == 0 { &none } else { &blocks[i - 1] };
+            let after = blocks.get(i + 1).unwrap_or(&none);
+            let there = runs(i + 1);
+            let space = block.space;
+            let bare = here & !previous(block, block.blank, before, before.blank);
+            let run = space & !previous(block, space, before, before.space);
+            let last = space & !next(block, space, after.space);
+            self.starts[i] = bare | run | last;
+            here = there;
+        }
+    }
+
+    /// First pass of the patterns in which any character may stand before a word: finds the runs,
+    /// and the newlines that belong to the punctuation before them.
+    fn find_runs(&mut self) {
+        let cased = self.rules.cased;
+        let none = Block::default();
+        let mut before = none;
+        let mut attached_before = 0u64;
+        self.passed.clear();
+        for (i, block) in self.blocks.iter().enumerate() {
+            let word = |b: &Block| if cased { b.letter | b.mark } else { b.letter };
+            let other = |b: &Block| {
+                if cased { b.other() & !b.mark } else { b.other() }
+            };
+            let words = word(block) & !previous(block, word(block), &before, word(&before));
+            let others = other(block) & !previous(block, other(block), &before, other(&before));
+            // Newlines are single bytes, so a run of them is a run of bits: adding its first bit
+            // carries through it.
+            let seeds = block.newline
+                & (previous(block, other(block), &before, other(&before)) | attached_before >> 63);
+            let attached = block.newline & !block.newline.wrapping_add(seeds) | seeds;
+            let space = block.space & !attached;
+            self.passed.push(Passed {
+                words,
+                others,
+                space,
+                inline: space & !block.newline,
+            });
+            if cased {
+                // A mark that begins a run of letters may belong to what stands before it.
+                let loose = words & block.mark;
+                // A capital after a letter that has no case: the rest of the word decides.
+                let caseless = |b: &Block| (b.letter | b.mark) & !(b.upper | b.lower);
+                let undecided =
+                    block.upper & previous(block, caseless(block), &before, caseless(&before));
+                self.doubtful[i] |= loose | undecided != 0;
+            }
+            // Numbers outside ASCII are counted in characters, which shifts cannot.
+            self.doubtful[i] |= self.rules.numbers > 1 && block.number & block.lead2 != 0;
+            attached_before = attached;
+            before = *block;
+        }
+    }
+
+    /// Second pass of the same patterns: the piece starts, contractions aside.
+    fn any_prefix_starts(&mut self) {
+        let rules = self.rules;
+        let none = Block::default();
+        let nothing = Passed::default();
+        let (mut before, mut passed_before) = (none, nothing);
+        let (mut prefixes_before, mut numbers_before) = (0u64, 0u64);
+        for i in 0..self.blocks.len() {
+            let block = self.blocks[i];
+            let passed = self.passed[i];
+            let after = self.blocks.get(i + 1).unwrap_or(&none);
+            let passed_after = self.passed.get(i + 1).unwrap_or(&nothing);
+            let other = |b: &Block| {
+                if rules.cased { b.other() & !b.mark } else { b.other() }
+            };
+            let after_blank = previous(&block, block.blank, &before, before.blank);
+
+            // What stands before a word and belongs to it: white space, or punctuation that stands
+            // alone and has no blank before it.
+            let alone = passed.others & !next(&block, other(&block), other(after)) & !after_blank;
+            let prefixes = next(&block, passed.words, passed_after.words) & (passed.inline | alone);
+            let bare_words =
+                passed.words & !previous(&block, prefixes, &before, prefixes_before);
+
+            let numbers = match rules.numbers {
+                1 => block.number,
+                _ => {
+                    let mut starts =
+                        block.number & !(block.number << 1 | before.number >> 63);
+                    if block.number != 0 {
+                        // Every third digit of a run begins a piece.
+                        let back = |n: u32| block.number << n | before.number >> (64 - n);
+                        let fourth = block.number & back(1) & back(2) & back(3);
+                        loop {
+                            let more = starts
+                                | fourth & (starts << 3 | numbers_before >> 61);
+                            if more == starts {
+                                break;
+                            }
+                            starts = more;
+                        }
+                    }
+                    starts
+                }
+            };
+
+            // White space: a run begins a piece, its last character begins one, and so does the
+            // first character after its last newline.
+            let space = passed.space;
+            let run = space & !previous(&block, space, &before, passed_before.space);
+            let last =
+                passed.inline & !next(&block, space, passed_after.space);
+            let indents = passed.inline
+                & previous(&block, block.newline & space, &before, before.newline & passed_before.space);
+            if indents != 0 {
+                let ends = passed.inline.wrapping_add(indents);
+                let open = ends < indents || block.lead2 != 0 && passed.inline & block.lead2 != 0;
+                self.doubtful[i] |= open || ends & !passed.inline & block.newline != 0;
+            }
+
+            let mut starts = numbers | bare_words | passed.others & !after_blank | run | last | indents;
+            if rules.cased {
+                let rises = block.upper & previous(&block, block.lower, &before, before.lower);
+                starts |= rises;
+            }
+            if rules.slashes {
+                // A slash after newlines that belong to punctuation belongs to it too.
+                let taken = block.newline & !space;
+                let taken_before = before.newline & !passed_before.space;
+                let slashes = passed.others & previous(&block, taken, &before, taken_before);
+                self.doubtful[i] |= slashes != 0;
+            }
+            self.starts[i] = starts;
+            before = block;
+            passed_before = passed;
+            prefixes_before = prefixes;
+            numbers_before = numbers;
+        }
+    }
+
+    /// Cuts `'s` and its like, where an apostrophe begins a piece or ends a word.
+    fn cut_contractions(&mut self, text: &[u8]) {
+        let rules = self.rules;
+        let none = Block::default();
+        let mut last_end = usize::MAX;
+        for i in 0..self.blocks.len() {
+            let block = self.blocks[i];
+            if block.apostrophe == 0 {
+                continue;
+            }
+            let before = if i == 0 { &none } else { &self.blocks[i - 1] };
+            let mut rest = match rules.contraction {
+                Contraction::Suffix => {
+                    block.apostrophe & previous(&block, block.letter | block.mark, before, before.letter | before.mark)
+                }
+                _ => block.apostrophe & self.starts[i],
+            };
+            while rest != 0 {
+                let at = i * BLOCK + rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                let Some(end) = rules.contraction_end(text, at) else {
+                    continue;
+                };
+                if rules.contraction == Contraction::Suffix {
+                    // Only a word takes one, and what ended in one before is no word.
+                    if at == last_end {
+                        continue;
+                    }
+                    self.clear(at);
+                }
+                last_end = end;
+                self.clear(at + 1);
+                if CLASSES.at(text, end).0 & (LETTER | classes::MARK) != 0 {
+                    self.doubtful[end / BLOCK] |= rules.cased;
+                    self.set(end);
+                }
+            }
+        }
+    }
+
+    fn set(&mut self, at: usize) {
+        self.starts[at / BLOCK] |= 1 << (at % BLOCK);
+    }
+
+    fn clear(&mut self, at: usize) {
+        self.starts[at / BLOCK] &= !(1 << (at % BLOCK));
+    }
+
+    /// Scans doubtful blocks again, character by character, between places that are certain.
+    fn settle_doubts(&mut self, text: &[u8]) {
+        let mut settled = 0;
+        for i in 0..self.blocks.len() {
+            if !self.doubtful[i] || i * BLOCK + BLOCK <= settled {
+                continue;
+            }
+            let from = (0..i)
+                .rev()
+                .map(|j| (j, self.certain(j)))
+                .take_while(|(j, _)| (j + 1) * BLOCK > settled)
+                .find(|(_, bits)| *bits != 0)
+                .map_or(settled, |(j, bits)| {
+                    (j * BLOCK + 63 - bits.leading_zeros() as usize).max(settled)
+                });
+            let mut end_block = i + 1;
+            while end_block < self.blocks.len()
+                && (self.doubtful[end_block] || self.certain(end_block) == 0)
+            {
+                end_block += 1;
+            }
+            let to = match self.blocks.get(end_block) {
+                Some(_) => {
+                    end_block * BLOCK + self.certain(end_block).trailing_zeros() as usize
+                }
+                None => text.len(),
+            };
+            self.clear_range(from, to);
+            let mut at = from;
+            while at < to {
+                self.set(at);
+                at = self.rules.piece_end(text, at);
+            }
+            debug_assert_eq!(at, to);
+            settled = to;
+        }
+    }
+
+    fn clear_range(&mut self, from: usize, to: usize) {
+        for (i, starts) in self.starts.iter_mut().enumerate().take(to.div_ceil(BLOCK)).skip(from / BLOCK) {
+            let low = from.saturating_sub(i * BLOCK).min(BLOCK);
+            let high = (to - i * BLOCK).min(BLOCK);
+            let below = |n: usize| if n == BLOCK { !0 } else { (1u64 << n) - 1 };
+            *starts &= !(below(high) & !below(low));
+        }
+    }
+
+    /// Blanks between letters: under every one of the rules a piece begins there.
+    fn certain(&self, i: usize) -> u64 {
+        let none = Block::default();
+        let block = &self.blocks[i];
+        let before = if i == 0 { &none } else { &self.blocks[i - 1] };
+        let after = self.blocks.get(i + 1).unwrap_or(&none);
+        block.blank
+            & previous(block, block.letter, before, before.letter)
+            & next(block, block.letter, after.letter)
+    }
+}
+
+/// Where the last character of `text` begins.
+fn last_character(text: &[u8]) -> usize {
+    let mut at = text.len() - 1;
+    while at > 0 && text[at] & 0xC0 == 0x80 {
+        at -= 1;
+    }
+    at
+}
+
+/// The end of the stretch that begins at `start`: a place where a piece begins for certain.
+fn stretch_end(text: &[u8], start: usize) -> usize {
+    let mut reach = STRETCH;
+    loop {
+        let limit = start.saturating_add(reach);
+        if limit >= text.len() {
+            return text.len();
+        }
+        if let Some(end) = last_certain(text, start, limit) {
+            return end;
+        }
+        reach *= 2;
+    }
+}
+
+/// The last place in `start + 1..limit` where a piece begins whatever surrounds it: at a blank
+/// between two letters, or at a letter after a newline after something that is no white space.
+pub fn last_certain(text: &[u8], start: usize, limit: usize) -> Option<usize> {
+    let floor = (start + 2).max(limit.saturating_sub(STRETCH));
+    let letter = |at: usize| CLASSES.at(text, at).0 & LETTER != 0;
+    let before = |at: usize| {
+        let mut first = at - 1;
+        while first > 0 && text[first] & 0xC0 == 0x80 {
+            first -= 1;
+        }
+        first
+    };
+    (floor..limit).rev().find_map(|at| match text[at] {
+        b' ' if letter(at + 1) && letter(before(at)) => Some(at),
+        b'\n' if letter(at + 1)
+            && CLASSES.at(text, before(at)).0 & classes::SPACE == 0 => Some(at + 1),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    const GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
+    const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
+    const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+    const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+    const O200K: &str = concat!(
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    );
+
+    fn starts(rules: Rules, text: &str) -> Vec<usize> {
+        let mut starts = Vec::new();
+        Scanner::new(rules).scan(text, |offset, length, bits| {
+            starts.extend(
+                (0..length)
+                    .filter(|i| bits[i / 64] >> (i % 64) & 1 == 1)
+                    .map(|i| offset + i),
+            );
+        });
+        starts
+    }
+
+    fn scalar_starts(rules: Rules, text: &str) -> Vec<usize> {
+        let mut starts = Vec::new();
+        let mut at = 0;
+        while at < text.len() {
+            starts.push(at);
+            at = rules.piece_end(text.as_bytes(), at);
+        }
+        starts
+    }
+
+    fn nasty(rng: &mut ChaCha8Rng) -> String {
+        const PARTS: &[&str] = &[
+            "a", "b", "the", "Word", "HTTP", "camelCase", "x", " ", " ", " ", "  ", "   ", "\n", "\n\n",
+            "\r\n", "\t", "\u{a0}", "\u{3000}", "\u{85}", "'s", "'S", "'ll", "'RE", "'ſ", "'", "''", "1", "12",
+            "123", "1234567", "٣", "½", "²", "!", "!!", ".", ",", "(", ")", "/", "//", "\n/", "-", "_", "é", "ñ",
+            "É", "ß", "ǅ", "中", "中文", "日本", "か", "ー", "한", "ж", "Ж", "म", "\u{93f}", "\u{301}", "\u{fe0f}",
+            "🙂", "👩\u{200d}👧", "“", "”", "…", "\u{0}", "ª", "ʰ", "𝐀", "𝐚", "𐐀", "don't", "I'll've",
+        ];
+        let length = rng.random_range(0..60);
+        (0..length).map(|_| PARTS[rng.random_range(0..PARTS.len())]).collect()
+    }
+
+    #[test]
+    fn blocks_scalar_and_regex_agree() {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        for (rules, pattern) in [
+            (Rules::GPT2, GPT2),
+            (Rules::CL100K, CL100K),
+            (Rules::LLAMA3, LLAMA3),
+            (Rules::QWEN2, QWEN2),
+            (Rules::O200K, O200K),
+        ] {
+            let regex = fancy_regex::Regex::new(pattern).unwrap();
+            for _ in 0..4000 {
+                let text = nasty(&mut rng);
+                let expected: Vec<usize> =
+                    regex.find_iter(&text).map(|m| m.unwrap().start()).collect();
+                assert_eq!(scalar_starts(rules, &text), expected, "{rules:?} {text:?}");
+                assert_eq!(starts(rules, &text), expected, "{rules:?} {text:?}");
+            }
+            for _ in 0..20 {
+                let text: String = (0..300).map(|_| nasty(&mut rng)).collect();
+                assert_eq!(starts(rules, &text), scalar_starts(rules, &text), "{rules:?}");
+            }
+        }
+    }
+}
