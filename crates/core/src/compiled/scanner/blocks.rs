@@ -73,8 +73,7 @@ pub fn previous(block: &Block, mask: u64, before: &Block, mask_before: u64) -> u
         return mask << 1 | mask_before >> 63;
     }
     let pick = |length_mask: fn(&Block) -> u64, shift: u32| {
-        (mask & length_mask(block)) << shift
-            | (mask_before & length_mask(before)) >> (64 - shift)
+        (mask & length_mask(block)) << shift | (mask_before & length_mask(before)) >> (64 - shift)
     };
     pick(|b| b.lead & !b.lead2, 1)
         | pick(|b| b.lead2 & !b.lead3, 2)
@@ -190,17 +189,16 @@ mod avx512 {
         let mut at = 0;
         while at < text.len() {
             let left = text.len() - at;
-            let valid = if left >= BLOCK { !0 } else { (1u64 << left) - 1 };
+            let valid = if left >= BLOCK {
+                !0
+            } else {
+                (1u64 << left) - 1
+            };
             // SAFETY: the mask keeps the load inside `text`.
-            let bytes =
-                unsafe { _mm512_maskz_loadu_epi8(valid, text.as_ptr().add(at).cast()) };
+            let bytes = unsafe { _mm512_maskz_loadu_epi8(valid, text.as_ptr().add(at).cast()) };
             let high = _mm512_movepi8_mask(bytes);
-            let mut class = _mm512_maskz_permutex2var_epi8(
-                valid & !high,
-                table_low,
-                bytes,
-                table_high,
-            );
+            let mut class =
+                _mm512_maskz_permutex2var_epi8(valid & !high, table_low, bytes, table_high);
             let mut block = Block {
                 lead: valid,
                 ..Block::default()

@@ -10,6 +10,7 @@ mod classes;
 mod rules;
 
 use blocks::{BLOCK, Block, classify, next, previous};
+pub(super) use classes::decode;
 use classes::{CLASSES, LETTER};
 pub use rules::{Contraction, Prefix, Rules};
 
@@ -127,7 +128,11 @@ impl Scanner {
         for (i, block) in self.blocks.iter().enumerate() {
             let word = |b: &Block| if cased { b.letter | b.mark } else { b.letter };
             let other = |b: &Block| {
-                if cased { b.other() & !b.mark } else { b.other() }
+                if cased {
+                    b.other() & !b.mark
+                } else {
+                    b.other()
+                }
             };
             let words = word(block) & !previous(block, word(block), &before, word(&before));
             let others = other(block) & !previous(block, other(block), &before, other(&before));
@@ -172,7 +177,11 @@ impl Scanner {
             let after = self.blocks.get(i + 1).unwrap_or(&none);
             let passed_after = self.passed.get(i + 1).unwrap_or(&nothing);
             let other = |b: &Block| {
-                if rules.cased { b.other() & !b.mark } else { b.other() }
+                if rules.cased {
+                    b.other() & !b.mark
+                } else {
+                    b.other()
+                }
             };
             let after_blank = previous(&block, block.blank, &before, before.blank);
 
@@ -180,21 +189,18 @@ impl Scanner {
             // alone and has no blank before it.
             let alone = passed.others & !next(&block, other(&block), other(after)) & !after_blank;
             let prefixes = next(&block, passed.words, passed_after.words) & (passed.inline | alone);
-            let bare_words =
-                passed.words & !previous(&block, prefixes, &before, prefixes_before);
+            let bare_words = passed.words & !previous(&block, prefixes, &before, prefixes_before);
 
             let numbers = match rules.numbers {
                 1 => block.number,
                 _ => {
-                    let mut starts =
-                        block.number & !(block.number << 1 | before.number >> 63);
+                    let mut starts = block.number & !(block.number << 1 | before.number >> 63);
                     if block.number != 0 {
                         // Every third digit of a run begins a piece.
                         let back = |n: u32| block.number << n | before.number >> (64 - n);
                         let fourth = block.number & back(1) & back(2) & back(3);
                         loop {
-                            let more = starts
-                                | fourth & (starts << 3 | numbers_before >> 61);
+                            let more = starts | fourth & (starts << 3 | numbers_before >> 61);
                             if more == starts {
                                 break;
                             }
@@ -209,17 +215,22 @@ impl Scanner {
             // first character after its last newline.
             let space = passed.space;
             let run = space & !previous(&block, space, &before, passed_before.space);
-            let last =
-                passed.inline & !next(&block, space, passed_after.space);
+            let last = passed.inline & !next(&block, space, passed_after.space);
             let indents = passed.inline
-                & previous(&block, block.newline & space, &before, before.newline & passed_before.space);
+                & previous(
+                    &block,
+                    block.newline & space,
+                    &before,
+                    before.newline & passed_before.space,
+                );
             if indents != 0 {
                 let ends = passed.inline.wrapping_add(indents);
                 let open = ends < indents || block.lead2 != 0 && passed.inline & block.lead2 != 0;
                 self.doubtful[i] |= open || ends & !passed.inline & block.newline != 0;
             }
 
-            let mut starts = numbers | bare_words | passed.others & !after_blank | run | last | indents;
+            let mut starts =
+                numbers | bare_words | passed.others & !after_blank | run | last | indents;
             if rules.cased {
                 let rises = block.upper & previous(&block, block.lower, &before, before.lower);
                 starts |= rises;
@@ -252,7 +263,13 @@ impl Scanner {
             let before = if i == 0 { &none } else { &self.blocks[i - 1] };
             let mut rest = match rules.contraction {
                 Contraction::Suffix => {
-                    block.apostrophe & previous(&block, block.letter | block.mark, before, before.letter | before.mark)
+                    block.apostrophe
+                        & previous(
+                            &block,
+                            block.letter | block.mark,
+                            before,
+                            before.letter | before.mark,
+                        )
                 }
                 _ => block.apostrophe & self.starts[i],
             };
@@ -309,9 +326,7 @@ impl Scanner {
                 end_block += 1;
             }
             let to = match self.blocks.get(end_block) {
-                Some(_) => {
-                    end_block * BLOCK + self.certain(end_block).trailing_zeros() as usize
-                }
+                Some(_) => end_block * BLOCK + self.certain(end_block).trailing_zeros() as usize,
                 None => text.len(),
             };
             self.clear_range(from, to);
@@ -326,7 +341,13 @@ impl Scanner {
     }
 
     fn clear_range(&mut self, from: usize, to: usize) {
-        for (i, starts) in self.starts.iter_mut().enumerate().take(to.div_ceil(BLOCK)).skip(from / BLOCK) {
+        for (i, starts) in self
+            .starts
+            .iter_mut()
+            .enumerate()
+            .take(to.div_ceil(BLOCK))
+            .skip(from / BLOCK)
+        {
             let low = from.saturating_sub(i * BLOCK).min(BLOCK);
             let high = (to - i * BLOCK).min(BLOCK);
             let below = |n: usize| if n == BLOCK { !0 } else { (1u64 << n) - 1 };
@@ -384,8 +405,9 @@ pub fn last_certain(text: &[u8], start: usize, limit: usize) -> Option<usize> {
     };
     (floor..limit).rev().find_map(|at| match text[at] {
         b' ' if letter(at + 1) && letter(before(at)) => Some(at),
-        b'\n' if letter(at + 1)
-            && CLASSES.at(text, before(at)).0 & classes::SPACE == 0 => Some(at + 1),
+        b'\n' if letter(at + 1) && CLASSES.at(text, before(at)).0 & classes::SPACE == 0 => {
+            Some(at + 1)
+        }
         _ => None,
     })
 }
@@ -396,7 +418,8 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    const GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
+    const GPT2: &str =
+        r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
     const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
     const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
     const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -430,14 +453,85 @@ mod tests {
 
     fn nasty(rng: &mut ChaCha8Rng) -> String {
         const PARTS: &[&str] = &[
-            "a", "b", "the", "Word", "HTTP", "camelCase", "x", " ", " ", " ", "  ", "   ", "\n", "\n\n",
-            "\r\n", "\t", "\u{a0}", "\u{3000}", "\u{85}", "'s", "'S", "'ll", "'RE", "'ſ", "'", "''", "1", "12",
-            "123", "1234567", "٣", "½", "²", "!", "!!", ".", ",", "(", ")", "/", "//", "\n/", "-", "_", "é", "ñ",
-            "É", "ß", "ǅ", "中", "中文", "日本", "か", "ー", "한", "ж", "Ж", "म", "\u{93f}", "\u{301}", "\u{fe0f}",
-            "🙂", "👩\u{200d}👧", "“", "”", "…", "\u{0}", "ª", "ʰ", "𝐀", "𝐚", "𐐀", "don't", "I'll've",
+            "a",
+            "b",
+            "the",
+            "Word",
+            "HTTP",
+            "camelCase",
+            "x",
+            " ",
+            " ",
+            " ",
+            "  ",
+            "   ",
+            "\n",
+            "\n\n",
+            "\r\n",
+            "\t",
+            "\u{a0}",
+            "\u{3000}",
+            "\u{85}",
+            "'s",
+            "'S",
+            "'ll",
+            "'RE",
+            "'ſ",
+            "'",
+            "''",
+            "1",
+            "12",
+            "123",
+            "1234567",
+            "٣",
+            "½",
+            "²",
+            "!",
+            "!!",
+            ".",
+            ",",
+            "(",
+            ")",
+            "/",
+            "//",
+            "\n/",
+            "-",
+            "_",
+            "é",
+            "ñ",
+            "É",
+            "ß",
+            "ǅ",
+            "中",
+            "中文",
+            "日本",
+            "か",
+            "ー",
+            "한",
+            "ж",
+            "Ж",
+            "म",
+            "\u{93f}",
+            "\u{301}",
+            "\u{fe0f}",
+            "🙂",
+            "👩\u{200d}👧",
+            "“",
+            "”",
+            "…",
+            "\u{0}",
+            "ª",
+            "ʰ",
+            "𝐀",
+            "𝐚",
+            "𐐀",
+            "don't",
+            "I'll've",
         ];
         let length = rng.random_range(0..60);
-        (0..length).map(|_| PARTS[rng.random_range(0..PARTS.len())]).collect()
+        (0..length)
+            .map(|_| PARTS[rng.random_range(0..PARTS.len())])
+            .collect()
     }
 
     #[test]
@@ -460,7 +554,11 @@ mod tests {
             }
             for _ in 0..20 {
                 let text: String = (0..300).map(|_| nasty(&mut rng)).collect();
-                assert_eq!(starts(rules, &text), scalar_starts(rules, &text), "{rules:?}");
+                assert_eq!(
+                    starts(rules, &text),
+                    scalar_starts(rules, &text),
+                    "{rules:?}"
+                );
             }
         }
     }

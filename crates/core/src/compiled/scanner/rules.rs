@@ -4,9 +4,7 @@
 //! scanner [`Rules::piece_end`] follows it character by character, and is what the block scanner is
 //! checked against and falls back on.
 
-use super::classes::{
-    BLANK, CLASSES, Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UPPER,
-};
+use super::classes::{BLANK, CLASSES, Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UPPER};
 
 /// Which characters may stand before a word and belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +174,11 @@ impl Rules {
         let any_case = self.contraction != Contraction::Alone;
         let letter = |n: usize| {
             let byte = text.get(start + n).copied().unwrap_or(0);
-            if any_case { byte.to_ascii_lowercase() } else { byte }
+            if any_case {
+                byte.to_ascii_lowercase()
+            } else {
+                byte
+            }
         };
         match (letter(1), letter(2)) {
             (b's' | b'd' | b'm' | b't', _) => Some(start + 2),
@@ -247,12 +249,7 @@ fn mixed_case_end(classes: &Classes, text: &[u8], start: usize) -> Option<usize>
 }
 
 #[inline(always)]
-fn run_end(
-    classes: &Classes,
-    text: &[u8],
-    start: usize,
-    belongs: impl Fn(u8) -> bool,
-) -> usize {
+fn run_end(classes: &Classes, text: &[u8], start: usize, belongs: impl Fn(u8) -> bool) -> usize {
     let mut end = start;
     loop {
         let (class, length) = classes.at(text, end);

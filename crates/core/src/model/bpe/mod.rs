@@ -246,6 +246,43 @@ impl Bpe {
         list
     }
 
+    /// Whether a piece that is a token as a whole is that token at once.
+    pub(crate) fn takes_whole_pieces(&self) -> bool {
+        self.rule == MergeRule::Ranks || self.options.ignore_merges
+    }
+
+    /// Whether merging the units of a token makes that token, for every token: then it does not
+    /// matter whether a piece is taken whole or merged.
+    pub(crate) fn merges_make_all_tokens(&self) -> bool {
+        match self.rule {
+            MergeRule::Ranks => self.merges().underivable.is_empty(),
+            MergeRule::Merges(_) => !self.options.ignore_merges,
+        }
+    }
+
+    /// The pairs that can ever stand side by side and be merged, each with its rank and what it
+    /// becomes.
+    ///
+    /// For ranks this is one pair a token. While two tokens stand side by side, nothing has been
+    /// merged across their ends, so what lies between was merged as it would be alone; and alone,
+    /// the bytes of a token pass through exactly one pair.
+    pub(crate) fn reachable_merges(&self) -> Vec<((u32, u32), u32, u32)> {
+        let list = self.merges();
+        let all_derived = self.rule == MergeRule::Ranks && list.underivable.is_empty();
+        let of_pair = |pair: (u32, u32), merge: Merge| (pair, merge.rank, merge.id);
+        if !all_derived {
+            return self
+                .pairs
+                .iter()
+                .map(|(left, right, merge)| of_pair((left, right), merge))
+                .collect();
+        }
+        list.merges
+            .into_iter()
+            .filter_map(|pair| Some(of_pair(pair, self.pairs.of_ids(pair)?)))
+            .collect()
+    }
+
     /// The tokens of `piece`, appended to `tokens`.
     ///
     /// # Errors

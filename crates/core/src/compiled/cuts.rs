@@ -1,0 +1,102 @@
+//! Where a long piece may be cut without changing its tokens: between two characters that stand
+//! side by side inside no token.
+//!
+//! No merge can cross such a place, so what lies on its two sides is merged independently. Text
+//! without spaces falls apart into runs of a few characters, most of which were met before.
+
+use crate::model::Vocab;
+
+/// Bits of the table of character pairs; a false hit only means one cut fewer.
+const BITS: u32 = 21;
+
+/// The pairs of neighbouring characters inside tokens.
+pub struct Cuts {
+    /// Pairs of whole characters, hashed.
+    pairs: Vec<u64>,
+    /// Last byte and first byte of pairs of which a token holds one only in part.
+    partial: Vec<u64>,
+}
+
+impl Cuts {
+    /// The pairs inside the tokens of `vocab`.
+    pub fn new(vocab: &Vocab) -> Self {
+        let mut cuts = Self {
+            pairs: vec![0; 1 << (BITS - 6)],
+            partial: vec![0; 1 << 10],
+        };
+        for (token, _) in vocab.iter() {
+            let leads = (1..token.len()).filter(|&at| token[at] & 0xC0 != 0x80);
+            let mut start = 0;
+            for at in leads {
+                let left = code_point(&token[start..at]);
+                let right = code_point(&token[at..]);
+                match (left, right) {
+                    (Some(left), Some(right)) => {
+                        let bit = Self::hash(left, right);
+                        cuts.pairs[bit / 64] |= 1 << (bit % 64);
+                    }
+                    _ => {
+                        let bit = Self::ends(token[at - 1], token[at]);
+                        cuts.partial[bit / 64] |= 1 << (bit % 64);
+                    }
+                }
+                start = at;
+            }
+        }
+        cuts
+    }
+
+    #[inline(always)]
+    fn hash(left: u32, right: u32) -> usize {
+        let key = u64::from(left) << 32 | u64::from(right);
+        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - BITS)) as usize
+    }
+
+    #[inline(always)]
+    fn ends(left: u8, right: u8) -> usize {
+        usize::from(left) << 8 | usize::from(right)
+    }
+
+    /// The end of the first part of `text[start..end]` that may be merged by itself.
+    #[inline]
+    pub fn part_end(&self, text: &[u8], start: usize, end: usize) -> usize {
+        let (mut left, length) = decode(text, start);
+        let mut at = start + length;
+        while at < end {
+            let (right, length) = decode(text, at);
+            let pair = Self::hash(left, right);
+            let ends = Self::ends(text[at - 1], text[at]);
+            let inside = self.pairs[pair / 64] >> (pair % 64) & 1
+                | self.partial[ends / 64] >> (ends % 64) & 1;
+            if inside == 0 {
+                return at;
+            }
+            left = right;
+            at += length;
+        }
+        end
+    }
+}
+
+/// The code point and length of the character at `at` of valid UTF-8.
+#[inline(always)]
+fn decode(text: &[u8], at: usize) -> (u32, usize) {
+    match text[at] {
+        byte if byte < 0x80 => (u32::from(byte), 1),
+        _ => super::scanner::decode(text, at),
+    }
+}
+
+/// The code point that `bytes` begin with, if all of its bytes are there.
+fn code_point(bytes: &[u8]) -> Option<u32> {
+    let length = match bytes.first()? {
+        ..0x80 => 1,
+        0x80..0xC0 => return None,
+        0xC0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0.. => 4,
+    };
+    let whole = bytes.get(..length)?;
+    let text = std::str::from_utf8(whole).ok()?;
+    text.chars().next().map(u32::from)
+}
