@@ -165,6 +165,14 @@ impl AddedTokens {
         })
     }
 
+    /// Whether no text can hold a token that `special` lets be found.
+    pub fn finds_nothing(&self, special: &SpecialPolicy) -> bool {
+        [&self.all.original, &self.all.normalized]
+            .into_iter()
+            .flatten()
+            .all(|search| search.all_special && *special == SpecialPolicy::Ignore)
+    }
+
     fn index(&self, id: u32) -> Option<usize> {
         self.tokens.binary_search_by_key(&id, |token| token.id).ok()
     }

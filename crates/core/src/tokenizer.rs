@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
+use crate::compiled::{Compiled, Count, Sink};
 use crate::decoder::{Decoder, Invalid};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
@@ -52,10 +53,12 @@ impl Stages {
 }
 
 /// A tokenizer: text to ids and back. It never changes once built, so threads share it freely.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Tokenizer {
     stages: Stages,
     added_tokens: AddedTokens,
+    /// The fast path, for stages that it knows.
+    compiled: Option<Compiled>,
 }
 
 /// The unit that spans are given in.
@@ -103,6 +106,7 @@ impl Tokenizer {
         let added_tokens =
             AddedTokens::new(stages.added_tokens.clone(), stages.normalizer.as_ref())?;
         Ok(Self {
+            compiled: Compiled::new(&stages),
             stages,
             added_tokens,
         })
@@ -132,6 +136,59 @@ impl Tokenizer {
             Some(post_processor) => post_processor.process(parts, options.add_special_tokens),
             None => Ok(PostProcessor::join(parts)),
         }
+    }
+
+    /// Only the ids of a text: those of [`Tokenizer::encode`], sooner.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn encode_ids(&self, text: &str, options: &EncodeOptions) -> Result<Vec<u32>> {
+        let mut ids = Vec::new();
+        match self.encode_compiled(text, options, &mut ids)? {
+            true => Ok(ids),
+            false => Ok(self.encode(text, None, options)?.ids),
+        }
+    }
+
+    /// Only how many tokens a text has.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn count(&self, text: &str, options: &EncodeOptions) -> Result<usize> {
+        let mut count = Count::default();
+        match self.encode_compiled(text, options, &mut count)? {
+            true => Ok(count.0),
+            false => Ok(self.encode(text, None, options)?.len()),
+        }
+    }
+
+    /// Gives the tokens to `sink`, unless the compiled path does not know this tokenizer or call.
+    fn encode_compiled(
+        &self,
+        text: &str,
+        options: &EncodeOptions,
+        sink: &mut impl Sink,
+    ) -> Result<bool> {
+        let (Some(compiled), Model::Bpe(bpe)) = (&self.compiled, &self.stages.model) else {
+            return Ok(false);
+        };
+        let plain = options.sampling == Sampling::default()
+            && (!options.add_special_tokens || self.stages.post_processor.is_none());
+        if !plain {
+            return Ok(false);
+        }
+        if self.added_tokens.finds_nothing(&options.special) {
+            compiled.encode(bpe, text, sink)?;
+            return Ok(true);
+        }
+        let text = AlignedText::original(text);
+        for cut in self.added_tokens.cut(text, None, &options.special)? {
+            match cut {
+                Cut::Token(id, _) => sink.push_all(&[id]),
+                Cut::Text(text) => compiled.encode(bpe, text.as_str(), sink)?,
+            }
+        }
+        Ok(true)
     }
 
     /// text ─ added tokens ─ normalizer ─ pre-tokenizer ─ model ─▶ ids and spans

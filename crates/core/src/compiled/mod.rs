@@ -6,28 +6,34 @@
 
 use std::hash::BuildHasher;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 mod cuts;
 mod merges;
-pub mod scanner;
+mod scanner;
 mod sink;
+mod splitter;
 mod words;
 
 use cuts::Cuts;
 use merges::{Merges, SCANNED};
-use scanner::{Rules, Scanner};
+use scanner::Scanner;
 pub use sink::{Count, Sink};
+use splitter::Splitter;
 use words::{LONG, SHORT, ShortKey, Slot, WordCache};
 
-use crate::model::{Bpe, Sampler, Sampling};
+use foldhash::fast::RandomState;
+
+use crate::error::Result;
+use crate::model::bpe::Alphabet;
+use crate::model::{Bpe, Model, Sampler, Sampling};
+use crate::tokenizer::Stages;
 
 /// How many pieces are looked up together, so that their memory is fetched at the same time.
 const GROUP: usize = 32;
 
 /// A byte-level BPE, compiled.
 pub struct Compiled {
-    rules: Rules,
+    splitter: Splitter,
     merges: Merges,
     /// Whether a piece that is a token as a whole is that token at once.
     whole: bool,
@@ -35,7 +41,6 @@ pub struct Compiled {
     cuts: Option<Cuts>,
     /// Working space of calls that have ended, for calls to come.
     spare: Mutex<Vec<Workspace>>,
-    seeds: AtomicU64,
 }
 
 /// What one call works with: a scanner's masks and a word cache.
@@ -45,28 +50,39 @@ struct Workspace {
 }
 
 impl Compiled {
-    /// The compiled form of a byte-level BPE behind a known pattern.
-    pub fn new(rules: Rules, bpe: &Bpe) -> Option<Self> {
+    /// The compiled form of these stages, if the path knows all of them.
+    pub fn new(stages: &Stages) -> Option<Self> {
+        let Model::Bpe(bpe) = &stages.model else {
+            return None;
+        };
+        let options = bpe.options();
+        if stages.normalizer.is_some()
+            || options.alphabet != Alphabet::Bytes
+            || options.dropout.is_some()
+            || options.continuing_subword_prefix.is_some()
+            || options.end_of_word_suffix.is_some()
+        {
+            return None;
+        }
         Some(Self {
-            rules,
+            splitter: Splitter::of(stages.pre_tokenizer.as_ref()?)?,
             merges: Merges::new(bpe)?,
             whole: bpe.takes_whole_pieces(),
             cuts: bpe.merges_make_all_tokens().then(|| Cuts::new(bpe.vocab())),
-            spare: Mutex::new(Vec::new()),
-            seeds: AtomicU64::new(foldhash::fast::RandomState::default().hash_one(0u8)),
+            spare: Mutex::default(),
         })
     }
 
-    /// Gives the tokens of `text` to `sink`.
-    pub fn encode(&self, bpe: &Bpe, text: &str, sink: &mut impl Sink) {
+    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`.
+    ///
+    /// # Errors
+    /// A pattern that gave up on this text.
+    pub fn encode(&self, bpe: &Bpe, text: &str, sink: &mut impl Sink) -> Result<()> {
         // A fork may have happened while another thread held the lock: never wait for it.
         let spare = self.spare.try_lock().ok().and_then(|mut spare| spare.pop());
         let mut workspace = spare.unwrap_or_else(|| Workspace {
-            scanner: Scanner::new(self.rules),
-            words: WordCache::new(
-                self.seeds
-                    .fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed),
-            ),
+            scanner: Scanner::default(),
+            words: WordCache::new(RandomState::default().hash_one(0)),
         });
         let Workspace { scanner, words } = &mut workspace;
         let mut pieces = Pieces {
@@ -77,12 +93,22 @@ impl Compiled {
             starts: [0; GROUP + 1],
             count: 0,
         };
-        scanner.scan(text, |offset, length, bits| {
+        self.splitter.split(scanner, text, |offset, length, bits| {
             pieces.stretch(offset, length, bits, sink);
-        });
+        })?;
         if let Ok(mut spare) = self.spare.try_lock() {
             spare.push(workspace);
         }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Compiled")
+            .field("splitter", &self.splitter)
+            .field("cuts", &self.cuts.is_some())
+            .finish_non_exhaustive()
     }
 }
 

@@ -17,11 +17,11 @@ pub use rules::{Contraction, Prefix, Rules};
 /// The bytes that are scanned at a time; the masks of so many stay in the nearest cache.
 const STRETCH: usize = 8 << 10;
 
-/// Scans text under one set of rules.
+/// Scans text.
 ///
 /// Holds only working space, so it is cheap to make and best kept for the next text.
+#[derive(Default)]
 pub struct Scanner {
-    rules: Rules,
     blocks: Vec<Block>,
     starts: Vec<u64>,
     doubtful: Vec<bool>,
@@ -43,50 +43,39 @@ struct Passed {
 }
 
 impl Scanner {
-    /// A scanner under these rules.
-    pub fn new(rules: Rules) -> Self {
-        Self {
-            rules,
-            blocks: Vec::new(),
-            starts: Vec::new(),
-            doubtful: Vec::new(),
-            passed: Vec::new(),
-        }
-    }
-
-    /// Calls `visit` with each stretch of `text` in order, as the stretch's offset, its length and
+    /// Calls `visit` with each stretch of `text` in order under `rules`, as the stretch's offset, its length and
     /// the bits of the bytes that begin a piece. A stretch begins and ends between pieces.
-    pub fn scan(&mut self, text: &str, mut visit: impl FnMut(usize, usize, &[u64])) {
+    pub fn scan(&mut self, rules: Rules, text: &str, mut visit: impl FnMut(usize, usize, &[u64])) {
         let bytes = text.as_bytes();
         let mut start = 0;
         while start < bytes.len() {
             let end = stretch_end(bytes, start);
-            self.scan_stretch(&bytes[start..end]);
+            self.scan_stretch(rules, &bytes[start..end]);
             visit(start, end - start, &self.starts);
             start = end;
         }
     }
 
-    fn scan_stretch(&mut self, text: &[u8]) {
+    fn scan_stretch(&mut self, rules: Rules, text: &[u8]) {
         classify(text, &mut self.blocks);
         let count = self.blocks.len();
         self.doubtful.clear();
         self.doubtful.resize(count, false);
         self.starts.clear();
         self.starts.resize(count, 0);
-        match self.rules.prefix {
+        match rules.prefix {
             Prefix::Blank => self.blank_prefix_starts(),
             Prefix::Any => {
-                self.find_runs();
-                self.any_prefix_starts();
+                self.find_runs(rules);
+                self.any_prefix_starts(rules);
             }
         }
-        self.cut_contractions(text);
+        self.cut_contractions(rules, text);
         if CLASSES.at(text, last_character(text)).0 & classes::SPACE != 0 {
             let end = self.blocks.len() - 1;
             self.doubtful[end] = true;
         }
-        self.settle_doubts(text);
+        self.settle_doubts(rules, text);
         // The first byte begins a piece whatever the masks say.
         self.starts[0] |= 1;
     }
@@ -119,8 +108,8 @@ impl Scanner {
 
     /// First pass of the patterns in which any character may stand before a word: finds the runs,
     /// and the newlines that belong to the punctuation before them.
-    fn find_runs(&mut self) {
-        let cased = self.rules.cased;
+    fn find_runs(&mut self, rules: Rules) {
+        let cased = rules.cased;
         let none = Block::default();
         let mut before = none;
         let mut attached_before = 0u64;
@@ -158,15 +147,14 @@ impl Scanner {
                 self.doubtful[i] |= loose | undecided != 0;
             }
             // Numbers outside ASCII are counted in characters, which shifts cannot.
-            self.doubtful[i] |= self.rules.numbers > 1 && block.number & block.lead2 != 0;
+            self.doubtful[i] |= rules.numbers > 1 && block.number & block.lead2 != 0;
             attached_before = attached;
             before = *block;
         }
     }
 
     /// Second pass of the same patterns: the piece starts, contractions aside.
-    fn any_prefix_starts(&mut self) {
-        let rules = self.rules;
+    fn any_prefix_starts(&mut self, rules: Rules) {
         let none = Block::default();
         let nothing = Passed::default();
         let (mut before, mut passed_before) = (none, nothing);
@@ -251,8 +239,7 @@ impl Scanner {
     }
 
     /// Cuts `'s` and its like, where an apostrophe begins a piece or ends a word.
-    fn cut_contractions(&mut self, text: &[u8]) {
-        let rules = self.rules;
+    fn cut_contractions(&mut self, rules: Rules, text: &[u8]) {
         let none = Block::default();
         let mut last_end = usize::MAX;
         for i in 0..self.blocks.len() {
@@ -305,7 +292,7 @@ impl Scanner {
     }
 
     /// Scans doubtful blocks again, character by character, between places that are certain.
-    fn settle_doubts(&mut self, text: &[u8]) {
+    fn settle_doubts(&mut self, rules: Rules, text: &[u8]) {
         let mut settled = 0;
         for i in 0..self.blocks.len() {
             if !self.doubtful[i] || i * BLOCK + BLOCK <= settled {
@@ -333,7 +320,7 @@ impl Scanner {
             let mut at = from;
             while at < to {
                 self.set(at);
-                at = self.rules.piece_end(text, at);
+                at = rules.piece_end(text, at);
             }
             debug_assert_eq!(at, to);
             settled = to;
@@ -393,7 +380,7 @@ fn stretch_end(text: &[u8], start: usize) -> usize {
 
 /// The last place in `start + 1..limit` where a piece begins whatever surrounds it: at a blank
 /// between two letters, or at a letter after a newline after something that is no white space.
-pub fn last_certain(text: &[u8], start: usize, limit: usize) -> Option<usize> {
+fn last_certain(text: &[u8], start: usize, limit: usize) -> Option<usize> {
     let floor = (start + 2).max(limit.saturating_sub(STRETCH));
     let letter = |at: usize| CLASSES.at(text, at).0 & LETTER != 0;
     let before = |at: usize| {
@@ -431,7 +418,7 @@ mod tests {
 
     fn starts(rules: Rules, text: &str) -> Vec<usize> {
         let mut starts = Vec::new();
-        Scanner::new(rules).scan(text, |offset, length, bits| {
+        Scanner::default().scan(rules, text, |offset, length, bits| {
             starts.extend(
                 (0..length)
                     .filter(|i| bits[i / 64] >> (i % 64) & 1 == 1)

@@ -1,0 +1,115 @@
+//! How compiled tokenizers cut text: by a scanner where the pattern is known, else by its engine.
+
+use super::scanner::{Rules, Scanner};
+use crate::error::Result;
+use crate::pattern::{Regex, SearchPattern};
+use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
+
+/// The sources that scanners know, with their rules. A source means the same in both dialects.
+const KNOWN: &[(&str, Rules)] = &[
+    ("gpt2", Rules::GPT2),
+    ("cl100k", Rules::CL100K),
+    ("llama3", Rules::LLAMA3),
+    ("qwen2", Rules::QWEN2),
+    ("o200k", Rules::O200K),
+];
+
+/// What cuts text into the pieces of a byte-level model.
+#[derive(Clone, Debug)]
+pub enum Splitter {
+    /// A hand-written scanner.
+    Scanner(Rules),
+    /// The matches of an expression are the pieces; what lies between is dropped.
+    Matches(Regex),
+    /// The matches of an expression are pieces, and so is what lies between.
+    Isolated(Regex),
+}
+
+impl Splitter {
+    /// What cuts as `pre_tokenizer` does, if it only cuts and does so once.
+    pub fn of(pre_tokenizer: &PreTokenizer) -> Option<Self> {
+        match pre_tokenizer {
+            PreTokenizer::Matches {
+                pattern: SearchPattern::Regex(regex),
+            } => Some(Self::known(regex.source()).unwrap_or_else(|| Self::Matches(regex.clone()))),
+            PreTokenizer::Split {
+                pattern: SearchPattern::Regex(regex),
+                behavior: SplitBehavior::Isolated,
+                invert: false,
+            } => Some(Self::known(regex.source()).unwrap_or_else(|| Self::Isolated(regex.clone()))),
+            PreTokenizer::ByteLevel {
+                add_prefix_space: false,
+                use_regex: true,
+                printable: false,
+                ..
+            } => Some(Self::Scanner(Rules::GPT2)),
+            PreTokenizer::Sequence(stages) => {
+                let mut cutting = stages.iter().filter(|stage| !changes_nothing(stage));
+                match (cutting.next(), cutting.next()) {
+                    (Some(stage), None) => Self::of(stage),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn known(source: &str) -> Option<Self> {
+        if source == named::GPT2_ORIGINAL {
+            return Some(Self::Scanner(Rules::GPT2));
+        }
+        KNOWN.iter().find_map(|(name, rules)| {
+            let (sources, _) = named::find(name).ok()?.sources();
+            (sources == [source]).then_some(Self::Scanner(*rules))
+        })
+    }
+
+    /// Calls `visit` with stretches of pieces, as a scanner does.
+    pub fn split(
+        &self,
+        scanner: &mut Scanner,
+        text: &str,
+        mut visit: impl FnMut(usize, usize, &[u64]),
+    ) -> Result<()> {
+        let (regex, keeps_gaps) = match self {
+            Self::Scanner(rules) => {
+                scanner.scan(*rules, text, visit);
+                return Ok(());
+            }
+            Self::Matches(regex) => (regex, false),
+            Self::Isolated(regex) => (regex, true),
+        };
+        let mut piece = |start: usize, end: usize| {
+            if start < end {
+                visit(start, end - start, &[1]);
+            }
+        };
+        let mut done = 0;
+        for found in regex.matches(text) {
+            let found = found?;
+            if keeps_gaps {
+                piece(done, found.start);
+            }
+            done = found.end;
+            piece(found.start, found.end);
+        }
+        if keeps_gaps {
+            piece(done, text.len());
+        }
+        Ok(())
+    }
+}
+
+/// Whether a stage leaves every piece as it is, where the model sees bytes.
+fn changes_nothing(stage: &PreTokenizer) -> bool {
+    match stage {
+        PreTokenizer::ByteLevel {
+            add_prefix_space: false,
+            use_regex: false,
+            printable: false,
+            ..
+        } => true,
+        PreTokenizer::Sequence(stages) => stages.iter().all(changes_nothing),
+        _ => false,
+    }
+}
