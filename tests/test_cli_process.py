@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import jeton
-from jeton import samples
+from jeton.components import decoders, models
 
 JETON = [sys.executable, "-m", "jeton"]
 
@@ -24,7 +24,8 @@ JETON = [sys.executable, "-m", "jeton"]
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
-    jeton.CharTrainer(unk_token="<unk>").train(samples.read("essays")).save(path)
+    model = models.BPE({bytes([byte]): byte for byte in range(256)}, merges=[])
+    jeton.Tokenizer(model, decoder=decoders.ByteLevel()).save(path)
     return str(path)
 
 

@@ -252,7 +252,7 @@ impl Tokenizer {
         })
     }
 
-    /// ids, spans, word ids, type ids, sequence ids and the mask of special tokens.
+    /// ids, spans, word ids, type ids, sequence ids, the mask of special tokens and the tokens.
     #[expect(
         clippy::too_many_arguments,
         reason = "one for each keyword of the Python method"
@@ -289,6 +289,10 @@ impl Tokenizer {
                 )
                 .map(|span| (span.start, span.end))
                 .collect();
+            let tokens = encoding.ids.iter().map(|&id| self.core.token_bytes(id));
+            let tokens: Vec<_> = tokens
+                .map(|token| PyBytes::new(py, token.unwrap_or_default()))
+                .collect();
             Ok((
                 encoding.ids,
                 spans,
@@ -296,6 +300,7 @@ impl Tokenizer {
                 encoding.type_ids,
                 encoding.sequence_ids,
                 encoding.special_tokens_mask,
+                tokens,
             )
                 .into_pyobject(py)?)
         })

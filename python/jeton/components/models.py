@@ -46,6 +46,7 @@ class BPE(Model):
         ignore_merges: A piece that is in the vocabulary as a whole is that token at once.
         continuing_subword_prefix: Put before each character but the first of a piece.
         end_of_word_suffix: Put after the last character of a piece.
+        separate_suffix: The suffix is a symbol of its own, and no part of the last character.
         dropout: The probability, 0 to 1, of leaving a merge out.
 
     Example:
@@ -63,6 +64,7 @@ class BPE(Model):
     ignore_merges: bool = False
     continuing_subword_prefix: str | None = None
     end_of_word_suffix: str | None = None
+    separate_suffix: bool = False
     dropout: float | None = None
 
     def __post_init__(self) -> None:
@@ -82,6 +84,7 @@ class BPE(Model):
             "ignore_merges": self.ignore_merges,
             "continuing_subword_prefix": self.continuing_subword_prefix,
             "end_of_word_suffix": self.end_of_word_suffix,
+            "separate_suffix": self.separate_suffix,
             "dropout": self.dropout,
         }
 
