@@ -28,6 +28,7 @@ def load(
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     merges: str | os.PathLike[str] | None = None,
+    lowercase: bool | None = None,
     folder: str | os.PathLike[str] | None = None,
     offline: bool | None = None,
     revision: str | None = None,
@@ -49,6 +50,8 @@ def load(
             Published files are known by their content and need none.
         special_tokens: For ranks and GPT-2 pairs: special tokens with their ids.
         merges: For a `vocab.json`: its `merges.txt`, where that does not lie beside it.
+        lowercase: For a `vocab.txt`: whether text is lower-cased. By default it is, unless a token
+            holds an upper-case letter (names in brackets such as `[CLS]` do not count).
         folder: For a known name: a folder that holds its files; nothing is fetched then.
         offline: Fetch nothing. By default, as the environment variable `JETON_OFFLINE` says.
         revision: For a repository: a branch, a tag or a commit.
@@ -82,11 +85,14 @@ def load(
             pattern=pattern,
             special_tokens=special_tokens,
             merges=merges,
+            lowercase=lowercase,
             revision=revision,
         )
         paths = registry.files_of(name, folder=folder, offline=offline)
-        rest = paths[1:]
-        return _of_path(paths[0], registry.KNOWN[name].encoding, None, None, *rest)
+        merges_path = paths[1] if len(paths) > 1 else None
+        return _of_path(
+            paths[0], registry.KNOWN[name].encoding, None, None, merges_path, lowercase=None
+        )
 
     path = Path(open_path).expanduser()
     if not path.exists() and isinstance(source, str):
@@ -100,10 +106,10 @@ def load(
             path = hub.repository_folder(
                 open_path, revision=revision, offline=registry.is_offline(offline)
             )
-            return _of_path(path, None, pattern, special_tokens, *([merges] if merges else []))
+            return _of_path(path, None, pattern, special_tokens, merges, lowercase=lowercase)
         raise MissingFileError(f"{open_path}: there is no such file")
     _refuse(f"the path {open_path!r}", folder=folder, revision=revision)
-    return _of_path(path, encoding, pattern, special_tokens, *([merges] if merges else []))
+    return _of_path(path, encoding, pattern, special_tokens, merges, lowercase=lowercase)
 
 
 def _of_path(
@@ -111,7 +117,9 @@ def _of_path(
     encoding: str | None,
     pattern: str | None,
     special_tokens: Mapping[str, int] | None,
-    merges: str | os.PathLike[str] | None = None,
+    merges: str | os.PathLike[str] | None,
+    *,
+    lowercase: bool | None,
 ) -> Tokenizer:
     from jeton.tokenizer import Tokenizer
 
@@ -122,6 +130,7 @@ def _of_path(
             pattern,
             None if special_tokens is None else _special_ids(special_tokens),
             None if merges is None else os.path.expanduser(os.fspath(merges)),
+            lowercase,
         )
     )
 

@@ -18,6 +18,7 @@ pub fn load(
     pattern: Option<String>,
     special_tokens: Option<Vec<(String, u32)>>,
     merges: Option<PathBuf>,
+    lowercase: Option<bool>,
 ) -> PyResult<Tokenizer> {
     guard(py, || {
         let options = LoadOptions {
@@ -25,6 +26,7 @@ pub fn load(
             pattern,
             special_tokens,
             merges,
+            lowercase,
         };
         let core = py.detach(|| format::load(&path, &options))?;
         Ok(core.into())

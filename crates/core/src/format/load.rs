@@ -9,9 +9,9 @@ use sha2::{Digest, Sha256};
 
 use super::known::{self, Encoding};
 use super::sniff::{self, Format};
-use super::{file, gpt2, huggingface, special_token, tiktoken};
+use super::{file, gpt2, huggingface, sentencepiece, special_token, tiktoken, wordpiece};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
-use crate::model::show;
+use crate::model::{Model, show};
 use crate::pattern::{Dialect, Regex, SearchPattern};
 use crate::pre_tokenizer::{PreTokenizer, named};
 use crate::tokenizer::{Stages, Tokenizer};
@@ -28,6 +28,8 @@ pub struct LoadOptions {
     pub special_tokens: Option<Vec<(String, u32)>>,
     /// The `merges.txt` of a `vocab.json`, where it does not lie beside it.
     pub merges: Option<PathBuf>,
+    /// Whether a `vocab.txt` lower-cases text; unset means as [`wordpiece::read`] tells.
+    pub lowercase: Option<bool>,
 }
 
 impl LoadOptions {
@@ -38,6 +40,7 @@ impl LoadOptions {
             ("pattern", self.pattern.is_some()),
             ("special_tokens", self.special_tokens.is_some()),
             ("merges", self.merges.is_some()),
+            ("lowercase", self.lowercase.is_some()),
         ] {
             if given && !open.contains(&name) {
                 return Err(Error::new(
@@ -97,12 +100,13 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Tokenizer> {
             options.allow(format.name(), &[])?;
             huggingface::read(data)?
         }
-        Format::SentencePiece | Format::VocabText => {
+        Format::SentencePiece => {
             options.allow(format.name(), &[])?;
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                format!("{} cannot be read yet", format.name()),
-            ));
+            sentencepiece::read(data)?
+        }
+        Format::VocabText => {
+            options.allow(format.name(), &["lowercase"])?;
+            wordpiece::read(data, options.lowercase)?
         }
     };
     Tokenizer::new(stages)
@@ -317,13 +321,17 @@ pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
         file::write(&merges_path_for(path), merges.as_bytes())?;
         return file::write(path, vocab.as_bytes());
     }
+    if name.ends_with(".model") && matches!(tokenizer.stages().model, Model::SentencePiece(_)) {
+        let model = sentencepiece::write(tokenizer.stages()).map_err(place)?;
+        return file::write(path, &model);
+    }
     if name.ends_with(".tiktoken") || name.ends_with(".model") {
         let ranks = tiktoken::write(tokenizer.stages()).map_err(place)?;
         return file::write(path, &ranks);
     }
-    if name.ends_with(".json") {
-        let json = huggingface::write(tokenizer.stages()).map_err(place)?;
-        return file::write(path, json.as_bytes());
+    if name.ends_with("vocab.txt") {
+        let vocab = wordpiece::write(tokenizer.stages()).map_err(place)?;
+        return file::write(path, &vocab);
     }
     if name.ends_with(".json") {
         let json = huggingface::write(tokenizer.stages()).map_err(place)?;
@@ -340,8 +348,8 @@ pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
     }
     Err(place(
         Error::new(ErrorKind::Argument, "the name says no format").hint(
-            "end it in .json for Hugging Face, vocab.json for a GPT-2 pair, or .tiktoken for \
-             ranks; without an ending it is a folder",
+            "end it in .json for Hugging Face, vocab.json for a GPT-2 pair, .tiktoken for ranks, \
+             .model for SentencePiece or vocab.txt for WordPiece; without an ending it is a folder",
         ),
     ))
 }

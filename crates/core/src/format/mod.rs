@@ -12,6 +12,7 @@ pub mod sentencepiece;
 pub mod snapshot;
 mod sniff;
 pub mod tiktoken;
+pub mod wordpiece;
 
 pub use load::{LoadOptions, load, save};
 

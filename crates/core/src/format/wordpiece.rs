@@ -1,0 +1,249 @@
+//! BERT's `vocab.txt`: a line for each token, its id the number of the line.
+//!
+//! Look here for what such a file means: it holds the tokens alone, and everything else is what
+//! BERT does. Lines are read as `tokenizers` reads them: white space at their ends is no part of a
+//! token, an empty line is an empty token, and of equal lines the last one counts, the others
+//! being gaps in the ids.
+
+use std::collections::HashMap;
+
+use super::special_token;
+use crate::decoder::Decoder;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Model, Vocab, WordPiece, show};
+use crate::normalizer::Normalizer;
+use crate::post_processor::PostProcessor;
+use crate::pre_tokenizer::PreTokenizer;
+use crate::tokenizer::Stages;
+
+const UNK: &str = "[UNK]";
+const CLS: &str = "[CLS]";
+const SEP: &str = "[SEP]";
+
+/// The special tokens, those of them that a vocabulary has.
+const SPECIAL: [&str; 5] = ["[PAD]", UNK, CLS, SEP, "[MASK]"];
+
+const PREFIX: &str = "##";
+const MAX_INPUT_CHARS_PER_WORD: usize = 100;
+
+/// The tokenizer of a file.
+///
+/// The file does not say whether text is lower-cased; if `lowercase` is unset, it is unless a token
+/// holds an upper-case letter, which lower-cased text would never reach. Names in brackets such as
+/// `[CLS]` do not count.
+///
+/// ```
+/// use jeton_core::format::wordpiece;
+/// use jeton_core::{EncodeOptions, Tokenizer};
+///
+/// let stages = wordpiece::read(b"[UNK]\nun\n##aff\n##able\n", None)?;
+/// let tokenizer = Tokenizer::new(stages)?;
+/// let ids = tokenizer.encode("Unaffable", None, &EncodeOptions::default())?.ids;
+/// assert_eq!(ids, [1, 2, 3]);
+/// # Ok::<(), jeton_core::Error>(())
+/// ```
+///
+/// # Errors
+/// A line that is not UTF-8; no `[UNK]`; more lines than there can be ids.
+pub fn read(file: &[u8], lowercase: Option<bool>) -> Result<Stages> {
+    let mut last = HashMap::new();
+    let mut lines = Vec::new();
+    for (line, id) in file.split_inclusive(|byte| *byte == b'\n').zip(0_u32..) {
+        let line = std::str::from_utf8(line).map_err(|error| {
+            Error::new(ErrorKind::Format, format!("this is not UTF-8: {error}"))
+                .at(format!("line {}", u64::from(id) + 1))
+        })?;
+        let token = line.trim_end();
+        last.insert(token, id);
+        lines.push((token, id));
+    }
+    lines.retain(|(token, id)| last.get(token) == Some(id));
+    stages(Vocab::new(lines)?, lowercase)
+}
+
+/// The tokenizer that BERT makes of a vocabulary; of `lowercase`, see [`read`].
+///
+/// # Errors
+/// A vocabulary without `[UNK]`.
+pub fn stages(vocab: Vocab, lowercase: Option<bool>) -> Result<Stages> {
+    let id = |token: &str| vocab.id(token.as_bytes());
+    if id(UNK).is_none() {
+        return Err(Error::new(
+            ErrorKind::Format,
+            format!("no token is {UNK}, which stands for unknown words"),
+        ));
+    }
+    let named = |token: &str| id(token).map(|id| (token.to_owned(), id));
+    let mut added_tokens: Vec<_> = SPECIAL
+        .iter()
+        .filter_map(|token| Some(special_token((*token).to_owned(), id(token)?)))
+        .collect();
+    added_tokens.sort_by_key(|token| token.id);
+    Ok(Stages {
+        added_tokens,
+        normalizer: Some(Normalizer::Bert {
+            clean_text: true,
+            handle_chinese_chars: true,
+            strip_accents: None,
+            lowercase: lowercase.unwrap_or_else(|| !has_upper_case(&vocab)),
+        }),
+        pre_tokenizer: Some(PreTokenizer::Bert),
+        post_processor: named(SEP)
+            .zip(named(CLS))
+            .map(|(sep, cls)| PostProcessor::Bert { sep, cls }),
+        decoder: Some(Decoder::WordPiece {
+            prefix: PREFIX.to_owned(),
+            cleanup: true,
+        }),
+        truncation: None,
+        padding: None,
+        model: Model::WordPiece(WordPiece::new(vocab, UNK, PREFIX, MAX_INPUT_CHARS_PER_WORD)),
+    })
+}
+
+fn has_upper_case(vocab: &Vocab) -> bool {
+    vocab
+        .iter()
+        .filter_map(|(token, _)| std::str::from_utf8(token).ok())
+        .filter(|token| !(token.starts_with('[') && token.ends_with(']')))
+        .any(|token| token.chars().any(char::is_uppercase))
+}
+
+/// The file of a tokenizer.
+///
+/// # Errors
+/// A tokenizer that the file would not mean, with what it cannot hold: another model, stages that
+/// are not BERT's, a token that is no line, gaps in the ids.
+pub fn write(tokenizer: &Stages) -> Result<Vec<u8>> {
+    let cannot = |what: &str| {
+        Error::new(
+            ErrorKind::Unsupported,
+            format!("vocab.txt cannot hold {what}"),
+        )
+        .hint("save it as tokenizer.json")
+    };
+    let Model::WordPiece(model) = &tokenizer.model else {
+        return Err(cannot("a model other than WordPiece"));
+    };
+    let vocab = model.vocab();
+    let held = stages(vocab.clone(), None)?;
+    for (what, kept) in [
+        (
+            "these added tokens",
+            held.added_tokens == tokenizer.added_tokens,
+        ),
+        (
+            "this normalizer, of which it means BERT's",
+            held.normalizer == tokenizer.normalizer,
+        ),
+        (
+            "this pre-tokenizer",
+            held.pre_tokenizer == tokenizer.pre_tokenizer,
+        ),
+        ("these options of the model", held.model == tokenizer.model),
+        (
+            "this post-processor",
+            held.post_processor == tokenizer.post_processor,
+        ),
+        ("this decoder", held.decoder == tokenizer.decoder),
+        ("a truncation", held.truncation == tokenizer.truncation),
+        ("a padding", held.padding == tokenizer.padding),
+    ] {
+        if !kept {
+            return Err(cannot(what));
+        }
+    }
+    let mut file = Vec::new();
+    for ((token, id), expected) in vocab.iter().zip(0..) {
+        if id != expected {
+            return Err(cannot(&format!("a gap in the ids: none is {expected}")));
+        }
+        let is_line = std::str::from_utf8(token)
+            .is_ok_and(|text| text.trim_end() == text && !text.contains('\n'));
+        if !is_line {
+            return Err(cannot(&format!("the token {}", show(token))));
+        }
+        file.extend_from_slice(token);
+        file.push(b'\n');
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vocab(file: &[u8]) -> Vec<(String, u32)> {
+        let stages = read(file, None).unwrap();
+        stages
+            .model
+            .vocab()
+            .iter()
+            .map(|(token, id)| (String::from_utf8(token.to_vec()).unwrap(), id))
+            .collect()
+    }
+
+    /// What `tokenizers` reads of the same files.
+    #[test]
+    fn lines_are_read_as_by_tokenizers() {
+        type Row<'a> = (&'a str, &'a [u8], &'a [(&'a str, u32)]);
+        let rows: [Row; 5] = [
+            ("plain", b"[UNK]\na\n", &[("[UNK]", 0), ("a", 1)]),
+            ("no last line end", b"[UNK]\na", &[("[UNK]", 0), ("a", 1)]),
+            (
+                "carriage returns and spaces",
+                b"[UNK]\r\na \t\r\n",
+                &[("[UNK]", 0), ("a", 1)],
+            ),
+            (
+                "a blank line is an empty token",
+                b"[UNK]\n\na\n",
+                &[("[UNK]", 0), ("", 1), ("a", 2)],
+            ),
+            (
+                "of equal lines the last counts",
+                b"a\n[UNK]\na\n",
+                &[("[UNK]", 1), ("a", 2)],
+            ),
+        ];
+        for (name, file, expected) in rows {
+            let found = vocab(file);
+            let found: Vec<(&str, u32)> = found.iter().map(|(t, id)| (t.as_str(), *id)).collect();
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn upper_case_tokens_tell_a_cased_vocabulary() {
+        let lowercase = |file: &[u8], given| match read(file, given).unwrap().normalizer {
+            Some(Normalizer::Bert { lowercase, .. }) => lowercase,
+            _ => unreachable!(),
+        };
+        assert!(lowercase(b"[UNK]\n[CLS]\na\n", None));
+        assert!(!lowercase(b"[UNK]\na\n##B\n", None));
+        assert!(lowercase(b"[UNK]\na\n##B\n", Some(true)));
+    }
+
+    #[test]
+    fn what_is_read_is_written() {
+        let file = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n";
+        assert_eq!(write(&read(file, None).unwrap()).unwrap(), file);
+    }
+
+    #[test]
+    fn what_a_file_cannot_hold_is_named() {
+        let cased = read(b"[UNK]\na\n", Some(false)).unwrap();
+        let gap = read(b"a\n[UNK]\na\n", None).unwrap();
+        let mut decoder = read(b"[UNK]\na\n", None).unwrap();
+        decoder.decoder = None;
+        for (stages, expected) in [
+            (cased, "this normalizer"),
+            (gap, "a gap in the ids: none is 0"),
+            (decoder, "this decoder"),
+        ] {
+            let error = write(&stages).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        assert!(read(b"a\n", None).is_err());
+    }
+}
