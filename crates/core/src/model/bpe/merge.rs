@@ -58,10 +58,10 @@ impl Pairs {
         self.0.insert(Self::key(left, right), merge);
     }
 
-    /// The merge of two neighbours, if there is one of a rank below `limit`.
-    fn get(&self, left: Symbol, right: Symbol, limit: u32) -> Merge {
+    /// The merge of two neighbours, if there is one of another rank than `except`.
+    fn get(&self, left: Symbol, right: Symbol, except: u32) -> Merge {
         match self.0.get(&Self::key(left.id, right.id)) {
-            Some(merge) if merge.rank < limit => *merge,
+            Some(merge) if merge.rank != except => *merge,
             _ => Merge::NONE,
         }
     }
@@ -83,19 +83,19 @@ impl Pairs {
     }
 }
 
-/// Merges `symbols` by all pairs of a rank below `limit`.
-pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &Pairs, limit: u32) {
+/// Merges `symbols` by all pairs but those of the rank `except`, which may be none (`u32::MAX`).
+pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &Pairs, except: u32) {
     match symbols.len() {
         ..=1 => {}
-        2..=SCANNED => merge_by_scan(symbols, pairs, limit),
-        _ => merge_by_heap(symbols, pairs, limit, || false),
+        2..=SCANNED => merge_by_scan(symbols, pairs, except),
+        _ => merge_by_heap(symbols, pairs, except, || false),
     }
 }
 
-fn merge_by_scan(symbols: &mut Vec<Symbol>, pairs: &Pairs, limit: u32) {
+fn merge_by_scan(symbols: &mut Vec<Symbol>, pairs: &Pairs, except: u32) {
     let mut merges: Vec<Merge> = symbols
         .windows(2)
-        .map(|pair| pairs.get(pair[0], pair[1], limit))
+        .map(|pair| pairs.get(pair[0], pair[1], except))
         .collect();
     while let Some((i, merge)) = merges
         .iter()
@@ -109,10 +109,10 @@ fn merge_by_scan(symbols: &mut Vec<Symbol>, pairs: &Pairs, limit: u32) {
         symbols[i].length += right.length;
         merges.remove(i);
         if i < merges.len() {
-            merges[i] = pairs.get(symbols[i], symbols[i + 1], limit);
+            merges[i] = pairs.get(symbols[i], symbols[i + 1], except);
         }
         if i > 0 {
-            merges[i - 1] = pairs.get(symbols[i - 1], symbols[i], limit);
+            merges[i - 1] = pairs.get(symbols[i - 1], symbols[i], except);
         }
     }
 }
@@ -124,7 +124,7 @@ fn merge_by_scan(symbols: &mut Vec<Symbol>, pairs: &Pairs, limit: u32) {
 pub(super) fn merge_by_heap(
     symbols: &mut Vec<Symbol>,
     pairs: &Pairs,
-    limit: u32,
+    except: u32,
     mut drop: impl FnMut() -> bool,
 ) {
     let count = symbols.len() as u32;
@@ -137,7 +137,7 @@ pub(super) fn merge_by_heap(
     // told to be out of date without a look-up.
     let mut merges: Vec<Merge> = symbols
         .windows(2)
-        .map(|pair| pairs.get(pair[0], pair[1], limit))
+        .map(|pair| pairs.get(pair[0], pair[1], except))
         .collect();
     merges.push(Merge::NONE);
 
@@ -168,14 +168,14 @@ pub(super) fn merge_by_heap(
         if next[left] != END {
             let after = next[left] as usize;
             previous[after] = at;
-            merges[left] = pairs.get(symbols[left], symbols[after], limit);
+            merges[left] = pairs.get(symbols[left], symbols[after], except);
             if merges[left] != Merge::NONE {
                 heap.push(entry(merges[left], at));
             }
         }
         if previous[left] != END {
             let before = previous[left] as usize;
-            merges[before] = pairs.get(symbols[before], symbols[left], limit);
+            merges[before] = pairs.get(symbols[before], symbols[left], except);
             if merges[before] != Merge::NONE {
                 heap.push(entry(merges[before], before as u32));
             }

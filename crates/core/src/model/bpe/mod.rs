@@ -105,8 +105,8 @@ pub struct Bpe {
 pub struct MergeList {
     /// Pairs of ids, first merge first.
     pub merges: Vec<(u32, u32)>,
-    /// Tokens of more than one byte that no pair makes: their own bytes, merged by what ranks
-    /// before them, do not end in two tokens. A merge list cannot say the same as the ranks.
+    /// Tokens of more than one byte that no pair makes: their own bytes, merged by all other
+    /// ranks, do not end in two tokens. They are only ever found as whole pieces.
     pub underivable: Vec<u32>,
 }
 
@@ -221,6 +221,10 @@ impl Bpe {
 
     /// The merges, first to last. Those of a rank file are derived: the pair that the ranks
     /// themselves merge last to make each token.
+    ///
+    /// One pair a token is enough. Whenever a token is made inside a longer piece, nothing has
+    /// been merged across its ends, so what happened between them is what happens to its bytes
+    /// alone. Either part may rank after the token itself.
     pub fn merges(&self) -> MergeList {
         if let MergeRule::Merges(merges) = &self.rule {
             return MergeList {
