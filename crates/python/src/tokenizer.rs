@@ -40,7 +40,7 @@ impl From<jeton_core::Tokenizer> for Tokenizer {
 
 impl Tokenizer {
     fn ids_of(&self, text: &str, options: &EncodeOptions) -> jeton_core::Result<Vec<u32>> {
-        Ok(self.core.encode(text, None, options)?.ids)
+        self.core.encode_ids(text, options)
     }
 
     /// The text of ids, or the bytes where what is not UTF-8 in them is for Python to deal with.
@@ -203,9 +203,12 @@ impl Tokenizer {
     ) -> PyResult<usize> {
         guard(py, || {
             let options = encode_options(special, add_special_tokens, None, None)?;
-            Ok(self
-                .encode_text(py, &Text::of("text", text)?, &options)?
-                .len())
+            let text = &Text::of("text", text)?;
+            let text = text.as_str();
+            Ok(match text.len() < SHORT {
+                true => self.core.count(text, &options)?,
+                false => py.detach(|| self.core.count(text, &options))?,
+            })
         })
     }
 
@@ -246,8 +249,7 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
             let options = encode_options(special, add_special_tokens, None, None)?;
-            let counts =
-                self.map_texts(py, texts, |text| Ok(self.ids_of(text, &options)?.len()))?;
+            let counts = self.map_texts(py, texts, |text| self.core.count(text, &options))?;
             Ok(PyList::new(py, counts)?)
         })
     }
