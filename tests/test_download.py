@@ -80,7 +80,9 @@ def rest(handler: Handler) -> None:
     """What was asked for with a Range header."""
     start = int(handler.headers["Range"].removeprefix("bytes=").removesuffix("-"))
     handler.send_response(206)
-    handler.send_header("Content-Range", f"bytes {start}-{len(CONTENT) - 1}/{len(CONTENT)}")
+    handler.send_header(
+        "Content-Range", f"bytes {start}-{len(CONTENT) - 1}/{len(CONTENT)}"
+    )
     handler.send_header("Content-Length", str(len(CONTENT) - start))
     handler.end_headers()
     handler.wfile.write(CONTENT[start:])
@@ -145,7 +147,9 @@ def test_what_can_be_had_is_had(
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_broken_connection_is_taken_up_where_it_stopped(server: Server, tmp_path: Path) -> None:
+def test_a_broken_connection_is_taken_up_where_it_stopped(
+    server: Server, tmp_path: Path
+) -> None:
     server.script = [half, rest]
     fetch(server, tmp_path / "vocabulary")
     assert server.requests == [None, f"bytes={len(CONTENT) // 2}-"]
@@ -163,7 +167,11 @@ def test_a_broken_connection_is_taken_up_where_it_stopped(server: Server, tmp_pa
     ],
 )
 def test_what_cannot_be_had_leaves_nothing_behind(
-    server: Server, tmp_path: Path, script: list[Answer], message: str, requests: int | None
+    server: Server,
+    tmp_path: Path,
+    script: list[Answer],
+    message: str,
+    requests: int | None,
 ) -> None:
     server.script = script
     with pytest.raises(DownloadError, match=message):

@@ -44,7 +44,9 @@ def no_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def made_up(monkeypatch: pytest.MonkeyPatch) -> registry.Source:
     """A known name of a file of 256 ranks."""
     source = registry.Source(
-        "made_up.tiktoken", hashlib.sha256(BYTES).hexdigest(), "https://example.org/made_up"
+        "made_up.tiktoken",
+        hashlib.sha256(BYTES).hexdigest(),
+        "https://example.org/made_up",
     )
     known = dict(registry.KNOWN) | {"made_up": registry.Known((source,))}
     monkeypatch.setattr(registry, "KNOWN", known)
@@ -74,7 +76,9 @@ def test_the_registry_and_the_core_know_the_same_files() -> None:
         ("ada-lovelace", None),
     ],
 )
-def test_models_have_the_tokenizers_they_were_trained_with(model: str, name: str | None) -> None:
+def test_models_have_the_tokenizers_they_were_trained_with(
+    model: str, name: str | None
+) -> None:
     assert registry.name_for_model(model) == name
 
 
@@ -83,7 +87,10 @@ def test_models_agree_with_tiktoken() -> None:
     for model, name in tiktoken_model.MODEL_TO_ENCODING.items():
         assert registry.known_name(model) == name, model
     for prefix, name in tiktoken_model.MODEL_PREFIX_TO_ENCODING.items():
-        assert registry.known_name(f"{prefix}x" if prefix.endswith("-") else prefix) == name, prefix
+        assert (
+            registry.known_name(f"{prefix}x" if prefix.endswith("-") else prefix)
+            == name
+        ), prefix
 
 
 @needs_vocabularies
@@ -128,7 +135,9 @@ def test_encodings_have_the_special_tokens_of_tiktoken() -> None:
         tok = jeton.load(name, folder=VOCABULARIES)
         assert tok.special_tokens == theirs._special_tokens, name
         text = "Don't <|endoftext|> 12345 naïve 東京 \n\n  x<|endofprompt|><|return|>"
-        assert tok.encode(text, special="allow") == theirs.encode(text, allowed_special="all")
+        assert tok.encode(text, special="allow") == theirs.encode(
+            text, allowed_special="all"
+        )
         assert tok.encode(text) == theirs.encode_ordinary(text)
         last = [theirs.max_token_value]
         assert tok.decode(last) == theirs.decode(last)
@@ -136,9 +145,13 @@ def test_encodings_have_the_special_tokens_of_tiktoken() -> None:
 
 
 @needs_vocabularies
-def test_the_folder_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_may_come_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("JETON_DATA_DIR", str(VOCABULARIES))
-    assert jeton.load("cl100k_base") == jeton.load(VOCABULARIES / "cl100k_base.tiktoken")
+    assert jeton.load("cl100k_base") == jeton.load(
+        VOCABULARIES / "cl100k_base.tiktoken"
+    )
 
 
 @needs_vocabularies
@@ -174,7 +187,9 @@ def test_a_known_file_is_fetched_once_and_kept(
         assert path == registry.cache_folder() / "made_up.tiktoken"
     assert fetched == ["https://example.org/made_up"]
     assert registry.files_of("made_up", offline=True) == [path]
-    path.write_bytes(BYTES[:-1])  # damaged: fetched again, or refused where nothing may be fetched
+    path.write_bytes(
+        BYTES[:-1]
+    )  # damaged: fetched again, or refused where nothing may be fetched
     with pytest.raises(DownloadError):
         registry.files_of("made_up", offline=True)
     registry.files_of("made_up", offline=False)
@@ -182,7 +197,9 @@ def test_a_known_file_is_fetched_once_and_kept(
 
 
 def test_offline_says_where_to_put_the_file(made_up: registry.Source) -> None:
-    with pytest.raises(DownloadError, match=r"offline.*https://example.org/made_up.*JETON_DATA"):
+    with pytest.raises(
+        DownloadError, match=r"offline.*https://example.org/made_up.*JETON_DATA"
+    ):
         jeton.load("made_up")
     with pytest.raises(DownloadError, match="not published openly"):
         jeton.load("llama3", offline=False)
@@ -208,7 +225,10 @@ def test_a_folder_is_held_to_the_hash(made_up: registry.Source, tmp_path: Path) 
     ],
 )
 def test_the_cache_is_where_the_platform_keeps_caches(
-    platform: str, variables: dict[str, str], folder: str, monkeypatch: pytest.MonkeyPatch
+    platform: str,
+    variables: dict[str, str],
+    folder: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("JETON_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
@@ -274,7 +294,11 @@ def test_repositories_come_through_the_hub_library(
     calls: list[tuple[str, object, object]] = []
 
     def snapshot_download(
-        repo_id: str, *, revision: str | None, allow_patterns: list[str], local_files_only: bool
+        repo_id: str,
+        *,
+        revision: str | None,
+        allow_patterns: list[str],
+        local_files_only: bool,
     ) -> str:
         assert "tokenizer.json" in allow_patterns
         calls.append((repo_id, revision, local_files_only))
@@ -315,7 +339,12 @@ def test_a_repository_that_was_fetched_before_loads_offline(
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("acme/model", True), ("meta-llama/Llama-3.1-8B", True), ("gpt2", False), ("a/b/c", False)],
+    [
+        ("acme/model", True),
+        ("meta-llama/Llama-3.1-8B", True),
+        ("gpt2", False),
+        ("a/b/c", False),
+    ],
 )
 def test_repositories_have_two_parts(name: str, expected: bool) -> None:
     assert hub.is_repository(name) is expected
@@ -327,5 +356,7 @@ def test_nothing_of_this_is_imported_before_it_is_needed() -> None:
         "print([m for m in ('urllib.request', 'http.client', 'ssl', 'huggingface_hub', "
         "'jeton.registry', 'jeton.download', 'jeton.hub') if m in sys.modules])"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert run.stdout.strip() == "[]"

@@ -14,7 +14,8 @@ from jeton._core import __version__
 from jeton.components import AddedToken
 from jeton.encoding import Encoding, PaddedBatch, TokenBatch
 from jeton.errors import JetonError
-from jeton.tokenizer import Tokenizer, load
+from jeton.loading import load
+from jeton.tokenizer import Tokenizer
 from jeton.trainers import CharTrainer
 
 __all__ = [

@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jeton import _core
-from jeton.errors import ArgumentError, ArgumentTypeError, MissingFileError, UnknownNameError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    MissingFileError,
+    UnknownNameError,
+)
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
@@ -76,7 +81,9 @@ def load(
 
     open_path = os.fspath(source)
     if not isinstance(open_path, str):
-        raise ArgumentTypeError(f"source must be a name or a path, not {type(source).__name__}")
+        raise ArgumentTypeError(
+            f"source must be a name or a path, not {type(source).__name__}"
+        )
     name = registry.known_name(open_path) if isinstance(source, str) else None
     if name is not None:
         _refuse(
@@ -142,10 +149,18 @@ def _special_ids(special_tokens: Mapping[str, int]) -> list[tuple[str, int]]:
             f"{type(special_tokens).__name__}"
         )
     for token, id in special_tokens.items():
-        if not isinstance(token, str) or isinstance(id, bool) or not isinstance(id, int):
-            raise ArgumentTypeError(f"special_tokens must map str to int, not {token!r} to {id!r}")
+        if (
+            not isinstance(token, str)
+            or isinstance(id, bool)
+            or not isinstance(id, int)
+        ):
+            raise ArgumentTypeError(
+                f"special_tokens must map str to int, not {token!r} to {id!r}"
+            )
         if not 0 <= id < 1 << 32:
-            raise ArgumentError(f"special_tokens: {token!r} has id {id}, which is no 32-bit number")
+            raise ArgumentError(
+                f"special_tokens: {token!r} has id {id}, which is no 32-bit number"
+            )
     return list(special_tokens.items())
 
 
@@ -170,5 +185,11 @@ def _unknown(name: str) -> UnknownNameError:
     from jeton import registry
 
     close = _core.did_you_mean(name, [*registry.KNOWN, *registry.MODELS])
-    hint = f"did you mean {close!r}?" if close else f"known are {', '.join(registry.KNOWN)}"
-    return UnknownNameError(f"{name!r} is no known name, and there is no such file ({hint})")
+    hint = (
+        f"did you mean {close!r}?"
+        if close
+        else f"known are {', '.join(registry.KNOWN)}"
+    )
+    return UnknownNameError(
+        f"{name!r} is no known name, and there is no such file ({hint})"
+    )

@@ -87,7 +87,9 @@ _LLAMA3 = Source(
     aliases=(("tokenizer.model", None),),
 )
 # The merges are also around without their first line, "#version: 0.2".
-_MERGES_WITHOUT_VERSION = "ac33235097fe06d4a8fff0feac994644809e6eb6ab70669e1e9fd40ae032428e"
+_MERGES_WITHOUT_VERSION = (
+    "ac33235097fe06d4a8fff0feac994644809e6eb6ab70669e1e9fd40ae032428e"
+)
 _GPT2_VOCAB = Source(
     "encoder.json",
     "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
@@ -149,7 +151,22 @@ MODELS: Mapping[str, str] = MappingProxyType(
         "code-cushman-001": "p50k_base",
         "text-davinci-edit-001": "p50k_edit",
         "code-davinci-edit-001": "p50k_edit",
+        "davinci-codex": "p50k_base",
+        "cushman-codex": "p50k_base",
         "text-davinci-001": "r50k_base",
+        "text-curie-001": "r50k_base",
+        "text-babbage-001": "r50k_base",
+        "text-ada-001": "r50k_base",
+        "text-similarity-davinci-001": "r50k_base",
+        "text-similarity-curie-001": "r50k_base",
+        "text-similarity-babbage-001": "r50k_base",
+        "text-similarity-ada-001": "r50k_base",
+        "text-search-davinci-doc-001": "r50k_base",
+        "text-search-curie-doc-001": "r50k_base",
+        "text-search-babbage-doc-001": "r50k_base",
+        "text-search-ada-doc-001": "r50k_base",
+        "code-search-babbage-code-001": "r50k_base",
+        "code-search-ada-code-001": "r50k_base",
         "davinci": "r50k_base",
         "curie": "r50k_base",
         "babbage": "r50k_base",
@@ -172,6 +189,8 @@ _DATED = (
     "o1",
     "o3",
     "o4-mini",
+    "davinci-002",
+    "babbage-002",
 )
 """Models of which there are versions: `gpt-4o-2024-05-13`, `gpt-oss-20b`."""
 
@@ -206,7 +225,12 @@ def is_offline(offline: bool | None = None) -> bool:
     """Whether nothing may be fetched: as the argument says, or else as `JETON_OFFLINE` does."""
     if offline is not None:
         return offline
-    return os.environ.get("JETON_OFFLINE", "").strip().lower() not in ("", "0", "false", "no")
+    return os.environ.get("JETON_OFFLINE", "").strip().lower() not in (
+        "",
+        "0",
+        "false",
+        "no",
+    )
 
 
 def cache_folder() -> Path:
@@ -219,7 +243,11 @@ def cache_folder() -> Path:
         return Path(named).expanduser()
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home() / "AppData" / "Local") / "jeton" / "Cache"
+        return (
+            (Path(local) if local else Path.home() / "AppData" / "Local")
+            / "jeton"
+            / "Cache"
+        )
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "jeton"
     xdg = os.environ.get("XDG_CACHE_HOME", "")
@@ -250,7 +278,13 @@ def files_of(
         MissingFileError: `folder` lacks a file.
     """
     return [
-        _file(source, name=name, folder=folder, offline=is_offline(offline), progress=progress)
+        _file(
+            source,
+            name=name,
+            folder=folder,
+            offline=is_offline(offline),
+            progress=progress,
+        )
         for source in KNOWN[name].files
     ]
 
@@ -294,7 +328,9 @@ def _file(
 
 
 def _names(source: Source) -> str:
-    names: Sequence[str] = list(dict.fromkeys([source.name, *(name for name, _ in source.aliases)]))
+    names: Sequence[str] = list(
+        dict.fromkeys([source.name, *(name for name, _ in source.aliases)])
+    )
     return " or ".join(names)
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from jeton.tiktoken import TiktokenEncoding
 
-__all__ = ["SpecialPolicy", "Tokenizer", "load"]
+__all__ = ["SpecialPolicy", "Tokenizer"]
 
 SpecialPolicy: TypeAlias = (
     Literal["ignore", "allow", "raise"] | AbstractSet[str] | Sequence[str]
@@ -654,41 +654,6 @@ class Tokenizer:
             f"<jeton.Tokenizer: {self._core.model_kind}, {self.vocab_size:,} tokens, "
             f"{special:,} special>"
         )
-
-
-def load(
-    source: str | os.PathLike[str],
-    *,
-    encoding: str | None = None,
-    pattern: str | None = None,
-    special_tokens: Mapping[str, int] | None = None,
-    merges: str | os.PathLike[str] | None = None,
-) -> Tokenizer:
-    """The tokenizer of a file, or of a folder that holds one. The content tells the format.
-
-    Args:
-        source: The file or folder: a Hugging Face `tokenizer.json`, tiktoken ranks, a GPT-2
-            `vocab.json`, …
-        encoding: For ranks: the published encoding that they are, where one file serves several.
-        pattern: For ranks: how text is cut; the name of a known pattern, or a regular expression.
-            Published files are known by their content and need none.
-        special_tokens: For ranks and GPT-2 pairs: special tokens with their ids.
-        merges: For a `vocab.json`: its `merges.txt`, where that does not lie beside it.
-
-    Raises:
-        MissingFileError: There is no such file.
-        FormatError: The content is of no known format, or breaks its own.
-        ArgumentError: Ranks without a pattern; an argument that the format does not leave open.
-    """
-    return Tokenizer._of_core(
-        _core.load(
-            _path("source", source),
-            encoding,
-            pattern,
-            None if special_tokens is None else _special_ids(special_tokens),
-            None if merges is None else _path("merges", merges),
-        )
-    )
 
 
 def _path(name: str, value: str | os.PathLike[str]) -> str:
