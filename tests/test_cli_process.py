@@ -70,9 +70,7 @@ def test_no_colour_in_a_pipe(tokenizer: str) -> None:
 
 
 @pytest.mark.parametrize(("variable", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_colour_on_a_terminal(
-    tokenizer: str, variable: dict[str, str], coloured: bool
-) -> None:
+def test_colour_on_a_terminal(tokenizer: str, variable: dict[str, str], coloured: bool) -> None:
     environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
     environment |= {"TERM": "xterm-256color", **variable}
     output = on_a_terminal([*JETON, "inspect", tokenizer, "some text"], environment)

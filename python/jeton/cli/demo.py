@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+import numpy.typing as npt
 
 import jeton
 from jeton import samples
@@ -110,7 +111,7 @@ def demo(vocab_size: int, out: str) -> None:
     _comparison(measured)
 
     _section("6", "To keep")
-    _write(tok, list(encoded.values()), Path(out), size)
+    _write(tok, texts, encoded, Path(out))
 
     _section("7", "And now?")
     folder = f"{out}/tokenizer.json"
@@ -226,17 +227,23 @@ def _comparison(measured: list[Measured]) -> None:
     )
 
 
-def _write(tok: jeton.Tokenizer, encoded: list[np.ndarray], folder: Path, size: int) -> None:
+def _write(
+    tok: jeton.Tokenizer,
+    texts: dict[str, str],
+    encoded: dict[str, npt.NDArray[np.uint32]],
+    folder: Path,
+) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer, tokens = folder / "tokenizer.json", folder / "tokens.npy"
     tok.save(tokenizer)
-    if jeton.load(tokenizer) != tok:
-        raise jeton.JetonError(f"{tokenizer} is not what was written; please report this")
+    again = jeton.load(tokenizer)
+    if not all(np.array_equal(again.encode_array(texts[name]), encoded[name]) for name in texts):
+        raise jeton.JetonError(f"{tokenizer} encodes differently; please report this")
     dtype = dtype_for(tok.max_id)
     end = np.array([tok.special_tokens[END]], np.uint32)
     with replacing(tokens) as partial, open(partial, "wb") as file:
         writer = NpyWriter(file, dtype)
-        for ids in encoded:
+        for ids in encoded.values():
             writer.write(ids)
             writer.write(end)
         writer.finish()
@@ -248,4 +255,5 @@ def _write(tok: jeton.Tokenizer, encoded: list[np.ndarray], folder: Path, size: 
         rows.append((str(path), human_bytes(path.stat().st_size), what))
     click.echo(table(rows, "<><"))
     click.echo()
+    size = sum(len(text.encode()) for text in texts.values())
     _say(f"The ids take {human_bytes(tokens.stat().st_size)}, the text {human_bytes(size)}.")
