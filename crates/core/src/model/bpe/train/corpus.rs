@@ -1,4 +1,4 @@
-//! The words of a corpus while pairs are merged in them, and where each pair occurs.
+//! The pairs of a corpus: how frequent each is, where it occurs, and which comes next.
 //!
 //! Everything lies in flat arrays. A merge visits the words that its pair occurs in; what it
 //! changes is summed up by neighbour first, so that tables of pairs are touched once for each
@@ -11,47 +11,14 @@ use std::cmp::Ordering;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use super::changes::Changes;
 use super::queue::{Candidate, Queue};
+use super::words::{NONE, Words};
 use super::{BpeTraining, TieBreak, Tokens};
 use crate::error::{Error, ErrorKind, Result};
 
-/// No segment.
-const NONE: u32 = u32::MAX;
-
-/// Words of at least two symbols, with their counts.
-#[derive(Default)]
-pub(super) struct Words {
-    symbols: Vec<u32>,
-    words: Vec<Word>,
-}
-
-struct Word {
-    /// Its symbols begin here and are `length`.
-    start: usize,
-    length: u32,
-    count: u64,
-}
-
-impl Words {
-    pub(super) fn push(&mut self, symbols: &[u32], count: u64) {
-        if symbols.len() < 2 {
-            return;
-        }
-        let start = self.symbols.len();
-        let length = symbols.len() as u32;
-        self.symbols.extend_from_slice(symbols);
-        self.words.push(Word {
-            start,
-            length,
-            count,
-        });
-    }
-
-    fn symbols_of(&self, word: u32) -> &[u32] {
-        let Word { start, length, .. } = self.words[word as usize];
-        &self.symbols[start..start + length as usize]
-    }
-}
+/// From how many words on a merge is shared by two threads; few in tests, so that they do it.
+const SHARED: usize = if cfg!(test) { 4 } else { 4096 };
 
 /// Words in which a pair occurs, or has occurred.
 struct Segment {
@@ -93,64 +60,6 @@ fn key(left: u32, right: u32) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
-/// What a merge changes on one side, for one neighbour.
-#[derive(Clone, Copy)]
-struct Neighbour {
-    /// How often it stood beside the pair.
-    lost: i64,
-    /// How often it stands beside the new symbol, as far as that pair may be merged.
-    won: i64,
-    /// In how many words the latter is so.
-    words: u32,
-    /// The last of them.
-    last_word: u32,
-    /// Where the next one goes in `places`.
-    next_place: usize,
-}
-
-impl Neighbour {
-    const NEW: Self = Self {
-        lost: 0,
-        won: 0,
-        words: 0,
-        last_word: NONE,
-        next_place: 0,
-    };
-}
-
-/// The neighbours of one side, by symbol.
-#[derive(Default)]
-struct Side {
-    neighbours: Vec<Neighbour>,
-    touched: Vec<u32>,
-    /// Neighbours and words, in the order of the words.
-    places: Vec<(u32, u32)>,
-}
-
-impl Side {
-    fn at(&mut self, symbol: u32) -> &mut Neighbour {
-        let neighbour = &mut self.neighbours[symbol as usize];
-        if neighbour.lost == 0 && neighbour.won == 0 {
-            self.touched.push(symbol);
-        }
-        neighbour
-    }
-
-    fn lose(&mut self, symbol: u32, count: i64) {
-        self.at(symbol).lost += count;
-    }
-
-    fn win(&mut self, symbol: u32, word: u32, count: i64) {
-        let neighbour = self.at(symbol);
-        neighbour.won += count;
-        if neighbour.last_word != word {
-            neighbour.last_word = word;
-            neighbour.words += 1;
-            self.places.push((symbol, word));
-        }
-    }
-}
-
 /// The words, the pairs in them, and which pair comes next.
 pub(super) struct Corpus {
     words: Words,
@@ -158,8 +67,8 @@ pub(super) struct Corpus {
     segments: Vec<Segment>,
     places: Vec<u32>,
     queue: Queue,
-    left: Side,
-    right: Side,
+    /// What the merge at hand changes, in the earlier words and in the later ones.
+    changes: [Changes; 2],
     tie_break: TieBreak,
     /// Two symbols may be merged if they have fewer units than this together.
     limit: usize,
@@ -167,22 +76,20 @@ pub(super) struct Corpus {
 
 impl Corpus {
     pub(super) fn new(words: Words, training: &BpeTraining, tokens: &Tokens) -> Result<Self> {
-        let sum: u128 = words
-            .words
-            .iter()
-            .map(|word| u128::from(word.count) * u128::from(word.length))
-            .sum();
-        if i64::try_from(sum).is_err() {
+        if i64::try_from(words.sum).is_err() {
             return Err(Error::new(
                 ErrorKind::Training,
-                format!("the corpus has {sum} symbols, more than can be counted"),
+                format!(
+                    "the corpus has {} symbols, more than can be counted",
+                    words.sum
+                ),
             )
             .hint("divide the word counts by a common number"));
         }
-        if words.words.len() >= NONE as usize {
+        if words.row.len() >= NONE as usize {
             return Err(Error::new(
                 ErrorKind::Training,
-                "the corpus has 4 Gi distinct words or more",
+                "the distinct words have 4 Gi symbols or more",
             )
             .hint("filter out the rarest words"));
         }
@@ -192,8 +99,7 @@ impl Corpus {
             segments: Vec::new(),
             places: Vec::new(),
             queue: Queue::new(),
-            left: Side::default(),
-            right: Side::default(),
+            changes: Default::default(),
             tie_break: training.tie_break,
             limit: training.max_token_length.unwrap_or(usize::MAX),
         };
@@ -206,11 +112,12 @@ impl Corpus {
         let Self { words, pairs, .. } = self;
         // For each pair the number of words and the last one; then where its next word goes.
         let mut sizes: Vec<(usize, u32)> = Vec::new();
-        let mut occurrences = Vec::with_capacity(words.symbols.len());
-        for (word, at) in words.words.iter().zip(0..) {
-            for neighbours in words.symbols_of(at).windows(2) {
+        let mut occurrences = Vec::with_capacity(words.row.len());
+        for at in words.starts() {
+            let (symbols, count) = words.word(at);
+            for neighbours in symbols.windows(2) {
                 let pair = pairs.number(neighbours[0], neighbours[1]);
-                pairs.counts[pair as usize] += word.count as i64;
+                pairs.counts[pair as usize] += count;
                 if sizes.len() < pairs.ids.len() {
                     sizes.push((0, NONE));
                 }
@@ -310,7 +217,7 @@ impl Corpus {
             // Words at the front that have lost the pair are never looked at again.
             while segment.start < segment.end {
                 let word = self.places[segment.start];
-                let symbols = self.words.symbols_of(word);
+                let (symbols, _) = self.words.word(word);
                 if let Some(at) = symbols.windows(2).position(|pair| pair == [left, right]) {
                     let before = symbols[..at].iter();
                     let units: usize = before.map(|&id| tokens.lengths[id as usize]).sum();
@@ -326,16 +233,27 @@ impl Corpus {
 
     /// Merges a pair into the token `id`.
     pub(super) fn merge(&mut self, candidate: Candidate, id: u32, tokens: &Tokens) {
-        let (a, b) = self.pair(candidate);
-        for side in [&mut self.left, &mut self.right] {
-            side.neighbours.resize(tokens.len(), Neighbour::NEW);
+        let pair = self.pair(candidate);
+        let words = self.words_to_visit(candidate);
+        let row = self.words.row.as_mut_slice();
+        let [changes, more] = &mut self.changes;
+        changes.make_room(tokens.len());
+        if words.len() < SHARED {
+            changes.merge(row, 0, &words, pair, id);
+        } else {
+            more.make_room(tokens.len());
+            let (earlier, later) = words.split_at(words.len() / 2);
+            let middle = later[0];
+            let (row, rest) = row.split_at_mut(middle as usize);
+            rayon::join(
+                || changes.merge(row, 0, earlier, pair, id),
+                || more.merge(rest, middle, later, pair, id),
+            );
+            changes.absorb(more);
         }
-        for word in self.words_to_visit(candidate) {
-            self.merge_in(word, (a, b), id, tokens);
-        }
-        let won = self.count_changes((a, b), id);
+        let won = self.count_changes(pair, id, tokens);
         if self.tie_break != TieBreak::HuggingFace {
-            let pair = self.pairs.number(a, b) as usize;
+            let pair = self.pairs.number(pair.0, pair.1) as usize;
             self.pairs.counts[pair] = 0;
             self.pairs.latest[pair] = NONE;
         }
@@ -361,56 +279,12 @@ impl Corpus {
         words
     }
 
-    /// Merges a pair in one word, left to right, and notes what it changes.
-    fn merge_in(&mut self, word: u32, (a, b): (u32, u32), id: u32, tokens: &Tokens) {
-        let Word {
-            start,
-            length,
-            count,
-        } = &mut self.words.words[word as usize];
-        let symbols = &mut self.words.symbols[*start..*start + *length as usize];
-        let count = *count as i64;
-        let Some(first) = symbols.windows(2).position(|pair| pair == [a, b]) else {
-            return;
-        };
-        let (mut read, mut written) = (first, first);
-        while read < symbols.len() {
-            if symbols[read] != a || symbols.get(read + 1) != Some(&b) {
-                symbols[written] = symbols[read];
-                (read, written) = (read + 1, written + 1);
-                continue;
-            }
-            if written > 0 {
-                let before = symbols[written - 1];
-                self.left.lose(before, count);
-                if tokens.fit(before, id, self.limit) {
-                    self.left.win(before, word, count);
-                }
-            }
-            symbols[written] = id;
-            (read, written) = (read + 2, written + 1);
-            if let Some(&after) = symbols.get(read) {
-                self.right.lose(after, count);
-                if tokens.fit(id, after, self.limit) {
-                    // Twice the new symbol is one pair, whichever side it is seen from.
-                    let side = match after == id {
-                        true => &mut self.left,
-                        false => &mut self.right,
-                    };
-                    side.win(after, word, count);
-                }
-            }
-        }
-        *length = written as u32;
-    }
-
     /// Brings the counts up to date; returns the pairs with the new symbol.
-    fn count_changes(&mut self, (a, b): (u32, u32), id: u32) -> Vec<Won> {
+    fn count_changes(&mut self, (a, b): (u32, u32), id: u32, tokens: &Tokens) -> Vec<Won> {
         let mut won = Vec::new();
-        let Self { pairs, .. } = self;
-        for (side, is_left) in [(&self.left, true), (&self.right, false)] {
-            for &symbol in &side.touched {
-                let neighbour = side.neighbours[symbol as usize];
+        let Self { pairs, changes, .. } = self;
+        for (side, is_left) in [(&changes[0].left, true), (&changes[0].right, false)] {
+            for (symbol, neighbour) in side.iter() {
                 let (old, new) = match is_left {
                     true => ((symbol, a), (symbol, id)),
                     false => ((b, symbol), (id, symbol)),
@@ -419,7 +293,7 @@ impl Corpus {
                     let pair = pairs.number(old.0, old.1);
                     pairs.counts[pair as usize] -= neighbour.lost;
                 }
-                if neighbour.won > 0 {
+                if neighbour.won > 0 && tokens.fit(new.0, new.1, self.limit) {
                     let pair = pairs.number(new.0, new.1);
                     pairs.counts[pair as usize] += neighbour.won;
                     won.push(Won {
@@ -436,26 +310,24 @@ impl Corpus {
     /// Makes a segment for each pair with the new symbol, and forgets the neighbours.
     fn place_words(&mut self, won: Vec<Won>) -> std::ops::Range<u32> {
         let first = self.segments.len() as u32;
+        let changes = &mut self.changes[0];
         for Won {
             pair,
             symbol,
             is_left,
         } in won
         {
-            let side = match is_left {
-                true => &mut self.left,
-                false => &mut self.right,
-            };
-            let neighbour = &mut side.neighbours[symbol as usize];
             if self.pairs.count(pair) == 0 {
                 // Each of its occurrences is gone again: `aaaa` has no `aa`+`a` in the end.
-                neighbour.next_place = usize::MAX;
                 continue;
             }
+            let side = match is_left {
+                true => &mut changes.left,
+                false => &mut changes.right,
+            };
             let start = self.places.len();
-            let end = start + neighbour.words as usize;
+            let end = start + side.words_go_to(symbol, start);
             self.places.resize(end, 0);
-            neighbour.next_place = start;
             let latest = &mut self.pairs.latest[pair as usize];
             self.segments.push(Segment {
                 pair,
@@ -464,18 +336,8 @@ impl Corpus {
                 previous: std::mem::replace(latest, self.segments.len() as u32),
             });
         }
-        for side in [&mut self.left, &mut self.right] {
-            for (symbol, word) in side.places.drain(..) {
-                let next = &mut side.neighbours[symbol as usize].next_place;
-                if let Some(place) = self.places.get_mut(*next) {
-                    *place = word;
-                    *next += 1;
-                }
-            }
-            for symbol in side.touched.drain(..) {
-                side.neighbours[symbol as usize] = Neighbour::NEW;
-            }
-        }
+        changes.left.finish(&mut self.places);
+        changes.right.finish(&mut self.places);
         first..self.segments.len() as u32
     }
 }

@@ -5,8 +5,9 @@
 //! The worked example: in `low`×5 `lower`×2 `newest`×6 `widest`×3, each with `</w>` at its end,
 //! `es` comes first (9 times), then `est`, `est</w>`, `lo` and `low`.
 //!
-//! Here are the parameters and the steps; `corpus` holds the words and merges in them, `queue`
-//! tells which pair comes next.
+//! Here are the parameters and the steps. `corpus` knows the pairs and where they occur, `words`
+//! holds the words, `changes` what a merge does to the pairs around it, and `queue` tells which
+//! pair comes next.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -15,10 +16,13 @@ use std::str::FromStr;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+mod changes;
 mod corpus;
 mod queue;
+mod words;
 
 use self::corpus::Corpus;
+use self::words::Words;
 use super::{Alphabet, Bpe, BpeOptions};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::model::Vocab;
@@ -471,8 +475,8 @@ impl Units {
 
     /// The words as symbols, with their counts. What is not in the alphabet is dropped, and so
     /// is a word without a pair.
-    fn words(&self, counts: &WordCounts, alphabet: Alphabet) -> corpus::Words {
-        let mut words = corpus::Words::default();
+    fn words(&self, counts: &WordCounts, alphabet: Alphabet) -> Words {
+        let mut words = Words::default();
         let mut symbols = Vec::new();
         for (word, count) in counts.iter() {
             symbols.clear();

@@ -1,0 +1,163 @@
+//! What one merge changes: which symbols stood beside the pair and now stand beside the new token.
+//!
+//! Summed up by neighbour, so that the tables of pairs are touched once for each distinct
+//! neighbour and not once for each occurrence.
+
+use super::words::{NONE, merge_in_word};
+
+/// One neighbour on one side.
+#[derive(Clone, Copy)]
+pub(super) struct Neighbour {
+    /// How often it stood beside the pair.
+    pub lost: i64,
+    /// How often it stands beside the new token.
+    pub won: i64,
+    /// In how many words it does.
+    words: u32,
+    /// The last of them.
+    last_word: u32,
+    /// Where the next of them goes among all places, if anywhere.
+    next_place: usize,
+}
+
+impl Neighbour {
+    const NEW: Self = Self {
+        lost: 0,
+        won: 0,
+        words: 0,
+        last_word: NONE,
+        next_place: usize::MAX,
+    };
+}
+
+/// All neighbours of one side.
+#[derive(Default)]
+pub(super) struct Side {
+    /// By symbol.
+    neighbours: Vec<Neighbour>,
+    /// The symbols that are neighbours.
+    touched: Vec<u32>,
+    /// Neighbours and words in which they stand beside the new token, in the order of the words.
+    words: Vec<(u32, u32)>,
+}
+
+impl Side {
+    /// The neighbours in the order of meeting.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Neighbour)> {
+        let neighbour = |&symbol| (symbol, &self.neighbours[symbol as usize]);
+        self.touched.iter().map(neighbour)
+    }
+
+    fn at(&mut self, symbol: u32) -> &mut Neighbour {
+        let neighbour = &mut self.neighbours[symbol as usize];
+        if neighbour.lost == 0 && neighbour.won == 0 {
+            self.touched.push(symbol);
+        }
+        neighbour
+    }
+
+    fn win(&mut self, symbol: u32, word: u32, count: i64) {
+        let neighbour = self.at(symbol);
+        neighbour.won += count;
+        if neighbour.last_word != word {
+            neighbour.last_word = word;
+            neighbour.words += 1;
+            self.words.push((symbol, word));
+        }
+    }
+
+    /// Makes the words of a neighbour go to `place` and on; returns how many they are.
+    pub(super) fn words_go_to(&mut self, symbol: u32, place: usize) -> usize {
+        let neighbour = &mut self.neighbours[symbol as usize];
+        neighbour.next_place = place;
+        neighbour.words as usize
+    }
+
+    /// Puts the words where they go, and forgets everything.
+    pub(super) fn finish(&mut self, places: &mut [u32]) {
+        for (symbol, word) in self.words.drain(..) {
+            let next = &mut self.neighbours[symbol as usize].next_place;
+            if let Some(place) = places.get_mut(*next) {
+                *place = word;
+                *next += 1;
+            }
+        }
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        for symbol in self.touched.drain(..) {
+            self.neighbours[symbol as usize] = Neighbour::NEW;
+        }
+    }
+}
+
+/// What one merge changes.
+#[derive(Default)]
+pub(super) struct Changes {
+    pub left: Side,
+    pub right: Side,
+}
+
+impl Changes {
+    /// Makes room for this many symbols.
+    pub(super) fn make_room(&mut self, symbols: usize) {
+        for side in [&mut self.left, &mut self.right] {
+            side.neighbours.resize(symbols, Neighbour::NEW);
+        }
+    }
+
+    /// Merges a pair in words of `row`, which is the part of all words that begins at `offset`.
+    pub(super) fn merge(
+        &mut self,
+        row: &mut [u32],
+        offset: u32,
+        words: &[u32],
+        pair: (u32, u32),
+        id: u32,
+    ) {
+        let Self { left, right } = self;
+        for &word in words {
+            let row = &mut row[(word - offset) as usize..];
+            // What stands before a new token loses and wins at once. What stands after it, too;
+            // but twice the new token is one pair, whichever side it is seen from.
+            let mut twice = 0;
+            let before = |symbol, count| {
+                left.at(symbol).lost += count;
+                left.win(symbol, word, count);
+            };
+            let after = |symbol, count| {
+                right.at(symbol).lost += count;
+                match symbol == id {
+                    true => twice += count,
+                    false => right.win(symbol, word, count),
+                }
+            };
+            merge_in_word(row, pair, id, before, after);
+            if twice > 0 {
+                left.win(id, word, twice);
+            }
+        }
+    }
+
+    /// Adds the changes in later words, and empties `other`.
+    pub(super) fn absorb(&mut self, other: &mut Self) {
+        let sides = [
+            (&mut self.left, &mut other.left),
+            (&mut self.right, &mut other.right),
+        ];
+        for (side, other) in sides {
+            for &symbol in &other.touched {
+                let Neighbour {
+                    lost, won, words, ..
+                } = other.neighbours[symbol as usize];
+                let neighbour = side.at(symbol);
+                neighbour.lost += lost;
+                neighbour.won += won;
+                neighbour.words += words;
+            }
+            side.words.append(&mut other.words);
+            other.forget();
+        }
+    }
+}
