@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from jeton import download
 from jeton.errors import ChecksumError, DownloadError, FileError
 

@@ -9,9 +9,8 @@ import sys
 import types
 from pathlib import Path
 
-import pytest
-
 import jeton
+import pytest
 from jeton import _core, download, hub, registry
 from jeton.errors import (
     ArgumentError,

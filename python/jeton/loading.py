@@ -98,7 +98,12 @@ def load(
         paths = registry.files_of(name, folder=folder, offline=offline)
         merges_path = paths[1] if len(paths) > 1 else None
         return _of_path(
-            paths[0], registry.KNOWN[name].encoding, None, None, merges_path, lowercase=None
+            paths[0],
+            registry.KNOWN[name].encoding,
+            None,
+            None,
+            merges_path,
+            lowercase=None,
         )
 
     path = Path(open_path).expanduser()
@@ -113,10 +118,14 @@ def load(
             path = hub.repository_folder(
                 open_path, revision=revision, offline=registry.is_offline(offline)
             )
-            return _of_path(path, None, pattern, special_tokens, merges, lowercase=lowercase)
+            return _of_path(
+                path, None, pattern, special_tokens, merges, lowercase=lowercase
+            )
         raise MissingFileError(f"{open_path}: there is no such file")
     _refuse(f"the path {open_path!r}", folder=folder, revision=revision)
-    return _of_path(path, encoding, pattern, special_tokens, merges, lowercase=lowercase)
+    return _of_path(
+        path, encoding, pattern, special_tokens, merges, lowercase=lowercase
+    )
 
 
 def _of_path(
