@@ -194,6 +194,40 @@ fn collect(value: &serde_json::Value, path: String, paths: &mut Vec<String>) {
     paths.push(path);
 }
 
+#[test]
+fn the_files_beside_it_add_tokens_as_transformers_does() {
+    let config = br#"{
+        "added_tokens_decoder": {"9": {"content": "<x>", "lstrip": true}, "3": {"content": "<s>", "special": true}},
+        "image_token": "<image>", "pad_token": "<pad>", "bos_token": "<s>", "add_bos_token": true,
+        "additional_special_tokens": ["<e>", "ab"]
+    }"#;
+    let stages = huggingface::read_folder(file().as_bytes(), Some(config), None).unwrap();
+    let added: Vec<_> = (stages.added_tokens.iter())
+        .map(|token| (token.id, token.content.as_str(), token.special))
+        .collect();
+    let wanted = [
+        (2, "ab", true),
+        (3, "<s>", true),
+        (4, "<x>", false),
+        (5, "<pad>", true),
+        (6, "<image>", true),
+        (7, "<e>", true),
+    ];
+    assert_eq!(added, wanted);
+    let files = huggingface::write_folder(&stages).unwrap();
+    let again = huggingface::read_folder(
+        files[0].1.as_bytes(),
+        Some(files[1].1.as_bytes()),
+        Some(files[2].1.as_bytes()),
+    );
+    assert_eq!(again.unwrap(), stages);
+    let broken = huggingface::read_folder(file().as_bytes(), Some(b"[1]"), None).unwrap_err();
+    assert_eq!(
+        broken.to_string(),
+        "tokenizer_config.json: expected an object, found an array"
+    );
+}
+
 /// The folder of published vocabularies, which lies beside the project on some machines.
 fn vocabularies() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/vocab");

@@ -250,7 +250,19 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Tokenizer> {
     let place = |error: Error| error.at(folder.display().to_string());
     let present = |name: &&str| folder.join(name).is_file();
     if present(&"tokenizer.json") {
-        return load(&folder.join("tokenizer.json"), options);
+        let beside = |name: &str| match present(&name) {
+            true => file::read(&folder.join(name)).map(Some),
+            false => Ok(None),
+        };
+        options
+            .allow(Format::HuggingFace.name(), &[])
+            .map_err(place)?;
+        let stages = huggingface::read_folder(
+            &file::read(&folder.join("tokenizer.json"))?,
+            beside("tokenizer_config.json")?.as_deref(),
+            beside("special_tokens_map.json")?.as_deref(),
+        );
+        return stages.and_then(Tokenizer::new).map_err(place);
     }
     const OTHERS: [&str; 4] = ["tokenizer.model", "vocab.json", "encoder.json", "vocab.txt"];
     let mut found: Vec<PathBuf> = OTHERS
@@ -316,6 +328,12 @@ pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
         .file_name()
         .map(|name| name.to_string_lossy().to_lowercase())
         .unwrap_or_default();
+    if path.is_dir() {
+        for (name, text) in huggingface::write_folder(tokenizer.stages()).map_err(place)? {
+            file::write(&path.join(name), text.as_bytes())?;
+        }
+        return Ok(());
+    }
     if name.ends_with("vocab.json") || name.ends_with("encoder.json") {
         let (vocab, merges) = gpt2::write(tokenizer.stages()).map_err(place)?;
         file::write(&merges_path_for(path), merges.as_bytes())?;

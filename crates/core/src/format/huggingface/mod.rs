@@ -33,6 +33,7 @@ use crate::printable;
 use crate::tokenizer::Stages;
 
 mod decoder;
+mod folder;
 mod json;
 mod lift;
 mod model;
@@ -41,6 +42,8 @@ mod pattern;
 mod post_processor;
 mod pre_tokenizer;
 mod ranks;
+
+pub use folder::{read_folder, write_folder};
 
 /// The stages of a `tokenizer.json`.
 ///
