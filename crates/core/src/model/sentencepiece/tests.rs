@@ -67,6 +67,32 @@ fn texts_are_cut_as_by_sentencepiece() {
             &[(1, "▁"), (2, "▁▁▁")],
         ),
         (
+            "sums past a hundred thousand are rebased before rounding drowns the scores",
+            Algorithm::Unigram,
+            &[
+                UNK,
+                ("x", -1e6, Normal),
+                ("b", -1.0, Normal),
+                ("c", -1.0, Normal),
+                ("bc", -2.001, Normal),
+            ],
+            "xbc",
+            &[(1, "x"), (2, "b"), (3, "c")],
+        ),
+        (
+            "sums up to a hundred thousand are not",
+            Algorithm::Unigram,
+            &[
+                UNK,
+                ("x", -1e5, Normal),
+                ("b", -1.0, Normal),
+                ("c", -1.0, Normal),
+                ("bc", -2.001, Normal),
+            ],
+            "xbc",
+            &[(1, "x"), (4, "bc")],
+        ),
+        (
             "an unused piece counts as absent",
             Algorithm::Unigram,
             &[UNK, ("a", -9.0, Normal), ("aa", -1.0, Unused)],

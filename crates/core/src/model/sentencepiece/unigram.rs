@@ -17,6 +17,10 @@ struct Best {
     id: u32,
 }
 
+/// Past this a sum is made zero, and the pending ones are changed along, so that rounding does not
+/// drown the scores in a long text.
+const REBASE_ABOVE: f32 = 100_000.0;
+
 const UNREACHED: usize = usize::MAX;
 const UNKNOWN: u32 = u32::MAX;
 
@@ -29,7 +33,14 @@ impl SentencePiece {
             id: UNKNOWN,
         };
         let mut best = vec![unreached; text.len() + 1];
+        let mut farthest = 0;
         for (start, character) in text.char_indices() {
+            if best[start].score.abs() > REBASE_ABOVE {
+                let base = best[start].score;
+                for pending in &mut best[start..=farthest] {
+                    pending.score -= base;
+                }
+            }
             let before = best[start].score;
             let mut covered = false;
             let rest = &text.as_bytes()[start..];
@@ -40,11 +51,13 @@ impl SentencePiece {
                     _ => self.score(id),
                 };
                 covered |= length == character.len_utf8();
+                farthest = farthest.max(start + length);
                 best[start + length].offer(before + score, start, id);
             }
             if !covered {
-                let score = before + self.unk_score();
-                best[start + character.len_utf8()].offer(score, start, UNKNOWN);
+                let end = start + character.len_utf8();
+                farthest = farthest.max(end);
+                best[end].offer(before + self.unk_score(), start, UNKNOWN);
             }
         }
 
