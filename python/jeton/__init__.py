@@ -16,10 +16,11 @@ from jeton.encoding import Encoding, PaddedBatch, TokenBatch
 from jeton.errors import JetonError
 from jeton.loading import load
 from jeton.tokenizer import Tokenizer
-from jeton.trainers import CharTrainer
+from jeton.trainers import BPETrainer, CharTrainer
 
 __all__ = [
     "AddedToken",
+    "BPETrainer",
     "CharTrainer",
     "Encoding",
     "JetonError",

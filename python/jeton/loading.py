@@ -144,14 +144,15 @@ def _of_path(
             os.fspath(path),
             encoding,
             pattern,
-            None if special_tokens is None else _special_ids(special_tokens),
+            None if special_tokens is None else special_ids(special_tokens),
             None if merges is None else os.path.expanduser(os.fspath(merges)),
             lowercase,
         )
     )
 
 
-def _special_ids(special_tokens: Mapping[str, int]) -> list[tuple[str, int]]:
+def special_ids(special_tokens: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Special tokens with their ids, checked."""
     if not isinstance(special_tokens, Mapping):
         raise ArgumentTypeError(
             "special_tokens must map tokens to ids, as in {'<|end|>': 100257}, not be a "

@@ -27,6 +27,7 @@ from jeton.components import (
 from jeton.components._base import AddedToken, Component
 from jeton.encoding import Encoding, TokenBatch
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
+from jeton.loading import special_ids
 
 if TYPE_CHECKING:
     import numpy as np
@@ -156,8 +157,8 @@ class Tokenizer:
         Args:
             ranks: Tokens with their ids, which say how early each is merged. All 256 bytes must
                 be among them.
-            pattern: Its matches are the pieces that the text is cut into, in the dialect of
-                tiktoken.
+            pattern: How text is cut: the name of a known pattern, or an expression in tiktoken's
+                dialect whose matches are the pieces.
             special_tokens: Special tokens with their ids.
 
         Raises:
@@ -170,7 +171,7 @@ class Tokenizer:
             >>> tok.encode("abba")
             [256, 98, 97]
         """
-        specials = _special_ids({} if special_tokens is None else special_tokens)
+        specials = special_ids({} if special_tokens is None else special_tokens)
         if not isinstance(pattern, str):
             raise ArgumentTypeError(f"pattern must be a str, not {type(pattern).__name__}")
         return cls._of_core(_core.Tokenizer.from_ranks(dict(ranks), pattern, specials))
@@ -669,25 +670,6 @@ def _path(name: str, value: str | os.PathLike[str]) -> str:
 def _from_image(image: bytes) -> Tokenizer:
     """Undoes `Tokenizer.__reduce__`."""
     return Tokenizer._of_core(_core.Tokenizer.from_image(image))
-
-
-def _special_ids(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
-    if not isinstance(tokens, Mapping):
-        raise ArgumentTypeError(
-            f"special_tokens must be a dict from tokens to ids, not {type(tokens).__name__}"
-        )
-    for token, id in tokens.items():
-        if not isinstance(token, str):
-            raise ArgumentTypeError(
-                f"each name in special_tokens must be a str, not {type(token).__name__}"
-            )
-        if not isinstance(id, int) or isinstance(id, bool):
-            raise ArgumentTypeError(
-                f"special_tokens[{token!r}] must be an int, not {type(id).__name__}"
-            )
-        if not 0 <= id < 2**32:
-            raise ArgumentError(f"special_tokens[{token!r}] is {id}: ids run from 0 to 2**32 - 1")
-    return list(tokens.items())
 
 
 def _stored_tokens(tokens: Iterable[AddedToken], model: _core.Model) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ mod pool;
 mod stages;
 mod text;
 mod tokenizer;
+mod training;
 
 use pyo3::prelude::*;
 
@@ -28,6 +29,8 @@ mod _core {
     use super::stages::{canonical_component, check_regex, did_you_mean};
     #[pymodule_export]
     use super::tokenizer::Tokenizer;
+    #[pymodule_export]
+    use super::training::{WordCounter, WordCounts, check_bpe_training, pattern_pre_tokenizer};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

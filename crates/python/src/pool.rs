@@ -131,6 +131,12 @@ pub fn map<T: Sync, R: Send>(
         .collect::<jeton_core::Result<Vec<R>>>()?)
 }
 
+/// Runs `work` without the GIL, with the threads of the pool for whatever it does in parallel.
+pub fn install<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> Outcome<R> {
+    let pool = pool(py)?;
+    Ok(py.detach(|| pool.threads.install(work)))
+}
+
 fn run<T: Sync, R: Send>(
     threads: &rayon::ThreadPool,
     items: &[T],

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jeton_core::format::{huggingface, snapshot, tiktoken};
 use jeton_core::model::{Sampler, Sampling};
-use jeton_core::pattern::{Dialect, Regex, SearchPattern};
+use jeton_core::pre_tokenizer::named;
 use jeton_core::{EncodeOptions, Error, ErrorKind, OnInvalid};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -108,7 +108,8 @@ impl Tokenizer {
         })
     }
 
-    /// tiktoken's tokenizer of ranks: a dict, a pattern in its dialect, special tokens with ids.
+    /// tiktoken's tokenizer of ranks: a dict, the name of a pattern or one in
+    /// its dialect, special tokens with ids.
     #[staticmethod]
     fn from_ranks(
         py: Python<'_>,
@@ -119,10 +120,8 @@ impl Tokenizer {
         guard(py, || {
             let ranks = vocab("ranks", ranks)?;
             let core = py.detach(|| {
-                let pattern =
-                    Regex::new(pattern, Dialect::Tiktoken).map_err(|error| error.at("pattern"))?;
-                let pattern = SearchPattern::Regex(pattern);
-                jeton_core::Tokenizer::new(tiktoken::stages(ranks, pattern, special_tokens)?)
+                let cut = named::from_pattern(pattern).map_err(|error| error.at("pattern"))?;
+                jeton_core::Tokenizer::new(tiktoken::stages(ranks, cut, special_tokens)?)
             })?;
             Ok(core.into())
         })

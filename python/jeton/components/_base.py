@@ -70,6 +70,9 @@ class Component:
     JSON_NAMES: ClassVar[dict[str, str]] = {}
     """The fields that a `tokenizer.json` calls by another name."""
 
+    UNREAD: ClassVar[dict[str, Any]] = {}
+    """The fields that a `tokenizer.json` must hold and nothing reads."""
+
     _kinds: ClassVar[dict[tuple[str, str], type[Component]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -92,7 +95,7 @@ class Component:
             self.JSON_NAMES.get(field.name, field.name): _codec(field)[0](getattr(self, field.name))
             for field in dataclasses.fields(self)
         }
-        return {"type": self.TYPE, **fields}
+        return {"type": self.TYPE, **fields, **self.UNREAD}
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Component:

@@ -41,6 +41,11 @@ class ByteLevel(Decoder):
     """
 
     TYPE: ClassVar[str] = "ByteLevel"
+    UNREAD: ClassVar[dict[str, Any]] = {
+        "add_prefix_space": True,
+        "trim_offsets": True,
+        "use_regex": True,
+    }
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ use super::sniff::{self, Format};
 use super::{file, gpt2, huggingface, sentencepiece, special_token, tiktoken, wordpiece};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::model::{Model, show};
-use crate::pattern::{Dialect, Regex, SearchPattern};
-use crate::pre_tokenizer::{PreTokenizer, named};
+use crate::pre_tokenizer::named;
 use crate::tokenizer::{Stages, Tokenizer};
 
 /// What a caller may say beside the path, for formats that leave it open. Saying what the file
@@ -116,8 +115,8 @@ fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Stages> {
     let encoding = encoding_of(data, options.encoding.as_deref())?;
     let ranks = tiktoken::read_ranks(data)?;
     let pre_tokenizer = match (&options.pattern, encoding) {
-        (Some(pattern), _) => split_by(pattern)?,
-        (None, Some(encoding)) => split_by(encoding.pattern)?,
+        (Some(pattern), _) => named::from_pattern(pattern)?,
+        (None, Some(encoding)) => named::from_pattern(encoding.pattern)?,
         (None, None) => {
             return Err(Error::new(
                 ErrorKind::Argument,
@@ -166,19 +165,6 @@ fn encoding_of(data: &[u8], name: Option<&str>) -> Result<Option<&'static Encodi
         .hint("fetch the file again, or give pattern= and special_tokens= instead"));
     }
     Ok(Some(encoding))
-}
-
-/// The pre-tokenizer of this name, or that of this regular expression as tiktoken reads it.
-fn split_by(pattern: &str) -> Result<PreTokenizer> {
-    // A word alone is a name: as an expression it would find itself and drop all other text.
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-    match named::find(pattern) {
-        Ok(named) => named.pre_tokenizer(),
-        Err(error) if pattern.len() > 1 && pattern.bytes().all(is_name) => Err(error),
-        Err(_) => Ok(PreTokenizer::Matches {
-            pattern: SearchPattern::Regex(Regex::new(pattern, Dialect::Tiktoken)?),
-        }),
-    }
 }
 
 fn read_pair(path: &Path, vocab_json: &[u8], options: &LoadOptions) -> Result<Stages> {

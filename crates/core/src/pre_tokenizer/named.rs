@@ -108,6 +108,22 @@ pub fn find(name: &str) -> Result<&'static Named> {
     })
 }
 
+/// The pre-tokenizer of this name, or that of this regular expression as tiktoken reads it.
+///
+/// # Errors
+/// A word that is no known name; an expression that the dialect does not accept.
+pub fn from_pattern(pattern: &str) -> Result<PreTokenizer> {
+    // A word alone is a name: as an expression it would find itself and drop all other text.
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    match find(pattern) {
+        Ok(named) => named.pre_tokenizer(),
+        Err(error) if pattern.len() > 1 && pattern.bytes().all(is_name) => Err(error),
+        Err(_) => Ok(PreTokenizer::Matches {
+            pattern: SearchPattern::Regex(Regex::new(pattern, Dialect::Tiktoken)?),
+        }),
+    }
+}
+
 /// GPT-2's expression as GPT-2's own code writes it. The byte-level pre-tokenizer of Hugging Face
 /// `tokenizers` cuts by it; tiktoken writes the same rule in another way.
 pub const GPT2_ORIGINAL: &str =
