@@ -232,7 +232,11 @@ impl Tokenizer {
                         for token in &tokens {
                             rows.push(token.id, piece.span_of(token.range.clone()));
                             if trims {
-                                margins.push(self.margins(token.id, options.unit));
+                                margins.push(self.margins(
+                                    token.id,
+                                    &piece.as_str()[token.range.clone()],
+                                    options.unit,
+                                ));
                             }
                         }
                         rows.end_word();
@@ -243,13 +247,17 @@ impl Tokenizer {
         Ok(Part::new(rows.encoding, margins))
     }
 
-    /// The white space at the ends of a token of the model.
-    fn margins(&self, id: u32, unit: Unit) -> Margins {
+    /// The white space at the ends of a token of the model, which a Unigram model's unknown token
+    /// has where its text has it.
+    fn margins(&self, id: u32, text: &str, unit: Unit) -> Margins {
         let model = &self.stages.model;
         let token = model.vocab().token(id).unwrap_or_default();
         match (model, std::str::from_utf8(token)) {
             (Model::Bpe(bpe), _) if bpe.options().alphabet == Alphabet::Bytes => {
                 Margins::of_bytes(token)
+            }
+            (Model::Unigram(unigram), _) if unigram.unk_id() == Some(id) => {
+                Margins::of_text(text, unit)
             }
             (_, Ok(token)) => Margins::of_text(token, unit),
             (_, Err(_)) => Margins::default(),
