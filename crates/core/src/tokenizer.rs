@@ -8,7 +8,7 @@ use crate::decoder::{Decoder, Invalid};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::Alphabet;
-use crate::model::{Model, Sampler, Sampling};
+use crate::model::{Model, Sampler, Sampling, Token};
 use crate::normalizer::Normalizer;
 use crate::post_processor::{Margins, Part, PostProcessor};
 use crate::pre_tokenizer::PreTokenizer;
@@ -232,11 +232,7 @@ impl Tokenizer {
                         for token in &tokens {
                             rows.push(token.id, piece.span_of(token.range.clone()));
                             if trims {
-                                margins.push(self.margins(
-                                    token.id,
-                                    &piece.as_str()[token.range.clone()],
-                                    options.unit,
-                                ));
+                                margins.push(self.margins(token, piece.as_str(), options.unit));
                             }
                         }
                         rows.end_word();
@@ -249,8 +245,10 @@ impl Tokenizer {
 
     /// The white space at the ends of a token of the model, which a Unigram model's unknown token
     /// has where its text has it.
-    fn margins(&self, id: u32, text: &str, unit: Unit) -> Margins {
+    fn margins(&self, token: &Token, piece: &str, unit: Unit) -> Margins {
         let model = &self.stages.model;
+        let id = token.id;
+        let text = piece.get(token.range.clone()).unwrap_or_default();
         let token = model.vocab().token(id).unwrap_or_default();
         match (model, std::str::from_utf8(token)) {
             (Model::Bpe(bpe), _) if bpe.options().alphabet == Alphabet::Bytes => {
