@@ -56,7 +56,7 @@ def load(
         special_tokens: For ranks and GPT-2 pairs: special tokens with their ids.
         merges: For a `vocab.json`: its `merges.txt`, where that does not lie beside it.
         lowercase: For a `vocab.txt`: whether text is lower-cased. By default it is, unless a token
-            holds an upper-case letter (names in brackets such as `[CLS]` do not count).
+            would change in lower case (names in brackets such as `[CLS]` do not count).
         folder: For a known name: a folder that holds its files; nothing is fetched then.
         offline: Fetch nothing. By default, as the environment variable `JETON_OFFLINE` says.
         revision: For a repository: a branch, a tag or a commit.

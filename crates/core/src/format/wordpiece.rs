@@ -29,8 +29,8 @@ const MAX_INPUT_CHARS_PER_WORD: usize = 100;
 /// The tokenizer of a file.
 ///
 /// The file does not say whether text is lower-cased; if `lowercase` is unset, it is unless a token
-/// holds an upper-case letter, which lower-cased text would never reach. Names in brackets such as
-/// `[CLS]` do not count.
+/// would change in lower case, so that lower-cased text would never reach it. Names in brackets such
+/// as `[CLS]` do not count.
 ///
 /// ```
 /// use jeton_core::format::wordpiece;
@@ -85,7 +85,7 @@ pub fn stages(vocab: Vocab, lowercase: Option<bool>) -> Result<Stages> {
             clean_text: true,
             handle_chinese_chars: true,
             strip_accents: None,
-            lowercase: lowercase.unwrap_or_else(|| !has_upper_case(&vocab)),
+            lowercase: lowercase.unwrap_or_else(|| !is_cased(&vocab)),
         }),
         pre_tokenizer: Some(PreTokenizer::Bert),
         post_processor: named(SEP)
@@ -101,12 +101,12 @@ pub fn stages(vocab: Vocab, lowercase: Option<bool>) -> Result<Stages> {
     })
 }
 
-fn has_upper_case(vocab: &Vocab) -> bool {
+fn is_cased(vocab: &Vocab) -> bool {
     vocab
         .iter()
         .filter_map(|(token, _)| std::str::from_utf8(token).ok())
         .filter(|token| !(token.starts_with('[') && token.ends_with(']')))
-        .any(|token| token.chars().any(char::is_uppercase))
+        .any(|token| token.to_lowercase() != token)
 }
 
 /// The file of a tokenizer.
@@ -222,6 +222,8 @@ mod tests {
         assert!(lowercase(b"[UNK]\n[CLS]\na\n", None));
         assert!(!lowercase(b"[UNK]\na\n##B\n", None));
         assert!(lowercase(b"[UNK]\na\n##B\n", Some(true)));
+        // A capital that has no small letter.
+        assert!(lowercase("[UNK]\n##ℝ\n".as_bytes(), None));
     }
 
     #[test]

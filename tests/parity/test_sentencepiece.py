@@ -1,0 +1,159 @@
+"""SentencePiece models of all options, made here, against SentencePiece: ids, spans, decoding.
+
+Look here for what a `.model` file is held to. Spans are SentencePiece's, but for a token that holds
+part of a character or of what a character became: it has the span of the whole character.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+from pathlib import Path
+from typing import Any
+
+import jeton
+import pytest
+
+sentencepiece = pytest.importorskip("sentencepiece")
+
+OPTIONS: dict[str, list[Any]] = {
+    "model_type": ["unigram", "bpe", "word", "char"],
+    "byte_fallback": [False, True],
+    "normalization_rule_name": [
+        "nmt_nfkc",
+        "nmt_nfkc_cf",
+        "nfkc",
+        "nfkc_cf",
+        "identity",
+    ],
+    "add_dummy_prefix": [True, False],
+    "remove_extra_whitespaces": [True, False],
+    "treat_whitespace_as_suffix": [False, True],
+    "split_by_whitespace": [True, False],
+    "split_by_unicode_script": [True, False],
+    "split_digits": [False, True],
+    "allow_whitespace_only_pieces": [False, True],
+    "user_defined_symbols": [[], ["<sep>", "the", "  ", "▁x", "ﬁ", "é"]],
+    "control_symbols": [[], ["<cls>", "[MASK]"]],
+    "vocab_size": [120, 300],
+    "pad_id": [-1, 3],
+    "unk_surface": [" \u2047 ", "?"],
+    "character_coverage": [0.98, 1.0],
+}
+
+LINES = [
+    "the quick brown fox jumps over the lazy dog",
+    "hello world this is a test of the tokenizer",
+    "Ｈｅｌｌｏ　ｗｏｒｌｄ ① ㍿ ﷺ ½ ﬁ",
+    "日本語のテキストです。これはテストです。",
+    "привет мир это тест",
+    "가나다라 한국어 문장",
+    "مرحبا بالعالم",
+    "she sells sea shells by the sea shore",
+    "  spaces   here and   there ",
+    "tests tested testing tester",
+] * 30
+
+SPACES = " \t\n\r\u00a0\u2003\u3000\u200b\u2028\u1680\ufeff\u0085\x0b"
+WHOLE = [
+    "<s>",
+    "</s>",
+    "<unk>",
+    "<0x41>",
+    "<sep>",
+    "ﷺ",
+    "①",
+    "㍿",
+    "ﬁ",
+    "Å",
+    "é",
+    "▁",
+    "\u200d",
+]
+# Presentation forms, jamo, half and full width, private use, unassigned, controls, …
+BLOCKS = [
+    (0x00, 0x250), (0x300, 0x460), (0x600, 0x6FF), (0x900, 0x980), (0x1100, 0x1200),
+    (0x2000, 0x2200), (0x2460, 0x2500), (0x3000, 0x3100), (0x4E00, 0x4E80), (0xAC00, 0xAC80),
+    (0xE000, 0xE010), (0xFB00, 0xFDFF), (0xFE70, 0xFFFE), (0x1D400, 0x1D440),
+    (0x1F300, 0x1F350), (0x378, 0x37A), (0x10FFF0, 0x10FFFE),
+]  # fmt: skip
+
+
+def _nasty(rng: random.Random) -> str:
+    """A short text of what the models know, white space of every kind, and odd characters."""
+    known = "".join(LINES[:10])
+    parts: list[str] = []
+    while len(parts) < rng.choice((1, 3, 8, 30)):
+        kind = rng.random()
+        if kind < 0.4:
+            parts.append(rng.choice(known))
+        elif kind < 0.55:
+            parts.append(rng.choice(SPACES) * rng.choice((1, 1, 2, 4)))
+        elif kind < 0.65:
+            parts.append(rng.choice(WHOLE))
+        elif kind < 0.75:
+            parts.append(rng.choice(known) * rng.randint(2, 6))
+        else:
+            parts.append(chr(rng.randrange(*rng.choice(BLOCKS))))
+    return "".join(parts)
+
+
+def _model(options: dict[str, Any]) -> bytes:
+    options = dict(options)
+    if options["byte_fallback"]:
+        options["vocab_size"] += 256
+    file = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(LINES),
+        model_writer=file,
+        hard_vocab_limit=False,
+        minloglevel=3,
+        num_threads=1,
+        **options,
+    )
+    return file.getvalue()
+
+
+def _spans_agree(
+    judge: Any, text: str, mapping: Any, spans: list[tuple[int, int]]
+) -> bool:
+    _, starts = judge.normalize(text, with_offsets=True)
+    for id, (begin, end), (our_begin, our_end) in zip(
+        mapping["ids"], mapping["offsets"], spans, strict=True
+    ):
+        if (begin, end) == (our_begin, our_end) or judge.is_byte(id):
+            continue
+        inside = our_end in starts and not any(
+            end < start < our_end for start in starts
+        )
+        if begin != our_begin or end > our_end or not inside:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("number", range(80))
+def test_trained_models(number: int, tmp_path: Path) -> None:
+    """Ids, spans and decoding are SentencePiece's; the file is written byte for byte."""
+    rng = random.Random(number)
+    options = {name: rng.choice(values) for name, values in OPTIONS.items()}
+    options["model_type"] = OPTIONS["model_type"][number % 4]
+    file = _model(options)
+    path = tmp_path / "test.model"
+    path.write_bytes(file)
+    judge = sentencepiece.SentencePieceProcessor(model_proto=file)
+    tokenizer = jeton.load(path)
+
+    tokenizer.save(tmp_path / "again.model")
+    assert (tmp_path / "again.model").read_bytes() == file
+
+    for text in ["", " ", "▁", *(_nasty(rng) for _ in range(150))]:
+        mapping = judge.encode(text, return_type="offset_mapping")
+        encoding = tokenizer.encode_with_spans(text)
+        ids = list(encoding.ids)
+        spans = [(begin, end) for begin, end in encoding.spans]
+        assert ids == mapping["ids"], (options, text)
+        assert _spans_agree(judge, text, mapping, spans), (options, text, spans)
+        assert tokenizer.decode(ids) == judge.decode(ids), (options, text)
+    for _ in range(100):
+        ids = [rng.randrange(judge.vocab_size()) for _ in range(rng.randint(1, 12))]
+        assert tokenizer.decode(ids) == judge.decode(ids), (options, ids)
