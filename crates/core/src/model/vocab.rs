@@ -49,6 +49,26 @@ impl Vocab {
     pub fn new<T: AsRef<[u8]>>(entries: impl IntoIterator<Item = (T, u32)>) -> Result<Self> {
         let mut vocab = Self::default();
         for (token, id) in entries {
+            let token = token.as_ref();
+            if let Some(other) = vocab.id(token) {
+                return Err(Error::new(
+                    ErrorKind::Format,
+                    format!("token {} has two ids, {other} and {id}", show(token)),
+                ));
+            }
+            vocab.insert(token, id)?;
+        }
+        Ok(vocab)
+    }
+
+    /// The vocabulary of a list in which a token may stand twice, as lists that `tokenizers`
+    /// trained do: both ids stand for the token, and the token is the later one.
+    ///
+    /// # Errors
+    /// As [`Vocab::new`], but for one token with two ids.
+    pub fn of_list<T: AsRef<[u8]>>(entries: impl IntoIterator<Item = (T, u32)>) -> Result<Self> {
+        let mut vocab = Self::default();
+        for (token, id) in entries {
             vocab.insert(token.as_ref(), id)?;
         }
         Ok(vocab)
@@ -69,12 +89,6 @@ impl Vocab {
                 show(token)
             ));
         }
-        if let Some(other) = self.id(token) {
-            return broken(format!(
-                "token {} has two ids, {other} and {id}",
-                show(token)
-            ));
-        }
         let start = self.bytes.len();
         let Ok(end) = u32::try_from(start + token.len()) else {
             return broken("the tokens take more than 4 GiB".to_owned());
@@ -90,10 +104,17 @@ impl Vocab {
             index,
             hasher,
         } = self;
-        index.insert_unique(hasher.hash_one(token), id, |&id| {
+        let token_of = |id: u32| {
             let (start, end) = ranges[id as usize];
-            hasher.hash_one(&bytes[start as usize..end as usize])
-        });
+            &bytes[start as usize..end as usize]
+        };
+        let hash = hasher.hash_one(token);
+        match index.find_mut(hash, |&other| token_of(other) == token) {
+            Some(other) => *other = id,
+            None => {
+                index.insert_unique(hash, id, |&id| hasher.hash_one(token_of(id)));
+            }
+        }
         Ok(())
     }
 
@@ -114,7 +135,7 @@ impl Vocab {
         }
     }
 
-    /// How many tokens there are.
+    /// How many distinct tokens there are.
     pub fn len(&self) -> usize {
         self.index.len()
     }
@@ -159,7 +180,7 @@ impl TryFrom<Entries> for Vocab {
     type Error = Error;
 
     fn try_from(entries: Entries) -> Result<Self> {
-        Self::new(entries.0)
+        Self::of_list(entries.0)
     }
 }
 
@@ -185,5 +206,12 @@ mod tests {
         let doubled = Vocab::new([("a", 0), ("a", 1)]).unwrap_err();
         assert_eq!(doubled.to_string(), "token \"a\" has two ids, 0 and 1");
         assert!(Vocab::new([("a", u32::MAX)]).is_err());
+    }
+
+    #[test]
+    fn of_a_token_listed_twice_the_later_id_is_found() {
+        let vocab = Vocab::of_list([("a", 0), ("b", 1), ("a", 2)]).unwrap();
+        assert_eq!((vocab.id(b"a"), vocab.len()), (Some(2), 2));
+        assert_eq!(vocab.token(0), vocab.token(2));
     }
 }

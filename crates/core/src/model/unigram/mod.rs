@@ -53,7 +53,7 @@ impl Unigram {
     /// The model of these tokens and their scores; ids are places in the list.
     ///
     /// # Errors
-    /// No tokens at all, a token listed twice, a score that is not a number, an `unk_id` that is
+    /// No tokens at all, a score that is not a number, an `unk_id` that is
     /// no token's.
     pub fn new<T: AsRef<[u8]>>(
         pieces: impl IntoIterator<Item = (T, f64)>,
@@ -62,7 +62,7 @@ impl Unigram {
     ) -> Result<Self> {
         let (tokens, scores): (Vec<T>, Vec<f64>) = pieces.into_iter().unzip();
         Self::try_from(Parts {
-            vocab: Vocab::new(tokens.into_iter().zip(0..))?,
+            vocab: Vocab::of_list(tokens.into_iter().zip(0..))?,
             scores,
             unk_id,
             byte_fallback,
@@ -263,10 +263,15 @@ mod tests {
             refused(&[("a", 0.0)], Some(1)),
             "unk_id 1 is none of the 1 tokens"
         );
-        assert_eq!(
-            refused(&[("a", 0.0), ("a", 1.0)], None),
-            "token \"a\" has two ids, 0 and 1"
-        );
+    }
+
+    #[test]
+    fn of_a_token_listed_twice_the_later_counts() {
+        let pieces = [("<unk>", 0.0), ("a", 0.0), ("a", -1.0)];
+        let model = Unigram::new(pieces, Some(0), false).unwrap();
+        let mut tokens = Vec::new();
+        model.tokenize("a", &mut tokens).unwrap();
+        assert_eq!(tokens[0].id, 2);
     }
 
     #[test]
