@@ -158,16 +158,10 @@ def strings(count: int, *, seed: int, specials: Sequence[str] = ()) -> Iterator[
     weights = [weight for weight, _ in _PARTS]
     makers = [maker for _, maker in _PARTS]
     for _ in range(count):
-        parts = [
-            make(rng) for make in rng.choices(makers, weights, k=rng.randint(0, 9))
-        ]
+        parts = [make(rng) for make in rng.choices(makers, weights, k=rng.randint(0, 9))]
         if specials and rng.random() < 0.2:
             special = rng.choice(specials)
-            cut = (
-                special
-                if rng.random() < 0.8
-                else special[: rng.randint(1, len(special))]
-            )
+            cut = special if rng.random() < 0.8 else special[: rng.randint(1, len(special))]
             parts.insert(rng.randint(0, len(parts)), cut)
         yield "".join(parts)
 

@@ -94,9 +94,7 @@ NORMALIZERS: Sequence[Maker] = (
     lambda rng: normalizers.Replace(
         rng.choice(["a", " ", "the", "''"]), rng.choice(["", "é", "▁"])
     ),
-    lambda rng: normalizers.Replace(
-        Regex(rng.choice(REGEXES)), rng.choice(["", " ", "_", "日本"])
-    ),
+    lambda rng: normalizers.Replace(Regex(rng.choice(REGEXES)), rng.choice(["", " ", "_", "日本"])),
     lambda rng: normalizers.Prepend(rng.choice(["▁", " ", "_é"])),
     _precompiled,
     lambda rng: normalizers.BertNormalizer(
@@ -136,18 +134,14 @@ PRE_TOKENIZERS: Sequence[Maker] = (
 DECODERS: Sequence[Maker] = (
     lambda rng: decoders.ByteLevel(),
     lambda rng: decoders.WordPiece(prefix="##", cleanup=rng.random() < 0.5),
-    lambda rng: decoders.Metaspace(
-        prepend_scheme=rng.choice(["always", "never", "first"])
-    ),
+    lambda rng: decoders.Metaspace(prepend_scheme=rng.choice(["always", "never", "first"])),
     lambda rng: decoders.BPEDecoder(suffix="</w>"),
     lambda rng: decoders.ByteFallback(),
     lambda rng: decoders.Fuse(),
     lambda rng: decoders.Strip(
         content=rng.choice(" _▁e"), left=rng.randint(0, 2), right=rng.randint(0, 2)
     ),
-    lambda rng: decoders.Replace(
-        rng.choice(["▁", "e", "##"]), rng.choice([" ", "", "x"])
-    ),
+    lambda rng: decoders.Replace(rng.choice(["▁", "e", "##"]), rng.choice([" ", "", "x"])),
     lambda rng: decoders.Replace(
         Regex(rng.choice([r"\s+", r"\p{L}", "a|e"])), rng.choice([" ", ""])
     ),
@@ -178,15 +172,11 @@ def _trainer(kind: str, specials: list[str], rng: random.Random) -> tuple[Any, A
     if kind == "wordlevel":
         return (
             models.WordLevel(unk_token="[UNK]"),
-            trainers.WordLevelTrainer(
-                vocab_size=400, special_tokens=specials, show_progress=False
-            ),
+            trainers.WordLevelTrainer(vocab_size=400, special_tokens=specials, show_progress=False),
         )
     if kind == "wordpiece":
         return (
-            models.WordPiece(
-                unk_token="[UNK]", max_input_chars_per_word=rng.choice([100, 8])
-            ),
+            models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=rng.choice([100, 8])),
             trainers.WordPieceTrainer(
                 vocab_size=900,
                 limit_alphabet=400,
@@ -230,9 +220,7 @@ def _trainer(kind: str, specials: list[str], rng: random.Random) -> tuple[Any, A
     return models.BPE(**options), trainer
 
 
-def _sequence(
-    rng: random.Random, makers: Sequence[Maker], number: int, at_most: int
-) -> list[Any]:
+def _sequence(rng: random.Random, makers: Sequence[Maker], number: int, at_most: int) -> list[Any]:
     first = makers[number % len(makers)](rng)
     others = [rng.choice(makers)(rng) for _ in range(rng.randint(0, at_most - 1))]
     return [first, *others] if rng.random() < 0.5 else [*others, first]
@@ -246,9 +234,7 @@ def _post_processor(rng: random.Random, ids: dict[str, int], number: int) -> Any
         pair="[CLS] $A [SEP]:2 $B:1 [SEP]:1",
         special_tokens=[cls, sep],
     )
-    byte_level = processors.ByteLevel(
-        trim_offsets=flag, add_prefix_space=rng.random() < 0.5
-    )
+    byte_level = processors.ByteLevel(trim_offsets=flag, add_prefix_space=rng.random() < 0.5)
     choices = [
         None,
         template,
@@ -262,6 +248,20 @@ def _post_processor(rng: random.Random, ids: dict[str, int], number: int) -> Any
     return choices[number % len(choices)]
 
 
+def _distinct(tokenizer: Tokenizer, tokens: list[AddedToken]) -> list[AddedToken]:
+    """The tokens that stay apart when normalized: of equal ones `tokenizers` finds any."""
+    seen = {""}
+    kept = []
+    for token in tokens:
+        spelling = token.content
+        if token.normalized and tokenizer.normalizer is not None:
+            spelling = tokenizer.normalizer.normalize_str(spelling)
+        if spelling not in seen:
+            kept.append(token)
+        seen.add(spelling)
+    return kept
+
+
 def compose(number: int) -> Tokenizer:
     """The pipeline of a number: the same one every time."""
     rng = random.Random(number)
@@ -271,22 +271,21 @@ def compose(number: int) -> Tokenizer:
     tokenizer = Tokenizer(model)
     if number % 5:
         chain = _sequence(rng, NORMALIZERS, number, 3)
-        tokenizer.normalizer = (
-            chain[0] if len(chain) == 1 else normalizers.Sequence(chain)
-        )
+        tokenizer.normalizer = chain[0] if len(chain) == 1 else normalizers.Sequence(chain)
     if number % 11:
         chain = _sequence(rng, PRE_TOKENIZERS, number, 3)
-        tokenizer.pre_tokenizer = (
-            chain[0] if len(chain) == 1 else pre_tokenizers.Sequence(chain)
-        )
+        tokenizer.pre_tokenizer = chain[0] if len(chain) == 1 else pre_tokenizers.Sequence(chain)
     tokenizer.train_from_iterator(_corpus(number), trainer)
     tokenizer.add_tokens(
-        [
-            AddedToken("brown fox", normalized=rng.random() < 0.5),
-            AddedToken("Naïve", normalized=True, single_word=rng.random() < 0.5),
-            AddedToken("don", single_word=True, lstrip=rng.random() < 0.5),
-            AddedToken("  ", lstrip=False, rstrip=rng.random() < 0.5, normalized=False),
-        ]
+        _distinct(
+            tokenizer,
+            [
+                AddedToken("brown fox", normalized=rng.random() < 0.5),
+                AddedToken("Naïve", normalized=True, single_word=rng.random() < 0.5),
+                AddedToken("don", single_word=True, lstrip=rng.random() < 0.5),
+                AddedToken("  ", lstrip=False, rstrip=rng.random() < 0.5, normalized=False),
+            ],
+        )
     )
     tokenizer.add_special_tokens(
         [AddedToken("<mask>", lstrip=True, rstrip=rng.random() < 0.5, normalized=False)]
@@ -337,9 +336,7 @@ def classic(name: str) -> Tokenizer:
             normalizers.NFC(),
             pre_tokenizers.Sequence(
                 [
-                    pre_tokenizers.Split(
-                        Regex(CL100K.replace("{1,3}", "")), "isolated"
-                    ),
+                    pre_tokenizers.Split(Regex(CL100K.replace("{1,3}", "")), "isolated"),
                     pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
                 ]
             ),
@@ -375,9 +372,7 @@ def classic(name: str) -> Tokenizer:
         ),
         "llama2": (
             "bpe-fallback",
-            normalizers.Sequence(
-                [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
-            ),
+            normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]),
             None,
             decoders.Sequence(
                 [
@@ -408,9 +403,7 @@ def classic(name: str) -> Tokenizer:
             pre_tokenizers.Sequence(
                 [
                     pre_tokenizers.Split(
-                        Regex(
-                            r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-                        ),
+                        Regex(r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"),
                         "removed",
                         invert=True,
                     ),

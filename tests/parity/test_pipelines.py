@@ -17,6 +17,7 @@ from conftest import Scale
 from tokenizers import Tokenizer
 
 import jeton
+from jeton.errors import EncodeError
 
 NUMBERS = range(120)
 #: A call that ended in a panic of tokenizers, which says nothing of what is right.
@@ -55,12 +56,10 @@ def _compare(ours: jeton.Tokenizer, theirs: Any, texts: list[str]) -> None:
         for other, around in ((None, False), (None, True), (pair, True)):
             _compare_encodings(ours, theirs, text, other, around)
         theirs.encode_special_tokens = True
-        expected = _outcome(
-            lambda text=text: theirs.encode(text, add_special_tokens=False)
-        )
+        expected = _outcome(lambda text=text: theirs.encode(text, add_special_tokens=False))
         theirs.encode_special_tokens = False
         if expected is None:
-            with pytest.raises(jeton.EncodeError):
+            with pytest.raises(EncodeError):
                 ours.encode(text)
         elif expected is not PANIC:
             assert ours.encode(text) == expected.ids, text
@@ -75,20 +74,14 @@ def _compare_encodings(
     if expected is PANIC:
         return
     if expected is None:
-        with pytest.raises(jeton.EncodeError):
-            ours.encode_with_spans(
-                text, other, special="allow", add_special_tokens=around
-            )
+        with pytest.raises(EncodeError):
+            ours.encode_with_spans(text, other, special="allow", add_special_tokens=around)
         return
-    got = ours.encode_with_spans(
-        text, other, special="allow", add_special_tokens=around
-    )
+    got = ours.encode_with_spans(text, other, special="allow", add_special_tokens=around)
     assert list(got.ids) == expected.ids, where
     assert list(got.spans) == expected.offsets, where
     assert list(got.type_ids) == expected.type_ids, where
-    assert list(got.special_tokens_mask) == [
-        bool(m) for m in expected.special_tokens_mask
-    ], where
+    assert list(got.special_tokens_mask) == [bool(m) for m in expected.special_tokens_mask], where
     assert list(got.word_ids) == expected.word_ids, where
     assert list(got.sequence_ids) == expected.sequence_ids, where
     if other is None and not around:
@@ -97,9 +90,7 @@ def _compare_encodings(
 
 def _compare_decoded(ours: jeton.Tokenizer, theirs: Any, ids: list[int]) -> None:
     for skip in (False, True):
-        expected = _outcome(
-            lambda skip=skip: theirs.decode(ids, skip_special_tokens=skip)
-        )
+        expected = _outcome(lambda skip=skip: theirs.decode(ids, skip_special_tokens=skip))
         if expected is not PANIC:
             assert ours.decode(ids, skip_special_tokens=skip) == expected, ids
 

@@ -52,9 +52,7 @@ class Pair:
 
 def _ranks(path: Path) -> dict[bytes, int]:
     lines = path.read_bytes().splitlines()
-    return {
-        base64.b64decode(t): int(r) for t, r in (line.split() for line in lines if line)
-    }
+    return {base64.b64decode(t): int(r) for t, r in (line.split() for line in lines if line)}
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -129,9 +127,7 @@ def test_generated_strings(pair: Pair, scale: Scale) -> None:
 def test_some_specials_allowed(pair: Pair, scale: Scale) -> None:
     allowed = set(pair.specials[:1])
     for text in nasty.strings(scale.strings // 10, seed=21, specials=pair.specials):
-        theirs = pair.theirs.encode(
-            text, allowed_special=allowed, disallowed_special=()
-        )
+        theirs = pair.theirs.encode(text, allowed_special=allowed, disallowed_special=())
         assert pair.ours.encode(text, special=allowed) == theirs, text
 
 
@@ -166,9 +162,7 @@ def test_runs_of_one_character(pair: Pair) -> None:
 def gpt2_pair(vocabularies: Path) -> Pair:
     """The GPT-2 pair of files, loaded here and by tokenizers."""
     vocab, merges = vocabularies / "gpt2_vocab.json", vocabularies / "gpt2_merges.txt"
-    theirs = tokenizers.ByteLevelBPETokenizer(
-        str(vocab), str(merges), add_prefix_space=False
-    )
+    theirs = tokenizers.ByteLevelBPETokenizer(str(vocab), str(merges), add_prefix_space=False)
     theirs._tokenizer.encode_special_tokens = False
     theirs._tokenizer.add_special_tokens(list(ENDOFTEXT))
     return Pair(jeton.load(vocab, merges=merges), theirs._tokenizer, list(ENDOFTEXT))
@@ -198,9 +192,7 @@ def test_gpt2_generated_strings(gpt2_pair: Pair, scale: Scale) -> None:
 
 def test_gpt2_spans(gpt2_pair: Pair, scale: Scale) -> None:
     gpt2_pair.theirs.encode_special_tokens = False
-    for text in nasty.strings(
-        scale.strings // 10, seed=24, specials=gpt2_pair.specials
-    ):
+    for text in nasty.strings(scale.strings // 10, seed=24, specials=gpt2_pair.specials):
         theirs = gpt2_pair.theirs.encode(text, add_special_tokens=False)
         ours = gpt2_pair.ours.encode_with_spans(text, special="allow")
         # The bare pair trims nothing; ByteLevelBPETokenizer has a post-processor that may.

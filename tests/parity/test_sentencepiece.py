@@ -114,18 +114,14 @@ def _model(options: dict[str, Any]) -> bytes:
     return file.getvalue()
 
 
-def _spans_agree(
-    judge: Any, text: str, mapping: Any, spans: list[tuple[int, int]]
-) -> bool:
+def _spans_agree(judge: Any, text: str, mapping: Any, spans: list[tuple[int, int]]) -> bool:
     _, starts = judge.normalize(text, with_offsets=True)
     for id, (begin, end), (our_begin, our_end) in zip(
         mapping["ids"], mapping["offsets"], spans, strict=True
     ):
         if (begin, end) == (our_begin, our_end) or judge.is_byte(id):
             continue
-        inside = our_end in starts and not any(
-            end < start < our_end for start in starts
-        )
+        inside = our_end in starts and not any(end < start < our_end for start in starts)
         if begin != our_begin or end > our_end or not inside:
             return False
     return True

@@ -13,9 +13,7 @@ implementations = pytest.importorskip("tokenizers").BertWordPieceTokenizer
 
 
 @pytest.mark.parametrize("lowercase", [True, False])
-def test_bert(
-    lowercase: bool, vocabularies: Path, documents: list[str], scale: Scale
-) -> None:
+def test_bert(lowercase: bool, vocabularies: Path, documents: list[str], scale: Scale) -> None:
     """The uncased vocabulary, read as uncased and as cased."""
     path = vocabularies / "bert_uncased_vocab.txt"
     judge = implementations(str(path), lowercase=lowercase)

@@ -195,8 +195,9 @@ impl TryFrom<Parts> for Unigram {
         if scores.is_empty() {
             return broken("a Unigram model needs at least one token".to_owned());
         }
-        if scores.len() != vocab.len() {
-            let (scores, tokens) = (scores.len(), vocab.len());
+        let tokens = vocab.max_id().map_or(0, |id| id as usize + 1);
+        if scores.len() != tokens {
+            let scores = scores.len();
             return broken(format!("{scores} scores for {tokens} tokens"));
         }
         if let Some((token, id)) = vocab
