@@ -16,10 +16,11 @@ mod words;
 
 use cuts::Cuts;
 use merges::{Merges, SCANNED};
-use scanner::Scanner;
+pub(crate) use scanner::Scanner;
 pub use sink::{Count, Sink};
-use splitter::Splitter;
-use words::{LONG, SHORT, ShortKey, Slot, WordCache};
+pub(crate) use splitter::Splitter;
+use words::{LONG, Slot, WordCache};
+pub(crate) use words::{SHORT, ShortKey};
 
 use foldhash::fast::RandomState;
 

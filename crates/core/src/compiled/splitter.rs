@@ -1,6 +1,6 @@
 //! How compiled tokenizers cut text: by a scanner where the pattern is known, else by its engine.
 
-use super::scanner::{Rules, Scanner};
+use super::scanner::{Rules, Scanner, certain_end};
 use crate::error::Result;
 use crate::pattern::{Regex, SearchPattern};
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
@@ -62,6 +62,15 @@ impl Splitter {
             let (sources, _) = named::find(name).ok()?.sources();
             (sources == [source]).then_some(Self::Scanner(*rules))
         })
+    }
+
+    /// Where a part of `text` that is split by itself ends, if it begins at `start` and shall have
+    /// about `reach` bytes. The whole rest where only the engine of an expression knows.
+    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
+        match self {
+            Self::Scanner(_) => certain_end(text.as_bytes(), start, reach),
+            Self::Matches(_) | Self::Isolated(_) => text.len(),
+        }
     }
 
     /// Calls `visit` with stretches of pieces, as a scanner does.

@@ -31,7 +31,7 @@ const FEWEST: usize = 1 << 10;
 const REACH: usize = 4;
 
 /// A short piece as two words: its bytes, and its length in the last byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShortKey {
     low: u64,
     high: u64,
@@ -63,8 +63,16 @@ impl ShortKey {
         }
     }
 
+    /// The piece, and its length.
+    pub fn bytes(self) -> ([u8; SHORT + 1], usize) {
+        let value = u128::from(self.low) | u128::from(self.high) << 64;
+        let bytes = value.to_le_bytes();
+        (bytes, usize::from(bytes[SHORT]))
+    }
+
+    /// Where the key belongs in a hash table.
     #[inline(always)]
-    fn hash(self, seed: u64) -> u64 {
+    pub fn hash(self, seed: u64) -> u64 {
         fold(self.low ^ seed, self.high ^ 0x9E37_79B9_7F4A_7C15)
     }
 }

@@ -1,17 +1,20 @@
 //! Counting: texts in, word counts out, on all threads, with the same result for any number.
 //!
 //! Each thread has a table of its own, in which a word carries its count and where it was first
-//! met; the tables are joined at the end and sorted by that place.
+//! met; the tables are joined at the end and sorted by that place. Where only a known pattern cuts
+//! the text, the scanner of the compiled path does, and long texts are cut for all threads.
 
+use std::hash::BuildHasher;
+use std::ops::Range;
 use std::sync::Mutex;
 
 use foldhash::fast::RandomState;
-use hashbrown::HashMap;
 use rayon::prelude::*;
-use std::hash::BuildHasher;
 
 use super::WordCounts;
+use super::table::{self, Table};
 use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
+use crate::compiled::{Scanner, Splitter};
 use crate::error::Result;
 use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::PreTokenizer;
@@ -23,6 +26,8 @@ pub struct FirstStages {
     added_tokens: AddedTokens,
     normalizer: Option<Normalizer>,
     pre_tokenizer: Option<PreTokenizer>,
+    /// What cuts as the pre-tokenizer does, where that and added tokens are all there is.
+    splitter: Option<Splitter>,
 }
 
 impl FirstStages {
@@ -35,21 +40,21 @@ impl FirstStages {
         normalizer: Option<Normalizer>,
         pre_tokenizer: Option<PreTokenizer>,
     ) -> Result<Self> {
+        let splitter = match normalizer {
+            Some(_) => None,
+            None => pre_tokenizer.as_ref().and_then(Splitter::of),
+        };
         Ok(Self {
             added_tokens: AddedTokens::new(added_tokens, normalizer.as_ref())?,
             normalizer,
             pre_tokenizer,
+            splitter,
         })
     }
 
     /// Calls `word` with each piece that the model would see of `text`.
     fn for_each_word(&self, text: &str, mut word: impl FnMut(&str)) -> Result<()> {
-        let cuts = self.added_tokens.cut(
-            AlignedText::original(text),
-            self.normalizer.as_ref(),
-            &SpecialPolicy::Allow,
-        )?;
-        for cut in cuts {
+        for cut in self.cuts(text)? {
             let Cut::Text(text) = cut else { continue };
             let mut pieces = Pieces::new(text);
             if let Some(pre_tokenizer) = &self.pre_tokenizer {
@@ -58,6 +63,29 @@ impl FirstStages {
             pieces.iter().for_each(|piece| word(piece.as_str()));
         }
         Ok(())
+    }
+
+    /// The parts of `text` that lie between added tokens, where nothing else changes it.
+    fn parts(&self, text: &str) -> Result<Vec<Range<usize>>> {
+        if self.added_tokens.finds_nothing(&SpecialPolicy::Allow) {
+            return Ok(vec![0..text.len()]);
+        }
+        let parts = self.cuts(text)?.into_iter().filter_map(|cut| match cut {
+            Cut::Text(text) => {
+                let start = text.original_start();
+                Some(start..start + text.as_str().len())
+            }
+            Cut::Token(..) => None,
+        });
+        Ok(parts.collect())
+    }
+
+    fn cuts(&self, text: &str) -> Result<Vec<Cut>> {
+        self.added_tokens.cut(
+            AlignedText::original(text),
+            self.normalizer.as_ref(),
+            &SpecialPolicy::Allow,
+        )
     }
 }
 
@@ -74,8 +102,8 @@ impl FirstStages {
 /// ```
 pub struct WordCounter {
     stages: FirstStages,
-    /// One table a thread.
-    tables: Vec<Mutex<Table>>,
+    /// One a thread.
+    workers: Vec<Mutex<Worker>>,
     /// The place of the next text.
     place: u64,
 }
@@ -85,13 +113,21 @@ pub struct WordCounter {
 /// uncertain, but not the counts, and not the same from run to run.
 const PLACES_PER_BYTE: u64 = 64;
 
+/// About how many bytes a thread takes at a time.
+const PART: usize = if cfg!(test) { 64 } else { 1 << 19 };
+
 impl WordCounter {
     /// A counter of the words that these stages make.
     pub fn new(stages: FirstStages) -> Self {
         let threads = rayon::current_num_threads().max(1);
+        let seed = RandomState::default().hash_one(0);
+        let worker = || Worker {
+            scanner: Scanner::default(),
+            table: Table::new(seed),
+        };
         Self {
             stages,
-            tables: (0..threads).map(|_| Mutex::default()).collect(),
+            workers: (0..threads).map(|_| Mutex::new(worker())).collect(),
             place: 0,
         }
     }
@@ -101,176 +137,105 @@ impl WordCounter {
     /// # Errors
     /// A pattern that gave up on a text.
     pub fn count<T: AsRef<str> + Sync>(&mut self, texts: &[T]) -> Result<()> {
-        let mut next = self.place;
-        let mut places = Vec::with_capacity(texts.len());
-        for text in texts {
-            places.push(next);
-            next += PLACES_PER_BYTE * (text.as_ref().len() as u64 + 1);
+        // Short texts go to a thread together, long ones in parts.
+        let mut together = Vec::new();
+        let mut first = 0;
+        let mut bytes = 0;
+        let mut place = self.place;
+        for (at, text) in texts.iter().enumerate() {
+            bytes += text.as_ref().len();
+            if bytes >= PART || at + 1 == texts.len() {
+                let texts = &texts[first..=at];
+                together.push((texts, place));
+                place += texts.iter().map(places).sum::<u64>();
+                (first, bytes) = (at + 1, 0);
+            }
         }
-        self.place = next;
-        texts.par_iter().zip(places).try_for_each(|(text, place)| {
-            let thread = rayon::current_thread_index().unwrap_or(0);
-            let mut table = match self.tables[thread % self.tables.len()].lock() {
-                Ok(table) => table,
-                Err(poisoned) => poisoned.into_inner(),
-            };
-            let mut place = place;
-            self.stages.for_each_word(text.as_ref(), |word| {
-                table.add(word, Entry { count: 1, place });
-                place += 1;
-            })
+        self.place = place;
+        together.into_par_iter().try_for_each(|(texts, mut place)| {
+            for text in texts {
+                self.count_one(text.as_ref(), place)?;
+                place += places(text);
+            }
+            Ok(())
         })
+    }
+
+    fn count_one(&self, text: &str, place: u64) -> Result<()> {
+        let Some(splitter) = &self.stages.splitter else {
+            let mut next = place;
+            return self.with_worker(|Worker { table, .. }| {
+                self.stages.for_each_word(text, |word| {
+                    table.add(word, next);
+                    next += 1;
+                })
+            });
+        };
+        let count_part = |part: Range<usize>| {
+            let place = place + part.start as u64;
+            let text = &text[part];
+            self.with_worker(|Worker { scanner, table }| {
+                splitter.split(scanner, text, |offset, length, starts| {
+                    table.add_stretch(text, place, (offset, length), starts);
+                })
+            })
+        };
+        for part in self.stages.parts(text)? {
+            let (mut start, mut parts) = (part.start, Vec::new());
+            while part.end - start > 2 * PART {
+                let end = start + splitter.part_end(&text[start..part.end], 0, PART);
+                parts.push(std::mem::replace(&mut start, end)..end);
+            }
+            parts.push(start..part.end);
+            match parts.len() {
+                1 => count_part(start..part.end)?,
+                _ => parts.into_par_iter().try_for_each(count_part)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `work` with the worker of this thread.
+    fn with_worker<T>(&self, work: impl FnOnce(&mut Worker) -> T) -> T {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        match self.workers[thread % self.workers.len()].lock() {
+            Ok(mut worker) => work(&mut worker),
+            Err(poisoned) => work(&mut poisoned.into_inner()),
+        }
     }
 
     /// How many distinct words there are so far, each counted once for every thread that met it.
     pub fn distinct(&self) -> usize {
-        let length = |table: &Mutex<Table>| table.lock().map_or(0, |table| table.len());
-        self.tables.iter().map(length).sum()
+        let length = |worker: &Mutex<Worker>| worker.lock().map_or(0, |worker| worker.table.len());
+        self.workers.iter().map(length).sum()
     }
 
     /// The counts of all words, in the order in which they were first met.
     pub fn finish(self) -> WordCounts {
-        let mut tables = self
-            .tables
-            .into_iter()
-            .map(|table| match table.into_inner() {
-                Ok(table) => table,
-                Err(poisoned) => poisoned.into_inner(),
-            });
-        let mut all = tables.next().unwrap_or_default();
-        tables.for_each(|table| table.for_each(|word, entry| all.add(word, entry)));
-        let mut words: Vec<(Entry, String)> = Vec::with_capacity(all.len());
-        all.for_each(|word, entry| words.push((entry, word.to_owned())));
-        words.par_sort_unstable_by(|(a, word_a), (b, word_b)| {
-            (a.place, word_a).cmp(&(b.place, word_b))
+        let workers = self.workers.into_iter().map(Mutex::into_inner);
+        let tables = workers.map(|worker| match worker {
+            Ok(worker) => worker.table,
+            Err(poisoned) => poisoned.into_inner().table,
         });
-        let mut counts = WordCounts::default();
-        for (entry, word) in words {
-            counts.push(&word, entry.count);
-        }
-        counts
+        table::join(tables.collect())
     }
 }
 
-/// How often a word occurs, and where it was first met.
-#[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    count: u64,
-    place: u64,
+/// How many places a text has.
+fn places<T: AsRef<str>>(text: &T) -> u64 {
+    PLACES_PER_BYTE * (text.as_ref().len() as u64 + 1)
 }
 
-impl Entry {
-    fn join(&mut self, other: Self) {
-        self.count = self.count.saturating_add(other.count);
-        self.place = self.place.min(other.place);
-    }
-}
-
-/// A hash table from words to entries. Words of up to 15 bytes, nearly all, are kept as one
-/// number in a flat table with open addressing; longer ones in an ordinary map.
-#[derive(Default)]
-struct Table {
-    slots: Vec<(u128, Entry)>,
-    used: usize,
-    hasher: RandomState,
-    long: HashMap<String, Entry, RandomState>,
-}
-
-impl Table {
-    fn len(&self) -> usize {
-        self.used + self.long.len()
-    }
-
-    fn add(&mut self, word: &str, entry: Entry) {
-        match pack(word.as_bytes()) {
-            Some(0) => {}
-            Some(key) => self.add_short(key, entry),
-            None => match self.long.get_mut(word) {
-                Some(known) => known.join(entry),
-                None => {
-                    self.long.insert(word.to_owned(), entry);
-                }
-            },
-        }
-    }
-
-    fn add_short(&mut self, key: u128, entry: Entry) {
-        if 2 * self.used >= self.slots.len() {
-            self.grow();
-        }
-        let mask = self.slots.len() - 1;
-        let mut at = self.hasher.hash_one(key) as usize & mask;
-        loop {
-            let (known, value) = &mut self.slots[at];
-            if *known == key {
-                return value.join(entry);
-            }
-            if *known == 0 {
-                self.slots[at] = (key, entry);
-                self.used += 1;
-                return;
-            }
-            at = (at + 1) & mask;
-        }
-    }
-
-    fn grow(&mut self) {
-        let larger = vec![(0, Entry::default()); (2 * self.slots.len()).max(1 << 12)];
-        let old = std::mem::replace(&mut self.slots, larger);
-        self.used = 0;
-        for (key, entry) in old.into_iter().filter(|(key, _)| *key != 0) {
-            self.add_short(key, entry);
-        }
-    }
-
-    /// Calls `word` with each word, in no order.
-    fn for_each(self, mut word: impl FnMut(&str, Entry)) {
-        for (key, entry) in self.slots.into_iter().filter(|(key, _)| *key != 0) {
-            let bytes = key.to_le_bytes();
-            if let Ok(text) = std::str::from_utf8(&bytes[..usize::from(bytes[15])]) {
-                word(text, entry);
-            }
-        }
-        for (long, entry) in self.long {
-            word(&long, entry);
-        }
-    }
-}
-
-/// A word of up to 15 bytes as one number: its bytes, and its length in the top byte.
-fn pack(word: &[u8]) -> Option<u128> {
-    if word.len() > 15 {
-        return None;
-    }
-    let mut bytes = [0; 16];
-    bytes[..word.len()].copy_from_slice(word);
-    bytes[15] = word.len() as u8;
-    Some(u128::from_le_bytes(bytes))
+/// What a thread counts with.
+struct Worker {
+    scanner: Scanner,
+    table: Table,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tables_count_short_and_long_words() {
-        let mut table = Table::default();
-        let words: Vec<String> = (0..10_000)
-            .map(|n| format!("{}{}", "x".repeat(n % 20), n / 3))
-            .collect();
-        for (word, place) in words.iter().chain(&words).zip(0..) {
-            table.add(word, Entry { count: 1, place });
-        }
-        let mut found = std::collections::BTreeMap::new();
-        table.for_each(|word, entry| {
-            assert!(found.insert(word.to_owned(), entry.count).is_none());
-        });
-        let mut expected = std::collections::BTreeMap::new();
-        for word in words.iter().chain(&words) {
-            *expected.entry(word.clone()).or_insert(0) += 1;
-        }
-        assert_eq!(found, expected);
-    }
+    use crate::pre_tokenizer::named;
 
     #[test]
     fn the_number_of_threads_does_not_matter() {
@@ -311,5 +276,72 @@ mod tests {
             counter.finish(),
             WordCounts::from_words([("one", 1), ("two", 1)])
         );
+    }
+
+    #[test]
+    fn the_scanner_makes_the_words_of_the_stages() {
+        let special = AddedToken {
+            id: 0,
+            content: "<s>".to_owned(),
+            special: true,
+            single_word: false,
+            lstrip: false,
+            rstrip: true,
+            normalized: false,
+        };
+        let atoms = [
+            "a",
+            "Word",
+            " ",
+            "  ",
+            "\n",
+            " the",
+            "'s",
+            "12345",
+            "é",
+            "中文",
+            "한",
+            "<s>",
+            "!?",
+            "\u{a0}",
+            "\u{301}",
+            "\r\n",
+            "incomprehensibilities",
+            "🙂",
+            "\t",
+        ];
+        let mut state = 1u64;
+        let mut next = || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 33) as usize
+        };
+        for pattern in ["gpt2", "cl100k", "o200k", "llama3", "qwen2"] {
+            let pattern = named::find(pattern).unwrap().pre_tokenizer().unwrap();
+            for specials in [vec![], vec![special.clone()]] {
+                let stages = FirstStages::new(specials, None, Some(pattern.clone())).unwrap();
+                assert!(stages.splitter.is_some());
+                let staged = FirstStages {
+                    splitter: None,
+                    ..stages.clone()
+                };
+                for _ in 0..50 {
+                    let texts: Vec<String> = (0..next() % 5)
+                        .map(|_| {
+                            (0..next() % 400)
+                                .map(|_| atoms[next() % atoms.len()])
+                                .collect()
+                        })
+                        .collect();
+                    let counted = |stages: &FirstStages| {
+                        let mut counter = WordCounter::new(stages.clone());
+                        counter.count(&texts).unwrap();
+                        counter.finish()
+                    };
+                    assert_eq!(counted(&stages), counted(&staged));
+                }
+            }
+        }
     }
 }

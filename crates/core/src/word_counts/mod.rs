@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 mod counter;
+mod table;
 
 pub use counter::{FirstStages, WordCounter};
 

@@ -71,7 +71,7 @@ impl Scanner {
             }
         }
         self.cut_contractions(rules, text);
-        if CLASSES.at(text, last_character(text)).0 & classes::SPACE != 0 {
+        if ends_with_a_run_of_space(text) {
             let end = self.blocks.len() - 1;
             self.doubtful[end] = true;
         }
@@ -354,18 +354,24 @@ impl Scanner {
     }
 }
 
-/// Where the last character of `text` begins.
-fn last_character(text: &[u8]) -> usize {
-    let mut at = text.len() - 1;
-    while at > 0 && text[at] & 0xC0 == 0x80 {
-        at -= 1;
-    }
-    at
+/// Whether the last two characters of `text` are white space.
+fn ends_with_a_run_of_space(text: &[u8]) -> bool {
+    let mut end = text.len();
+    (0..2).all(|_| {
+        let last = (0..end).rev().find(|&at| text[at] & 0xC0 != 0x80);
+        end = last.unwrap_or(0);
+        last.is_some_and(|last| CLASSES.at(text, last).0 & classes::SPACE != 0)
+    })
 }
 
 /// The end of the stretch that begins at `start`: a place where a piece begins for certain.
 fn stretch_end(text: &[u8], start: usize) -> usize {
-    let mut reach = STRETCH;
+    certain_end(text, start, STRETCH)
+}
+
+/// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that a
+/// piece begins there whatever surrounds it. No such place near by: a longer part.
+pub fn certain_end(text: &[u8], start: usize, mut reach: usize) -> usize {
     loop {
         let limit = start.saturating_add(reach);
         if limit >= text.len() {
