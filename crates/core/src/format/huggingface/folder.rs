@@ -130,7 +130,7 @@ fn read_token(node: &Node<'_>) -> Result<AddedToken> {
 /// Adds tokens as `tokenizers` adds them: one that is there keeps its id and gets new flags, one
 /// that the model knows gets that id, and any other the next one.
 fn add_tokens(stages: &mut Stages, tokens: Vec<AddedToken>) {
-    let size = stages.model.vocab().len() as u32;
+    let size = stages.model.vocab().iter().count() as u32;
     let last = stages.added_tokens.iter().map(|token| token.id).max();
     let mut next = last.map_or(size, |last| size.max(last.saturating_add(1)));
     for mut token in tokens {

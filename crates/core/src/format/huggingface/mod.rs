@@ -269,8 +269,8 @@ fn tokens_out_of_order(stages: &Stages) -> Vec<(&str, u32)> {
         .map(|token| (token.content.as_str(), token.id))
         .collect();
     missing.sort_by_key(|(_, id)| *id);
-    let in_order =
-        |(position, (_, id)): (usize, &(&str, u32))| *id as usize == vocab.len() + position;
+    let size = vocab.iter().count();
+    let in_order = |(position, (_, id)): (usize, &(&str, u32))| *id as usize == size + position;
     let last = missing
         .iter()
         .enumerate()
