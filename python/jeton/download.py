@@ -147,9 +147,7 @@ def _attempt(
     if have:
         headers["Range"] = f"bytes={have}-"
     opener = urllib.request.build_opener(_Redirects)
-    with opener.open(
-        urllib.request.Request(url, headers=headers), timeout=timeout
-    ) as response:
+    with opener.open(urllib.request.Request(url, headers=headers), timeout=timeout) as response:
         if have and not (
             response.status == 206
             and response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
@@ -222,9 +220,7 @@ def show_progress(name: str) -> Progress | None:
             return
         last = now
         of = "" if total is None else f" of {total / 1e6:.1f}"
-        stream.write(
-            f"\rfetching {name}: {have / 1e6:.1f}{of} MB" + ("\n" if done else "")
-        )
+        stream.write(f"\rfetching {name}: {have / 1e6:.1f}{of} MB" + ("\n" if done else ""))
         stream.flush()
 
     return show

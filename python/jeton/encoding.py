@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
@@ -183,7 +184,7 @@ class TokenBatch:
         """The ids as one list of ints a text."""
         ids: list[int] = self._ids.tolist()
         offsets: list[int] = self._offsets.tolist()
-        return [ids[start:end] for start, end in zip(offsets, offsets[1:], strict=False)]
+        return [ids[start:end] for start, end in itertools.pairwise(offsets)]
 
     def pad(
         self,
@@ -260,9 +261,7 @@ class TokenBatch:
 
     def __repr__(self) -> str:
         texts, tokens = len(self), len(self._ids)
-        return (
-            f"TokenBatch({texts} text{'s' * (texts != 1)}, {tokens} token{'s' * (tokens != 1)})"
-        )
+        return f"TokenBatch({texts} text{'s' * (texts != 1)}, {tokens} token{'s' * (tokens != 1)})"
 
 
 def _integers(name: str, values: object, dtype: np.dtype[np.integer]) -> npt.NDArray:  # type: ignore[type-arg]

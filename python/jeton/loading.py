@@ -79,11 +79,9 @@ def load(
     """
     from jeton import registry
 
-    open_path = os.fspath(source)
+    open_path: object = os.fspath(source) if isinstance(source, os.PathLike) else source
     if not isinstance(open_path, str):
-        raise ArgumentTypeError(
-            f"source must be a name or a path, not {type(source).__name__}"
-        )
+        raise ArgumentTypeError(f"source must be a name or a path, not {type(source).__name__}")
     name = registry.known_name(open_path) if isinstance(source, str) else None
     if name is not None:
         _refuse(
@@ -118,14 +116,10 @@ def load(
             path = hub.repository_folder(
                 open_path, revision=revision, offline=registry.is_offline(offline)
             )
-            return _of_path(
-                path, None, pattern, special_tokens, merges, lowercase=lowercase
-            )
+            return _of_path(path, None, pattern, special_tokens, merges, lowercase=lowercase)
         raise MissingFileError(f"{open_path}: there is no such file")
     _refuse(f"the path {open_path!r}", folder=folder, revision=revision)
-    return _of_path(
-        path, encoding, pattern, special_tokens, merges, lowercase=lowercase
-    )
+    return _of_path(path, encoding, pattern, special_tokens, merges, lowercase=lowercase)
 
 
 def _of_path(
@@ -159,18 +153,10 @@ def special_ids(special_tokens: Mapping[str, int]) -> list[tuple[str, int]]:
             f"{type(special_tokens).__name__}"
         )
     for token, id in special_tokens.items():
-        if (
-            not isinstance(token, str)
-            or isinstance(id, bool)
-            or not isinstance(id, int)
-        ):
-            raise ArgumentTypeError(
-                f"special_tokens must map str to int, not {token!r} to {id!r}"
-            )
+        if not isinstance(token, str) or isinstance(id, bool) or not isinstance(id, int):
+            raise ArgumentTypeError(f"special_tokens must map str to int, not {token!r} to {id!r}")
         if not 0 <= id < 1 << 32:
-            raise ArgumentError(
-                f"special_tokens: {token!r} has id {id}, which is no 32-bit number"
-            )
+            raise ArgumentError(f"special_tokens: {token!r} has id {id}, which is no 32-bit number")
     return list(special_tokens.items())
 
 
@@ -195,11 +181,5 @@ def _unknown(name: str) -> UnknownNameError:
     from jeton import registry
 
     close = _core.did_you_mean(name, [*registry.KNOWN, *registry.MODELS])
-    hint = (
-        f"did you mean {close!r}?"
-        if close
-        else f"known are {', '.join(registry.KNOWN)}"
-    )
-    return UnknownNameError(
-        f"{name!r} is no known name, and there is no such file ({hint})"
-    )
+    hint = f"did you mean {close!r}?" if close else f"known are {', '.join(registry.KNOWN)}"
+    return UnknownNameError(f"{name!r} is no known name, and there is no such file ({hint})")

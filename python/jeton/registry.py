@@ -87,9 +87,7 @@ _LLAMA3 = Source(
     aliases=(("tokenizer.model", None),),
 )
 # The merges are also around without their first line, "#version: 0.2".
-_MERGES_WITHOUT_VERSION = (
-    "ac33235097fe06d4a8fff0feac994644809e6eb6ab70669e1e9fd40ae032428e"
-)
+_MERGES_WITHOUT_VERSION = "ac33235097fe06d4a8fff0feac994644809e6eb6ab70669e1e9fd40ae032428e"
 _GPT2_VOCAB = Source(
     "encoder.json",
     "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
@@ -243,11 +241,7 @@ def cache_folder() -> Path:
         return Path(named).expanduser()
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
-        return (
-            (Path(local) if local else Path.home() / "AppData" / "Local")
-            / "jeton"
-            / "Cache"
-        )
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / "jeton" / "Cache"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "jeton"
     xdg = os.environ.get("XDG_CACHE_HOME", "")
@@ -328,9 +322,7 @@ def _file(
 
 
 def _names(source: Source) -> str:
-    names: Sequence[str] = list(
-        dict.fromkeys([source.name, *(name for name, _ in source.aliases)])
-    )
+    names: Sequence[str] = list(dict.fromkeys([source.name, *(name for name, _ in source.aliases)]))
     return " or ".join(names)
 
 

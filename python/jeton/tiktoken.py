@@ -33,7 +33,8 @@ class TiktokenEncoding:
     r"""A byte-level tokenizer under the interface of `tiktoken.Encoding`.
 
     Made by `Tokenizer.as_tiktoken()`. Differences from tiktoken: batches use all cores whatever
-    `num_threads` says; `encode_to_numpy` takes text with lone surrogates as `encode` does;
+    `num_threads` says; of special tokens that begin at one place the longest wins, where tiktoken
+    leaves it to chance; `encode_to_numpy` takes text with lone surrogates as `encode` does;
     completions come in the order of their ids.
 
     Raises:
@@ -169,14 +170,15 @@ class TiktokenEncoding:
         return ids[:start], ids[start:]
 
     def _is_space(self, id: int) -> bool:
-        return (
-            id not in self._special_token_values
-            and not self._tokenizer.id_to_bytes(id).strip(b" \n\t")
+        return id not in self._special_token_values and not self._tokenizer.id_to_bytes(id).strip(
+            b" \n\t"
         )
 
     def _completions(self, rest: bytes) -> set[tuple[int, ...]]:
         """All rows of ids that text beginning with `rest` may begin with."""
-        completions = {(self._mergeable_ranks[token],) for token in self._beginning_with(rest)}
+        completions: set[tuple[int, ...]] = {
+            (self._mergeable_ranks[token],) for token in self._beginning_with(rest)
+        }
         for cut in range(1, len(rest)):
             for token in self._beginning_with(rest[cut:]):
                 completions.add(self._first_ids(rest[:cut] + token, len(rest)))

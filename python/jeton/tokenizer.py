@@ -33,13 +33,12 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from jeton._core import Tokenizer as CoreTokenizer
     from jeton.tiktoken import TiktokenEncoding
 
 __all__ = ["SpecialPolicy", "Tokenizer"]
 
-SpecialPolicy: TypeAlias = (
-    Literal["ignore", "allow", "raise"] | AbstractSet[str] | Sequence[str]
-)
+SpecialPolicy: TypeAlias = Literal["ignore", "allow", "raise"] | AbstractSet[str] | Sequence[str]
 """What the spelling of a special token in text means.
 
 - `"ignore"`: it is text like any other.
@@ -97,7 +96,7 @@ class Tokenizer:
 
     __slots__ = ("__weakref__", "_core", "_hash")
 
-    _core: _core.Tokenizer
+    _core: CoreTokenizer
     _hash: int | None
 
     def __init__(
@@ -128,7 +127,7 @@ class Tokenizer:
         self._hash = None
 
     @classmethod
-    def _of_core(cls, core: _core.Tokenizer) -> Tokenizer:
+    def _of_core(cls, core: CoreTokenizer) -> Tokenizer:
         tokenizer = cls.__new__(cls)
         tokenizer._core = core
         tokenizer._hash = None
@@ -142,6 +141,8 @@ class Tokenizer:
             FormatError: It is not what the format says; the message names the place.
             UnsupportedError: It holds something that cannot be honoured exactly.
         """
+        if not isinstance(text, str):
+            raise ArgumentTypeError(f"text must be a str, not {type(text).__name__}")
         return cls._of_core(_core.Tokenizer.from_json(text))
 
     @classmethod
@@ -253,9 +254,7 @@ class Tokenizer:
             >>> tok.encode_batch(["hole", "eel"]).tolist()
             [[1, 3, 2, 0], [0, 0, 2]]
         """
-        ids, offsets = self._core.encode_batch(
-            texts, special, add_special_tokens, dropout, seed
-        )
+        ids, offsets = self._core.encode_batch(texts, special, add_special_tokens, dropout, seed)
         return TokenBatch(ids, offsets)
 
     def encode_with_spans(
@@ -472,9 +471,7 @@ class Tokenizer:
             64
         """
         if not isinstance(multiple_of, int) or isinstance(multiple_of, bool):
-            raise ArgumentTypeError(
-                f"multiple_of must be an int, not {type(multiple_of).__name__}"
-            )
+            raise ArgumentTypeError(f"multiple_of must be an int, not {type(multiple_of).__name__}")
         if multiple_of < 1:
             raise ArgumentError(f"multiple_of must be at least 1, not {multiple_of}")
         rows = self.max_id + 1
@@ -588,8 +585,7 @@ class Tokenizer:
         if isinstance(tokens, str):
             raise ArgumentTypeError("tokens must be an iterable of tokens, not one str")
         added = [
-            AddedToken(token, special=True) if isinstance(token, str) else token
-            for token in tokens
+            AddedToken(token, special=True) if isinstance(token, str) else token for token in tokens
         ]
         return self.replace(added_tokens=[*self.added_tokens, *added])
 
@@ -658,10 +654,7 @@ class Tokenizer:
 
 
 def _path(name: str, value: str | os.PathLike[str]) -> str:
-    try:
-        path = os.fspath(value)
-    except TypeError:
-        path = None  # type: ignore[assignment]
+    path: object = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(path, str):
         raise ArgumentTypeError(f"{name} must be a path, not {type(value).__name__}")
     return path

@@ -18,7 +18,7 @@ from jeton.components import (
     pre_tokenizers,
 )
 from jeton.corpus import batches, texts_of, texts_or_text
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["BPETrainer", "CharTrainer"]
@@ -131,7 +131,9 @@ class BPETrainer:
         for batch in batches(texts_of(data)):
             counter.count(batch)
         model = models.from_core(counter.finish().train_bpe(self.parameters))
-        tokens = [AddedToken(token, id, special=True) for id, token in enumerate(self.special_tokens)]
+        tokens = [
+            AddedToken(token, id, special=True) for id, token in enumerate(self.special_tokens)
+        ]
         return Tokenizer(
             model,
             normalizer=self.normalizer,
@@ -211,9 +213,7 @@ class CharTrainer:
         [4, 3, 5, 0, 0]
     """
 
-    def __init__(
-        self, *, unk_token: str | None = None, special_tokens: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, *, unk_token: str | None = None, special_tokens: Iterable[str] = ()) -> None:
         if unk_token is not None and not isinstance(unk_token, str):
             raise ArgumentTypeError(
                 f"unk_token must be a str or None, not {type(unk_token).__name__}"
@@ -238,6 +238,8 @@ class CharTrainer:
         characters: set[str] = set()
         for text in texts_or_text(data):
             characters.update(text)
+        if not characters and self.unk_token is None:
+            raise TrainingError("the text has no characters, and a closed alphabet needs one")
         unseen = () if self.unk_token is None else (self.unk_token,)
         alphabet = [*unseen, *sorted(characters)]
         model = models.Characters(

@@ -49,31 +49,26 @@ pub fn ids(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vec<u32>> {
         .collect()
 }
 
-/// The id of the argument called `name`.
-pub fn id(name: &str, value: &Bound<'_, PyAny>) -> Outcome<u32> {
+/// The id of the argument that `name` says the name of.
+pub fn id(name: impl FnOnce() -> String, value: &Bound<'_, PyAny>) -> Outcome<u32> {
     if let Ok(int) = value.cast_exact::<PyInt>() {
-        return int.extract().map_err(|_| outside(name, value));
+        return int.extract().map_err(|_| outside(&name(), value));
     }
     if value.is_instance_of::<PyBool>() || value.is_instance_of::<PyFloat>() {
-        return Err(wrong_type(name, "an int", value));
+        return Err(wrong_type(&name(), "an int", value));
     }
     match value.extract::<u32>() {
         Ok(id) => Ok(id),
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
-            Err(outside(name, value))
+            Err(outside(&name(), value))
         }
-        Err(_) => Err(wrong_type(name, "an int", value)),
+        Err(_) => Err(wrong_type(&name(), "an int", value)),
     }
 }
 
 #[inline]
 fn id_at(name: &str, position: usize, value: &Bound<'_, PyAny>) -> Outcome<u32> {
-    if let Ok(int) = value.cast_exact::<PyInt>()
-        && let Ok(id) = int.extract()
-    {
-        return Ok(id);
-    }
-    id(&format!("{name}[{position}]"), value)
+    id(|| format!("{name}[{position}]"), value)
 }
 
 fn outside(name: &str, value: &Bound<'_, PyAny>) -> Failure {

@@ -20,13 +20,13 @@ pub struct Model {
 }
 
 /// A token given as bytes, or as a `str` that stands for its UTF-8.
-fn token_bytes(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vec<u8>> {
+fn token_bytes(name: impl FnOnce() -> String, value: &Bound<'_, PyAny>) -> Outcome<Vec<u8>> {
     if let Ok(bytes) = value.cast::<PyBytes>() {
         return Ok(bytes.as_bytes().to_vec());
     }
     match value.cast::<PyString>() {
         Ok(text) => Ok(text.to_str()?.as_bytes().to_vec()),
-        Err(_) => Err(wrong_type(name, "bytes or a str", value)),
+        Err(_) => Err(wrong_type(&name(), "bytes or a str", value)),
     }
 }
 
@@ -38,8 +38,8 @@ pub fn vocab(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vocab> {
     let entries = entries
         .iter()
         .map(|(token, number)| {
-            let bytes = token_bytes(&format!("each token of {name}"), &token)?;
-            let number = id(&format!("{name}[{token}]"), &number)?;
+            let bytes = token_bytes(|| format!("each token of {name}"), &token)?;
+            let number = id(|| format!("{name}[{token:?}]"), &number)?;
             Ok((bytes, number))
         })
         .collect::<Outcome<Vec<_>>>()?;
@@ -121,10 +121,15 @@ impl Model {
                 .map(|piece| {
                     let (token, score): (Bound<'_, PyAny>, f64) =
                         piece?.extract().map_err(|_| wrong())?;
-                    Ok((token_bytes("each token of pieces", &token)?, score))
+                    Ok((
+                        token_bytes(|| "each token of pieces".to_owned(), &token)?,
+                        score,
+                    ))
                 })
                 .collect::<Outcome<Vec<_>>>()?;
-            let unk_id = unk_id.map(|value| id("unk_id", value)).transpose()?;
+            let unk_id = unk_id
+                .map(|value| id(|| "unk_id".to_owned(), value))
+                .transpose()?;
             let core = py.detach(|| Unigram::new(pieces, unk_id, byte_fallback))?;
             Ok(Self {
                 core: model::Model::Unigram(core),
@@ -139,7 +144,9 @@ impl Model {
         unk_id: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         guard(py, || {
-            let unk_id = unk_id.map(|value| id("unk_id", value)).transpose()?;
+            let unk_id = unk_id
+                .map(|value| id(|| "unk_id".to_owned(), value))
+                .transpose()?;
             let core = Characters::new(vocab("vocab", entries)?, unk_id)?;
             Ok(Self {
                 core: model::Model::Characters(core),
@@ -269,8 +276,8 @@ fn merge_list(value: &Bound<'_, PyAny>) -> Outcome<Vec<(Vec<u8>, Vec<u8>)>> {
             let (left, right): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair
                 .extract()
                 .map_err(|_| wrong_type(&format!("merges[{i}]"), "a pair of tokens", &pair))?;
-            let name = format!("each token of merges[{i}]");
-            Ok((token_bytes(&name, &left)?, token_bytes(&name, &right)?))
+            let name = || format!("each token of merges[{i}]");
+            Ok((token_bytes(name, &left)?, token_bytes(name, &right)?))
         })
         .collect()
 }

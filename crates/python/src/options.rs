@@ -11,16 +11,27 @@ use pyo3::types::{PyBool, PyString};
 
 use crate::errors::{Outcome, argument, wrong_type};
 
+/// The bool of the argument called `name`.
+pub fn flag(name: &str, value: &Bound<'_, PyAny>) -> Outcome<bool> {
+    match value.cast_exact::<PyBool>() {
+        Ok(flag) => Ok(flag.is_true()),
+        // numpy has a bool of its own.
+        Err(_) => value
+            .extract()
+            .map_err(|_| wrong_type(name, "a bool", value)),
+    }
+}
+
 /// The options of a call that yields ids.
 pub fn encode_options(
     special: &Bound<'_, PyAny>,
-    add_special_tokens: bool,
+    add_special_tokens: &Bound<'_, PyAny>,
     dropout: Option<&Bound<'_, PyAny>>,
     seed: Option<&Bound<'_, PyAny>>,
 ) -> Outcome<EncodeOptions> {
     Ok(EncodeOptions {
         special: special_policy(special)?,
-        add_special_tokens,
+        add_special_tokens: flag("add_special_tokens", add_special_tokens)?,
         sampling: match (dropout, seed) {
             (None, None) => Sampling::default(),
             _ => sampling(dropout, seed)?,
@@ -102,9 +113,12 @@ fn sampling(
 }
 
 /// What `unit=` says.
-pub fn unit(value: &str) -> Outcome<Unit> {
+pub fn unit(value: &Bound<'_, PyAny>) -> Outcome<Unit> {
     const WORDS: [&str; 2] = ["characters", "bytes"];
-    match value {
+    let Ok(word) = value.cast::<PyString>() else {
+        return Err(wrong_type("unit", "\"characters\" or \"bytes\"", value));
+    };
+    match word.to_str()? {
         "characters" => Ok(Unit::Characters),
         "bytes" => Ok(Unit::Bytes),
         other => Err(argument(match did_you_mean(other, WORDS) {

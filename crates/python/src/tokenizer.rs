@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use crate::errors::{Failure, Outcome, guard, wrong_type};
 use crate::ids::{id, ids};
 use crate::model::{self, Model, vocab};
-use crate::options::{self, encode_options};
+use crate::options::{self, encode_options, flag};
 use crate::pool;
 use crate::text::Text;
 
@@ -166,7 +166,7 @@ impl Tokenizer {
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         special: &Bound<'py, PyAny>,
-        add_special_tokens: bool,
+        add_special_tokens: &Bound<'py, PyAny>,
         dropout: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
@@ -182,7 +182,7 @@ impl Tokenizer {
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         special: &Bound<'py, PyAny>,
-        add_special_tokens: bool,
+        add_special_tokens: &Bound<'py, PyAny>,
         dropout: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
@@ -193,12 +193,12 @@ impl Tokenizer {
         })
     }
 
-    fn count(
+    fn count<'py>(
         &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
-        special: &Bound<'_, PyAny>,
-        add_special_tokens: bool,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: &Bound<'py, PyAny>,
+        add_special_tokens: &Bound<'py, PyAny>,
     ) -> PyResult<usize> {
         guard(py, || {
             let options = encode_options(special, add_special_tokens, None, None)?;
@@ -218,7 +218,7 @@ impl Tokenizer {
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
         special: &Bound<'py, PyAny>,
-        add_special_tokens: bool,
+        add_special_tokens: &Bound<'py, PyAny>,
         dropout: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
@@ -244,7 +244,7 @@ impl Tokenizer {
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
         special: &Bound<'py, PyAny>,
-        add_special_tokens: bool,
+        add_special_tokens: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
             let options = encode_options(special, add_special_tokens, None, None)?;
@@ -264,8 +264,8 @@ impl Tokenizer {
         text: &Bound<'py, PyAny>,
         text_pair: Option<&Bound<'py, PyAny>>,
         special: &Bound<'py, PyAny>,
-        add_special_tokens: bool,
-        unit: &str,
+        add_special_tokens: &Bound<'py, PyAny>,
+        unit: &Bound<'py, PyAny>,
         dropout: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
@@ -311,10 +311,11 @@ impl Tokenizer {
         &self,
         py: Python<'py>,
         token_ids: &Bound<'py, PyAny>,
-        skip_special_tokens: bool,
+        skip_special_tokens: &Bound<'py, PyAny>,
         errors: &str,
     ) -> PyResult<Bound<'py, PyString>> {
         guard(py, || {
+            let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
             let ids = ids("ids", token_ids)?;
             let decoded = match ids.len() < SHORT / 4 {
                 true => self.decode_ids(&ids, skip_special_tokens, errors)?,
@@ -328,9 +329,10 @@ impl Tokenizer {
         &self,
         py: Python<'py>,
         token_ids: &Bound<'py, PyAny>,
-        skip_special_tokens: bool,
+        skip_special_tokens: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         guard(py, || {
+            let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
             let ids = ids("ids", token_ids)?;
             let bytes = py.detach(|| self.core.decode_bytes(&ids, skip_special_tokens))?;
             Ok(PyBytes::new(py, &bytes))
@@ -341,15 +343,19 @@ impl Tokenizer {
         &self,
         py: Python<'py>,
         batch: &Bound<'py, PyAny>,
-        skip_special_tokens: bool,
+        skip_special_tokens: &Bound<'py, PyAny>,
         errors: &str,
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
+            let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
             let rows = batch
                 .try_iter()
                 .map_err(|_| wrong_type("batch", "an iterable of sequences of ids", batch))?
                 .enumerate()
-                .map(|(row, item)| ids(&format!("batch[{row}]"), &item?))
+                .map(|(row, item)| {
+                    py.check_signals()?;
+                    ids(&format!("batch[{row}]"), &item?)
+                })
                 .collect::<Outcome<Vec<Vec<u32>>>>()?;
             let decoded = pool::map(
                 py,
@@ -374,7 +380,7 @@ impl Tokenizer {
         token_id: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         guard(py, || {
-            let bytes = self.core.token_bytes(id("id", token_id)?);
+            let bytes = self.core.token_bytes(id(|| "id".to_owned(), token_id)?);
             Ok(bytes.map(|bytes| PyBytes::new(py, bytes)))
         })
     }

@@ -11,7 +11,6 @@ import click
 import numpy as np
 
 import jeton
-
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import Document, Reader, batches, input_options, input_size
 from jeton.cli.terminal import Progress

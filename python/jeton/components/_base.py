@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Final, TypeAlias
 
 from jeton import _core
@@ -189,8 +189,7 @@ def check_pattern(owner: object, pattern: object, dialect: str = "oniguruma") ->
         _core.check_regex(pattern.source, dialect)
     elif not isinstance(pattern, str):
         raise ArgumentTypeError(
-            f"{type(owner).__name__}.pattern must be a str or a Regex, "
-            f"not {type(pattern).__name__}"
+            f"{type(owner).__name__}.pattern must be a str or a Regex, not {type(pattern).__name__}"
         )
 
 
@@ -241,8 +240,21 @@ class Steps:
 
     steps: tuple[Any, ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", _checked_steps(self, self.steps, self.STEP))
+    def set_steps(self, given: object) -> None:
+        """Sets the steps, checked to be components of one stage."""
+        name = type(self).__name__
+        if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+            raise ArgumentTypeError(
+                f"{name} must be given a list of components, not {type(given).__name__}"
+            )
+        steps = tuple(given)
+        for position, step in enumerate(steps):
+            if not isinstance(step, self.STEP):
+                raise ArgumentTypeError(
+                    f"step {position} of {name} must be a {self.STEP.__name__}, "
+                    f"not {type(step).__name__}"
+                )
+        object.__setattr__(self, "steps", steps)
 
     def to_dict(self) -> dict[str, Any]:
         """What `to_json` writes, before it is text."""
@@ -253,19 +265,3 @@ class Steps:
         """The sequence that `to_dict` gave."""
         steps = stored[cls.STEPS_NAME]
         return cls(tuple(read_stored(cls.STEP.STAGE, step) for step in steps))  # type: ignore[call-arg]
-
-
-def _checked_steps(owner: object, given: object, stage: type[Component]) -> tuple[Any, ...]:
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
-        raise ArgumentTypeError(
-            f"{type(owner).__name__} must be given a list of components, "
-            f"not {type(given).__name__}"
-        )
-    listed = tuple(given)
-    for position, step in enumerate(listed):
-        if not isinstance(step, stage):
-            raise ArgumentTypeError(
-                f"step {position} of {type(owner).__name__} must be a {stage.__name__}, "
-                f"not {type(step).__name__}"
-            )
-    return listed

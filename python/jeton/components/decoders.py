@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -185,6 +186,9 @@ class Sequence(_base.Steps, Decoder):
     STEPS_NAME: ClassVar[str] = "decoders"
 
     steps: tuple[Decoder, ...]
+
+    def __init__(self, steps: Iterable[Decoder]) -> None:
+        self.set_steps(steps)
 
 
 def from_json(text: str) -> Decoder:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from jeton.components import _base
 from jeton.components._base import Component, Regex
@@ -128,6 +129,7 @@ class Prepend(Normalizer):
     """
 
     TYPE: ClassVar[str] = "Prepend"
+    JSON_NAMES: ClassVar[dict[str, str]] = {"prefix": "prepend"}
 
     prefix: str
 
@@ -188,6 +190,9 @@ class Sequence(_base.Steps, Normalizer):
     STEPS_NAME: ClassVar[str] = "normalizers"
 
     steps: tuple[Normalizer, ...]
+
+    def __init__(self, steps: Iterable[Normalizer]) -> None:
+        self.set_steps(steps)
 
 
 def from_json(text: str) -> Normalizer:

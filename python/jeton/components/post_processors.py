@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from jeton import _core
 from jeton.components import _base
 from jeton.components._base import Component
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -255,6 +256,9 @@ class Sequence(_base.Steps, PostProcessor):
     STEPS_NAME: ClassVar[str] = "processors"
 
     steps: tuple[PostProcessor, ...]
+
+    def __init__(self, steps: Iterable[PostProcessor]) -> None:
+        self.set_steps(steps)
 
 
 def from_json(text: str) -> PostProcessor:

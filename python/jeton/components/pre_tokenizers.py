@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from jeton.components import _base
 from jeton.components._base import Component, Regex
@@ -244,6 +245,9 @@ class Sequence(_base.Steps, PreTokenizer):
     STEPS_NAME: ClassVar[str] = "pretokenizers"
 
     steps: tuple[PreTokenizer, ...]
+
+    def __init__(self, steps: Iterable[PreTokenizer]) -> None:
+        self.set_steps(steps)
 
 
 def from_json(text: str) -> PreTokenizer:

@@ -1,0 +1,89 @@
+"""A tokenizer of each kind, made here and not read from anywhere, for tests to use."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jeton
+from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
+
+VOCABULARIES = Path(__file__).resolve().parents[2] / "shared" / "data" / "vocab"
+
+
+def byte_level(pattern: str = "gpt4", **options: Any) -> jeton.Tokenizer:
+    """A byte-level BPE that was trained on a little text."""
+    trainer = jeton.BPETrainer(
+        vocab_size=400, pattern=pattern, special_tokens=["<|end|>", "<|end|>x"], **options
+    )
+    return trainer.train(
+        ["the theory of the weather there, then: père, 東京, 🙂🙂 \n\n  x = 1\n"] * 4
+    )
+
+
+def ranks(pattern: str = "gpt4") -> jeton.Tokenizer:
+    """As tiktoken's: ids are ranks."""
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += [b"th", b"he", b"the", b" the", b"er", b"\n\n", "é".encode(), b"  "]
+    return jeton.Tokenizer.from_ranks(
+        {token: rank for rank, token in enumerate(tokens)},
+        pattern=pattern,
+        special_tokens={"<|endoftext|>": 300, "<|pad|>": 301},
+    )
+
+
+def word_piece() -> jeton.Tokenizer:
+    """As BERT's."""
+    words = ["[UNK]", "[CLS]", "[SEP]", "the", "weather", "##s", "un", "##able", ",", "e"]
+    return jeton.Tokenizer(
+        models.WordPiece({word: id for id, word in enumerate(words)}),
+        normalizer=normalizers.BertNormalizer(),
+        pre_tokenizer=pre_tokenizers.BertPreTokenizer(),
+        post_processor=post_processors.TemplateProcessing(
+            "[CLS] $A [SEP]",
+            "[CLS] $A [SEP] $B:1 [SEP]:1",
+            special_tokens={"[CLS]": 1, "[SEP]": 2},
+        ),
+        decoder=decoders.WordPiece(),
+        added_tokens=[jeton.AddedToken(word, special=True) for word in ("[UNK]", "[CLS]", "[SEP]")],
+    )
+
+
+def unigram() -> jeton.Tokenizer:
+    """As T5's."""
+    pieces = [("<unk>", 0.0), ("▁", -2.0), ("▁the", -3.0), ("t", -4.0), ("h", -4.0), ("e", -4.0)]
+    return jeton.Tokenizer(
+        models.Unigram(pieces, unk_id=0),
+        pre_tokenizer=pre_tokenizers.Metaspace(),
+        decoder=decoders.Metaspace(),
+    )
+
+
+def characters() -> jeton.Tokenizer:
+    """One token a character, over an open alphabet."""
+    return jeton.CharTrainer(unk_token="<UNK>", special_tokens=["<|end|>"]).train("the weather é")
+
+
+KINDS = {
+    "byte-level": byte_level,
+    "ranks": ranks,
+    "WordPiece": word_piece,
+    "Unigram": unigram,
+    "characters": characters,
+}
+
+
+each_kind = pytest.mark.parametrize("tok", [make() for make in KINDS.values()], ids=list(KINDS))
+"""Runs a test for a tokenizer of each kind."""
+
+
+def read_ranks(name: str) -> dict[bytes, int]:
+    """A real rank file, or a skip where there is none."""
+    path = VOCABULARIES / name
+    if not path.is_file():
+        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    rows = (line.split() for line in path.read_bytes().splitlines() if line)
+    return {base64.b64decode(token): int(rank) for token, rank in rows}

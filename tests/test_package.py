@@ -1,0 +1,138 @@
+"""What `import jeton` brings and costs, and which names are public."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+import jeton
+
+PUBLIC = [
+    "AddedToken",
+    "BPETrainer",
+    "CharTrainer",
+    "Encoding",
+    "JetonError",
+    "PaddedBatch",
+    "TokenBatch",
+    "Tokenizer",
+    "__version__",
+    "components",
+    "errors",
+    "load",
+]
+
+
+def test_public_names() -> None:
+    assert sorted(jeton.__all__) == PUBLIC
+    for name in PUBLIC:
+        assert getattr(jeton, name) is not None
+
+
+def test_public_names_of_a_tokenizer() -> None:
+    assert sorted(name for name in vars(jeton.Tokenizer) if not name.startswith("_")) == [
+        "added_tokens",
+        "as_tiktoken",
+        "bytes_to_id",
+        "count",
+        "count_batch",
+        "decode",
+        "decode_batch",
+        "decode_bytes",
+        "decoder",
+        "encode",
+        "encode_array",
+        "encode_batch",
+        "encode_with_spans",
+        "from_json",
+        "from_ranks",
+        "id_to_bytes",
+        "max_id",
+        "merges",
+        "model",
+        "normalizer",
+        "padded_vocab_size",
+        "post_processor",
+        "pre_tokenizer",
+        "replace",
+        "save",
+        "special_tokens",
+        "to_json",
+        "vocab",
+        "vocab_size",
+        "with_added_tokens",
+    ]
+
+
+def test_everything_public_is_documented() -> None:
+    for name in PUBLIC:
+        thing = getattr(jeton, name)
+        assert name == "__version__" or thing.__doc__, name
+    for name, member in vars(jeton.Tokenizer).items():
+        if not name.startswith("_"):
+            assert (member.__func__ if isinstance(member, classmethod) else member).__doc__, name
+
+
+def test_import_is_light() -> None:
+    script = """
+import sys
+before = set(sys.modules)
+import jeton, json
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+    done = subprocess.run([sys.executable, "-S", "-c", _with_path(script)], capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    loaded = set(json.loads(done.stdout))
+    heavy = {
+        "asyncio", "http", "multiprocessing", "socket", "ssl", "subprocess", "tempfile",
+        "unittest", "urllib.request",
+    }  # fmt: skip
+    assert loaded & heavy == set()
+    assert {name.split(".")[0] for name in loaded} - set(sys.stdlib_module_names) == {"jeton"}
+    assert {name for name in loaded if name.startswith("jeton.")} == {
+        "jeton._core",
+        "jeton.components",
+        "jeton.components._base",
+        "jeton.components.decoders",
+        "jeton.components.models",
+        "jeton.components.normalizers",
+        "jeton.components.post_processors",
+        "jeton.components.pre_tokenizers",
+        "jeton.corpus",
+        "jeton.encoding",
+        "jeton.errors",
+        "jeton.loading",
+        "jeton.tokenizer",
+        "jeton.trainers",
+    }
+
+
+def test_import_is_quick() -> None:
+    times = []
+    for _ in range(5):
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-c", "import jeton"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found = re.search(r"\|\s+(\d+) \| jeton$", done.stderr, re.MULTILINE)
+        assert found is not None
+        times.append(int(found.group(1)) / 1_000)
+    # In milliseconds; an idle machine needs about a fifth of this.
+    assert min(times) < 100
+
+
+def _with_path(script: str) -> str:
+    return f"import sys; sys.path[:0] = {[path for path in sys.path if path]!r}\n{script}"
+
+
+@pytest.mark.parametrize("name", ["encode", "decode", "count"])
+def test_wrong_keywords_are_refused(name: str) -> None:
+    tok = jeton.CharTrainer().train("abc")
+    with pytest.raises(TypeError, match="skip_special"):
+        getattr(tok, name)("abc", skip_special=True)
