@@ -73,13 +73,25 @@ CASES: list[tuple[str, Any, list[dict[str, Any]], list[str]]] = [
         "white space before",
         None,
         [token("<a>", "lstrip"), token("<b>")],
-        ["x <a> y", "  <a>", "<b> \t\n\u00a0\u3000\u2028<a>", "<a> <a>", "x\u200b<a>\u180e<a>\x1c<a>"],
+        [
+            "x <a> y",
+            "  <a>",
+            "<b> \t\n\u00a0\u3000\u2028<a>",
+            "<a> <a>",
+            "x\u200b<a>\u180e<a>\x1c<a>",
+        ],
     ),
     (
         "white space after",
         None,
         [token("<a>", "rstrip"), token("<b>")],
-        ["x <a> y", "<a>  ", "<a> \t\n\u00a0\u3000\u2028<b> x", "<a> <a>", "<a>\u200bx<a>\x85<a>\ufeff"],
+        [
+            "x <a> y",
+            "<a>  ",
+            "<a> \t\n\u00a0\u3000\u2028<b> x",
+            "<a> <a>",
+            "<a>\u200bx<a>\x85<a>\ufeff",
+        ],
     ),
     (
         "white space on both sides",
@@ -229,7 +241,11 @@ def main() -> None:
         out.append("tokens = [\n" + "".join(f"    {toml(entry)},\n" for entry in tokens) + "]\n")
         out.append("rows = [\n")
         for text in texts:
-            row = {"text": text, "allow": cuts(judge, text, False), "ignore": cuts(judge, text, True)}
+            row = {
+                "text": text,
+                "allow": cuts(judge, text, False),
+                "ignore": cuts(judge, text, True),
+            }
             out.append(f"    {toml(row)},\n")
         out.append("]\n")
     for name, vocab, tokens in LOADED:

@@ -280,11 +280,7 @@ def toml(value: Any) -> str:
     """A value as TOML; its strings are those of JSON, with characters beyond ASCII as they are."""
     match value:
         case dict():
-            return (
-                "{ "
-                + ", ".join(f"{key} = {toml(item)}" for key, item in value.items())
-                + " }"
-            )
+            return "{ " + ", ".join(f"{key} = {toml(item)}" for key, item in value.items()) + " }"
         case list() | tuple():
             return "[" + ", ".join(map(toml, value)) + "]"
         case None:
@@ -301,9 +297,7 @@ def decoder_rows(component: dict[str, Any]) -> list[dict[str, Any]]:
     for name, tokens in TOKENS.items():
         try:
             text = decoder.decode(tokens)
-        except (
-            BaseException
-        ) as error:  # the library panics where a token is shorter than the cut
+        except BaseException as error:  # the library panics where a token is shorter than the cut
             if type(error).__name__ != "PanicException":
                 raise
             continue

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import sentencepiece
-
 from sentencepiece import sentencepiece_model_pb2
 from tokenizers import Tokenizer
 
@@ -83,11 +82,13 @@ CHARSMAP_TEXTS = {
     "Hangul": "각A",
 }
 
+
 def strip(left: bool, right: bool) -> Any:
     return (
         {"type": "Strip", "strip_left": left, "strip_right": right},
         {"Strip": {"left": left, "right": right}},
     )
+
 
 def replace(kind: str, pattern: str, content: str) -> Any:
     ours = {"Literal": pattern}
@@ -97,6 +98,7 @@ def replace(kind: str, pattern: str, content: str) -> Any:
         {"type": "Replace", "pattern": {kind: pattern}, "content": content},
         {"Replace": {"pattern": ours, "content": content}},
     )
+
 
 def bert(clean: bool, chinese: bool, accents: bool | None, lower: bool) -> Any:
     ours = {"clean_text": clean, "handle_chinese_chars": chinese, "lowercase": lower}
@@ -113,17 +115,21 @@ def bert(clean: bool, chinese: bool, accents: bool | None, lower: bool) -> Any:
         {"Bert": ours},
     )
 
+
 def prepend(prefix: str) -> Any:
     return {"type": "Prepend", "prepend": prefix}, {"Prepend": {"prefix": prefix}}
 
+
 def simple(theirs: str, ours: str) -> Any:
     return {"type": theirs}, ours
+
 
 def sequence(*parts: Any) -> Any:
     return (
         {"type": "Sequence", "normalizers": [theirs for theirs, _ in parts]},
         {"Sequence": [ours for _, ours in parts]},
     )
+
 
 NFC, NFD = simple("NFC", "Nfc"), simple("NFD", "Nfd")
 NFKC, NFKD = simple("NFKC", "Nfkc"), simple("NFKD", "Nfkd")
@@ -170,6 +176,7 @@ NORMALIZERS = [
     sequence(),
 ]
 
+
 def charsmap() -> bytes:
     """A small character map, compiled by SentencePiece from CHARSMAP_RULES."""
     rules = HERE / "rules.tsv"
@@ -197,6 +204,7 @@ def charsmap() -> bytes:
         for leftover in (rules, model, model.with_suffix(".vocab")):
             leftover.unlink(missing_ok=True)
 
+
 def character_tokenizer(normalizer: Any) -> Tokenizer:
     """One unknown token a character, so that each character's span shows."""
     return Tokenizer.from_str(
@@ -220,12 +228,16 @@ def character_tokenizer(normalizer: Any) -> Tokenizer:
         )
     )
 
+
 def toml_string(text: str) -> str:
     escaped = (
-        c if c.isalnum() and c.isascii() or c in " .,;:!?'-_<>|/()+*[]{}^$=" else f"\\U{ord(c):08x}"
+        c
+        if (c.isalnum() and c.isascii()) or c in " .,;:!?'-_<>|/()+*[]{}^$="
+        else f"\\U{ord(c):08x}"
         for c in text
     )
     return '"' + "".join(escaped) + '"'
+
 
 def toml(value: Any) -> str:
     match value:
@@ -239,6 +251,7 @@ def toml(value: Any) -> str:
             return "[" + ", ".join(map(toml, value)) + "]"
         case _:
             return str(value)
+
 
 def rows(theirs: Any, texts: dict[str, str]) -> list[str]:
     tokenizer = character_tokenizer(theirs)
@@ -258,6 +271,7 @@ def rows(theirs: Any, texts: dict[str, str]) -> list[str]:
             lines.append(f"    {toml(row)},\n")
     return lines
 
+
 def main() -> None:
     out = [
         "# Normalizers: what becomes of a text, and which characters of it each new character\n"
@@ -275,6 +289,7 @@ def main() -> None:
     lines = rows(theirs, TEXTS | CHARSMAP_TEXTS)
     out.append(f'\n[[normalizer]]\ncharsmap = "{CHARSMAP.name}"\nrows = [\n{"".join(lines)}]\n')
     (HERE / "normalizers.toml").write_text("".join(out))
+
 
 if __name__ == "__main__":
     main()

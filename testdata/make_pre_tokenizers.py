@@ -218,9 +218,7 @@ add(
 )
 add("split at words", split(r"\w+", "Removed", True), "a²b\u200dc d_e", NASTY)
 add("split at lines", split(r"^.*$", "Isolated"), "ab\ncd\r\nef\n")
-add(
-    "split by look-behind", split(r"(?<=[a-z])(?=[A-Z])", "Isolated"), "camelCaseWordsX"
-)
+add("split by look-behind", split(r"(?<=[a-z])(?=[A-Z])", "Isolated"), "camelCaseWordsX")
 add("split by back-reference", split(r"(.)\1", "Isolated"), "aabbcdde漢漢")
 add("split without case", split(r"(?i)ss", "Isolated"), "aSSbßcſsd")
 add("split with an interval and a plus", split(r"a{1,2}+b", "Isolated"), "aaaaab aab")
@@ -319,9 +317,7 @@ add(
 )
 add(
     "sequence that rewrites first",
-    sequence(
-        metaspace("always", False), split("▁", "MergedWithPrevious", False, False)
-    ),
+    sequence(metaspace("always", False), split("▁", "MergedWithPrevious", False, False)),
     "a b  c",
     " a",
 )
@@ -360,9 +356,7 @@ def ours(component: Component) -> Any:
         case "Split":
             [(kind, source)] = fields["pattern"].items()
             regex = {"source": source, "dialect": "Oniguruma"}
-            fields["pattern"] = (
-                {"Regex": regex} if kind == "Regex" else {"Literal": source}
-            )
+            fields["pattern"] = {"Regex": regex} if kind == "Regex" else {"Literal": source}
     return {component["type"]: fields} if fields else component["type"]
 
 

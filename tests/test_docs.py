@@ -12,8 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jeton
 import pytest
+
+import jeton
 from jeton.components import decoders, models
 
 ROOT = Path(__file__).parent.parent

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from jeton import download
 from jeton.errors import ChecksumError, DownloadError, FileError
 
@@ -79,9 +80,7 @@ def rest(handler: Handler) -> None:
     """What was asked for with a Range header."""
     start = int(handler.headers["Range"].removeprefix("bytes=").removesuffix("-"))
     handler.send_response(206)
-    handler.send_header(
-        "Content-Range", f"bytes {start}-{len(CONTENT) - 1}/{len(CONTENT)}"
-    )
+    handler.send_header("Content-Range", f"bytes {start}-{len(CONTENT) - 1}/{len(CONTENT)}")
     handler.send_header("Content-Length", str(len(CONTENT) - start))
     handler.end_headers()
     handler.wfile.write(CONTENT[start:])
@@ -103,9 +102,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     server.server_close()
 
 
-def fetch(
-    server: Server, path: Path, *, timeout: float = 10, limit: int = download.LIMIT
-) -> None:
+def fetch(server: Server, path: Path, *, timeout: float = 10, limit: int = download.LIMIT) -> None:
     download.fetch(server.url, path, SHA256, pause=0.001, timeout=timeout, limit=limit)
 
 
@@ -146,9 +143,7 @@ def test_what_can_be_had_is_had(
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_broken_connection_is_taken_up_where_it_stopped(
-    server: Server, tmp_path: Path
-) -> None:
+def test_a_broken_connection_is_taken_up_where_it_stopped(server: Server, tmp_path: Path) -> None:
     server.script = [half, rest]
     fetch(server, tmp_path / "vocabulary")
     assert server.requests == [None, f"bytes={len(CONTENT) // 2}-"]

@@ -9,8 +9,9 @@ import sys
 import types
 from pathlib import Path
 
-import jeton
 import pytest
+
+import jeton
 from jeton import _core, download, hub, registry
 from jeton.errors import (
     ArgumentError,
@@ -75,9 +76,7 @@ def test_the_registry_and_the_core_know_the_same_files() -> None:
         ("ada-lovelace", None),
     ],
 )
-def test_models_have_the_tokenizers_they_were_trained_with(
-    model: str, name: str | None
-) -> None:
+def test_models_have_the_tokenizers_they_were_trained_with(model: str, name: str | None) -> None:
     assert registry.name_for_model(model) == name
 
 
@@ -86,10 +85,7 @@ def test_models_agree_with_tiktoken() -> None:
     for model, name in tiktoken_model.MODEL_TO_ENCODING.items():
         assert registry.known_name(model) == name, model
     for prefix, name in tiktoken_model.MODEL_PREFIX_TO_ENCODING.items():
-        assert (
-            registry.known_name(f"{prefix}x" if prefix.endswith("-") else prefix)
-            == name
-        ), prefix
+        assert registry.known_name(f"{prefix}x" if prefix.endswith("-") else prefix) == name, prefix
 
 
 @needs_vocabularies
@@ -134,9 +130,7 @@ def test_encodings_have_the_special_tokens_of_tiktoken() -> None:
         tok = jeton.load(name, folder=VOCABULARIES)
         assert tok.special_tokens == theirs._special_tokens, name
         text = "Don't <|endoftext|> 12345 naïve 東京 \n\n  x<|endofprompt|><|return|>"
-        assert tok.encode(text, special="allow") == theirs.encode(
-            text, allowed_special="all"
-        )
+        assert tok.encode(text, special="allow") == theirs.encode(text, allowed_special="all")
         assert tok.encode(text) == theirs.encode_ordinary(text)
         last = [theirs.max_token_value]
         assert tok.decode(last) == theirs.decode(last)
@@ -148,9 +142,7 @@ def test_the_folder_may_come_from_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("JETON_DATA_DIR", str(VOCABULARIES))
-    assert jeton.load("cl100k_base") == jeton.load(
-        VOCABULARIES / "cl100k_base.tiktoken"
-    )
+    assert jeton.load("cl100k_base") == jeton.load(VOCABULARIES / "cl100k_base.tiktoken")
 
 
 @needs_vocabularies
@@ -186,9 +178,7 @@ def test_a_known_file_is_fetched_once_and_kept(
         assert path == registry.cache_folder() / "made_up.tiktoken"
     assert fetched == ["https://example.org/made_up"]
     assert registry.files_of("made_up", offline=True) == [path]
-    path.write_bytes(
-        BYTES[:-1]
-    )  # damaged: fetched again, or refused where nothing may be fetched
+    path.write_bytes(BYTES[:-1])  # damaged: fetched again, or refused where nothing may be fetched
     with pytest.raises(DownloadError):
         registry.files_of("made_up", offline=True)
     registry.files_of("made_up", offline=False)
@@ -196,9 +186,7 @@ def test_a_known_file_is_fetched_once_and_kept(
 
 
 def test_offline_says_where_to_put_the_file(made_up: registry.Source) -> None:
-    with pytest.raises(
-        DownloadError, match=r"offline.*https://example.org/made_up.*JETON_DATA"
-    ):
+    with pytest.raises(DownloadError, match=r"offline.*https://example.org/made_up.*JETON_DATA"):
         jeton.load("made_up")
     with pytest.raises(DownloadError, match="not published openly"):
         jeton.load("llama3", offline=False)
@@ -355,7 +343,5 @@ def test_nothing_of_this_is_imported_before_it_is_needed() -> None:
         "print([m for m in ('urllib.request', 'http.client', 'ssl', 'huggingface_hub', "
         "'jeton.registry', 'jeton.download', 'jeton.hub') if m in sys.modules])"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

@@ -12,9 +12,7 @@ import jeton
 from jeton.components.pre_tokenizers import Matches
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-pytestmark = pytest.mark.skipif(
-    not DATA.is_dir(), reason="no published data beside the project"
-)
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="no published data beside the project")
 
 
 def sample() -> list[str]:
@@ -71,9 +69,7 @@ def test_tokenizers_and_transformers_read_our_pair(source: str, tmp_path: Path) 
         str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")
     )
     texts = sample()
-    assert [tok.encode(text) for text in texts] == [
-        row.ids for row in pair.encode_batch(texts)
-    ]
+    assert [tok.encode(text) for text in texts] == [row.ids for row in pair.encode_batch(texts)]
     assert jeton.load(tmp_path) == jeton.load("gpt2", folder=DATA / "vocab")
 
     transformers = pytest.importorskip("transformers")
@@ -101,9 +97,7 @@ def test_tokenizers_and_transformers_read_our_folder(name: str, tmp_path: Path) 
 
 def test_what_a_format_cannot_hold_is_named(tmp_path: Path) -> None:
     tok = jeton.load("cl100k_base", folder=DATA / "vocab")
-    with pytest.raises(
-        jeton.errors.UnsupportedError, match="fim_prefix|GPT-2's pattern"
-    ):
+    with pytest.raises(jeton.errors.UnsupportedError, match=r"fim_prefix|GPT-2's pattern"):
         tok.save(tmp_path / "vocab.json")
     assert list(tmp_path.iterdir()) == []
     json_path = tmp_path / "tokenizer.json"

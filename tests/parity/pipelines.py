@@ -11,7 +11,6 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import nasty
 from tokenizers import (
     AddedToken,
     Regex,
@@ -23,6 +22,8 @@ from tokenizers import (
     processors,
     trainers,
 )
+
+import nasty
 
 Maker = Callable[[random.Random], Any]
 

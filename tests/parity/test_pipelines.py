@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import nasty
 import pytest
+
+import nasty
 
 pytest.importorskip("tokenizers")
 pytest.importorskip("sentencepiece")
 pytest.importorskip("transformers")
 
-import pipelines
-from conftest import Scale
 from tokenizers import Tokenizer
 
 import jeton
+import pipelines
+from conftest import Scale
 from jeton.errors import EncodeError
 
 NUMBERS = range(120)

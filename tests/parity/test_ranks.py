@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nasty
 import pytest
-from conftest import Scale
 
 import jeton
+import nasty
+from conftest import Scale
 
 tiktoken = pytest.importorskip("tiktoken")
 tokenizers = pytest.importorskip("tokenizers")

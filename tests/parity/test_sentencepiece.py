@@ -11,8 +11,9 @@ import random
 from pathlib import Path
 from typing import Any
 
-import jeton
 import pytest
+
+import jeton
 
 sentencepiece = pytest.importorskip("sentencepiece")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import jeton
 import pytest
+
+import jeton
 from conftest import Scale
 from nasty import strings
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from typing import Any
 
 import click
 

@@ -6,6 +6,7 @@ Look here for how `jeton inspect` sorts tokens into scripts and what it finds od
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -261,4 +262,4 @@ def _humps(text: str) -> int:
     >>> _humps(" SolidGoldMagikarp"), _humps("McDonald")
     (2, 1)
     """
-    return sum(a.islower() and b.isupper() for a, b in zip(text, text[1:], strict=False))
+    return sum(a.islower() and b.isupper() for a, b in itertools.pairwise(text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator
 
@@ -99,5 +100,5 @@ def _cut(
 ) -> Iterator[npt.NDArray[np.uint32]]:
     if len(starts) == 0 or starts[0] != 0 or starts[-1] != len(ids) or np.any(np.diff(starts) < 0):
         raise FormatError(f"{place}: offsets must rise from 0 to the number of ids, {len(ids):,}")
-    for start, end in zip(starts[:-1], starts[1:], strict=True):
+    for start, end in itertools.pairwise(starts):
         yield ids[start:end]

@@ -6,6 +6,7 @@ with bytes and characters, write the tokenizer and the token file.
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 from collections.abc import Iterator
@@ -163,7 +164,7 @@ def _merging(tok: jeton.Tokenizer, word: bytes) -> Iterator[str]:
     colour = use_colour(sys.stdout)
     pieces = [bytes([byte]) for byte in word]
     yield f"  {'':>13}  {_row(pieces, colour)}"
-    while pairs := [pair for pair in zip(pieces, pieces[1:], strict=False) if pair in rank]:
+    while pairs := [pair for pair in itertools.pairwise(pieces) if pair in rank]:
         best = min(pairs, key=rank.__getitem__)
         merged: list[bytes] = []
         for piece in pieces:
