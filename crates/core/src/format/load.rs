@@ -11,6 +11,7 @@ use super::known::{self, Encoding};
 use super::sniff::{self, Format};
 use super::{file, gpt2, huggingface, sentencepiece, special_token, tiktoken, wordpiece};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
+use crate::model::bpe::Alphabet;
 use crate::model::{Model, show};
 use crate::pre_tokenizer::named;
 use crate::tokenizer::{Stages, Tokenizer};
@@ -301,8 +302,8 @@ fn ranks_in(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Writes `tokenizer` to `path`, in the format that its name says: `tokenizer.json` or another
-/// `.json`, `vocab.json` (with its merges beside it), `.tiktoken`, `.model` for ranks as Llama 3
-/// has them; a name without an ending is a folder for `transformers`.
+/// `.json`, `vocab.json` (with its merges beside it), `.tiktoken`, `vocab.txt`, `.model` for
+/// SentencePiece, or for ranks as Llama 3 has them; a name without an ending is a folder for `transformers`.
 ///
 /// Each file is written beside its place and renamed into it.
 ///
@@ -325,7 +326,7 @@ pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
         file::write(&merges_path_for(path), merges.as_bytes())?;
         return file::write(path, vocab.as_bytes());
     }
-    if name.ends_with(".model") && matches!(tokenizer.stages().model, Model::SentencePiece(_)) {
+    if name.ends_with(".model") && !has_ranks(tokenizer) {
         let model = sentencepiece::write(tokenizer.stages()).map_err(place)?;
         return file::write(path, &model);
     }
@@ -356,6 +357,12 @@ pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
              .model for SentencePiece or vocab.txt for WordPiece; without an ending it is a folder",
         ),
     ))
+}
+
+/// Whether a tokenizer may be one of ranks: a BPE of bytes.
+fn has_ranks(tokenizer: &Tokenizer) -> bool {
+    let model = &tokenizer.stages().model;
+    matches!(model, Model::Bpe(bpe) if bpe.options().alphabet == Alphabet::Bytes)
 }
 
 /// What makes `transformers` take a folder's `tokenizer.json` as it stands.

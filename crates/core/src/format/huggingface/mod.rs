@@ -24,6 +24,7 @@ use self::json::{Json, Node};
 use crate::added_tokens::{AddedToken, assign_ids};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::sentencepiece;
 use crate::model::Model;
 use crate::model::bpe::Alphabet;
 use crate::normalizer::Normalizer;
@@ -180,15 +181,16 @@ fn is_raw(model: &Model) -> bool {
 }
 
 /// The `tokenizer.json` of these stages. Read again, it gives equal ones, unless the tokenizer
-/// came from a format whose conventions this one spells differently, as tiktoken's ranks, which
-/// become merges; ids are the same in any case.
+/// came from a format whose conventions this one spells differently, as tiktoken's ranks and
+/// SentencePiece's scores, which become merges; ids are the same in any case.
 ///
 /// # Errors
 /// What the format cannot hold, by name.
 pub fn write(stages: &Stages) -> Result<String> {
-    let stages = match is_raw(&stages.model) {
-        true => Cow::Owned(ranks::spell_out(stages)?),
-        false => Cow::Borrowed(stages),
+    let stages = match &stages.model {
+        model if is_raw(model) => Cow::Owned(ranks::spell_out(stages)?),
+        Model::SentencePiece(_) => Cow::Owned(sentencepiece::to_huggingface(stages)?),
+        _ => Cow::Borrowed(stages),
     };
     let mut fields = write_parts(&stages, false)?;
     let extra = tokens_out_of_order(&stages);

@@ -7,6 +7,7 @@
 //! special tokens. Then each stretch of text between them is encoded by itself, dummy prefix
 //! included, as programs do that put the ids of control pieces between encoded texts.
 
+mod convert;
 mod proto;
 mod wire;
 
@@ -17,6 +18,7 @@ use crate::model::{Model, Sampler, Sampling, SentencePiece, show};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
 use crate::tokenizer::Stages;
 
+pub use convert::{from_huggingface, to_huggingface};
 pub use proto::{Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, SelfTest, TrainerSpec};
 
 /// The stages of a tokenizer that a file describes.
@@ -162,11 +164,12 @@ fn run_self_tests(stages: &Stages) -> Result<()> {
     Ok(())
 }
 
-/// The file of a tokenizer.
+/// The file of a tokenizer: one that was read from such a file, or one that means what such a file
+/// can mean; see [`from_huggingface`].
 ///
 /// # Errors
-/// A tokenizer that was not read from such a file, or one that was changed since in a way that the
-/// file cannot hold; the stage is named.
+/// A tokenizer that the file cannot hold, such as one that was changed since it was read; the stage
+/// is named.
 pub fn write(stages: &Stages) -> Result<Vec<u8>> {
     let cannot = |stage: &str| {
         Err(Error::new(
@@ -176,7 +179,7 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
         .hint("save it as tokenizer.json"))
     };
     let Model::SentencePiece(model) = &stages.model else {
-        return cannot("model");
+        return from_huggingface(stages).map(|proto| proto.write());
     };
     let held = self::stages(model.proto().clone())?;
     let Stages {

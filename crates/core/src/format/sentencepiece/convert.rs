@@ -1,0 +1,553 @@
+//! A SentencePiece model as a `tokenizer.json`, and back, where the meaning can be kept.
+//!
+//! Look here for why a conversion is refused. Models of merges and of characters have a counterpart
+//! in `tokenizer.json`; whole words and Unigram have not, since there neighbouring unknown words are
+//! not one token, scores are summed in 64 bits, and text can become a control piece.
+//!
+//! What was converted is compared with what it was made of, on texts made of the pieces: ids must be
+//! equal, and so must be what they are decoded to, as long as the text has no `▁` of its own.
+//! Decoded, a control piece is its name, unless special tokens are skipped.
+
+use std::collections::HashMap;
+
+use super::{Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec};
+use crate::added_tokens::AddedToken;
+use crate::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::bpe::{Alphabet, BpeOptions, MergeRule};
+use crate::model::{Bpe, Model, SentencePiece, byte_token, show};
+use crate::normalizer::{Normalizer, SentencePieceNormalizer, WhiteSpace};
+use crate::pattern::{Dialect, Regex, SearchPattern};
+use crate::tokenizer::{EncodeOptions, OnInvalid, Stages, Tokenizer};
+
+/// Longer pieces are refused, so that finding their parts takes bounded time. SentencePiece's own
+/// have at most 16 characters unless told otherwise.
+const LONGEST_PIECE: usize = 1024;
+
+/// The stages of a `tokenizer.json` that mean what these stages of a `.model` file do.
+///
+/// # Errors
+/// What cannot be kept, by name; a text that would be encoded or decoded otherwise.
+pub fn to_huggingface(stages: &Stages) -> Result<Stages> {
+    let converted = convert(stages).map_err(|error| {
+        error.hint("save it as .model, which holds everything, and load that file")
+    })?;
+    verify(stages, &converted)?;
+    Ok(converted)
+}
+
+fn cannot_hold(what: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        format!("tokenizer.json cannot hold {what}"),
+    )
+}
+
+fn convert(stages: &Stages) -> Result<Stages> {
+    let (Model::SentencePiece(model), Some(Normalizer::SentencePiece(normalizer))) =
+        (&stages.model, &stages.normalizer)
+    else {
+        return Err(cannot_hold(
+            "a SentencePiece model without SentencePiece's normalizer",
+        ));
+    };
+    let Some(Decoder::SentencePiece(decoder)) = &stages.decoder else {
+        return Err(cannot_hold(
+            "a SentencePiece model without SentencePiece's decoder",
+        ));
+    };
+    let mut added_tokens = stages.added_tokens.clone();
+    added_tokens.extend(user_defined(model, normalizer)?);
+    added_tokens.sort_by_key(|token| token.id);
+    Ok(Stages {
+        added_tokens,
+        normalizer: convert_normalizer(normalizer)?,
+        pre_tokenizer: stages.pre_tokenizer.clone(),
+        model: Model::Bpe(convert_model(model)?),
+        post_processor: stages.post_processor.clone(),
+        decoder: Some(convert_decoder(decoder)?),
+        truncation: stages.truncation.clone(),
+        padding: stages.padding.clone(),
+    })
+}
+
+/// User-defined pieces as added tokens, which are cut out of normalized text as these are.
+fn user_defined(
+    model: &SentencePiece,
+    normalizer: &SentencePieceNormalizer,
+) -> Result<Vec<AddedToken>> {
+    let pieces = (0..).zip(&model.proto().pieces);
+    let tokens: Vec<AddedToken> = pieces
+        .filter(|(_, piece)| piece.kind == PieceKind::UserDefined)
+        .map(|(id, piece)| AddedToken {
+            id,
+            content: piece.text.clone(),
+            special: false,
+            single_word: false,
+            lstrip: false,
+            rstrip: false,
+            normalized: true,
+        })
+        .collect();
+    let white_space = normalizer.white_space();
+    match tokens.first() {
+        Some(token) if white_space.add_dummy_prefix || white_space.remove_extra => {
+            Err(cannot_hold(format!(
+                "the user-defined piece {:?}: around it, text would get spaces in front of its own",
+                token.content
+            )))
+        }
+        _ => Ok(tokens),
+    }
+}
+
+fn convert_normalizer(normalizer: &SentencePieceNormalizer) -> Result<Option<Normalizer>> {
+    if normalizer.charsmap().is_some() {
+        return Err(cannot_hold(
+            "the character map: there, what replaces a character replaces the marks after it, too",
+        ));
+    }
+    let white_space = normalizer.white_space();
+    if white_space.suffix && white_space.add_dummy_prefix {
+        return Err(cannot_hold("a space that is put at the end of the text"));
+    }
+    normalizer_of(white_space)
+}
+
+/// What `tokenizer.json` has for these rules of white space.
+fn normalizer_of(white_space: WhiteSpace) -> Result<Option<Normalizer>> {
+    let space = if white_space.escape { "▁" } else { " " };
+    let replace = |pattern, content: &str| Normalizer::Replace {
+        pattern,
+        content: content.to_owned(),
+    };
+    let regex = |source| Regex::new(source, Dialect::Oniguruma).map(SearchPattern::Regex);
+    let mut steps = Vec::new();
+    if white_space.remove_extra {
+        let ends = if white_space.escape {
+            r"\A +|[ ▁]+\z"
+        } else {
+            r"\A +| +\z"
+        };
+        steps.push(replace(regex(ends)?, ""));
+        steps.push(replace(regex(" {2,}")?, " "));
+    }
+    if white_space.add_dummy_prefix {
+        steps.push(Normalizer::Prepend {
+            prefix: space.to_owned(),
+        });
+    }
+    if white_space.escape {
+        steps.push(replace(SearchPattern::Literal(" ".to_owned()), space));
+    }
+    Ok((!steps.is_empty()).then_some(Normalizer::Sequence(steps)))
+}
+
+fn convert_decoder(decoder: &SentencePieceDecoder) -> Result<Decoder> {
+    if decoder.denormalizer.is_some() {
+        return Err(cannot_hold(
+            "the character map that decoded text goes through",
+        ));
+    }
+    let replace = |pattern: &str, content: &str| Decoder::Replace {
+        pattern: SearchPattern::Literal(pattern.to_owned()),
+        content: content.to_owned(),
+    };
+    let mut steps = Vec::new();
+    // With bytes, no text becomes the unknown piece.
+    if let Some((unknown, surface)) = &decoder.unknown
+        && !decoder.bytes
+    {
+        steps.push(replace(unknown, surface));
+    }
+    steps.push(replace("▁", " "));
+    if decoder.bytes {
+        steps.push(Decoder::ByteFallback);
+    }
+    steps.push(Decoder::Fuse);
+    if decoder.leading_spaces != LeadingSpaces::Keep {
+        steps.push(Decoder::Strip {
+            content: ' ',
+            start: 1,
+            stop: 0,
+        });
+    }
+    Ok(Decoder::Sequence(steps))
+}
+
+fn convert_model(model: &SentencePiece) -> Result<Bpe> {
+    let proto = model.proto();
+    let merges = match proto.trainer().algorithm {
+        Algorithm::Bpe => derive_merges(proto)?,
+        Algorithm::Char => Vec::new(),
+        Algorithm::Word => {
+            return Err(cannot_hold(
+                "a model of whole words in which neighbouring unknown words are one token",
+            ));
+        }
+        Algorithm::Unigram => {
+            return Err(cannot_hold(
+                "this Unigram model: there, scores are summed in 64 bits and not in 32, and \
+                 control pieces are found in text",
+            ));
+        }
+    };
+    let unknown = |piece: &&Piece| piece.kind == PieceKind::Unknown;
+    for piece in &proto.pieces {
+        let found_in_text = matches!(piece.kind, PieceKind::Normal | PieceKind::UserDefined);
+        if !found_in_text && piece.text.chars().nth(1).is_none() {
+            return Err(cannot_hold(format!(
+                "the piece {:?}, a character that text never becomes",
+                piece.text
+            )));
+        }
+    }
+    let options = BpeOptions {
+        alphabet: Alphabet::Characters,
+        unk_token: proto
+            .pieces
+            .iter()
+            .find(unknown)
+            .map(|piece| piece.text.clone()),
+        fuse_unk: true,
+        byte_fallback: proto.trainer().byte_fallback,
+        ..BpeOptions::default()
+    };
+    Bpe::by_merges(model.vocab().clone(), merges, options)
+}
+
+/// All pairs of pieces that make a piece, the best piece first, and of its pairs the one with the
+/// longest left part.
+fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+    let of_kind = |kind: PieceKind| proto.pieces.iter().filter(move |piece| piece.kind == kind);
+    if let Some(piece) = of_kind(PieceKind::Unused).next() {
+        return Err(cannot_hold(format!(
+            "the unused piece {:?}, which is made and falls apart again",
+            piece.text
+        )));
+    }
+    let ids: HashMap<&str, usize> = of_kind(PieceKind::Normal)
+        .map(|piece| piece.text.as_str())
+        .zip(0..)
+        .collect();
+    let mut made = Vec::new();
+    for piece in of_kind(PieceKind::Normal) {
+        let text = piece.text.as_str();
+        if text.chars().nth(1).is_none() {
+            continue;
+        }
+        if text.len() > LONGEST_PIECE {
+            return Err(cannot_hold(format!("a piece of {} bytes", text.len())));
+        }
+        let mut buffer = [0; 4];
+        if let Some(alone) = text
+            .chars()
+            .find(|character| !ids.contains_key(&*character.encode_utf8(&mut buffer)))
+        {
+            return Err(cannot_hold(format!(
+                "the piece {text:?}: it is made of {alone:?}, which is no piece itself"
+            )));
+        }
+        let pairs: Vec<(&str, &str)> = text
+            .char_indices()
+            .skip(1)
+            .map(|(at, _)| text.split_at(at))
+            .filter(|(left, right)| ids.contains_key(left) && ids.contains_key(right))
+            .collect();
+        if !pairs.is_empty() {
+            made.push((piece, pairs));
+        }
+    }
+    made.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score));
+    for pair in made.windows(2) {
+        if let [(a, _), (b, _)] = pair
+            && a.score == b.score
+        {
+            return Err(cannot_hold(format!(
+                "the equal scores of {:?} and {:?}, of which the leftmost is made first",
+                a.text, b.text
+            )));
+        }
+    }
+    let pairs = made
+        .into_iter()
+        .flat_map(|(_, pairs)| pairs.into_iter().rev());
+    Ok(pairs
+        .map(|(left, right)| (left.into(), right.into()))
+        .collect())
+}
+
+/// The `.model` file that means what these stages of a `tokenizer.json` do.
+///
+/// # Errors
+/// Stages that are not what [`to_huggingface`] makes of such a file, each named; a text that would
+/// be encoded or decoded otherwise.
+pub fn from_huggingface(stages: &Stages) -> Result<ModelProto> {
+    let cannot = |what: &str| {
+        Error::new(
+            ErrorKind::Unsupported,
+            format!("a SentencePiece model cannot hold {what}"),
+        )
+        .hint("save it as tokenizer.json")
+    };
+    let Model::Bpe(bpe) = &stages.model else {
+        return Err(cannot("this model"));
+    };
+    let white_space = white_space_of(stages.normalizer.as_ref())?
+        .ok_or_else(|| cannot("a normalizer that does more than mark spaces"))?;
+    let proto = ModelProto::new(
+        pieces_of(stages, bpe)?,
+        TrainerSpec {
+            algorithm: match bpe.merges().merges.is_empty() {
+                true => Algorithm::Char,
+                false => Algorithm::Bpe,
+            },
+            byte_fallback: bpe.options().byte_fallback,
+            unk_surface: unk_surface(stages, bpe),
+            ..TrainerSpec::default()
+        },
+        NormalizerSpec {
+            name: "identity".to_owned(),
+            add_dummy_prefix: white_space.add_dummy_prefix,
+            remove_extra_whitespaces: white_space.remove_extra,
+            escape_whitespaces: white_space.escape,
+            ..NormalizerSpec::default()
+        },
+    );
+    let made = super::stages(proto.clone())?;
+    let held = convert(&made)?;
+    let Model::Bpe(held_bpe) = &held.model else {
+        return Err(cannot("this model"));
+    };
+    for (what, kept) in [
+        (
+            "these added tokens, of which it means control and user-defined pieces",
+            held.added_tokens == stages.added_tokens,
+        ),
+        ("this normalizer", held.normalizer == stages.normalizer),
+        (
+            "this pre-tokenizer",
+            held.pre_tokenizer == stages.pre_tokenizer,
+        ),
+        (
+            "these options of the model",
+            held_bpe.options() == bpe.options(),
+        ),
+        (
+            "merges that are not all pairs of tokens that make a token, token by token",
+            by_token(held_bpe) == by_token(bpe),
+        ),
+        (
+            "a post-processor that adds special tokens",
+            held.post_processor == stages.post_processor,
+        ),
+        ("this decoder", held.decoder == stages.decoder),
+        ("a truncation", held.truncation == stages.truncation),
+        ("a padding", held.padding == stages.padding),
+    ] {
+        if !kept {
+            return Err(cannot(what));
+        }
+    }
+    verify(stages, &made)?;
+    Ok(proto)
+}
+
+/// The rules for white space that a normalizer stands for.
+fn white_space_of(normalizer: Option<&Normalizer>) -> Result<Option<WhiteSpace>> {
+    for bits in 0..8 {
+        let white_space = WhiteSpace {
+            add_dummy_prefix: bits & 1 != 0,
+            remove_extra: bits & 2 != 0,
+            escape: bits & 4 != 0,
+            suffix: false,
+        };
+        if normalizer_of(white_space)?.as_ref() == normalizer {
+            return Ok(Some(white_space));
+        }
+    }
+    Ok(None)
+}
+
+/// What the decoder writes for the unknown token.
+fn unk_surface(stages: &Stages, bpe: &Bpe) -> String {
+    let unknown = bpe.options().unk_token.as_deref();
+    let first = match &stages.decoder {
+        Some(Decoder::Sequence(steps)) => steps.first(),
+        _ => None,
+    };
+    match first {
+        Some(Decoder::Replace {
+            pattern: SearchPattern::Literal(pattern),
+            content,
+        }) if Some(pattern.as_str()) == unknown => content.clone(),
+        _ => TrainerSpec::default().unk_surface,
+    }
+}
+
+/// The tokens as pieces: those that merges make have the highest scores, the first merge the
+/// highest.
+fn pieces_of(stages: &Stages, bpe: &Bpe) -> Result<Vec<Piece>> {
+    let cannot = |what: String| {
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("a SentencePiece model cannot hold {what}"),
+        ))
+    };
+    let mut scores: HashMap<&[u8], f32> = HashMap::new();
+    let made = made_tokens(bpe);
+    for token in &made {
+        let next = -(scores.len() as f32);
+        scores.entry(token).or_insert(next);
+    }
+    let options = bpe.options();
+    let mut pieces = Vec::with_capacity(bpe.vocab().len());
+    let mut unmade = -(scores.len() as f32);
+    for (token, id) in bpe.vocab().iter() {
+        if id as usize != pieces.len() {
+            return cannot(format!("a gap in the ids: none is {}", pieces.len()));
+        }
+        let Ok(text) = std::str::from_utf8(token) else {
+            return cannot(format!("the token {}, which is not text", show(token)));
+        };
+        let added = stages.added_tokens.iter().find(|added| added.id == id);
+        let is_byte = || (0..=u8::MAX).any(|byte| byte_token(byte) == *token);
+        let kind = match added {
+            _ if options.unk_token.as_deref() == Some(text) => PieceKind::Unknown,
+            Some(added) if added.special => PieceKind::Control,
+            Some(_) => PieceKind::UserDefined,
+            None if options.byte_fallback && is_byte() => PieceKind::Byte,
+            None => PieceKind::Normal,
+        };
+        let score = match (kind, scores.get(token)) {
+            (PieceKind::Normal, Some(score)) => *score,
+            (PieceKind::Normal, None) => {
+                unmade -= 1.0;
+                unmade
+            }
+            _ => 0.0,
+        };
+        pieces.push(Piece::new(text, score, kind));
+    }
+    Ok(pieces)
+}
+
+/// What each merge makes, first to last.
+fn made_tokens(bpe: &Bpe) -> Vec<Vec<u8>> {
+    let token = |id| bpe.vocab().token(id).unwrap_or_default();
+    let merges = bpe.merges().merges;
+    merges
+        .into_iter()
+        .map(|(left, right)| [token(left), token(right)].concat())
+        .collect()
+}
+
+/// The merges, those that make one token together and in one order.
+fn by_token(bpe: &Bpe) -> Option<Vec<Vec<(u32, u32)>>> {
+    if matches!(bpe.rule(), MergeRule::Ranks) {
+        return None;
+    }
+    let merges = bpe.merges().merges;
+    let made: Vec<_> = made_tokens(bpe).into_iter().zip(merges).collect();
+    let groups = made.chunk_by(|(a, _), (b, _)| a == b);
+    Some(
+        groups
+            .map(|group| {
+                let mut pairs: Vec<_> = group.iter().map(|(_, pair)| *pair).collect();
+                pairs.sort_unstable();
+                pairs
+            })
+            .collect(),
+    )
+}
+
+/// Encodes texts made of the pieces both ways, and decodes what comes of it.
+fn verify(stages: &Stages, converted: &Stages) -> Result<()> {
+    let (before, after) = (
+        Tokenizer::new(stages.clone())?,
+        Tokenizer::new(converted.clone())?,
+    );
+    let options = EncodeOptions::default();
+    for text in sample_texts(stages) {
+        let ids = before.encode_ids(&text, &options)?;
+        let differs = |how: &str| {
+            let start: String = text.chars().take(60).collect();
+            Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("the meaning cannot be kept: {start:?} would be {how} otherwise"),
+            ))
+        };
+        if after.encode_ids(&text, &options)? != ids {
+            return differs("encoded");
+        }
+        let decode = |tokenizer: &Tokenizer| tokenizer.decode(&ids, false, OnInvalid::Replace);
+        if !text.contains('▁') && decode(&before)? != decode(&after)? {
+            return differs("decoded");
+        }
+    }
+    Ok(())
+}
+
+/// Texts that a difference would show in: white space, odd characters, each token by itself and
+/// among others, and runs of the characters that tokens repeat.
+fn sample_texts(stages: &Stages) -> Vec<String> {
+    let odd = [
+        "",
+        " ",
+        "  ",
+        "▁",
+        "▁ ▁",
+        " a",
+        "a ",
+        "  a  b  ",
+        "a▁b",
+        "▁a ▁ b▁",
+        "\n",
+        "\t\r\n",
+        "\0",
+        "é",
+        "e\u{301}",
+        "①",
+        "日本語",
+        "한국어",
+        "🙂🙂",
+        "\u{200d}",
+        "\u{e000}x\u{378}",
+        "\u{3000}a",
+        "x\u{a0}y",
+    ];
+    let mut texts: Vec<String> = odd.map(str::to_owned).to_vec();
+    let tokens: Vec<String> = stages
+        .model
+        .vocab()
+        .iter()
+        .filter_map(|(token, _)| Some(std::str::from_utf8(token).ok()?.replace('▁', " ")))
+        .collect();
+    let mut repeated = Vec::new();
+    for token in &tokens {
+        let mut characters = token.chars();
+        if let Some(first) = characters.next()
+            && token.len() > first.len_utf8()
+            && characters.all(|character| character == first)
+        {
+            repeated.push(first);
+        }
+    }
+    repeated.sort_unstable();
+    repeated.dedup();
+    for character in repeated.into_iter().take(64) {
+        let run = |length| character.to_string().repeat(length);
+        texts.extend((1..80).map(|length| format!("x{}y", run(length))));
+    }
+    // A stride without a common divisor puts every token beside others than its own neighbours.
+    let strides = [1, 7919, 104_729];
+    for stride in strides {
+        let shuffled: Vec<&str> = (0..tokens.len())
+            .map(|at| tokens[at * stride % tokens.len()].as_str())
+            .collect();
+        texts.extend(shuffled.chunks(5).map(|tokens| tokens.concat()));
+        texts.extend(shuffled.chunks(500).map(|tokens| tokens.concat()));
+    }
+    texts.extend(tokens);
+    texts
+}

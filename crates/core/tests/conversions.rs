@@ -1,0 +1,249 @@
+//! SentencePiece models as `tokenizer.json` and back: the same ids and text, or an error that names
+//! what cannot be kept.
+//!
+//! Look here for the shapes that are converted, and for those that are refused.
+
+use jeton_core::format::sentencepiece::{
+    self, Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+};
+use jeton_core::format::{huggingface, wordpiece};
+use jeton_core::tokenizer::OnInvalid;
+use jeton_core::{EncodeOptions, Stages, Tokenizer};
+
+/// A BPE with all bytes, whose pieces are made from `▁`, `a`, `b` and `c`.
+fn pieces() -> Vec<Piece> {
+    let mut pieces = vec![
+        Piece::new("<unk>", 0.0, PieceKind::Unknown),
+        Piece::new("<s>", 0.0, PieceKind::Control),
+    ];
+    pieces
+        .extend((0..=255).map(|byte| Piece::new(format!("<0x{byte:02X}>"), 0.0, PieceKind::Byte)));
+    let normal = [
+        "▁a",
+        "ab",
+        "▁▁",
+        "▁ab",
+        "aa",
+        "aaa",
+        "▁▁▁▁",
+        "abc",
+        "▁",
+        "a",
+        "b",
+        "c",
+    ];
+    pieces.extend(
+        (0..)
+            .zip(normal)
+            .map(|(rank, text)| Piece::new(text, -(rank as f32), PieceKind::Normal)),
+    );
+    pieces
+}
+
+struct Row {
+    pieces: Vec<Piece>,
+    trainer: TrainerSpec,
+    normalizer: NormalizerSpec,
+}
+
+/// Llama 2's shape.
+fn llama() -> Row {
+    Row {
+        pieces: pieces(),
+        trainer: TrainerSpec {
+            algorithm: Algorithm::Bpe,
+            byte_fallback: true,
+            ..TrainerSpec::default()
+        },
+        normalizer: NormalizerSpec {
+            name: "identity".to_owned(),
+            remove_extra_whitespaces: false,
+            ..NormalizerSpec::default()
+        },
+    }
+}
+
+fn stages(row: Row) -> Stages {
+    let proto = ModelProto::new(row.pieces, row.trainer, row.normalizer);
+    sentencepiece::read(&proto.write()).unwrap()
+}
+
+const TEXTS: [&str; 12] = [
+    "",
+    " ",
+    "abc ab a",
+    "  ab   c ",
+    "aaaaaaa",
+    "xaaaay",
+    "é\n日本🙂",
+    "a▁b",
+    "<s>",
+    "<0x41>",
+    "        ",
+    "ab\0c",
+];
+
+fn same(before: &Stages, after: &Stages) {
+    let [before, after] = [before, after].map(|stages| Tokenizer::new(stages.clone()).unwrap());
+    for text in TEXTS {
+        let options = EncodeOptions::default();
+        let ids = before.encode_ids(text, &options).unwrap();
+        assert_eq!(after.encode_ids(text, &options).unwrap(), ids, "{text:?}");
+        if !text.contains('▁') {
+            let [a, b] = [&before, &after]
+                .map(|tokenizer| tokenizer.decode(&ids, false, OnInvalid::Replace).unwrap());
+            assert_eq!(a, b, "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn what_can_be_kept_goes_there_and_back() {
+    let mut rows = vec![("Llama 2's shape", llama())];
+    for (name, dummy, extra, escape) in [
+        ("no space in front", false, false, true),
+        ("extra spaces removed", true, true, true),
+        ("both", false, true, true),
+        ("plain spaces", false, false, false),
+    ] {
+        let mut row = llama();
+        row.normalizer.add_dummy_prefix = dummy;
+        row.normalizer.remove_extra_whitespaces = extra;
+        row.normalizer.escape_whitespaces = escape;
+        rows.push((name, row));
+    }
+    let mut row = llama();
+    row.trainer.algorithm = Algorithm::Char;
+    row.pieces
+        .retain(|piece| piece.kind != PieceKind::Normal || piece.text.chars().count() == 1);
+    rows.push(("characters", row));
+    let mut row = llama();
+    row.trainer.byte_fallback = false;
+    row.pieces.retain(|piece| piece.kind != PieceKind::Byte);
+    rows.push(("no bytes", row));
+    let mut row = llama();
+    row.normalizer.add_dummy_prefix = false;
+    row.pieces
+        .push(Piece::new("bc", 0.0, PieceKind::UserDefined));
+    rows.push(("a user-defined piece", row));
+
+    for (name, row) in rows {
+        println!("{name}");
+        let model = stages(row);
+        let json = huggingface::write(&model).unwrap();
+        let converted = huggingface::read(json.as_bytes()).unwrap();
+        same(&model, &converted);
+        let file = sentencepiece::write(&converted).unwrap();
+        let again = sentencepiece::read(&file).unwrap();
+        same(&model, &again);
+        assert_eq!(huggingface::write(&again).unwrap(), json, "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_kept_is_named() {
+    let piece = |text: &str, score, kind| {
+        let mut row = llama();
+        row.pieces.push(Piece::new(text, score, kind));
+        row
+    };
+    let mut suffix = llama();
+    suffix.trainer.treat_whitespace_as_suffix = true;
+    let mut unigram = llama();
+    unigram.trainer.algorithm = Algorithm::Unigram;
+    let mut words = llama();
+    words.trainer.algorithm = Algorithm::Word;
+    let rows = [
+        (suffix, "a space that is put at the end of the text"),
+        (unigram, "this Unigram model"),
+        (words, "a model of whole words"),
+        (
+            piece("bc", 0.0, PieceKind::UserDefined),
+            "the user-defined piece \"bc\"",
+        ),
+        (
+            piece("bc", 0.0, PieceKind::Unused),
+            "the unused piece \"bc\"",
+        ),
+        (
+            piece("bd", -20.0, PieceKind::Normal),
+            "the piece \"bd\": it is made of 'd'",
+        ),
+        (
+            piece("bc", -1.0, PieceKind::Normal),
+            "the equal scores of \"ab\" and \"bc\"",
+        ),
+        (
+            piece("d", 0.0, PieceKind::Control),
+            "the piece \"d\", a character that text never becomes",
+        ),
+    ];
+    for (row, expected) in rows {
+        let error = huggingface::write(&stages(row)).unwrap_err().to_string();
+        let expected = format!("tokenizer.json cannot hold {expected}");
+        assert!(error.starts_with(&expected), "{error}");
+    }
+}
+
+#[test]
+fn what_shows_in_a_text_only_is_refused_with_the_text() {
+    // Decoding here drops a piece `▁` in front, and there any space.
+    let mut row = llama();
+    row.normalizer.escape_whitespaces = false;
+    let error = huggingface::write(&stages(row)).unwrap_err().to_string();
+    let expected = "the meaning cannot be kept: \" \" would be decoded otherwise";
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn a_document_that_does_more_is_refused() {
+    let json = huggingface::write(&stages(llama())).unwrap();
+    let rows = [
+        (
+            json.replace("\"merges\": [", "\"merges\": [[\"c\", \"▁\"], ")
+                .replace("\"c\": 269", "\"c\": 269, \"c▁\": 270"),
+            None,
+        ),
+        (
+            json.replace("\"fuse_unk\": true", "\"fuse_unk\": false"),
+            Some("these options of the model"),
+        ),
+        (
+            json.replace(
+                "\"pre_tokenizer\": null",
+                "\"pre_tokenizer\": {\"type\": \"Whitespace\"}",
+            ),
+            Some("this pre-tokenizer"),
+        ),
+        (
+            json.replace("\"prepend\": \"▁\"", "\"prepend\": \"x\""),
+            Some("a normalizer that does more than mark spaces"),
+        ),
+        (
+            json.replace("\"start\": 1", "\"start\": 2"),
+            Some("this decoder"),
+        ),
+    ];
+    for (document, expected) in rows {
+        assert_ne!(document, json);
+        let stages = huggingface::read(document.as_bytes()).unwrap();
+        match (sentencepiece::write(&stages), expected) {
+            (Ok(file), None) => same(&stages, &sentencepiece::read(&file).unwrap()),
+            (Err(error), Some(expected)) => {
+                let expected = format!("a SentencePiece model cannot hold {expected}");
+                assert!(error.to_string().starts_with(&expected), "{error}");
+            }
+            (result, _) => panic!("{expected:?}: {:?}", result.map(|file| file.len())),
+        }
+    }
+}
+
+#[test]
+fn vocab_txt_goes_there_and_back() {
+    let file = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\nab\n";
+    let stages = wordpiece::read(file, None).unwrap();
+    let json = huggingface::write(&stages).unwrap();
+    let converted = huggingface::read(json.as_bytes()).unwrap();
+    assert_eq!(converted, stages);
+    assert_eq!(wordpiece::write(&converted).unwrap(), file);
+}
