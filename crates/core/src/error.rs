@@ -130,6 +130,26 @@ fn edit_distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
+/// The value of a parameter that is given by name.
+///
+/// # Errors
+/// A name that is not there, with the one that may be meant.
+pub(crate) fn by_name<T: Copy>(parameter: &str, name: &str, names: &[(&str, T)]) -> Result<T> {
+    if let Some((_, value)) = names.iter().find(|(known, _)| *known == name) {
+        return Ok(*value);
+    }
+    let known: Vec<&str> = names.iter().map(|(known, _)| *known).collect();
+    let hint = match did_you_mean(name, known.iter().copied()) {
+        Some(close) => format!("did you mean {close:?}?"),
+        None => format!("it is one of {}", known.join(", ")),
+    };
+    Err(Error::new(
+        ErrorKind::Argument,
+        format!("{parameter} cannot be {name:?}"),
+    )
+    .hint(hint))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@
 
 pub mod added_tokens;
 pub mod compiled;
+pub mod corpus;
 pub mod decoder;
 pub mod encoding;
 pub mod error;

@@ -91,7 +91,8 @@ fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     }
 }
 
-fn file_error(path: &Path, what: &str, error: &io::Error) -> Error {
+/// What went wrong when a file was to be read, written or made.
+pub fn file_error(path: &Path, what: &str, error: &io::Error) -> Error {
     let place = path.display().to_string();
     match error.kind() {
         io::ErrorKind::NotFound if what == "read" => {

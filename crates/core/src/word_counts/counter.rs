@@ -4,6 +4,7 @@
 //! met; the tables are joined at the end and sorted by that place. Where only a known pattern cuts
 //! the text, the scanner of the compiled path does, and long texts are cut for all threads.
 
+use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -68,7 +69,7 @@ impl FirstStages {
     /// The parts of `text` that lie between added tokens, where nothing else changes it.
     fn parts(&self, text: &str) -> Result<Vec<Range<usize>>> {
         if self.added_tokens.finds_nothing(&SpecialPolicy::Allow) {
-            return Ok(vec![0..text.len()]);
+            return Ok(std::iter::once(0..text.len()).collect());
         }
         let parts = self.cuts(text)?.into_iter().filter_map(|cut| match cut {
             Cut::Text(text) => {
@@ -161,6 +162,39 @@ impl WordCounter {
         })
     }
 
+    /// Counts the words of the texts that `text_of` finds in the lines of `block`; it is told, too,
+    /// where in the block a line begins. A line has its newline.
+    ///
+    /// A text must have no more bytes than its line.
+    ///
+    /// # Errors
+    /// What `text_of` says; a pattern that gave up on a text.
+    pub fn count_lines<'b>(
+        &mut self,
+        block: &'b str,
+        text_of: impl Fn(&'b str, usize) -> Result<Cow<'b, str>> + Sync,
+    ) -> Result<()> {
+        let mut parts = Vec::new();
+        let mut start = 0;
+        while start < block.len() {
+            let near = block.as_bytes().get(start + PART..).unwrap_or(&[]);
+            let newline = near.iter().position(|&byte| byte == b'\n');
+            let end = newline.map_or(block.len(), |at| start + PART + at + 1);
+            parts.push(std::mem::replace(&mut start, end)..end);
+        }
+        let place = self.place;
+        self.place += places(&block);
+        parts.into_par_iter().try_for_each(|part| {
+            let mut at = part.start;
+            for line in block[part].split_inclusive('\n') {
+                let text = text_of(line, at)?;
+                self.count_one(&text, place + PLACES_PER_BYTE * at as u64)?;
+                at += line.len();
+            }
+            Ok(())
+        })
+    }
+
     fn count_one(&self, text: &str, place: u64) -> Result<()> {
         let Some(splitter) = &self.stages.splitter else {
             let mut next = place;
@@ -180,6 +214,14 @@ impl WordCounter {
                 })
             })
         };
+        if text.len() <= PART
+            && self
+                .stages
+                .added_tokens
+                .finds_nothing(&SpecialPolicy::Allow)
+        {
+            return count_part(0..text.len());
+        }
         for part in self.stages.parts(text)? {
             let (mut start, mut parts) = (part.start, Vec::new());
             while part.end - start > 2 * PART {

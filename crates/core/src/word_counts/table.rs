@@ -199,7 +199,7 @@ impl Table {
     /// Adds the words of `tables` whose hashes fall to `part` of so many parts.
     fn absorb_part(&mut self, tables: &[Self], part: usize) {
         let parts = tables.len();
-        let falls_here = |hash: u64| (hash >> 48) as usize * parts >> 16 == part;
+        let falls_here = |hash: u64| ((hash >> 48) as usize * parts) >> 16 == part;
         for table in tables {
             for slot in &table.slots {
                 if slot.key != ShortKey::EMPTY && falls_here(slot.key.hash(self.seed)) {

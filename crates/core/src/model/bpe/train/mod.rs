@@ -24,7 +24,7 @@ mod words;
 use self::corpus::Corpus;
 use self::words::Words;
 use super::{Alphabet, Bpe, BpeOptions};
-use crate::error::{Error, ErrorKind, Result, did_you_mean};
+use crate::error::{Error, ErrorKind, Result, by_name, did_you_mean};
 use crate::model::Vocab;
 use crate::printable;
 use crate::word_counts::WordCounts;
@@ -72,22 +72,6 @@ impl FromStr for Alphabet {
         let names = [("bytes", Self::Bytes), ("characters", Self::Characters)];
         by_name("alphabet", name, &names)
     }
-}
-
-fn by_name<T: Copy>(parameter: &str, name: &str, names: &[(&str, T)]) -> Result<T> {
-    if let Some((_, value)) = names.iter().find(|(known, _)| *known == name) {
-        return Ok(*value);
-    }
-    let known: Vec<&str> = names.iter().map(|(known, _)| *known).collect();
-    let hint = match did_you_mean(name, known.iter().copied()) {
-        Some(close) => format!("did you mean {close:?}?"),
-        None => format!("it is one of {}", known.join(", ")),
-    };
-    Err(Error::new(
-        ErrorKind::Argument,
-        format!("{parameter} cannot be {name:?}"),
-    )
-    .hint(hint))
 }
 
 /// In which order the 256 bytes have their ids.

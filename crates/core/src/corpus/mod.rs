@@ -1,0 +1,326 @@
+//! A corpus: files of text and of JSON lines, compressed or not, as what word counting reads.
+//!
+//! Look here for what may be trained from. Files are read a few megabytes at a time, some of them
+//! ahead of others, so memory does not grow with their size; and taken in the order given, so the
+//! result does not depend on the number of threads.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{self, BufReader, Read};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{self, Scope};
+
+mod blocks;
+mod json_lines;
+
+use blocks::{Block, Blocks};
+
+use crate::error::{Error, ErrorKind, Result, by_name};
+use crate::format::file;
+use crate::word_counts::WordCounter;
+
+/// What becomes of bytes that are not UTF-8.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InvalidUtf8 {
+    /// An error, with the place.
+    #[default]
+    Strict,
+    /// U+FFFD for each longest run that could have begun a character.
+    Replace,
+    /// Left out.
+    Ignore,
+}
+
+impl FromStr for InvalidUtf8 {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let names = [
+            ("strict", Self::Strict),
+            ("replace", Self::Replace),
+            ("ignore", Self::Ignore),
+        ];
+        by_name("errors", name, &names)
+    }
+}
+
+/// How files are read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CorpusOptions {
+    /// The field of JSON lines that holds the text; set, every file is taken to be JSON lines.
+    /// Unset, files named `.jsonl` or `.ndjson` are, and the field is `text`.
+    pub field: Option<String>,
+    /// What becomes of bytes that are not UTF-8.
+    pub errors: InvalidUtf8,
+}
+
+/// Files to count the words of, each line a text of its own with its newline.
+///
+/// ```no_run
+/// use std::ops::ControlFlow;
+/// use jeton_core::corpus::{Corpus, CorpusOptions};
+/// use jeton_core::word_counts::{FirstStages, WordCounter};
+///
+/// let corpus = Corpus::open(&["news/".into(), "web.jsonl.zst".into()], CorpusOptions::default())?;
+/// let mut counter = WordCounter::new(FirstStages::default());
+/// corpus.count(&mut counter, |_| ControlFlow::Continue(()))?;
+/// let counts = counter.finish();
+/// # Ok::<(), jeton_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Corpus {
+    files: Vec<CorpusFile>,
+    errors: InvalidUtf8,
+}
+
+#[derive(Debug)]
+struct CorpusFile {
+    path: PathBuf,
+    /// How many bytes it has on disk.
+    size: u64,
+    /// The field that holds the text, if it holds JSON lines.
+    field: Option<String>,
+}
+
+/// How far counting has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountProgress {
+    /// How many bytes of text were counted.
+    pub text: u64,
+    /// How many bytes of the files on disk were read to the end; `total` when all were.
+    pub read: u64,
+    /// How many there are.
+    pub total: u64,
+}
+
+/// How many blocks are read ahead of each file.
+const BLOCKS_AHEAD: usize = 2;
+
+impl Corpus {
+    /// The files at `paths`; of a folder, all files in it, in the order of their names. The path
+    /// `-` is the standard input.
+    ///
+    /// # Errors
+    /// A path where nothing is, a folder without files, a file that cannot be read, a file of JSON
+    /// lines whose first line lacks the field: all before any work is done.
+    pub fn open(paths: &[PathBuf], options: CorpusOptions) -> Result<Self> {
+        let mut found = Vec::new();
+        for path in paths {
+            let before = found.len();
+            find(path, &mut found)?;
+            if found.len() == before {
+                return Err(
+                    Error::new(ErrorKind::FileMissing, "the folder holds no files")
+                        .at(path.display().to_string()),
+                );
+            }
+        }
+        let files = found.into_iter().map(|path| {
+            let size = match is_standard_input(&path) {
+                true => 0,
+                false => {
+                    let size = fs::metadata(&path).map(|metadata| metadata.len());
+                    size.map_err(|error| file::file_error(&path, "read", &error))?
+                }
+            };
+            let field = match &options.field {
+                None if is_json_lines(&path) => Some("text".to_owned()),
+                field => field.clone(),
+            };
+            let file = CorpusFile { path, size, field };
+            file.check(options.errors)?;
+            Ok(file)
+        });
+        Ok(Self {
+            files: files.collect::<Result<_>>()?,
+            errors: options.errors,
+        })
+    }
+
+    /// How many bytes the files have on disk.
+    pub fn size(&self) -> u64 {
+        self.files.iter().map(|file| file.size).sum()
+    }
+
+    /// Counts the words of all files. Calls `watch` every few megabytes.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is cut short or is not UTF-8; a line that is no JSON object or
+    /// lacks the field; a pattern that gave up; a `Break` from `watch`.
+    pub fn count(
+        &self,
+        counter: &mut WordCounter,
+        mut watch: impl FnMut(CountProgress) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let threads = rayon::current_num_threads().max(1);
+        let mut progress = CountProgress {
+            text: 0,
+            read: 0,
+            total: self.size(),
+        };
+        thread::scope(|scope| {
+            let mut waiting = self.files.iter();
+            let mut open = VecDeque::new();
+            loop {
+                while open.len() < threads
+                    && let Some(file) = waiting.next()
+                {
+                    open.push_back((file, file.read_ahead(scope, self.errors)));
+                }
+                let Some((file, blocks)) = open.pop_front() else {
+                    return Ok(());
+                };
+                for block in blocks {
+                    let block = block?;
+                    file.count(&block, counter)?;
+                    progress.text += block.text.len() as u64;
+                    stop_if(watch(progress))?;
+                }
+                progress.read += file.size;
+                stop_if(watch(progress))?;
+            }
+        })
+    }
+}
+
+impl CorpusFile {
+    /// Reads the first line of JSON lines, and looks whether any other file can be opened.
+    fn check(&self, errors: InvalidUtf8) -> Result<()> {
+        if is_standard_input(&self.path) {
+            return Ok(());
+        }
+        let blocks = self.blocks(errors)?;
+        if let Some(field) = &self.field
+            && let Some(first) = blocks.first_line()?
+        {
+            json_lines::text(&first, field).map_err(|error| self.at_line(error, 1))?;
+        }
+        Ok(())
+    }
+
+    fn at_line(&self, error: Error, line: u64) -> Error {
+        error.at(format!("{}: line {line}", self.path.display()))
+    }
+
+    fn blocks(&self, errors: InvalidUtf8) -> Result<Blocks<Box<dyn Read + Send>>> {
+        let read_error = |error| file::file_error(&self.path, "read", &error);
+        let stream = open(&self.path).map_err(read_error)?;
+        Ok(Blocks::new(stream, &self.path, errors))
+    }
+
+    /// Reads the file on a thread of its own, some blocks ahead.
+    fn read_ahead<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        errors: InvalidUtf8,
+    ) -> Receiver<Result<Block>> {
+        let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
+        scope.spawn(move || match self.blocks(errors) {
+            // A receiver that is gone wants no more.
+            Ok(mut blocks) => {
+                while blocks
+                    .next()
+                    .is_some_and(|block| sender.send(block).is_ok())
+                {}
+            }
+            Err(error) => drop(sender.send(Err(error))),
+        });
+        receiver
+    }
+
+    fn count(&self, block: &Block, counter: &mut WordCounter) -> Result<()> {
+        let Some(field) = &self.field else {
+            return counter.count_lines(&block.text, |line, _| Ok(line.into()));
+        };
+        counter.count_lines(&block.text, |line, at| {
+            json_lines::text(line, field).map_err(|error| {
+                let before = block.text[..at].matches('\n').count() as u64;
+                self.at_line(error, block.first_line + before)
+            })
+        })
+    }
+}
+
+fn stop_if(flow: ControlFlow<()>) -> Result<()> {
+    match flow {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Error::new(ErrorKind::Training, "counting was interrupted")),
+    }
+}
+
+fn find(path: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    if is_standard_input(path) || !path.is_dir() {
+        found.push(path.to_owned());
+        return Ok(());
+    }
+    let mut entries = file::list(path)?;
+    entries.sort_unstable();
+    entries.iter().try_for_each(|entry| find(entry, found))
+}
+
+fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Whether a file holds JSON lines, by its name without `.gz` or `.zst`.
+fn is_json_lines(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+    name.ends_with(".jsonl") || name.ends_with(".ndjson")
+}
+
+/// The contents of a file, decompressed if they begin as gzip or Zstandard does.
+fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    let mut raw: Box<dyn Read + Send> = match is_standard_input(path) {
+        true => Box::new(io::stdin()),
+        false => Box::new(fs::File::open(path)?),
+    };
+    let mut magic = Vec::new();
+    raw.by_ref().take(4).read_to_end(&mut magic)?;
+    let whole = io::Cursor::new(magic.clone()).chain(raw);
+    Ok(match magic[..] {
+        [0x1F, 0x8B, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(whole))),
+        [0x28, 0xB5, 0x2F, 0xFD] => Box::new(Frames {
+            raw: Some(BufReader::new(whole)),
+            frame: None,
+        }),
+        _ => Box::new(whole),
+    })
+}
+
+/// The frames of a Zstandard file, one after another.
+struct Frames<R: Read> {
+    /// What comes after the frames read so far; none while one is read.
+    raw: Option<BufReader<R>>,
+    frame: Option<Frame<R>>,
+}
+
+type Frame<R> = ruzstd::decoding::StreamingDecoder<BufReader<R>, ruzstd::decoding::FrameDecoder>;
+
+impl<R: Read> Read for Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(frame) = &mut self.frame {
+                let length = frame.read(buffer)?;
+                if length > 0 || buffer.is_empty() {
+                    return Ok(length);
+                }
+                self.raw = self.frame.take().map(|frame| frame.into_inner());
+            }
+            let Some(mut raw) = self.raw.take() else {
+                return Ok(0);
+            };
+            if io::BufRead::fill_buf(&mut raw)?.is_empty() {
+                return Ok(0);
+            }
+            let frame = Frame::new(raw);
+            self.frame = Some(frame.map_err(|error| io::Error::other(error.to_string()))?);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
