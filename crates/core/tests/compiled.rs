@@ -1,0 +1,235 @@
+//! The compiled path against the staged one: the same ids and counts, for every tokenizer and text.
+
+use jeton_core::added_tokens::{AddedToken, SpecialPolicy};
+use jeton_core::model::bpe::BpeOptions;
+use jeton_core::model::{Bpe, Model, Vocab};
+use jeton_core::pattern::{Dialect, Regex, SearchPattern};
+use jeton_core::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
+use jeton_core::{EncodeOptions, Stages, Tokenizer};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const PARTS: &[&str] = &[
+    "a",
+    "e",
+    "the",
+    "ing",
+    "Word",
+    "HTTPServer",
+    " ",
+    " ",
+    " ",
+    "  ",
+    "\n",
+    "\r\n",
+    "\t",
+    "\u{a0}",
+    "\u{3000}",
+    "'s",
+    "'LL",
+    "'",
+    "12",
+    "1234567",
+    "٣",
+    "!",
+    "!!",
+    "...",
+    "/",
+    "\n/",
+    "-----",
+    "é",
+    "É",
+    "中",
+    "中文",
+    "日本語",
+    "か",
+    "한국",
+    "жа",
+    "Ж",
+    "म",
+    "\u{93f}",
+    "\u{301}",
+    "🙂",
+    "👩\u{200d}👧",
+    "“",
+    "\u{0}",
+    "<|end|>",
+    "<|end|>x",
+    "<pad>",
+    "aaaaaaaaaaaaaaaaaaaaaaaa",
+    "中中中中中中中中中中",
+];
+
+fn text(numbers: &mut ChaCha8Rng) -> String {
+    let length = numbers.random_range(0..40);
+    (0..length)
+        .map(|_| PARTS[numbers.random_range(0..PARTS.len())])
+        .collect()
+}
+
+/// A byte-level vocabulary whose tokens are random concatenations of earlier ones, most of them
+/// taken from text so that they are met.
+fn vocabulary(numbers: &mut ChaCha8Rng) -> (Vec<Vec<u8>>, Vec<(Vec<u8>, Vec<u8>)>) {
+    let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+    let mut merges = Vec::new();
+    for _ in 0..300 {
+        let sample = text(numbers).into_bytes();
+        if sample.len() < 2 {
+            continue;
+        }
+        let at = numbers.random_range(1..sample.len());
+        let known = |part: &&[u8]| tokens.iter().any(|token| token == part);
+        let left = (at.saturating_sub(12)..at)
+            .map(|start| &sample[start..at])
+            .find(known)
+            .map(<[u8]>::to_vec);
+        let right = (at + 1..=sample.len().min(at + 12))
+            .rev()
+            .map(|end| &sample[at..end])
+            .find(known)
+            .map(<[u8]>::to_vec);
+        if let (Some(left), Some(right)) = (left, right) {
+            let token = [left.clone(), right.clone()].concat();
+            if !tokens.contains(&token) {
+                tokens.push(token);
+                merges.push((left, right));
+            }
+        }
+    }
+    (tokens, merges)
+}
+
+fn split(source: &str, behavior: SplitBehavior) -> PreTokenizer {
+    PreTokenizer::Split {
+        pattern: SearchPattern::Regex(Regex::new(source, Dialect::Oniguruma).unwrap()),
+        behavior,
+        invert: false,
+    }
+}
+
+fn pre_tokenizers() -> Vec<PreTokenizer> {
+    let mut all: Vec<PreTokenizer> = ["gpt2", "cl100k", "llama3", "qwen2", "o200k", "tekken"]
+        .map(|name| named::find(name).unwrap().pre_tokenizer().unwrap())
+        .into();
+    let bytes = |use_regex| PreTokenizer::ByteLevel {
+        add_prefix_space: false,
+        trim_offsets: true,
+        use_regex,
+        printable: false,
+    };
+    let llama3 = named::find("llama3").unwrap().sources().0[0];
+    all.extend([
+        bytes(true),
+        PreTokenizer::Sequence(vec![split(llama3, SplitBehavior::Isolated), bytes(false)]),
+        split(r"[0-9]+|\s", SplitBehavior::Isolated),
+        split(r"(?<=a)b?e", SplitBehavior::Isolated),
+        PreTokenizer::Matches {
+            pattern: SearchPattern::Regex(Regex::new(r"\w+| ", Dialect::Tiktoken).unwrap()),
+        },
+    ]);
+    all
+}
+
+#[test]
+fn compiled_equals_staged() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(11);
+    for (round, pre_tokenizer) in
+        (0..6).flat_map(|i| pre_tokenizers().into_iter().map(move |p| (i, p)))
+    {
+        let (tokens, merges) = vocabulary(&mut numbers);
+        let count = tokens.len() as u32;
+        let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
+        let bpe = match round % 3 {
+            0 => Bpe::by_ranks(vocab).unwrap(),
+            whole => Bpe::by_merges(
+                vocab,
+                merges,
+                BpeOptions {
+                    ignore_merges: whole == 1,
+                    ..BpeOptions::default()
+                },
+            )
+            .unwrap(),
+        };
+        let added = |id, content: &str, special| AddedToken {
+            id: count + id,
+            content: content.to_owned(),
+            special,
+            single_word: false,
+            lstrip: special,
+            rstrip: false,
+            normalized: !special,
+        };
+        let mut stages = Stages::of_model(Model::Bpe(bpe));
+        stages.pre_tokenizer = Some(pre_tokenizer.clone());
+        stages.added_tokens = vec![added(0, "<|end|>", true), added(1, "<|end|>x", true)];
+        if round % 2 == 0 {
+            stages.added_tokens.push(added(2, "<pad>", false));
+        }
+        let tokenizer = Tokenizer::new(stages).unwrap();
+        for _ in 0..150 {
+            let text: String = (0..numbers.random_range(1..8))
+                .map(|_| text(&mut numbers))
+                .collect();
+            for special in [
+                SpecialPolicy::Ignore,
+                SpecialPolicy::Allow,
+                SpecialPolicy::Only(["<|end|>".to_owned()].into()),
+            ] {
+                let options = EncodeOptions {
+                    special,
+                    ..EncodeOptions::default()
+                };
+                let staged = tokenizer.encode(&text, None, &options).unwrap().ids;
+                // Twice: words that are new, and words that were met.
+                for _ in 0..2 {
+                    let compiled = tokenizer.encode_ids(&text, &options).unwrap();
+                    assert_eq!(compiled, staged, "{pre_tokenizer:?} {text:?}");
+                }
+                assert_eq!(tokenizer.count(&text, &options).unwrap(), staged.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn long_runs_of_any_kind_take_no_quadratic_time() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(12);
+    let (tokens, _) = vocabulary(&mut numbers);
+    let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
+    let mut random = String::new();
+    while random.len() < 300_000 {
+        random.push(numbers.random());
+    }
+    for name in ["gpt2", "cl100k", "llama3", "qwen2", "o200k"] {
+        let mut stages = Stages::of_model(Model::Bpe(Bpe::by_ranks(vocab.clone()).unwrap()));
+        stages.pre_tokenizer = Some(named::find(name).unwrap().pre_tokenizer().unwrap());
+        let tokenizer = Tokenizer::new(stages).unwrap();
+        for unit in [
+            "a",
+            "A",
+            " ",
+            "\n",
+            " \n",
+            "1",
+            "!",
+            "'",
+            "é",
+            "中",
+            "中A",
+            "\u{301}",
+            "a\u{301}B",
+            &random,
+        ] {
+            let text = unit.repeat(300_000usize.div_ceil(unit.len()));
+            let options = EncodeOptions::default();
+            let ids = tokenizer.encode_ids(&text, &options).unwrap();
+            assert_eq!(tokenizer.count(&text, &options).unwrap(), ids.len());
+            let bytes: usize = ids
+                .iter()
+                .map(|&id| tokenizer.token_bytes(id).unwrap().len())
+                .sum();
+            assert_eq!(bytes, text.len(), "{name} {:?}", unit.chars().next());
+        }
+    }
+}
