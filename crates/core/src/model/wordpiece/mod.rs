@@ -4,6 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
+mod train;
+
+pub use train::train_wordpiece;
+
 use super::trie::{Place, Trie};
 use super::{Token, Vocab, missing_unk};
 use crate::error::Result;

@@ -9,6 +9,7 @@
 //! holds the words, `changes` what a merge does to the pairs around it, and `queue` tells which
 //! pair comes next.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::str::FromStr;
@@ -103,6 +104,9 @@ pub struct BpeTraining {
     /// How many characters the alphabet may have; the rarest are dropped, of equally rare ones
     /// those of the highest code points.
     pub limit_alphabet: Option<usize>,
+    /// What share of the corpus's characters the alphabet shall make up, from above 0 to 1; the
+    /// rarest beyond that are dropped.
+    pub character_coverage: Option<f64>,
     /// The first ids, in this order.
     pub special_tokens: Vec<String>,
     /// What stands for a character outside the alphabet; one of the special tokens.
@@ -128,6 +132,7 @@ impl Default for BpeTraining {
             byte_order: ByteOrder::default(),
             initial_alphabet: Vec::new(),
             limit_alphabet: None,
+            character_coverage: None,
             special_tokens: Vec::new(),
             unk_token: None,
             continuing_subword_prefix: None,
@@ -164,7 +169,21 @@ impl BpeTraining {
                 "leave it out for tokens of any length",
             );
         }
+        if let Some(share) = self.character_coverage
+            && !(share > 0.0 && share <= 1.0)
+        {
+            return wrong(
+                format!("character_coverage cannot be {share}"),
+                "it is a share, above 0 and at most 1; 0.9995 is common",
+            );
+        }
         if self.alphabet == Alphabet::Bytes {
+            if self.character_coverage.is_some() {
+                return wrong(
+                    "character_coverage is for characters, and this alphabet is bytes".to_owned(),
+                    "bytes cover every text; leave it out, or set alphabet=\"characters\"",
+                );
+            }
             if !self.initial_alphabet.is_empty() {
                 return wrong(
                     "initial_alphabet is for characters, and this alphabet is bytes".to_owned(),
@@ -256,29 +275,90 @@ const WATCH_EVERY: usize = 64;
 pub fn train_bpe(
     counts: &WordCounts,
     training: &BpeTraining,
-    mut watch: impl FnMut(Progress) -> ControlFlow<()>,
+    watch: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Bpe> {
-    training.check()?;
+    Trained::new(counts, training, watch)?.model(training.vocab_size)
+}
+
+/// What training has made: every token and every merge, of which smaller vocabularies are a part.
+pub struct Trained<'t> {
+    training: &'t BpeTraining,
+    tokens: Tokens,
+    merges: Vec<((u32, u32), u32)>,
+    /// How many special tokens and units of the alphabet there are.
+    first: usize,
+}
+
+impl<'t> Trained<'t> {
+    /// Trains once, as [`train_bpe`] does.
+    ///
+    /// # Errors
+    /// As [`train_bpe`].
+    pub fn new(
+        counts: &WordCounts,
+        training: &'t BpeTraining,
+        watch: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Self> {
+        training.check()?;
+        train(counts, training, watch)
+    }
+
+    /// The model with `vocab_size` tokens, or as many as there are: the one that training for that
+    /// size gives.
+    ///
+    /// # Errors
+    /// A size that does not hold the special tokens and the alphabet.
+    pub fn model(&self, vocab_size: usize) -> Result<Bpe> {
+        let training = self.training;
+        if vocab_size < self.first {
+            return Err(too_small(training, vocab_size, self.first));
+        }
+        let options = BpeOptions {
+            alphabet: training.alphabet,
+            unk_token: training.unk_token.clone(),
+            continuing_subword_prefix: training.continuing_subword_prefix.clone(),
+            end_of_word_suffix: training.end_of_word_suffix.clone(),
+            separate_suffix: training.separate_suffix,
+            ..BpeOptions::default()
+        };
+        // Training ends with the merge that makes the last token.
+        let is_last = |(_, id): &((u32, u32), u32)| *id as usize + 1 == vocab_size;
+        let end = match self.merges.iter().position(is_last) {
+            _ if vocab_size == self.first => 0,
+            Some(last) => last + 1,
+            None => self.merges.len(),
+        };
+        let merges = &self.merges[..end];
+        // Special tokens are no bytes of text: unless bytes make the same token, a model of bytes
+        // does not know them.
+        let specials = match training.alphabet {
+            Alphabet::Bytes => training.special_tokens.len(),
+            Alphabet::Characters => 0,
+        };
+        let made: BTreeSet<u32> = merges.iter().map(|(_, id)| *id).collect();
+        let known = |token: &[u8], id: u32| {
+            id as usize >= specials || token.len() == 1 || made.contains(&id)
+        };
+        let entries = self.tokens.bytes.iter().zip(0..).take(vocab_size);
+        let vocab = Vocab::new(entries.filter(|(token, id)| known(token, *id)))?;
+        Ok(Bpe::by_ids(vocab, merges.to_vec(), options))
+    }
+}
+
+fn train<'t>(
+    counts: &WordCounts,
+    training: &'t BpeTraining,
+    mut watch: impl FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Trained<'t>> {
     let mut tokens = Tokens::default();
     for special in &training.special_tokens {
         tokens.intern(special.as_bytes(), special.chars().count());
     }
     let units = Units::new(counts, training, &mut tokens);
     if tokens.len() > training.vocab_size {
-        return Err(Error::new(
-            ErrorKind::Training,
-            format!(
-                "vocab_size {} does not hold the {} special tokens and an alphabet of {}",
-                training.vocab_size,
-                training.special_tokens.len(),
-                tokens.len() - training.special_tokens.len(),
-            ),
-        )
-        .hint(match training.alphabet {
-            Alphabet::Bytes => "the 256 bytes are always there; ask for more",
-            Alphabet::Characters => "ask for more, or set limit_alphabet",
-        }));
+        return Err(too_small(training, training.vocab_size, tokens.len()));
     }
+    let first = tokens.len();
     let words = units.words(counts, training.alphabet);
     let mut corpus = Corpus::new(words, training, &tokens)?;
     let prefix = training.continuing_subword_prefix.as_deref().unwrap_or("");
@@ -306,26 +386,24 @@ pub fn train_bpe(
         merges.push(((left, right), id));
         corpus.merge(best, id, &tokens);
     }
-    let options = BpeOptions {
-        alphabet: training.alphabet,
-        unk_token: training.unk_token.clone(),
-        continuing_subword_prefix: training.continuing_subword_prefix.clone(),
-        end_of_word_suffix: training.end_of_word_suffix.clone(),
-        separate_suffix: training.separate_suffix,
-        ..BpeOptions::default()
-    };
-    // Special tokens are no bytes of text: unless bytes make the same token, a model of bytes
-    // does not know them.
-    let specials = match training.alphabet {
-        Alphabet::Bytes => training.special_tokens.len(),
-        Alphabet::Characters => 0,
-    };
-    let made: BTreeSet<u32> = merges.iter().map(|(_, id)| *id).collect();
-    let known =
-        |token: &[u8], id: u32| id as usize >= specials || token.len() == 1 || made.contains(&id);
-    let entries = tokens.bytes.iter().zip(0..);
-    let vocab = Vocab::new(entries.filter(|(token, id)| known(token, *id)))?;
-    Ok(Bpe::by_ids(vocab, merges, options))
+    Ok(Trained {
+        training,
+        tokens,
+        merges,
+        first,
+    })
+}
+
+fn too_small(training: &BpeTraining, vocab_size: usize, needed: usize) -> Error {
+    let specials = training.special_tokens.len();
+    let message = format!(
+        "vocab_size {vocab_size} does not hold the {specials} special tokens and an alphabet of {}",
+        needed - specials
+    );
+    Error::new(ErrorKind::Training, message).hint(match training.alphabet {
+        Alphabet::Bytes => "the 256 bytes are always there; ask for more",
+        Alphabet::Characters => "ask for more, or set limit_alphabet",
+    })
 }
 
 /// The tokens made so far.
@@ -500,12 +578,27 @@ fn alphabet(counts: &WordCounts, training: &BpeTraining) -> BTreeSet<char> {
             *frequency = frequency.saturating_add(count);
         }
     }
+    let commonest_first = |frequencies: HashMap<char, u64, FixedState>| {
+        let mut characters: Vec<(char, u64)> = frequencies.into_iter().collect();
+        characters.sort_unstable_by_key(|&(character, frequency)| (Reverse(frequency), character));
+        characters
+    };
+    if let Some(share) = training.character_coverage {
+        let all: u128 = frequencies.values().map(|&count| u128::from(count)).sum();
+        let mut covered = 0;
+        frequencies = commonest_first(frequencies)
+            .into_iter()
+            .take_while(|&(_, frequency)| {
+                let is_needed = (covered as f64) < share * all as f64;
+                covered += u128::from(frequency);
+                is_needed
+            })
+            .collect();
+    }
     for &character in &training.initial_alphabet {
         frequencies.insert(character, u64::MAX);
     }
-    let mut characters: Vec<(char, u64)> = frequencies.into_iter().collect();
-    characters
-        .sort_unstable_by_key(|&(character, frequency)| (std::cmp::Reverse(frequency), character));
+    let mut characters = commonest_first(frequencies);
     characters.truncate(training.limit_alphabet.unwrap_or(usize::MAX));
     characters
         .into_iter()

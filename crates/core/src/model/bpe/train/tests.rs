@@ -330,3 +330,64 @@ fn a_count_that_does_not_fit_is_refused() {
     let error = train(&[("cake", u64::MAX)], &characters(4, 1)).unwrap_err();
     assert!(error.to_string().contains("more than can be counted"));
 }
+
+#[test]
+fn a_smaller_vocabulary_is_the_one_that_training_for_its_size_gives() {
+    let words = [
+        ("banana", 7),
+        ("bandana", 5),
+        ("ananas", 3),
+        ("abcabc", 2),
+        ("bcabca", 2),
+    ];
+    let counts = WordCounts::from_words(words);
+    for tie_break in [TieBreak::HuggingFace, TieBreak::First] {
+        let largest = BpeTraining {
+            vocab_size: 60,
+            special_tokens: vec!["<s>".to_owned(), "an".to_owned()],
+            tie_break,
+            ..characters(0, 0)
+        };
+        let trained = Trained::new(&counts, &largest, |_| ControlFlow::Continue(())).unwrap();
+        for vocab_size in 8..=60 {
+            let alone = BpeTraining {
+                vocab_size,
+                ..largest.clone()
+            };
+            match train(&words, &alone) {
+                Ok(alone) => {
+                    let rung = trained.model(vocab_size).unwrap();
+                    assert_eq!(rung.merges(), alone.merges(), "{vocab_size}");
+                    assert_eq!(rung.vocab(), alone.vocab(), "{vocab_size}");
+                }
+                Err(error) => assert_eq!(trained.model(vocab_size).unwrap_err(), error),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_alphabet_covers_a_share_of_the_corpus() {
+    // a: 6, b: 3, c: 1 of 10 characters.
+    let words = [("aab", 3), ("c", 1)];
+    let alphabet = |share: f64, initial: &str| {
+        let training = BpeTraining {
+            character_coverage: Some(share),
+            initial_alphabet: initial.chars().collect(),
+            ..characters(0, 9)
+        };
+        let bpe = train(&words, &training).unwrap();
+        let mut units: Vec<String> = (0..)
+            .map_while(|id| bpe.vocab().token(id))
+            .map(|token| String::from_utf8_lossy(token).into_owned())
+            .filter(|token| token.len() == 1)
+            .collect();
+        units.sort();
+        units.concat()
+    };
+    assert_eq!(alphabet(1.0, ""), "abc");
+    assert_eq!(alphabet(0.91, ""), "abc");
+    assert_eq!(alphabet(0.9, ""), "ab");
+    assert_eq!(alphabet(0.6, ""), "a");
+    assert_eq!(alphabet(0.6, "z"), "az");
+}
