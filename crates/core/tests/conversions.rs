@@ -127,6 +127,17 @@ fn what_can_be_kept_goes_there_and_back() {
         .push(Piece::new("bc", 0.0, PieceKind::UserDefined));
     rows.push(("a user-defined piece", row));
 
+    // As Llama 2 has it: runs of spaces are all as good as each other.
+    let mut row = llama();
+    let longer = ["▁▁▁", "▁▁▁▁▁"].map(|text| Piece::new(text, -2.0, PieceKind::Normal));
+    row.pieces.extend(longer);
+    for piece in &mut row.pieces {
+        if piece.text == "▁▁▁▁" {
+            piece.score = -2.0;
+        }
+    }
+    rows.push(("equal scores of runs", row));
+
     for (name, row) in rows {
         println!("{name}");
         let model = stages(row);

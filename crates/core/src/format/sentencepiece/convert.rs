@@ -216,8 +216,7 @@ fn convert_model(model: &SentencePiece) -> Result<Bpe> {
     Bpe::by_merges(model.vocab().clone(), merges, options)
 }
 
-/// All pairs of pieces that make a piece, the best piece first, and of its pairs the one with the
-/// longest left part.
+/// All pairs of pieces that make a piece: the best piece first, and the longest left part first.
 fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     let of_kind = |kind: PieceKind| proto.pieces.iter().filter(move |piece| piece.kind == kind);
     if let Some(piece) = of_kind(PieceKind::Unused).next() {
@@ -259,22 +258,37 @@ fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         }
     }
     made.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score));
-    for pair in made.windows(2) {
-        if let [(a, _), (b, _)] = pair
-            && a.score == b.score
-        {
-            return Err(cannot_hold(format!(
-                "the equal scores of {:?} and {:?}, of which the leftmost is made first",
-                a.text, b.text
-            )));
-        }
+    let mut merges = Vec::new();
+    for equals in made.chunk_by(|(a, _), (b, _)| a.score == b.score) {
+        check_equals(equals.iter().map(|(piece, _)| *piece))?;
+        let mut pairs: Vec<_> = equals.iter().flat_map(|(_, pairs)| pairs.clone()).collect();
+        let length = |text: &str| std::cmp::Reverse(text.chars().count());
+        pairs.sort_by_key(|(left, right)| (length(left), length(right)));
+        merges.extend(
+            pairs
+                .iter()
+                .map(|(left, right)| ((*left).into(), (*right).into())),
+        );
     }
-    let pairs = made
-        .into_iter()
-        .flat_map(|(_, pairs)| pairs.into_iter().rev());
-    Ok(pairs
-        .map(|(left, right)| (left.into(), right.into()))
-        .collect())
+    Ok(merges)
+}
+
+/// Refuses pieces of equal scores, of which the leftmost is made first, unless all of them repeat
+/// one character: then it does not matter as long as the longest left parts come first, since a run
+/// grows from its front either way.
+fn check_equals<'p>(mut pieces: impl Iterator<Item = &'p Piece>) -> Result<()> {
+    let Some(first) = pieces.next() else {
+        return Ok(());
+    };
+    let repeated = first.text.chars().next();
+    let is_run = |piece: &Piece| piece.text.chars().all(|c| Some(c) == repeated);
+    match pieces.find(|piece| !is_run(first) || !is_run(piece)) {
+        None => Ok(()),
+        Some(other) => Err(cannot_hold(format!(
+            "the equal scores of {:?} and {:?}, of which the leftmost is made first",
+            first.text, other.text
+        ))),
+    }
 }
 
 /// The `.model` file that means what these stages of a `tokenizer.json` do.
@@ -394,12 +408,8 @@ fn pieces_of(stages: &Stages, bpe: &Bpe) -> Result<Vec<Piece>> {
             format!("a SentencePiece model cannot hold {what}"),
         ))
     };
-    let mut scores: HashMap<&[u8], f32> = HashMap::new();
     let made = made_tokens(bpe);
-    for token in &made {
-        let next = -(scores.len() as f32);
-        scores.entry(token).or_insert(next);
-    }
+    let scores = scores_of(&made);
     let options = bpe.options();
     let mut pieces = Vec::with_capacity(bpe.vocab().len());
     let mut unmade = -(scores.len() as f32);
@@ -430,6 +440,22 @@ fn pieces_of(stages: &Stages, bpe: &Bpe) -> Result<Vec<Piece>> {
         pieces.push(Piece::new(text, score, kind));
     }
     Ok(pieces)
+}
+
+/// The scores of what merges make: the earlier the higher, and equal where the merges of several
+/// tokens are mixed.
+fn scores_of(made: &[Vec<u8>]) -> HashMap<&[u8], f32> {
+    let last: HashMap<&[u8], usize> = made.iter().map(Vec::as_slice).zip(0..).collect();
+    let mut scores = HashMap::new();
+    let (mut score, mut end) = (0.0, None);
+    for (at, token) in made.iter().enumerate() {
+        if end.is_some_and(|end| at > end) {
+            score -= 1.0;
+        }
+        scores.insert(token.as_slice(), score);
+        end = end.max(last.get(token.as_slice()).copied());
+    }
+    scores
 }
 
 /// What each merge makes, first to last.
