@@ -1,6 +1,6 @@
 """The compiled core of jeton. Private: use the names of `jeton` itself."""
 
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ __all__ = [
 ]
 
 __version__: str
+
+# `dropout`, `alpha`, `nbest_size` and `seed`, where any of them is given.
+_Drawing: TypeAlias = tuple[object, object, object, object] | None
 
 def load(
     path: str,
@@ -64,13 +67,13 @@ class Tokenizer:
     @property
     def max_id(self) -> int | None: ...
     def encode(
-        self, text: Any, special: Any, add_special_tokens: Any, dropout: Any, seed: Any
+        self, text: Any, special: Any, add_special_tokens: Any, drawing: _Drawing
     ) -> list[int]: ...
     def encode_array(
-        self, text: Any, special: Any, add_special_tokens: Any, dropout: Any, seed: Any
+        self, text: Any, special: Any, add_special_tokens: Any, drawing: _Drawing
     ) -> npt.NDArray[np.uint32]: ...
     def encode_batch(
-        self, texts: Any, special: Any, add_special_tokens: Any, dropout: Any, seed: Any
+        self, texts: Any, special: Any, add_special_tokens: Any, drawing: _Drawing
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]: ...
     def encode_with_spans(
         self,
@@ -79,8 +82,7 @@ class Tokenizer:
         special: Any,
         add_special_tokens: Any,
         unit: Any,
-        dropout: Any,
-        seed: Any,
+        drawing: _Drawing,
     ) -> tuple[
         list[int],
         list[tuple[int, int]],
@@ -91,6 +93,7 @@ class Tokenizer:
         list[bytes],
     ]: ...
     def encode_piece(self, piece: bytes) -> list[int]: ...
+    def nbest(self, text: Any, n: Any) -> list[list[int]]: ...
     def count(self, text: Any, special: Any, add_special_tokens: Any) -> int: ...
     def count_batch(self, texts: Any, special: Any, add_special_tokens: Any) -> list[int]: ...
     def decode(self, token_ids: Any, skip_special_tokens: Any, errors: str) -> str: ...

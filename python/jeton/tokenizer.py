@@ -186,6 +186,8 @@ class Tokenizer:
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
         dropout: float | None = None,
+        alpha: float | None = None,
+        nbest_size: int | None = None,
         seed: int | None = None,
     ) -> list[int]:
         """The ids of a text.
@@ -197,8 +199,13 @@ class Tokenizer:
             add_special_tokens: Whether the post-processor adds its special tokens.
             dropout: The probability, 0 to 1, of leaving a merge of BPE out; by default what the
                 model says.
-            seed: What the random numbers of dropout start from: the same seed gives the same ids.
-                By default a fresh one for each call.
+            alpha: Draws a segmentation of a SentencePiece model at random. For Unigram, how much a
+                better one is preferred: 0 not at all, 1 as much as the model says. For BPE, the
+                probability, 0 to 1, of leaving a merge out.
+            nbest_size: Draws from this many of the best segmentations of a Unigram model, 1 to
+                1024; by default from all.
+            seed: What the random numbers start from: the same seed gives the same ids. By default
+                a fresh one for each call.
 
         Raises:
             ArgumentTypeError: `text` is no `str`.
@@ -211,7 +218,9 @@ class Tokenizer:
             >>> tok.encode("hole")
             [1, 3, 2, 0]
         """
-        return self._core.encode(text, special, add_special_tokens, dropout, seed)
+        return self._core.encode(
+            text, special, add_special_tokens, _drawing(dropout, alpha, nbest_size, seed)
+        )
 
     def encode_array(
         self,
@@ -220,6 +229,8 @@ class Tokenizer:
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
         dropout: float | None = None,
+        alpha: float | None = None,
+        nbest_size: int | None = None,
         seed: int | None = None,
     ) -> npt.NDArray[np.uint32]:
         """The ids of a text as a numpy array: no Python object a token.
@@ -232,7 +243,9 @@ class Tokenizer:
             >>> tok.encode_array("hole")
             array([1, 3, 2, 0], dtype=uint32)
         """
-        return self._core.encode_array(text, special, add_special_tokens, dropout, seed)
+        return self._core.encode_array(
+            text, special, add_special_tokens, _drawing(dropout, alpha, nbest_size, seed)
+        )
 
     def encode_batch(
         self,
@@ -241,6 +254,8 @@ class Tokenizer:
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
         dropout: float | None = None,
+        alpha: float | None = None,
+        nbest_size: int | None = None,
         seed: int | None = None,
     ) -> TokenBatch:
         """The ids of many texts, encoded on all cores.
@@ -254,7 +269,9 @@ class Tokenizer:
             >>> tok.encode_batch(["hole", "eel"]).tolist()
             [[1, 3, 2, 0], [0, 0, 2]]
         """
-        ids, offsets = self._core.encode_batch(texts, special, add_special_tokens, dropout, seed)
+        ids, offsets = self._core.encode_batch(
+            texts, special, add_special_tokens, _drawing(dropout, alpha, nbest_size, seed)
+        )
         return TokenBatch(ids, offsets)
 
     def encode_with_spans(
@@ -266,6 +283,8 @@ class Tokenizer:
         add_special_tokens: bool = False,
         unit: Literal["characters", "bytes"] = "characters",
         dropout: float | None = None,
+        alpha: float | None = None,
+        nbest_size: int | None = None,
         seed: int | None = None,
     ) -> Encoding:
         """The tokens of a text, or of a pair of texts, with where each came from.
@@ -276,8 +295,7 @@ class Tokenizer:
             special: What special tokens in the text mean; see `SpecialPolicy`.
             add_special_tokens: Whether the post-processor adds its special tokens.
             unit: What spans count: characters of the `str`, or bytes of its UTF-8.
-            dropout: As in `encode`.
-            seed: As in `encode`.
+            dropout, alpha, nbest_size, seed: As in `encode`.
 
         Raises:
             ArgumentTypeError, EncodeError, SpecialTokenError: As `encode`.
@@ -289,9 +307,36 @@ class Tokenizer:
             [b'h', b'o', b'l', b'e']
         """
         columns = self._core.encode_with_spans(
-            text, text_pair, special, add_special_tokens, unit, dropout, seed
+            text,
+            text_pair,
+            special,
+            add_special_tokens,
+            unit,
+            _drawing(dropout, alpha, nbest_size, seed),
         )
         return Encoding(*columns)
+
+    def nbest(self, text: str, n: int) -> list[list[int]]:
+        """The ids of the `n` best segmentations of a text, best first; fewer if there are fewer.
+
+        Only a Unigram model of a SentencePiece `.model` file knows of more than one.
+
+        Args:
+            text: The text; special tokens in it are text.
+            n: How many, 1 to 1024.
+
+        Raises:
+            ArgumentTypeError: `text` is no `str`, or `n` no int.
+            ArgumentError: `n` is too small or too large.
+            UnsupportedError: It is another model.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.load("t5.model")  # doctest: +SKIP
+            >>> [tok.decode(ids) for ids in tok.nbest("New York", 2)]  # doctest: +SKIP
+            ['New York', 'New York']
+        """
+        return self._core.nbest(text, n)
 
     def count(
         self, text: str, *, special: SpecialPolicy = "ignore", add_special_tokens: bool = False
@@ -651,6 +696,15 @@ class Tokenizer:
             f"<jeton.Tokenizer: {self._core.model_kind}, {self.vocab_size:,} tokens, "
             f"{special:,} special>"
         )
+
+
+def _drawing(
+    dropout: object, alpha: object, nbest_size: object, seed: object
+) -> tuple[object, object, object, object] | None:
+    """What the core takes for the arguments that say how to draw: `None` if none is given."""
+    if dropout is None and alpha is None and nbest_size is None and seed is None:
+        return None
+    return (dropout, alpha, nbest_size, seed)
 
 
 def _path(name: str, value: str | os.PathLike[str]) -> str:

@@ -80,7 +80,7 @@ BLOCKS = [
 ]  # fmt: skip
 
 
-def _nasty(rng: random.Random) -> str:
+def nasty(rng: random.Random) -> str:
     """A short text of what the models know, white space of every kind, and odd characters."""
     known = "".join(LINES[:10])
     parts: list[str] = []
@@ -99,7 +99,7 @@ def _nasty(rng: random.Random) -> str:
     return "".join(parts)
 
 
-def _model(options: dict[str, Any]) -> bytes:
+def train(options: dict[str, Any]) -> bytes:
     options = dict(options)
     if options["byte_fallback"]:
         options["vocab_size"] += 256
@@ -134,7 +134,7 @@ def test_trained_models(number: int, tmp_path: Path) -> None:
     rng = random.Random(number)
     options = {name: rng.choice(values) for name, values in OPTIONS.items()}
     options["model_type"] = OPTIONS["model_type"][number % 4]
-    file = _model(options)
+    file = train(options)
     path = tmp_path / "test.model"
     path.write_bytes(file)
     judge = sentencepiece.SentencePieceProcessor(model_proto=file)
@@ -143,7 +143,7 @@ def test_trained_models(number: int, tmp_path: Path) -> None:
     tokenizer.save(tmp_path / "again.model")
     assert (tmp_path / "again.model").read_bytes() == file
 
-    for text in ["", " ", "▁", *(_nasty(rng) for _ in range(150))]:
+    for text in ["", " ", "▁", *(nasty(rng) for _ in range(150))]:
         mapping = judge.encode(text, return_type="offset_mapping")
         encoding = tokenizer.encode_with_spans(text)
         ids = list(encoding.ids)

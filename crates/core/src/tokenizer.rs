@@ -8,8 +8,8 @@ use crate::decoder::{Decoder, Invalid};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::Alphabet;
-use crate::model::{Model, Sampler, Sampling, Token};
-use crate::normalizer::Normalizer;
+use crate::model::{Model, Sampler, Sampling, SentencePiece, Token};
+use crate::normalizer::{Normalizer, SentencePieceNormalizer};
 use crate::post_processor::{Margins, Part, PostProcessor};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::text::{AlignedText, CharacterIndex, Pieces, Span};
@@ -127,6 +127,9 @@ impl Tokenizer {
         pair: Option<&str>,
         options: &EncodeOptions,
     ) -> Result<Encoding> {
+        if options.sampling.alpha.is_some() {
+            self.sentencepiece("alpha")?;
+        }
         let mut sampler = Sampler::new(options.sampling);
         let mut parts = vec![self.encode_one(text, options, &mut sampler)?];
         if let Some(pair) = pair {
@@ -147,6 +150,36 @@ impl Tokenizer {
         match self.encode_compiled(text, options, &mut ids)? {
             true => Ok(ids),
             false => Ok(self.encode(text, None, options)?.ids),
+        }
+    }
+
+    /// The ids of the `size` best segmentations of a text, best first, each with its score. Text
+    /// never becomes a control piece.
+    ///
+    /// # Errors
+    /// Any model but SentencePiece's Unigram; added tokens or a pre-tokenizer that cut text.
+    pub fn n_best(&self, text: &str, size: usize) -> Result<Vec<(Vec<u32>, f32)>> {
+        let (model, normalizer) = self.sentencepiece("n-best")?;
+        let text = normalizer.normalize_str(text);
+        let best = model.n_best(&text, size)?.into_iter();
+        Ok(best
+            .map(|(tokens, score)| (tokens.iter().map(|token| token.id).collect(), score))
+            .collect())
+    }
+
+    /// The model and the normalizer of a `.model` file, if nothing else cuts text.
+    fn sentencepiece(&self, wanted: &str) -> Result<(&SentencePiece, &SentencePieceNormalizer)> {
+        match (&self.stages.model, &self.stages.normalizer) {
+            (Model::SentencePiece(model), Some(Normalizer::SentencePiece(normalizer)))
+                if self.stages.pre_tokenizer.is_none()
+                    && self.added_tokens.finds_nothing(&SpecialPolicy::Ignore) =>
+            {
+                Ok((model, normalizer))
+            }
+            _ => Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("{wanted} needs a tokenizer as a SentencePiece .model file holds it"),
+            )),
         }
     }
 

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use jeton_core::added_tokens::SpecialPolicy;
 use jeton_core::error::did_you_mean;
 use jeton_core::model::Sampling;
+use jeton_core::model::sentencepiece::MOST_PATHS;
 use jeton_core::{EncodeOptions, Unit};
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
@@ -22,20 +24,19 @@ pub fn flag(name: &str, value: &Bound<'_, PyAny>) -> Outcome<bool> {
     }
 }
 
+/// `dropout`, `alpha`, `nbest_size` and `seed` of a call, where any of them is given.
+pub type Drawing<'py> = [Option<Bound<'py, PyAny>>; 4];
+
 /// The options of a call that yields ids.
 pub fn encode_options(
     special: &Bound<'_, PyAny>,
     add_special_tokens: &Bound<'_, PyAny>,
-    dropout: Option<&Bound<'_, PyAny>>,
-    seed: Option<&Bound<'_, PyAny>>,
+    drawing: Option<Drawing<'_>>,
 ) -> Outcome<EncodeOptions> {
     Ok(EncodeOptions {
         special: special_policy(special)?,
         add_special_tokens: flag("add_special_tokens", add_special_tokens)?,
-        sampling: match (dropout, seed) {
-            (None, None) => Sampling::default(),
-            _ => sampling(dropout, seed)?,
-        },
+        sampling: drawing.map_or(Ok(Sampling::default()), sampling)?,
         unit: Unit::default(),
     })
 }
@@ -72,44 +73,70 @@ fn special_policy(value: &Bound<'_, PyAny>) -> Outcome<SpecialPolicy> {
     Ok(SpecialPolicy::Only(only))
 }
 
-fn sampling(
-    dropout: Option<&Bound<'_, PyAny>>,
-    seed: Option<&Bound<'_, PyAny>>,
-) -> Outcome<Sampling> {
-    let dropout = match dropout {
-        None => None,
-        Some(value) => {
-            let number: f64 = value
-                .extract()
-                .map_err(|_| wrong_type("dropout", "a number from 0 to 1", value))?;
-            if !(0.0..=1.0).contains(&number) {
-                return Err(argument(format!(
-                    "dropout must lie between 0 and 1, not be {number}"
-                )));
-            }
-            Some(number as f32)
-        }
-    };
-    let seed = match seed {
-        None => None,
-        Some(value) if value.is_instance_of::<PyBool>() => {
-            return Err(wrong_type("seed", "an int", value));
-        }
-        Some(value) => Some(match value.extract::<u64>() {
-            Ok(seed) => seed,
-            Err(error) if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) => {
-                return Err(argument(format!(
-                    "seed must lie between 0 and 2**64 - 1, not be {value}"
-                )));
-            }
-            Err(_) => return Err(wrong_type("seed", "an int", value)),
-        }),
-    };
+fn sampling([dropout, alpha, nbest_size, seed]: Drawing<'_>) -> Outcome<Sampling> {
+    if alpha.is_none() && nbest_size.is_some() {
+        return Err(argument(
+            "nbest_size says what is drawn from, but nothing is drawn without alpha",
+        ));
+    }
     Ok(Sampling {
-        dropout,
-        seed,
-        ..Sampling::default()
+        dropout: dropout
+            .map(|value| number("dropout", &value, 1.0))
+            .transpose()?,
+        alpha: alpha
+            .map(|value| number("alpha", &value, f64::from(f32::MAX)))
+            .transpose()?,
+        nbest_size: nbest_size
+            .map(|value| count("nbest_size", &value))
+            .transpose()?,
+        seed: seed.map(|value| seed_of(&value)).transpose()?,
     })
+}
+
+/// The number from 0 to `most` that the argument called `name` holds.
+fn number(name: &str, value: &Bound<'_, PyAny>, most: f64) -> Outcome<f32> {
+    let bounds = match most {
+        1.0 => "must lie between 0 and 1",
+        _ => "must be at least 0 and finite",
+    };
+    let number: f64 = value
+        .extract()
+        .map_err(|_| wrong_type(name, "a number", value))?;
+    match (0.0..=most).contains(&number) {
+        true => Ok(number as f32),
+        false => Err(argument(format!("{name} {bounds}, not be {number}"))),
+    }
+}
+
+/// How many segmentations the argument called `name` asks for.
+pub fn count(name: &str, value: &Bound<'_, PyAny>) -> Outcome<usize> {
+    if value.is_instance_of::<PyBool>() {
+        return Err(wrong_type(name, "an int", value));
+    }
+    let outside = || {
+        argument(format!(
+            "{name} must lie between 1 and {MOST_PATHS}, not be {value}"
+        ))
+    };
+    match value.extract::<usize>() {
+        Ok(count @ 1..=MOST_PATHS) => Ok(count),
+        Ok(_) => Err(outside()),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(outside()),
+        Err(_) => Err(wrong_type(name, "an int", value)),
+    }
+}
+
+fn seed_of(value: &Bound<'_, PyAny>) -> Outcome<u64> {
+    if value.is_instance_of::<PyBool>() {
+        return Err(wrong_type("seed", "an int", value));
+    }
+    match value.extract() {
+        Ok(seed) => Ok(seed),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(argument(
+            format!("seed must lie between 0 and 2**64 - 1, not be {value}"),
+        )),
+        Err(_) => Err(wrong_type("seed", "an int", value)),
+    }
 }
 
 /// What `unit=` says.

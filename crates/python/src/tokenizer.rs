@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use crate::errors::{Failure, Outcome, guard, wrong_type};
 use crate::ids::{id, ids};
 use crate::model::{self, Model, vocab};
-use crate::options::{self, encode_options, flag};
+use crate::options::{self, Drawing, encode_options, flag};
 use crate::pool;
 use crate::text::Text;
 
@@ -167,11 +167,10 @@ impl Tokenizer {
         text: &Bound<'py, PyAny>,
         special: &Bound<'py, PyAny>,
         add_special_tokens: &Bound<'py, PyAny>,
-        dropout: Option<&Bound<'py, PyAny>>,
-        seed: Option<&Bound<'py, PyAny>>,
+        drawing: Option<Drawing<'py>>,
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
-            let options = encode_options(special, add_special_tokens, dropout, seed)?;
+            let options = encode_options(special, add_special_tokens, drawing)?;
             let ids = self.encode_text(py, &Text::of("text", text)?, &options)?;
             Ok(PyList::new(py, ids)?)
         })
@@ -183,13 +182,28 @@ impl Tokenizer {
         text: &Bound<'py, PyAny>,
         special: &Bound<'py, PyAny>,
         add_special_tokens: &Bound<'py, PyAny>,
-        dropout: Option<&Bound<'py, PyAny>>,
-        seed: Option<&Bound<'py, PyAny>>,
+        drawing: Option<Drawing<'py>>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         guard(py, || {
-            let options = encode_options(special, add_special_tokens, dropout, seed)?;
+            let options = encode_options(special, add_special_tokens, drawing)?;
             let ids = self.encode_text(py, &Text::of("text", text)?, &options)?;
             Ok(PyArray1::from_vec(py, ids))
+        })
+    }
+
+    /// The ids of the `n` best segmentations of a text.
+    fn nbest<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        n: &Bound<'py, PyAny>,
+    ) -> PyResult<Vec<Vec<u32>>> {
+        guard(py, || {
+            let size = options::count("n", n)?;
+            let text = &Text::of("text", text)?;
+            let text = text.as_str();
+            let best = py.detach(|| self.core.n_best(text, size))?;
+            Ok(best.into_iter().map(|(ids, _)| ids).collect())
         })
     }
 
@@ -201,7 +215,7 @@ impl Tokenizer {
         add_special_tokens: &Bound<'py, PyAny>,
     ) -> PyResult<usize> {
         guard(py, || {
-            let options = encode_options(special, add_special_tokens, None, None)?;
+            let options = encode_options(special, add_special_tokens, None)?;
             let text = &Text::of("text", text)?;
             let text = text.as_str();
             Ok(match text.len() < SHORT {
@@ -219,11 +233,10 @@ impl Tokenizer {
         texts: &Bound<'py, PyAny>,
         special: &Bound<'py, PyAny>,
         add_special_tokens: &Bound<'py, PyAny>,
-        dropout: Option<&Bound<'py, PyAny>>,
-        seed: Option<&Bound<'py, PyAny>>,
+        drawing: Option<Drawing<'py>>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
         guard(py, || {
-            let options = encode_options(special, add_special_tokens, dropout, seed)?;
+            let options = encode_options(special, add_special_tokens, drawing)?;
             let rows = self.map_texts(py, texts, |text| self.ids_of(text, &options))?;
             let mut offsets = Vec::with_capacity(rows.len() + 1);
             let mut flat = Vec::with_capacity(rows.iter().map(Vec::len).sum());
@@ -247,7 +260,7 @@ impl Tokenizer {
         add_special_tokens: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
-            let options = encode_options(special, add_special_tokens, None, None)?;
+            let options = encode_options(special, add_special_tokens, None)?;
             let counts = self.map_texts(py, texts, |text| self.core.count(text, &options))?;
             Ok(PyList::new(py, counts)?)
         })
@@ -266,11 +279,10 @@ impl Tokenizer {
         special: &Bound<'py, PyAny>,
         add_special_tokens: &Bound<'py, PyAny>,
         unit: &Bound<'py, PyAny>,
-        dropout: Option<&Bound<'py, PyAny>>,
-        seed: Option<&Bound<'py, PyAny>>,
+        drawing: Option<Drawing<'py>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         guard(py, || {
-            let mut options = encode_options(special, add_special_tokens, dropout, seed)?;
+            let mut options = encode_options(special, add_special_tokens, drawing)?;
             options.unit = options::unit(unit)?;
             let text = Text::of("text", text)?;
             let pair = text_pair

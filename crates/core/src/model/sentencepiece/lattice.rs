@@ -26,7 +26,7 @@ struct Lattice {
 }
 
 /// The most segmentations that are ever searched for.
-const MOST_PATHS: usize = 1024;
+pub const MOST_PATHS: usize = 1024;
 
 /// The search keeps this many hypotheses when it has grown to `AGENDA_LIMIT`.
 const AGENDA_KEPT: usize = 512;

@@ -10,6 +10,8 @@ mod lattice;
 mod tests;
 mod unigram;
 
+pub use lattice::MOST_PATHS;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
