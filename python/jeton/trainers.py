@@ -18,7 +18,7 @@ from jeton.components import (
     pre_tokenizers,
 )
 from jeton.corpus import batches, texts_of, texts_or_text
-from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError
+from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["BPETrainer", "CharTrainer"]
@@ -134,7 +134,7 @@ class BPETrainer:
         tokens = [
             AddedToken(token, id, special=True) for id, token in enumerate(self.special_tokens)
         ]
-        return Tokenizer(
+        tokenizer = Tokenizer(
             model,
             normalizer=self.normalizer,
             pre_tokenizer=self.pre_tokenizer,
@@ -142,6 +142,7 @@ class BPETrainer:
             decoder=self._decoder() if self.decoder is None else self.decoder,
             added_tokens=tokens,
         )
+        return _as_stored(tokenizer)
 
     def _first_stages(self) -> str:
         """The stages before the model, in the shape of a `tokenizer.json`."""
@@ -254,6 +255,14 @@ class CharTrainer:
 
     def __repr__(self) -> str:
         return f"CharTrainer(unk_token={self.unk_token!r}, special_tokens={self.special_tokens!r})"
+
+
+def _as_stored(tokenizer: Tokenizer) -> Tokenizer:
+    """The tokenizer as its own file format spells it, so that one saved and loaded equals it."""
+    try:
+        return Tokenizer.from_json(tokenizer.to_json())
+    except UnsupportedError:
+        return tokenizer
 
 
 def _special_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
