@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::pattern::{Regex, SearchPattern};
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
 
-/// The sources that scanners know, with their rules. A source means the same in both dialects.
+/// The patterns that scanners know, with their rules.
 const KNOWN: &[(&str, Rules)] = &[
     ("gpt2", Rules::GPT2),
     ("cl100k", Rules::CL100K),
@@ -31,12 +31,12 @@ impl Splitter {
         match pre_tokenizer {
             PreTokenizer::Matches {
                 pattern: SearchPattern::Regex(regex),
-            } => Some(Self::known(regex.source()).unwrap_or_else(|| Self::Matches(regex.clone()))),
+            } => Some(Self::known(regex).unwrap_or_else(|| Self::Matches(regex.clone()))),
             PreTokenizer::Split {
                 pattern: SearchPattern::Regex(regex),
                 behavior: SplitBehavior::Isolated,
                 invert: false,
-            } => Some(Self::known(regex.source()).unwrap_or_else(|| Self::Isolated(regex.clone()))),
+            } => Some(Self::known(regex).unwrap_or_else(|| Self::Isolated(regex.clone()))),
             PreTokenizer::ByteLevel {
                 add_prefix_space: false,
                 use_regex: true,
@@ -54,13 +54,15 @@ impl Splitter {
         }
     }
 
-    fn known(source: &str) -> Option<Self> {
-        if source == named::GPT2_ORIGINAL {
-            return Some(Self::Scanner(Rules::GPT2));
-        }
+    /// The scanner of an expression, if it is one of the known ones in its dialect. What a pattern
+    /// is in Oniguruma means the same to tiktoken, but not the other way round.
+    fn known(regex: &Regex) -> Option<Self> {
         KNOWN.iter().find_map(|(name, rules)| {
-            let (sources, _) = named::find(name).ok()?.sources();
-            (sources == [source]).then_some(Self::Scanner(*rules))
+            let named = named::find(name).ok()?;
+            let (sources, dialect) = named.sources();
+            let as_published = dialect == regex.dialect() && sources == [regex.source()];
+            (as_published || named.in_oniguruma() == Some(regex.source()))
+                .then_some(Self::Scanner(*rules))
         })
     }
 

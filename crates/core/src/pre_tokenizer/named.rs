@@ -71,6 +71,19 @@ impl Named {
             Rule::WhitespaceSplit | Rule::Whole => (Vec::new(), Dialect::Tiktoken),
         }
     }
+
+    /// The one expression of Oniguruma that cuts every text alike, where there is one.
+    ///
+    /// Such expressions match every character, so that nothing lies between matches. Oniguruma has
+    /// no possessive `{1,3}+`, and its `$` is the end of a line, so some stand here written anew.
+    pub fn in_oniguruma(&self) -> Option<&'static str> {
+        match (self.name, self.rule) {
+            ("gpt2", _) => Some(GPT2_ORIGINAL),
+            ("cl100k", _) => Some(CL100K_ONIGURUMA),
+            (_, Rule::Matches(source) | Rule::Splits(&[source])) => Some(source),
+            _ => None,
+        }
+    }
 }
 
 /// The way to cut text that is called `name`, in any case.
@@ -128,6 +141,9 @@ pub fn from_pattern(pattern: &str) -> Result<PreTokenizer> {
 /// `tokenizers` cuts by it; tiktoken writes the same rule in another way.
 pub const GPT2_ORIGINAL: &str =
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+
+/// cl100k's expression without what Oniguruma reads otherwise.
+const CL100K_ONIGURUMA: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+\z|\s*[\r\n]|\s+(?!\S)|\s";
 
 /// Every way to cut text that has a name.
 pub const NAMED: &[Named] = &[

@@ -76,8 +76,7 @@ fn split(pattern: SearchPattern) -> Result<PreTokenizer> {
         let (sources, dialect) = named.sources();
         dialect == Dialect::Tiktoken && sources == [regex.source()]
     });
-    let known = known.and_then(|named| KNOWN.iter().find(|(name, _)| *name == named.name));
-    let (_, source) = known.ok_or_else(|| {
+    let source = known.and_then(|named| named.in_oniguruma()).ok_or_else(|| {
         Error::new(
             ErrorKind::Unsupported,
             format!(
@@ -88,43 +87,11 @@ fn split(pattern: SearchPattern) -> Result<PreTokenizer> {
         )
     })?;
     Ok(PreTokenizer::Split {
-        pattern: SearchPattern::Regex(Regex::new(*source, Dialect::Oniguruma)?),
+        pattern: SearchPattern::Regex(Regex::new(source, Dialect::Oniguruma)?),
         behavior: SplitBehavior::Isolated,
         invert: false,
     })
 }
-
-/// Patterns of tiktoken by name, each with the one of Oniguruma that cuts every text alike. They
-/// match every character, so that nothing lies between matches.
-///
-/// Oniguruma has no possessive `{1,3}+`, and its `$` is the end of a line.
-const KNOWN: [(&str, &str); 5] = [
-    ("gpt2", named::GPT2_ORIGINAL),
-    (
-        "cl100k",
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+\z|\s*[\r\n]|\s+(?!\S)|\s",
-    ),
-    (
-        "o200k",
-        concat!(
-            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-            r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-            r"|\p{N}{1,3}",
-            r"| ?[^\s\p{L}\p{N}]+[\r\n/]*",
-            r"|\s*[\r\n]+",
-            r"|\s+(?!\S)",
-            r"|\s+",
-        ),
-    ),
-    (
-        "llama3",
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    ),
-    (
-        "tekken",
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    ),
-];
 
 #[cfg(test)]
 mod tests {
@@ -143,8 +110,14 @@ mod tests {
                 .wrapping_add(1442695040888963407);
             (state >> 33) % below
         };
-        for (name, source) in KNOWN {
-            let (sources, _) = named::find(name).unwrap().sources();
+        for named in named::NAMED {
+            let (sources, Dialect::Tiktoken) = named.sources() else {
+                continue;
+            };
+            let Some(source) = named.in_oniguruma() else {
+                continue;
+            };
+            let name = named.name;
             let tiktoken = Regex::new(sources[0], Dialect::Tiktoken).unwrap();
             let oniguruma = Regex::new(source, Dialect::Oniguruma).unwrap();
             for _ in 0..20_000 {
