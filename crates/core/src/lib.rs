@@ -6,7 +6,26 @@
 //! decode   ids ─▶ token bytes ─ decoder ─▶ text
 //! ```
 //!
-//! The modules, in the order text meets them:
+//! The modules in the order text meets them: [`text`], which knows where each of its bytes came
+//! from; [`added_tokens`], [`normalizer`], [`pre_tokenizer`] with [`pattern`], [`model`],
+//! [`post_processor`] and [`encoding`]; and back through [`decoder`]. [`tokenizer`] alone knows
+//! that order; [`compiled`] does the same faster for tokenizers that it knows. [`word_counts`] is
+//! what training starts from, and [`format`](mod@format) reads and writes files.
+//!
+//! ```
+//! use jeton_core::model::{Bpe, Model, Vocab};
+//! use jeton_core::{EncodeOptions, Stages, Tokenizer};
+//!
+//! let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+//! let tokens = bytes.chain([b"in".to_vec(), b"ra".to_vec(), b"rain".to_vec()]);
+//! let bpe = Bpe::by_ranks(Vocab::new(tokens.zip(0..))?)?;
+//! let tokenizer = Tokenizer::new(Stages::of_model(Model::Bpe(bpe)))?;
+//!
+//! let encoding = tokenizer.encode("brain", None, &EncodeOptions::default())?;
+//! assert_eq!(encoding.ids, [98, 258]);
+//! assert_eq!((encoding.spans[1].start, encoding.spans[1].end), (1, 5));
+//! # Ok::<(), jeton_core::Error>(())
+//! ```
 
 pub mod added_tokens;
 pub mod compiled;
@@ -26,4 +45,5 @@ pub mod tokenizer;
 pub mod word_counts;
 
 pub use error::{Error, ErrorKind, Result};
-pub use tokenizer::{EncodeOptions, OnInvalid, Stages, Tokenizer, Unit};
+pub use text::Unit;
+pub use tokenizer::{EncodeOptions, OnInvalid, Stages, Tokenizer};

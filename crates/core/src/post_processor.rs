@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
-use crate::text::Span;
-use crate::tokenizer::Unit;
+use crate::text::{Span, Unit};
 
 /// Which of the two texts a piece of a template stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,7 +84,7 @@ pub enum PostProcessor {
         add_prefix_space: bool,
         /// Do so at all.
         trim_offsets: bool,
-        /// Read by nothing here: the file format stores it beside the two others.
+        /// Without effect here; kept, so that a file is written as it was read.
         use_regex: bool,
     },
     /// One after another.

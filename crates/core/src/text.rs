@@ -24,6 +24,16 @@ impl Span {
     }
 }
 
+/// The unit that spans are given in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Characters (Unicode scalar values).
+    #[default]
+    Characters,
+    /// Bytes of UTF-8.
+    Bytes,
+}
+
 /// How one character of rewritten text relates to the old text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {

@@ -12,7 +12,7 @@ use crate::model::{Model, Sampler, Sampling, SentencePiece, Token};
 use crate::normalizer::{Normalizer, SentencePieceNormalizer};
 use crate::post_processor::{Margins, Part, PostProcessor};
 use crate::pre_tokenizer::PreTokenizer;
-use crate::text::{AlignedText, CharacterIndex, Pieces, Span};
+use crate::text::{AlignedText, CharacterIndex, Pieces, Span, Unit};
 
 /// The stages of a tokenizer, as they are put together and taken apart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,16 +61,6 @@ pub struct Tokenizer {
     compiled: Option<Compiled>,
 }
 
-/// The unit that spans are given in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
-    /// Characters (Unicode scalar values).
-    #[default]
-    Characters,
-    /// Bytes of UTF-8.
-    Bytes,
-}
-
 /// What may vary from one call of encoding to the next.
 #[derive(Clone, Debug, Default)]
 pub struct EncodeOptions {
@@ -106,7 +96,11 @@ impl Tokenizer {
         let added_tokens =
             AddedTokens::new(stages.added_tokens.clone(), stages.normalizer.as_ref())?;
         Ok(Self {
-            compiled: Compiled::new(&stages),
+            compiled: Compiled::new(
+                stages.normalizer.as_ref(),
+                stages.pre_tokenizer.as_ref(),
+                &stages.model,
+            ),
             stages,
             added_tokens,
         })

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use jeton_core::format::{huggingface, snapshot, tiktoken};
+use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
 use jeton_core::model::{Sampler, Sampling};
 use jeton_core::pre_tokenizer::named;
 use jeton_core::{EncodeOptions, Error, ErrorKind, OnInvalid};
@@ -84,7 +84,9 @@ impl Tokenizer {
     fn build(py: Python<'_>, model: &Model, stages: &str) -> PyResult<Self> {
         guard(py, || {
             let core = py.detach(|| {
-                let stages = huggingface::read_stages(stages.as_bytes(), Some(model.core.clone()))?;
+                let mut stages =
+                    huggingface::read_stages(stages.as_bytes(), Some(model.core.clone()))?;
+                sentencepiece::complete(&mut stages)?;
                 jeton_core::Tokenizer::new(stages)
             })?;
             Ok(core.into())
@@ -141,9 +143,18 @@ impl Tokenizer {
         })
     }
 
-    /// All stages but the model, as JSON in the shape of a `tokenizer.json`.
+    /// All stages but the model and what is part of it, as JSON in the shape of a
+    /// `tokenizer.json`.
     fn stages(&self, py: Python<'_>) -> PyResult<String> {
-        guard(py, || Ok(huggingface::write_stages(self.core.stages())?))
+        guard(py, || {
+            let stages = self.core.stages();
+            if !matches!(stages.model, jeton_core::model::Model::SentencePiece(_)) {
+                return Ok(huggingface::write_stages(stages)?);
+            }
+            let mut stages = stages.clone();
+            sentencepiece::strip(&mut stages);
+            Ok(huggingface::write_stages(&stages)?)
+        })
     }
 
     /// The model.

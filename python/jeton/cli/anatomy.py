@@ -20,12 +20,14 @@ import jeton
 from jeton.cli.colours import visible
 from jeton.cli.terminal import bar, columns, heading, shorten, table, width_of
 from jeton.cli.token_files import dtype_for
-from jeton.components import models
+from jeton.components import Regex, models
+from jeton.components._base import Component
 
 __all__ = ["anatomy"]
 
 _BAR = 30
 _LONGEST = 8
+_KINDS = 12
 _ODD = 4
 
 
@@ -80,14 +82,32 @@ def _sizes(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
 
 def _stages(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
     yield "added tokens", f"{len(tok.added_tokens):,}" if tok.added_tokens else "none"
-    for label, stage in (
-        ("normalizer", tok.normalizer),
-        ("pre-tokenizer", tok.pre_tokenizer),
-        ("model", _model(tok)),
-        ("post-processor", tok.post_processor),
-        ("decoder", tok.decoder),
-    ):
-        yield label, stage if isinstance(stage, str) else "none" if stage is None else repr(stage)
+    yield from _steps("normalizer", tok.normalizer)
+    yield from _steps("pre-tokenizer", tok.pre_tokenizer)
+    yield "model", _model(tok)
+    yield from _steps("post-processor", tok.post_processor)
+    yield from _steps("decoder", tok.decoder)
+
+
+def _steps(label: str, stage: Component | None) -> Iterator[tuple[str, str]]:
+    """A stage, or each step of a sequence."""
+    if stage is None:
+        yield label, "none"
+        return
+    steps: tuple[Component, ...] = getattr(stage, "steps", (stage,))
+    for position, step in enumerate(steps):
+        yield "" if position else label, _told(step)
+
+
+def _told(step: Component) -> str:
+    """A step as its name and what it was told; patterns as they are written."""
+    told = [type(step).__name__]
+    for field in dataclasses.fields(step):
+        value = getattr(step, field.name)
+        if value != field.default:
+            shown = value.source if isinstance(value, Regex) else repr(value)
+            told.append(f"{field.name}={shown}")
+    return " ".join(told)
 
 
 def _model(tok: jeton.Tokenizer) -> str:
@@ -117,12 +137,18 @@ def _facts(rows: Iterable[tuple[str, str]]) -> str:
 
 
 def _broken(text: str, width: int, indent: str) -> str:
+    """Text broken at spaces, and inside a word that is wider than a line."""
     lines = [""]
     for word in text.split(" "):
         if lines[-1] and width_of(lines[-1]) + 1 + width_of(word) > width:
             lines.append("")
-        lines[-1] += word if not lines[-1] else f" {word}"
-    return f"\n{indent}".join(shorten(line, width) for line in lines)
+        elif lines[-1]:
+            lines[-1] += " "
+        for character in word:
+            if width_of(lines[-1]) + width_of(character) > width:
+                lines.append("")
+            lines[-1] += character
+    return f"\n{indent}".join(lines)
 
 
 def _specials(specials: dict[str, int]) -> str:
@@ -137,7 +163,11 @@ def _specials(specials: dict[str, int]) -> str:
 def _shares(counts: Counter[str]) -> str:
     total = sum(counts.values()) or 1
     rows = []
-    for kind, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:12]:
+    kinds = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    if len(kinds) > _KINDS:
+        others = kinds[_KINDS - 1 :]
+        kinds[_KINDS - 1 :] = [(f"{len(others)} others", sum(count for _, count in others))]
+    for kind, count in kinds:
         share = count / total
         rows.append((kind, f"{count:,}", f"{share:.1%}", click.style(bar(share, _BAR), fg="green")))
     return table(rows, "<>><")

@@ -24,7 +24,8 @@ __all__ = ["convert"]
 HELP = """Convert a tokenizer, and verify the result.
 
 The format is told by the extension of TARGET: .json is a tokenizer.json, .tiktoken is ranks,
-.model is SentencePiece, vocab.json is GPT-2's pair with merges.txt beside it.
+.model is SentencePiece or, for byte-level BPE, ranks; vocab.json is GPT-2's pair with
+merges.txt beside it; vocab.txt is BERT's list.
 
 What was written is read back and compared on sample text: the text that ships with jeton and
 strings made to be difficult. Where the library that the format belongs to is installed, it reads

@@ -34,7 +34,7 @@ Nothing is downloaded. It takes a few seconds, and writes a tokenizer and a toke
 \b
 Examples:
   jeton demo
-  jeton demo --vocab-size 1000 --out /tmp/small
+  jeton demo --vocab-size 1000 --out small-demo
 """
 
 SENTENCE = (
@@ -250,11 +250,14 @@ def _write(
         writer.finish()
     rows = []
     for path, what in (
-        (tokenizer, "the tokenizer; Hugging Face libraries read it too"),
-        (tokens, f"{writer.length:,} ids as {writer.dtype}, a {END} after each sample"),
+        (tokenizer, "the tokenizer, as Hugging Face reads it"),
+        (tokens, f"{writer.length:,} ids, each a {writer.dtype}"),
     ):
         rows.append((str(path), human_bytes(path.stat().st_size), what))
     click.echo(table(rows, "<><"))
     click.echo()
     size = sum(len(text.encode()) for text in texts.values())
-    _say(f"The ids take {human_bytes(tokens.stat().st_size)}, the text {human_bytes(size)}.")
+    _say(
+        f"The ids take {human_bytes(tokens.stat().st_size)}, the text {human_bytes(size)}. After "
+        f"each sample stands {END}, as training scripts expect it."
+    )

@@ -192,7 +192,7 @@ class Characters(Model):
 class SentencePiece(Model):
     """A model of the SentencePiece library, of any of its kinds.
 
-    It holds its own normalization, so none belongs before it.
+    It holds its own normalizer, decoder and control pieces, so none are given beside it.
 
     Args:
         proto: The content of a `.model` file.

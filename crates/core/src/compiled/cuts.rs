@@ -100,3 +100,17 @@ fn code_point(bytes: &[u8]) -> Option<u32> {
     let text = std::str::from_utf8(whole).ok()?;
     text.chars().next().map(u32::from)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worked_example() {
+        let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+        let tokens = bytes.chain([b"ab".to_vec(), b"bc".to_vec()]);
+        let cuts = Cuts::new(&Vocab::new(tokens.zip(0..)).unwrap());
+        assert_eq!(cuts.part_end(b"abcab", 0, 5), 3);
+        assert_eq!(cuts.part_end(b"abcab", 3, 5), 5);
+    }
+}

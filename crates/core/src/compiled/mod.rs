@@ -27,7 +27,8 @@ use foldhash::fast::RandomState;
 use crate::error::Result;
 use crate::model::bpe::Alphabet;
 use crate::model::{Bpe, Model, Sampler, Sampling};
-use crate::tokenizer::Stages;
+use crate::normalizer::Normalizer;
+use crate::pre_tokenizer::PreTokenizer;
 
 /// How many pieces are looked up together, so that their memory is fetched at the same time.
 const GROUP: usize = 32;
@@ -52,12 +53,16 @@ struct Workspace {
 
 impl Compiled {
     /// The compiled form of these stages, if the path knows all of them.
-    pub fn new(stages: &Stages) -> Option<Self> {
-        let Model::Bpe(bpe) = &stages.model else {
+    pub fn new(
+        normalizer: Option<&Normalizer>,
+        pre_tokenizer: Option<&PreTokenizer>,
+        model: &Model,
+    ) -> Option<Self> {
+        let Model::Bpe(bpe) = model else {
             return None;
         };
         let options = bpe.options();
-        if stages.normalizer.is_some()
+        if normalizer.is_some()
             || options.alphabet != Alphabet::Bytes
             || options.dropout.is_some()
             || options.continuing_subword_prefix.is_some()
@@ -66,7 +71,7 @@ impl Compiled {
             return None;
         }
         Some(Self {
-            splitter: Splitter::of(stages.pre_tokenizer.as_ref()?)?,
+            splitter: Splitter::of(pre_tokenizer?)?,
             merges: Merges::new(bpe)?,
             whole: bpe.takes_whole_pieces(),
             cuts: bpe.merges_make_all_tokens().then(|| Cuts::new(bpe.vocab())),
@@ -147,15 +152,14 @@ impl Pieces<'_> {
     fn group(&mut self, sink: &mut impl Sink) {
         let pieces = self.count.min(GROUP);
         let mut keys = [(ShortKey::EMPTY, Slot::NONE); GROUP];
-        for i in 0..pieces {
+        for (i, prepared) in keys[..pieces].iter_mut().enumerate() {
             let (start, end) = (self.starts[i], self.starts[i + 1]);
             if end - start <= SHORT {
                 let key = ShortKey::new(self.text, start, end - start);
-                keys[i] = (key, self.words.prefetch_short(key));
+                *prepared = (key, self.words.prefetch_short(key));
             }
         }
-        for i in 0..pieces {
-            let (key, slot) = keys[i];
+        for (i, &(key, slot)) in keys[..pieces].iter().enumerate() {
             let (start, end) = (self.starts[i], self.starts[i + 1]);
             if end - start > SHORT {
                 self.long(start, end, sink);

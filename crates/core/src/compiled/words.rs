@@ -326,3 +326,21 @@ impl WordCache {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worked_example() {
+        let mut words = WordCache::new(7);
+        let key = ShortKey::new(b" the", 0, 4);
+        assert_eq!(key.bytes(), (*b" the\0\0\0\0\0\0\0\0\0\0\0\x04", 4));
+        assert!(words.insert_short(key, &[262]));
+        let entry = words.short.iter().find(|entry| entry.high != 0).unwrap();
+        assert_eq!(entry.high >> 56, 0x14);
+        let mut ids = Vec::new();
+        assert!(words.emit_short(key, words.prefetch_short(key), &mut ids));
+        assert_eq!(ids, [262]);
+    }
+}

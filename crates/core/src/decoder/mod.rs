@@ -38,7 +38,7 @@ pub enum Decoder {
         replacement: char,
         /// Whether the first was put there by the pre-tokenizer, and so is dropped.
         prepend_scheme: crate::pre_tokenizer::PrependScheme,
-        /// Read by nothing here: the file format stores it beside the two others.
+        /// Without effect here; kept, so that a file is written as it was read.
         split: bool,
     },
     /// A space for each end-of-word suffix.

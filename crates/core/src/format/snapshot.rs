@@ -53,7 +53,7 @@ pub fn read(image: &[u8]) -> Result<Tokenizer> {
 /// A hash of everything that a tokenizer is: equal for equal tokenizers, on every machine.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn fingerprint(tokenizer: &Tokenizer) -> Result<[u8; 32]> {
     write(tokenizer).map(|image| Sha256::digest(image).into())
 }

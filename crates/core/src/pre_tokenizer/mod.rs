@@ -53,7 +53,7 @@ pub enum PreTokenizer {
     ByteLevel {
         /// A space in front of a piece that does not begin with one.
         add_prefix_space: bool,
-        /// Read by nothing here: the file format stores it beside the two others.
+        /// Without effect here; kept, so that a file is written as it was read.
         trim_offsets: bool,
         /// Cut by GPT-2's pattern.
         use_regex: bool,

@@ -43,8 +43,9 @@ struct Passed {
 }
 
 impl Scanner {
-    /// Calls `visit` with each stretch of `text` in order under `rules`, as the stretch's offset, its length and
-    /// the bits of the bytes that begin a piece. A stretch begins and ends between pieces.
+    /// Cuts `text` under `rules`: calls `visit` with each stretch of it in order, as the stretch's
+    /// offset, its length and the bits of the bytes that begin a piece. A stretch begins and ends
+    /// between pieces.
     pub fn scan(&mut self, rules: Rules, text: &str, mut visit: impl FnMut(usize, usize, &[u64])) {
         let bytes = text.as_bytes();
         let mut start = 0;
@@ -525,6 +526,11 @@ mod tests {
         (0..length)
             .map(|_| PARTS[rng.random_range(0..PARTS.len())])
             .collect()
+    }
+
+    #[test]
+    fn worked_example() {
+        assert_eq!(starts(Rules::GPT2, "in  a box"), [0, 2, 3, 5]);
     }
 
     #[test]

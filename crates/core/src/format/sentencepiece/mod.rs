@@ -93,6 +93,50 @@ pub fn stages(proto: ModelProto) -> Result<Stages> {
     })
 }
 
+/// Completes stages around a SentencePiece model with what its file says of them: the normalizer,
+/// the decoder and the control pieces. Stages around another model are left as they are.
+///
+/// # Errors
+/// A normalizer or a decoder that is there already.
+pub fn complete(stages: &mut Stages) -> Result<()> {
+    let Model::SentencePiece(model) = &stages.model else {
+        return Ok(());
+    };
+    let own = self::stages(model.proto().clone())?;
+    for (stage, given) in [
+        ("normalizer", stages.normalizer.is_some()),
+        ("decoder", stages.decoder.is_some()),
+    ] {
+        if given {
+            return Err(Error::new(
+                ErrorKind::Argument,
+                format!("a SentencePiece model has a {stage} of its own"),
+            )
+            .hint(format!("leave the {stage} out")));
+        }
+    }
+    stages.normalizer = own.normalizer;
+    stages.decoder = own.decoder;
+    for control in own.added_tokens {
+        if stages
+            .added_tokens
+            .iter()
+            .all(|t| t.content != control.content)
+        {
+            stages.added_tokens.push(control);
+        }
+    }
+    Ok(())
+}
+
+/// The opposite of [`complete`]: what belongs to the model is taken from around it.
+pub fn strip(stages: &mut Stages) {
+    if matches!(stages.model, Model::SentencePiece(_)) {
+        stages.normalizer = None;
+        stages.decoder = None;
+    }
+}
+
 fn normalizer(
     spec: &NormalizerSpec,
     suffix: bool,
