@@ -571,6 +571,7 @@ mod tests {
 
     #[test]
     fn a_million_spaces_take_linear_time() {
+        // Quadratic time would be hours.
         let text = " ".repeat(1_000_000);
         let mut tokens: Vec<_> = (1..=30)
             .map(|n| token(n, &" ".repeat(n as usize), false))
@@ -581,12 +582,10 @@ mod tests {
             token.rstrip = true;
         }
         let greedy = AddedTokens::new(tokens, None).unwrap();
-        let begin = std::time::Instant::now();
         assert_eq!(
             ids(&plain, &text, &SpecialPolicy::Allow).unwrap().len(),
             33_334
         );
         ids(&greedy, &text, &SpecialPolicy::Allow).unwrap();
-        assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
     }
 }

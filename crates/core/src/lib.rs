@@ -9,8 +9,8 @@
 //! The modules in the order text meets them: [`text`], which knows where each of its bytes came
 //! from; [`added_tokens`], [`normalizer`], [`pre_tokenizer`] with [`pattern`], [`model`],
 //! [`post_processor`] and [`encoding`]; and back through [`decoder`]. [`tokenizer`] alone knows
-//! that order; [`compiled`] does the same faster for tokenizers that it knows. [`word_counts`] is
-//! what training starts from, and [`format`](mod@format) reads and writes files.
+//! that order; [`compiled`] does the same faster for tokenizers that it knows. Training reads a
+//! [`corpus`] into [`word_counts`]. [`format`](mod@format) reads and writes tokenizers.
 //!
 //! ```
 //! use jeton_core::model::{Bpe, Model, Vocab};

@@ -9,6 +9,8 @@ use jeton_core::{EncodeOptions, Stages, Tokenizer};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+type Bytes = Vec<u8>;
+
 const PARTS: &[&str] = &[
     "a",
     "e",
@@ -69,7 +71,7 @@ fn text(numbers: &mut ChaCha8Rng) -> String {
 
 /// A byte-level vocabulary whose tokens are random concatenations of earlier ones, most of them
 /// taken from text so that they are met.
-fn vocabulary(numbers: &mut ChaCha8Rng) -> (Vec<Vec<u8>>, Vec<(Vec<u8>, Vec<u8>)>) {
+fn vocabulary(numbers: &mut ChaCha8Rng) -> (Vec<Bytes>, Vec<(Bytes, Bytes)>) {
     let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     let mut merges = Vec::new();
     for _ in 0..300 {

@@ -1,3 +1,5 @@
+//! SentencePiece's algorithms against their definitions, and what sampling draws.
+
 use super::*;
 use crate::format::sentencepiece::{NormalizerSpec, Piece, TrainerSpec};
 use crate::model::Sampling;

@@ -1,7 +1,7 @@
 """Makes models.toml: what Hugging Face tokenizers' models make of odd pieces.
 
 Look here to add a row. Each case is the `model` section of a tokenizer.json and pieces to tokenize;
-the library fills in the tokens, or that it refuses. Run `python testdata/models.py` and commit both.
+the library fills in the tokens, or that it refuses. Run `python testdata/make_models.py` and commit both.
 """
 
 import json
@@ -194,7 +194,7 @@ def tokens_of(model: dict[str, Any], piece: str) -> list[list[int]] | None:
 def main() -> None:
     """Writes the table beside this file."""
     quote = lambda text: json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")  # noqa: E731
-    lines = [f"# Made by models.py with tokenizers {tokenizers.__version__}; do not edit."]
+    lines = [f"# Made by make_models.py with tokenizers {tokenizers.__version__}; do not edit."]
     for name, model, pieces in CASES:
         lines += ["", "[[case]]", f"name = {quote(name)}", f"model = '{json.dumps(model)}'"]
         for piece in pieces:

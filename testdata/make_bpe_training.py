@@ -1,6 +1,6 @@
 """Makes bpe_training.toml: what Hugging Face tokenizers' BpeTrainer trains on small corpora.
 
-Look here to add a row. Run `python testdata/bpe_training.py` and commit both. Prefix and suffix are
+Look here to add a row. Run `python testdata/make_bpe_training.py` and commit both. Prefix and suffix are
 not here: with them the library's ids change from run to run.
 """
 
@@ -68,7 +68,9 @@ def train(words: list[tuple[str, int]], options: dict[str, Any]) -> tuple[list[s
 
 def main() -> None:
     """Writes the table beside this file."""
-    lines = [f"# Made by bpe_training.py with tokenizers {tokenizers.__version__}; do not edit."]
+    lines = [
+        f"# Made by make_bpe_training.py with tokenizers {tokenizers.__version__}; do not edit."
+    ]
     for name, words, options in CASES:
         vocab, merges = train(words, options)
         if any(train(words, options) != (vocab, merges) for _ in range(4)):
