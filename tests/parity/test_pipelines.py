@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -57,7 +58,7 @@ def _compare(ours: jeton.Tokenizer, theirs: Any, texts: list[str]) -> None:
         for other, around in ((None, False), (None, True), (pair, True)):
             _compare_encodings(ours, theirs, text, other, around)
         theirs.encode_special_tokens = True
-        expected = _outcome(lambda text=text: theirs.encode(text, add_special_tokens=False))
+        expected = _outcome(partial(theirs.encode, text, add_special_tokens=False))
         theirs.encode_special_tokens = False
         if expected is None:
             with pytest.raises(EncodeError):
@@ -91,7 +92,7 @@ def _compare_encodings(
 
 def _compare_decoded(ours: jeton.Tokenizer, theirs: Any, ids: list[int]) -> None:
     for skip in (False, True):
-        expected = _outcome(lambda skip=skip: theirs.decode(ids, skip_special_tokens=skip))
+        expected = _outcome(partial(theirs.decode, ids, skip_special_tokens=skip))
         if expected is not PANIC:
             assert ours.decode(ids, skip_special_tokens=skip) == expected, ids
 
