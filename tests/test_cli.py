@@ -214,6 +214,7 @@ class TestDecode:
             (b'{"tokens": []}', "expected"),
             (b"{", "not JSON"),
             (b"\x93NUMPY\x01", "-: not a whole .npy file"),
+            (b"\x93NUMPY\x01\x00\x04\x00{'(\n", "-: not a whole .npy file"),
             (b"5000", "5000"),
         ],
     )

@@ -63,6 +63,19 @@ def test_an_interrupt_leaves_nothing_half_written(tokenizer: str, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_pipe_or_a_link_as_output_stays_one(tokenizer: str, tmp_path: Path) -> None:
+    pipe, link, target = (tmp_path / name for name in ("pipe", "link", "target"))
+    os.mkfifo(pipe)
+    link.symlink_to(target)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
+        for output in (pipe, link):
+            command = [*JETON, "encode", tokenizer, "-q", "-o", str(output)]
+            subprocess.run(command, input=b"ab", check=True, timeout=60)
+        assert reader.communicate(timeout=60)[0] == b"97 98\n"
+    assert pipe.is_fifo() and link.is_symlink()
+    assert target.read_bytes() == b"97 98\n"
+
+
 def test_no_colour_in_a_pipe(tokenizer: str) -> None:
     for arguments in (["inspect", tokenizer, "some text"], ["inspect", tokenizer]):
         output = subprocess.run([*JETON, *arguments], capture_output=True, check=True)

@@ -232,3 +232,13 @@ def test_composed_tokenizers_obey_the_rules() -> None:
     assert tok.encode("ab c") == [0, 1, 2]
     assert tok.decode([0, 1]) == "a b"
     assert pickle.loads(pickle.dumps(tok)) == tok
+
+
+def test_the_largest_id_costs_nothing() -> None:
+    largest = 2**32 - 1
+    tok = RANKS.replace(added_tokens=[jeton.AddedToken("<|last|>", largest, special=True)])
+    assert tok.vocab[b"<|last|>"] == tok.max_id == largest
+    assert len(tok.vocab) == tok.vocab_size
+    assert tok.encode("<|last|>", special="allow") == [largest]
+    assert tok.decode([largest]) == "<|last|>"
+    assert list(tok.vocab.values()) == sorted(tok.vocab.values())

@@ -130,6 +130,10 @@ class TokenBatch:
         """
         import numpy as np
 
+        if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
+            raise ArgumentTypeError(
+                f"rows must be an iterable of sequences of ids, not {type(rows).__name__}"
+            )
         arrays = [
             _integers(f"rows[{number}]", row, np.dtype(np.uint32))
             for number, row in enumerate(rows)
@@ -214,9 +218,17 @@ class TokenBatch:
         """
         import numpy as np
 
+        for name, value in (
+            ("length", 0 if length is None else length),
+            ("pad_id", pad_id),
+            ("multiple_of", multiple_of),
+        ):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+                raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
+        multiple_of = int(multiple_of)
         lengths = self.lengths
         longest = int(lengths.max()) if len(self) else 0
-        width = longest if length is None else length
+        width = longest if length is None else int(length)
         if width < 0 or multiple_of < 1:
             raise ArgumentError(
                 f"length must not be negative and multiple_of at least 1, not {width} and "

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jeton import _core
+from jeton.components._base import check_text
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -82,6 +83,10 @@ def load(
     open_path: object = os.fspath(source) if isinstance(source, os.PathLike) else source
     if not isinstance(open_path, str):
         raise ArgumentTypeError(f"source must be a name or a path, not {type(source).__name__}")
+    check_text("source", open_path)
+    for argument, text in (("encoding", encoding), ("pattern", pattern)):
+        if text is not None:
+            check_text(argument, text)
     name = registry.known_name(open_path) if isinstance(source, str) else None
     if name is not None:
         _refuse(
@@ -155,6 +160,7 @@ def special_ids(special_tokens: Mapping[str, int]) -> list[tuple[str, int]]:
     for token, id in special_tokens.items():
         if not isinstance(token, str) or isinstance(id, bool) or not isinstance(id, int):
             raise ArgumentTypeError(f"special_tokens must map str to int, not {token!r} to {id!r}")
+        check_text(f"special_tokens: {token!r}", token)
         if not 0 <= id < 1 << 32:
             raise ArgumentError(f"special_tokens: {token!r} has id {id}, which is no 32-bit number")
     return list(special_tokens.items())

@@ -269,6 +269,9 @@ class TiktokenEncoding:
     ) -> list[str]:
         """As `decode`, of many rows."""
         _check_threads(num_threads)
+        if errors not in ("replace", "strict", "ignore"):
+            # As in tiktoken, the name of a handler matters only where there is something to handle.
+            return [self.decode(tokens, errors) for tokens in batch]
         return _in_range(lambda: self._tokenizer.decode_batch(batch, errors=errors))
 
     def decode_bytes_batch(

@@ -141,9 +141,7 @@ class Tokenizer:
             FormatError: It is not what the format says; the message names the place.
             UnsupportedError: It holds something that cannot be honoured exactly.
         """
-        if not isinstance(text, str):
-            raise ArgumentTypeError(f"text must be a str, not {type(text).__name__}")
-        return cls._of_core(_core.Tokenizer.from_json(text))
+        return cls._of_core(_core.Tokenizer.from_json(_base.check_text("text", text)))
 
     @classmethod
     def from_ranks(
@@ -173,8 +171,11 @@ class Tokenizer:
             [256, 98, 97]
         """
         specials = special_ids({} if special_tokens is None else special_tokens)
-        if not isinstance(pattern, str):
-            raise ArgumentTypeError(f"pattern must be a str, not {type(pattern).__name__}")
+        _base.check_text("pattern", pattern)
+        if not isinstance(ranks, Mapping):
+            raise ArgumentTypeError(
+                f"ranks must map tokens to ids, not be a {type(ranks).__name__}"
+            )
         return cls._of_core(_core.Tokenizer.from_ranks(dict(ranks), pattern, specials))
 
     # Text to ids
@@ -397,8 +398,7 @@ class Tokenizer:
             >>> jeton.CharTrainer().train("hello").decode([1, 3, 2, 0])
             'hole'
         """
-        if errors not in ("replace", "strict", "ignore"):
-            _check_error_handler(errors)
+        _check_error_handler(errors)
         return self._core.decode(ids, skip_special_tokens, errors)
 
     def decode_bytes(self, ids: Iterable[int], *, skip_special_tokens: bool = False) -> bytes:
@@ -430,8 +430,7 @@ class Tokenizer:
             >>> tok.decode_batch([[1, 3], [2, 0]])
             ['ho', 'le']
         """
-        if errors not in ("replace", "strict", "ignore"):
-            _check_error_handler(errors)
+        _check_error_handler(errors)
         return self._core.decode_batch(batch, skip_special_tokens, errors)
 
     # What is in it
@@ -711,7 +710,9 @@ def _path(name: str, value: str | os.PathLike[str]) -> str:
     path: object = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(path, str):
         raise ArgumentTypeError(f"{name} must be a path, not {type(value).__name__}")
-    return path
+    if not path:
+        raise ArgumentError(f"{name} is empty: name a file or a folder")
+    return _base.check_text(name, path)
 
 
 def _from_image(image: bytes) -> Tokenizer:
@@ -757,9 +758,11 @@ def _stored(name: str, component: object, stage: type[Component]) -> dict[str, A
 def _check_error_handler(errors: str) -> None:
     if not isinstance(errors, str):
         raise ArgumentTypeError(f"errors must be a str, not {type(errors).__name__}")
+    if errors in ("replace", "strict", "ignore"):
+        return
     try:
         codecs.lookup_error(errors)
-    except LookupError:
+    except (LookupError, ValueError):
         raise ArgumentError(
             f'errors={errors!r} is no way to handle errors; "replace", "strict" and "ignore" are'
         ) from None

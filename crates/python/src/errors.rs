@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 use jeton_core::{Error, ErrorKind};
+use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -55,6 +56,10 @@ pub fn guard<T>(py: Python<'_>, body: impl FnOnce() -> Outcome<T>) -> PyResult<T
 #[cold]
 fn exception(py: Python<'_>, failure: Failure) -> PyErr {
     match failure {
+        Failure::Python(error) if error.is_instance_of::<PyUnicodeEncodeError>(py) => {
+            let message = format!("a str is not valid Unicode: {}", error.value(py));
+            raise(py, "ArgumentError", message)
+        }
         Failure::Python(error) => error,
         Failure::Core(error) => raise(py, class_of(error.kind()), error.to_string()),
         Failure::NotText(bytes) => not_text(py, &bytes),

@@ -3,6 +3,7 @@
 //! Look here for what each call hands to the core. Arguments arrive in a fixed order; names,
 //! defaults and documentation are the Python class's.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
@@ -424,11 +425,17 @@ impl Tokenizer {
     fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         guard(py, || {
             let vocab = PyDict::new(py);
-            let ids = 0..self.max_id().map_or(0, |max| max + 1);
-            for (id, token) in ids.filter_map(|id| Some((id, self.core.token_bytes(id)?))) {
+            let stages = self.core.stages();
+            let own = stages.model.vocab().iter().map(|(_, id)| id);
+            let added = stages.added_tokens.iter().map(|token| token.id);
+            let ids: BTreeSet<u32> = own.chain(added).collect();
+            for (id, token) in ids
+                .into_iter()
+                .filter_map(|id| Some((id, self.core.token_bytes(id)?)))
+            {
                 vocab.set_item(PyBytes::new(py, token), id)?;
             }
-            for added in &self.core.stages().added_tokens {
+            for added in &stages.added_tokens {
                 vocab.set_item(PyBytes::new(py, added.content.as_bytes()), added.id)?;
             }
             Ok(vocab)

@@ -110,7 +110,15 @@ def echo_note(message: str) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path to write to, which becomes `path` when all went well and vanishes otherwise."""
+    """A path to write to, which becomes `path` when all went well and vanishes otherwise.
+
+    A link stays a link; a device or a pipe is written to as it is, never replaced by a file.
+    """
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    if path.is_symlink():
+        path = path.resolve()
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield partial

@@ -10,6 +10,7 @@ import contextlib
 import io
 import json
 import sys
+import tokenize
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -139,7 +140,7 @@ def read_array(file: BinaryIO, place: str) -> npt.NDArray[np.integer]:
     """
     try:
         array: npt.NDArray[np.integer] = np.load(file, allow_pickle=False)
-    except (ValueError, EOFError, SyntaxError):
+    except (ValueError, EOFError, SyntaxError, tokenize.TokenError):
         raise FormatError(f"{place}: not a whole .npy file of numbers") from None
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise FormatError(

@@ -40,6 +40,19 @@ def check_fields(value: Any) -> None:
             )
 
 
+def check_text(name: str, value: object) -> str:
+    """Checks that the argument called `name` is a `str` of valid Unicode."""
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{name} must be a str, not {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(
+            f"{name} is not valid Unicode: there is a lone surrogate at position {error.start}"
+        ) from None
+    return value
+
+
 def one_of(owner: object, field: str, value: str, choices: tuple[str, ...]) -> None:
     """Checks that a field holds one of the words it may."""
     if value not in choices:
@@ -116,9 +129,9 @@ def read_stored(stage: str, stored: dict[str, Any] | None) -> Any:
 
 def read_json(stage: str, text: str) -> Any:
     """A component of a stage, from what stands in a `tokenizer.json`."""
-    if not isinstance(text, str):
-        raise ArgumentTypeError(f"text must be a str, not {type(text).__name__}")
-    return read_stored(stage, json.loads(_core.canonical_component(stage, text)))
+    return read_stored(
+        stage, json.loads(_core.canonical_component(stage, check_text("text", text)))
+    )
 
 
 @dataclasses.dataclass(frozen=True)
