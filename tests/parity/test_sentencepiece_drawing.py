@@ -7,8 +7,9 @@ import random
 from pathlib import Path
 from typing import Any
 
-import jeton
 import pytest
+
+import jeton
 from conftest import Scale
 from jeton.errors import UnsupportedError
 from nasty import strings

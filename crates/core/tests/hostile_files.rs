@@ -153,6 +153,10 @@ fn run<T>(
     assert!(slowest < Duration::from_secs(20), "{slowest:?}");
 }
 
+#[expect(
+    clippy::ptr_arg,
+    reason = "seeds are whole files, and this takes one of them"
+)]
 fn damage_bytes(file: &Vec<u8>, rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut file = file.clone();
     mutate(&mut file, rng);

@@ -82,17 +82,18 @@ def _sizes(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
 
 def _stages(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
     yield "added tokens", f"{len(tok.added_tokens):,}" if tok.added_tokens else "none"
-    yield from _steps("normalizer", tok.normalizer)
+    own = "the model's own" if isinstance(tok.model, models.SentencePiece) else "none"
+    yield from _steps("normalizer", tok.normalizer, own)
     yield from _steps("pre-tokenizer", tok.pre_tokenizer)
     yield "model", _model(tok)
     yield from _steps("post-processor", tok.post_processor)
-    yield from _steps("decoder", tok.decoder)
+    yield from _steps("decoder", tok.decoder, own)
 
 
-def _steps(label: str, stage: Component | None) -> Iterator[tuple[str, str]]:
-    """A stage, or each step of a sequence."""
+def _steps(label: str, stage: Component | None, missing: str = "none") -> Iterator[tuple[str, str]]:
+    """A stage, or each step of a sequence; `missing` where there is none."""
     if stage is None:
-        yield label, "none"
+        yield label, missing
         return
     steps: tuple[Component, ...] = getattr(stage, "steps", (stage,))
     for position, step in enumerate(steps):
@@ -100,12 +101,12 @@ def _steps(label: str, stage: Component | None) -> Iterator[tuple[str, str]]:
 
 
 def _told(step: Component) -> str:
-    """A step as its name and what it was told; patterns as they are written."""
+    """A step as its name and what it was told; patterns as they are written, `·` for a space."""
     told = [type(step).__name__]
     for field in dataclasses.fields(step):
         value = getattr(step, field.name)
         if value != field.default:
-            shown = value.source if isinstance(value, Regex) else repr(value)
+            shown = value.source.replace(" ", "·") if isinstance(value, Regex) else repr(value)
             told.append(f"{field.name}={shown}")
     return " ".join(told)
 
