@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import jeton
+from jeton.errors import FormatError
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -99,7 +100,7 @@ def nasty(rng: random.Random) -> str:
     return "".join(parts)
 
 
-def train(options: dict[str, Any]) -> bytes:
+def train(options: dict[str, Any], **more: Any) -> bytes:
     options = dict(options)
     if options["byte_fallback"]:
         options["vocab_size"] += 256
@@ -111,6 +112,7 @@ def train(options: dict[str, Any]) -> bytes:
         minloglevel=3,
         num_threads=1,
         **options,
+        **more,
     )
     return file.getvalue()
 
@@ -154,3 +156,54 @@ def test_trained_models(number: int, tmp_path: Path) -> None:
     for _ in range(100):
         ids = [rng.randrange(judge.vocab_size()) for _ in range(rng.randint(1, 12))]
         assert tokenizer.decode(ids) == judge.decode(ids), (options, ids)
+
+
+FIRST = {name: values[0] for name, values in OPTIONS.items()}
+
+
+def _field(number: int, value: bytes) -> bytes:
+    """A field of a protocol buffer message that holds bytes."""
+    length = bytearray()
+    left = len(value)
+    while left >= 0x80:
+        length.append(left & 0x7F | 0x80)
+        left >>= 7
+    return bytes([number << 3 | 2, *length, left]) + value
+
+
+@pytest.mark.parametrize("model_type", OPTIONS["model_type"])
+def test_self_test_data(model_type: str, tmp_path: Path) -> None:
+    """The samples that a file brings along pass; a file that fails one is refused."""
+    file = train({**FIRST, "model_type": model_type, "byte_fallback": False})
+    judge = sentencepiece.SentencePieceProcessor(model_proto=file)
+    samples = b""
+    rng = random.Random(3)
+    for text in [*LINES[:10], *(nasty(rng) for _ in range(40))]:
+        text = text.replace("\0", "")
+        pieces = " ".join(judge.encode(text, out_type=str))
+        samples += _field(1, _field(1, text.encode()) + _field(2, pieces.encode()))
+    path = tmp_path / "test.model"
+    path.write_bytes(file + _field(4, samples))
+    assert jeton.load(path).encode(LINES[0]) == judge.encode(LINES[0])
+
+    wrong = _field(1, _field(1, b"the test") + _field(2, "▁the ▁ tes t x".encode()))
+    path.write_bytes(file + _field(4, samples + wrong))
+    with pytest.raises(FormatError, match="self_test_data: sample 50"):
+        jeton.load(path)
+
+
+def test_denormalization(tmp_path: Path) -> None:
+    """Decoded text goes through the character map that the file has for it."""
+    rules = tmp_path / "rules.tsv"
+    rules.write_text("74\t54 54\n65 73\t45\n", encoding="utf-8")
+    file = train(FIRST, denormalization_rule_tsv=str(rules))
+    path = tmp_path / "test.model"
+    path.write_bytes(file)
+    judge = sentencepiece.SentencePieceProcessor(model_proto=file)
+    tokenizer = jeton.load(path)
+    assert "TT" in judge.decode(judge.encode("the tests"))
+    rng = random.Random(2)
+    for text in ["the tests", *(nasty(rng) for _ in range(200))]:
+        ids = judge.encode(text)
+        assert tokenizer.encode(text) == ids, text
+        assert tokenizer.decode(ids) == judge.decode(ids), text

@@ -11,6 +11,7 @@ import pytest
 
 import jeton
 from conftest import Scale
+from jeton.components import decoders, normalizers
 from jeton.errors import UnsupportedError
 from nasty import strings
 from test_sentencepiece import OPTIONS, nasty, train
@@ -116,6 +117,17 @@ def test_what_cannot_be_converted(tmp_path: Path) -> None:
     _, tokenizer = _pair(tmp_path, normalization_rule_name="identity")
     with pytest.raises(UnsupportedError, match="this Unigram model"):
         tokenizer.save(tmp_path / "tokenizer.json")
+
+
+def test_stages(tmp_path: Path) -> None:
+    """The stages of a file can be looked at, and all but the model be replaced."""
+    _, tokenizer = _pair(tmp_path)
+    assert tokenizer.normalizer == normalizers.SentencePiece()
+    assert tokenizer.decoder == decoders.SentencePiece()
+    assert tokenizer.replace(normalizer=tokenizer.normalizer) == tokenizer
+    with_more = tokenizer.with_added_tokens(["<|end|>"])
+    assert with_more.special_tokens.keys() - tokenizer.special_tokens.keys() == {"<|end|>"}
+    assert with_more.encode("the test") == tokenizer.encode("the test")
 
 
 def test_what_cannot_be_drawn(tmp_path: Path) -> None:

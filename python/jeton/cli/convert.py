@@ -18,6 +18,7 @@ from jeton.cli.terminal import shorten, table
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.cli.verify import Check, compare, library_encoder, pattern_of, sample_texts
 from jeton.errors import FileError, JetonError, UnsupportedError
+from jeton.tokenizer import SpecialPolicy
 
 __all__ = ["convert"]
 
@@ -111,7 +112,9 @@ def _verify(tok: jeton.Tokenizer, written: Path) -> list[Check]:
     library = library_encoder(written, pattern, specials)
     if library is not None:
         name, encode = library
-        checks.append(compare(name, lambda text: tok.encode(text, special="allow"), encode, texts))
+        # To SentencePiece, control pieces in text are text.
+        special: SpecialPolicy = "ignore" if name == "sentencepiece" else "allow"
+        checks.append(compare(name, lambda text: tok.encode(text, special=special), encode, texts))
     return checks
 
 

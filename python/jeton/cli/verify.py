@@ -152,5 +152,7 @@ def _tiktoken(path: Path, pattern: str | None, specials: dict[str, int]) -> Enco
 def _sentencepiece(path: Path, pattern: str | None, specials: dict[str, int]) -> Encode | None:
     import sentencepiece
 
+    if not path.read_bytes().startswith(b"\n"):
+        return None  # ranks, as Llama 3 has them
     theirs: Any = sentencepiece.SentencePieceProcessor(model_file=str(path))
     return lambda text: theirs.encode(text)

@@ -19,6 +19,7 @@ __all__ = [
     "Fuse",
     "Metaspace",
     "Replace",
+    "SentencePiece",
     "Sequence",
     "Strip",
     "WordPiece",
@@ -112,6 +113,16 @@ class Fuse(Decoder):
     """All tokens made one."""
 
     TYPE: ClassVar[str] = "Fuse"
+
+
+@dataclass(frozen=True)
+class SentencePiece(Decoder):
+    """What the `.model` file of the SentencePiece model says of decoded text.
+
+    It belongs to a `SentencePiece` model and goes with no other.
+    """
+
+    TYPE: ClassVar[str] = "SentencePiece"
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ __all__ = [
     "Precompiled",
     "Prepend",
     "Replace",
+    "SentencePiece",
     "Sequence",
     "Strip",
     "StripAccents",
@@ -99,6 +100,16 @@ class Nmt(Normalizer):
     """The clean-up of neural machine translation: controls removed, odd white space a space."""
 
     TYPE: ClassVar[str] = "Nmt"
+
+
+@dataclass(frozen=True)
+class SentencePiece(Normalizer):
+    """What the `.model` file of the SentencePiece model says of text before it is encoded.
+
+    It belongs to a `SentencePiece` model and goes with no other.
+    """
+
+    TYPE: ClassVar[str] = "SentencePiece"
 
 
 @dataclass(frozen=True)

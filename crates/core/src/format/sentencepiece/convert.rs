@@ -56,6 +56,7 @@ fn convert(stages: &Stages) -> Result<Stages> {
             "a SentencePiece model without SentencePiece's decoder",
         ));
     };
+    let bpe = convert_model(model)?;
     let mut added_tokens = stages.added_tokens.clone();
     added_tokens.extend(user_defined(model, normalizer)?);
     added_tokens.sort_by_key(|token| token.id);
@@ -63,7 +64,7 @@ fn convert(stages: &Stages) -> Result<Stages> {
         added_tokens,
         normalizer: convert_normalizer(normalizer)?,
         pre_tokenizer: stages.pre_tokenizer.clone(),
-        model: Model::Bpe(convert_model(model)?),
+        model: Model::Bpe(bpe),
         post_processor: stages.post_processor.clone(),
         decoder: Some(convert_decoder(decoder)?),
         truncation: stages.truncation.clone(),
