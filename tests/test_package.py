@@ -20,6 +20,8 @@ PUBLIC = [
     "PaddedBatch",
     "TokenBatch",
     "Tokenizer",
+    "WordCounts",
+    "WordPieceTrainer",
     "__version__",
     "components",
     "errors",
@@ -108,6 +110,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.loading",
         "jeton.tokenizer",
         "jeton.trainers",
+        "jeton.word_counts",
     }
 
 

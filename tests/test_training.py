@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -117,3 +118,89 @@ def test_a_path_is_no_text(tmp_path: Path) -> None:
     assert set(jeton.CharTrainer().train(path).vocab) == {b"a", b"b", b"c"}
     with pytest.raises(jeton.errors.ArgumentError, match="pathlib"):
         jeton.CharTrainer().train(str(path))
+
+
+def test_forms_of_a_corpus(tmp_path: Path) -> None:
+    lines = [line for text in TEXTS for line in text.splitlines(keepends=True)]
+    trainer = jeton.BPETrainer(330)
+    expected = trainer.train(lines)
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress("".join(lines).encode()))
+    rows = [{"n": n, "body": line} for n, line in enumerate(lines)]
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert trainer.train(tmp_path / "a.txt.gz") == expected
+    assert trainer.train([tmp_path / "b.jsonl"], field="body") == expected
+    with pytest.raises(
+        jeton.errors.FormatError, match=r"b\.jsonl: line 1: .*field 'text'|\"text\""
+    ):
+        trainer.train(tmp_path / "b.jsonl")
+    with pytest.raises(jeton.errors.ArgumentError, match="did you mean 'strict'"):
+        trainer.train(lines, errors="strct")  # type: ignore[arg-type]
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "c.parquet"
+    parquet.write_table(pyarrow.table({"text": [*TEXTS, None]}), path)
+    trainer = jeton.BPETrainer(330)
+    assert trainer.train(path) == trainer.train(TEXTS)
+    with pytest.raises(jeton.errors.FormatError, match="did you mean 'text'"):
+        trainer.train(path, field="txt")
+
+
+def test_a_ladder_of_sizes() -> None:
+    ladder = jeton.BPETrainer([300, 260, 330]).train_all(TEXTS)
+    assert list(ladder) == [260, 300, 330]
+    for size, tok in ladder.items():
+        assert tok == jeton.BPETrainer(size).train(TEXTS)
+
+
+def test_word_counts(tmp_path: Path) -> None:
+    counts = jeton.WordCounts.count(TEXTS)
+    counts.save(tmp_path / "x.counts")
+    again = jeton.WordCounts.load(tmp_path / "x.counts")
+    assert again.items() == counts.items()
+    trainer = jeton.BPETrainer(330)
+    assert trainer.train(again) == trainer.train(TEXTS)
+    twice = counts.merged(jeton.WordCounts([("new", 1)]))
+    assert (len(twice), twice.total) == (len(counts) + 1, counts.total + 1)
+    assert len(twice.at_least(2)) < len(twice)
+
+
+def test_wordpiece_equals_tokenizers() -> None:
+    pytest.importorskip("tokenizers")
+    from tokenizers import Tokenizer, models, trainers
+    from tokenizers import normalizers as theirs_norm
+    from tokenizers import pre_tokenizers as theirs_pre
+
+    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    ours = jeton.WordPieceTrainer(150).train(TEXTS)
+    theirs = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    theirs.normalizer = theirs_norm.BertNormalizer()
+    theirs.pre_tokenizer = theirs_pre.BertPreTokenizer()
+    theirs.train_from_iterator(
+        TEXTS,
+        trainers.WordPieceTrainer(vocab_size=150, special_tokens=specials, show_progress=False),
+    )
+    # Whose ids the marked letters have, and so who wins a tie, varies there from run to run: what
+    # is certain are the alphabet, and how many tokens there are.
+    vocab = {token.decode() for token in ours.vocab}
+    letters = {token for token in theirs.get_vocab() if len(token.removeprefix("##")) == 1}
+    assert letters == {token for token in vocab if len(token.removeprefix("##")) == 1}
+    assert len(vocab) == theirs.get_vocab_size()
+    assert ours.bytes_to_id("[MASK]") == 4
+    for text in TEXTS[:3]:
+        assert ours.decode(ours.encode(text))
+        assert b"[UNK]" not in [ours.id_to_bytes(id) for id in ours.encode(text)]
+
+
+def test_progress_is_told() -> None:
+    steps: list[object] = []
+    jeton.BPETrainer(330).train(TEXTS, watch=steps.append)
+    assert steps
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        jeton.BPETrainer(330).train(TEXTS, watch=interrupt)

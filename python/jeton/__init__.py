@@ -16,7 +16,8 @@ from jeton.encoding import Encoding, PaddedBatch, TokenBatch
 from jeton.errors import JetonError
 from jeton.loading import load
 from jeton.tokenizer import Tokenizer
-from jeton.trainers import BPETrainer, CharTrainer
+from jeton.trainers import BPETrainer, CharTrainer, WordPieceTrainer
+from jeton.word_counts import WordCounts
 
 __all__ = [
     "AddedToken",
@@ -27,6 +28,8 @@ __all__ = [
     "PaddedBatch",
     "TokenBatch",
     "Tokenizer",
+    "WordCounts",
+    "WordPieceTrainer",
     "__version__",
     "components",
     "errors",

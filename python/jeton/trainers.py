@@ -2,33 +2,107 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from jeton import _core
 from jeton.components import (
     AddedToken,
-    _base,
     decoders,
     models,
     normalizers,
     post_processors,
     pre_tokenizers,
 )
-from jeton.corpus import batches, texts_of, texts_or_text
+from jeton.corpus import Progress, count, merging, texts_or_text
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
 from jeton.tokenizer import Tokenizer
+from jeton.word_counts import Corpus, WordCounts, first_stages, named_pre_tokenizer
 
-__all__ = ["BPETrainer", "CharTrainer"]
+__all__ = ["BPETrainer", "CharTrainer", "WordPieceTrainer"]
 
 
-class BPETrainer:
+class _WordTrainer:
+    """What trainers from words share: the stages around the model, and counting."""
+
+    def __init__(
+        self,
+        parameters: dict[str, Any],
+        *,
+        pattern: str | None,
+        default_pattern: str | None,
+        normalizer: normalizers.Normalizer | None,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None,
+        post_processor: post_processors.PostProcessor | None,
+        decoder: decoders.Decoder | None,
+        special_tokens: Iterable[str],
+    ) -> None:
+        self.special_tokens = _special_tokens(special_tokens)
+        self.parameters = {**parameters, "special_tokens": list(self.special_tokens)}
+        _core.check_bpe_training(self.parameters)
+        if pattern is not None and pre_tokenizer is not None:
+            raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
+        if pattern is None and pre_tokenizer is None:
+            pattern = default_pattern
+        self.normalizer = normalizer
+        self.pre_tokenizer = pre_tokenizer if pattern is None else named_pre_tokenizer(pattern)
+        self.post_processor = post_processor
+        self.decoder = decoder
+        self._first_stages()
+
+    def _first_stages(self) -> str:
+        for name, component, stage in (
+            ("post_processor", self.post_processor, post_processors.PostProcessor),
+            ("decoder", self.decoder, decoders.Decoder),
+        ):
+            if component is not None and not isinstance(component, stage):
+                raise ArgumentTypeError(
+                    f"{name} must be one of jeton.components.{name}s, "
+                    f"not {type(component).__name__}"
+                )
+        return first_stages(self.normalizer, self.pre_tokenizer, self.special_tokens)
+
+    def _counts(
+        self,
+        data: Corpus,
+        field: str | None,
+        errors: str,
+        watch: Callable[[Progress], None] | None,
+    ) -> _core.WordCounts:
+        if isinstance(data, WordCounts):
+            return data.core
+        counter = _core.WordCounter(self._first_stages())
+        count(counter, data, field=field, errors=errors, watch=watch)
+        return counter.finish()
+
+    def _tokenizer(self, model: models.Model) -> Tokenizer:
+        tokens = [
+            AddedToken(token, id, special=True) for id, token in enumerate(self.special_tokens)
+        ]
+        tokenizer = Tokenizer(
+            model,
+            normalizer=self.normalizer,
+            pre_tokenizer=self.pre_tokenizer,
+            post_processor=self.post_processor,
+            decoder=self._decoder() if self.decoder is None else self.decoder,
+            added_tokens=tokens,
+        )
+        return _as_stored(tokenizer)
+
+    def _decoder(self) -> decoders.Decoder:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(vocab_size={self.parameters['vocab_size']})"
+
+
+class BPETrainer(_WordTrainer):
     r"""Trains byte pair encodings: the most frequent pair of neighbours becomes a token, and again.
 
     Args:
-        vocab_size: How many tokens there are in the end, special ones and alphabet included.
+        vocab_size: How many tokens there are in the end, special ones and alphabet included; or
+            several such sizes, for `train_all`.
         pattern: How text is cut into words, which no merge crosses: the name of a known pattern
             (`"gpt2"`, `"gpt4"`, `"gpt4o"`, `"llama3"`, `"qwen2"`, `"whitespace"`, `"none"`, …), or
             an expression in tiktoken's dialect whose matches are the words.
@@ -44,6 +118,8 @@ class BPETrainer:
             vocabulary, or its `"characters"`.
         initial_alphabet: Characters that are in the alphabet though the corpus may lack them.
         limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
+        character_coverage: What share of the corpus's characters the alphabet shall make up, as
+            `0.9995`; the rarest beyond that are dropped.
         unk_token: What stands for a character outside the alphabet; one of `special_tokens`.
         continuing_subword_prefix: Put before each character but the first of a word, as `"##"`.
         end_of_word_suffix: Put after the last character of a word, as `"</w>"`.
@@ -67,7 +143,7 @@ class BPETrainer:
 
     def __init__(
         self,
-        vocab_size: int = 30_000,
+        vocab_size: int | Sequence[int] = 30_000,
         *,
         pattern: str | None = None,
         normalizer: normalizers.Normalizer | None = None,
@@ -80,101 +156,111 @@ class BPETrainer:
         alphabet: Literal["bytes", "characters"] = "bytes",
         initial_alphabet: Iterable[str] = (),
         limit_alphabet: int | None = None,
+        character_coverage: float | None = None,
         unk_token: str | None = None,
         continuing_subword_prefix: str | None = None,
         end_of_word_suffix: str | None = None,
         separate_suffix: bool = False,
         tie_break: Literal["huggingface", "lexicographic", "alphabetic", "first"] = "huggingface",
     ) -> None:
-        self.special_tokens = _special_tokens(special_tokens)
-        self.parameters: dict[str, Any] = {
-            "vocab_size": vocab_size,
-            "min_frequency": min_frequency,
-            "max_token_length": max_token_length,
-            "alphabet": alphabet,
-            "initial_alphabet": list(initial_alphabet),
-            "limit_alphabet": limit_alphabet,
-            "special_tokens": list(self.special_tokens),
-            "unk_token": unk_token,
-            "continuing_subword_prefix": continuing_subword_prefix,
-            "end_of_word_suffix": end_of_word_suffix,
-            "separate_suffix": separate_suffix,
-            "tie_break": tie_break,
-        }
-        _core.check_bpe_training(self.parameters)
-        if pattern is not None and pre_tokenizer is not None:
-            raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
-        self.normalizer = normalizer
-        self.pre_tokenizer = (
-            _pre_tokenizer("gpt4" if pattern is None else pattern)
-            if pre_tokenizer is None
-            else pre_tokenizer
+        self.vocab_sizes = _sizes(vocab_size)
+        super().__init__(
+            {
+                "vocab_size": max(self.vocab_sizes),
+                "min_frequency": min_frequency,
+                "max_token_length": max_token_length,
+                "alphabet": alphabet,
+                "initial_alphabet": list(initial_alphabet),
+                "limit_alphabet": limit_alphabet,
+                "character_coverage": character_coverage,
+                "unk_token": unk_token,
+                "continuing_subword_prefix": continuing_subword_prefix,
+                "end_of_word_suffix": end_of_word_suffix,
+                "separate_suffix": separate_suffix,
+                "tie_break": tie_break,
+            },
+            pattern=pattern,
+            default_pattern="gpt4",
+            normalizer=normalizer,
+            pre_tokenizer=pre_tokenizer,
+            post_processor=post_processor,
+            decoder=decoder,
+            special_tokens=special_tokens,
         )
-        self.post_processor = post_processor
-        self.decoder = decoder
-        self._first_stages()
 
-    def train(self, data: str | os.PathLike[str] | Iterable[str]) -> Tokenizer:
-        """The tokenizer that a corpus asks for.
+    def train(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        watch: Callable[[Progress], None] | None = None,
+    ) -> Tokenizer:
+        """The tokenizer that a corpus asks for; of several sizes, the largest.
 
         The result depends on the corpus alone, not on the number of threads.
 
         Args:
             data: An iterable of texts; or the path of a file of UTF-8, of a folder of such files,
-                or a pattern of paths such as `"corpus/*.txt"`. A file is taken line by line.
+                or a pattern of paths such as `"corpus/*.txt"`; or a list of `pathlib.Path`; or
+                `WordCounts`. A file is taken line by line. Files may be compressed by gzip or
+                Zstandard; `.jsonl` and `.ndjson` are JSON lines, `.parquet` is a table.
+            field: The field of JSON lines, or the column of a table, that holds the text; `"text"`
+                if not given. Given, every file that is no table is taken to be JSON lines.
+            errors: What becomes of bytes that are not UTF-8: an error, U+FFFD, or nothing.
+            watch: Called every now and then with how far the work has come.
 
         Raises:
             MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
             TrainingError: A `vocab_size` that does not hold the special tokens and the alphabet.
         """
-        counter = _core.WordCounter(self._first_stages())
-        for batch in batches(texts_of(data)):
-            counter.count(batch)
-        model = models.from_core(counter.finish().train_bpe(self.parameters))
-        tokens = [
-            AddedToken(token, id, special=True) for id, token in enumerate(self.special_tokens)
-        ]
-        tokenizer = Tokenizer(
-            model,
-            normalizer=self.normalizer,
-            pre_tokenizer=self.pre_tokenizer,
-            post_processor=self.post_processor,
-            decoder=self._decoder() if self.decoder is None else self.decoder,
-            added_tokens=tokens,
-        )
-        return _as_stored(tokenizer)
+        largest = max(self.vocab_sizes)
+        return self._train([largest], data, field, errors, watch)[largest]
 
-    def _first_stages(self) -> str:
-        """The stages before the model, in the shape of a `tokenizer.json`."""
-        for name, component, stage in (
-            ("normalizer", self.normalizer, normalizers.Normalizer),
-            ("pre_tokenizer", self.pre_tokenizer, pre_tokenizers.PreTokenizer),
-            ("post_processor", self.post_processor, post_processors.PostProcessor),
-            ("decoder", self.decoder, decoders.Decoder),
-        ):
-            if component is not None and not isinstance(component, stage):
-                raise ArgumentTypeError(
-                    f"{name} must be one of jeton.components.{name}s, "
-                    f"not {type(component).__name__}"
-                )
-        return json.dumps(
-            {
-                "added_tokens": [
-                    {
-                        "id": id,
-                        "content": token,
-                        "special": True,
-                        "single_word": False,
-                        "lstrip": False,
-                        "rstrip": False,
-                        "normalized": False,
-                    }
-                    for id, token in enumerate(self.special_tokens)
-                ],
-                "normalizer": self.normalizer and self.normalizer.to_dict(),
-                "pre_tokenizer": self.pre_tokenizer and self.pre_tokenizer.to_dict(),
-            }
-        )
+    def train_all(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        watch: Callable[[Progress], None] | None = None,
+    ) -> dict[int, Tokenizer]:
+        """The tokenizers of all sizes, by size, from one run; each is what training for it gives.
+
+        Args:
+            data: As for `train`.
+            field: As for `train`.
+            errors: As for `train`.
+            watch: As for `train`.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: A size that does not hold the special tokens and the alphabet.
+
+        Example:
+            >>> import jeton
+            >>> trainer = jeton.BPETrainer([257, 258], pattern="whitespace")
+            >>> {size: tok.merges for size, tok in trainer.train_all(["hello hello help"]).items()}
+            {257: [(b'e', b'l')], 258: [(b'e', b'l'), (b'h', b'el')]}
+        """
+        return self._train(self.vocab_sizes, data, field, errors, watch)
+
+    def _train(
+        self,
+        sizes: Sequence[int],
+        data: Corpus,
+        field: str | None,
+        errors: str,
+        watch: Callable[[Progress], None] | None,
+    ) -> dict[int, Tokenizer]:
+        counts = self._counts(data, field, errors, watch)
+        trained = counts.train_bpe(self.parameters, list(sizes), merging(watch))
+        return {
+            size: self._tokenizer(models.from_core(model))
+            for size, model in zip(sizes, trained, strict=True)
+        }
 
     def _decoder(self) -> decoders.Decoder:
         if self.parameters["alphabet"] == "bytes":
@@ -185,8 +271,106 @@ class BPETrainer:
             return decoders.WordPiece(self.parameters["continuing_subword_prefix"], cleanup=False)
         return decoders.Fuse()
 
-    def __repr__(self) -> str:
-        return f"BPETrainer(vocab_size={self.parameters['vocab_size']})"
+
+class WordPieceTrainer(_WordTrainer):
+    """Trains WordPiece as it was released: the most frequent pair of neighbours becomes a token.
+
+    Args:
+        vocab_size: How many tokens there are in the end, special ones and alphabet included.
+        normalizer: What happens to text first; `None` for BERT's.
+        pre_tokenizer: How text is cut; `None` for BERT's.
+        post_processor: The special tokens around a text, for the tokenizer that comes out.
+        decoder: From tokens back to text, likewise; by default the one that fits.
+        special_tokens: Special tokens; they have the first ids, and no word spans one.
+        unk_token: What stands for a word that no tokens make up; one of `special_tokens`.
+        continuing_subword_prefix: Put before each token but the first of a word.
+        min_frequency: A pair less frequent than this is not merged.
+        max_token_length: Two tokens are merged only if they have fewer characters than this
+            together.
+        initial_alphabet: Characters that are in the alphabet though the corpus may lack them.
+        limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
+        character_coverage: What share of the corpus's characters the alphabet shall make up.
+
+    Raises:
+        ArgumentError: A parameter that makes no sense, by name.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.WordPieceTrainer(40).train(["unwanted, undone and undoing"] * 2)
+        >>> [tok.id_to_bytes(id) for id in tok.encode("undone")]
+        [b'undo', b'##n', b'##e']
+    """
+
+    def __init__(
+        self,
+        vocab_size: int = 30_000,
+        *,
+        normalizer: normalizers.Normalizer | None = None,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
+        post_processor: post_processors.PostProcessor | None = None,
+        decoder: decoders.Decoder | None = None,
+        special_tokens: Iterable[str] = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+        unk_token: str = "[UNK]",
+        continuing_subword_prefix: str = "##",
+        min_frequency: int = 0,
+        max_token_length: int | None = None,
+        initial_alphabet: Iterable[str] = (),
+        limit_alphabet: int | None = None,
+        character_coverage: float | None = None,
+    ) -> None:
+        super().__init__(
+            {
+                "vocab_size": vocab_size,
+                "min_frequency": min_frequency,
+                "max_token_length": max_token_length,
+                "alphabet": "characters",
+                "initial_alphabet": list(initial_alphabet),
+                "limit_alphabet": limit_alphabet,
+                "character_coverage": character_coverage,
+                "unk_token": unk_token,
+                "continuing_subword_prefix": continuing_subword_prefix,
+                "end_of_word_suffix": None,
+                "separate_suffix": False,
+                "tie_break": "huggingface",
+            },
+            pattern=None,
+            default_pattern=None,
+            normalizer=normalizers.BertNormalizer() if normalizer is None else normalizer,
+            pre_tokenizer=(
+                pre_tokenizers.BertPreTokenizer() if pre_tokenizer is None else pre_tokenizer
+            ),
+            post_processor=post_processor,
+            decoder=decoder,
+            special_tokens=special_tokens,
+        )
+
+    def train(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        watch: Callable[[Progress], None] | None = None,
+    ) -> Tokenizer:
+        """The tokenizer that a corpus asks for.
+
+        Args:
+            data: As for `BPETrainer.train`.
+            field: As for `BPETrainer.train`.
+            errors: As for `BPETrainer.train`.
+            watch: As for `BPETrainer.train`.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: A `vocab_size` that does not hold the special tokens and the alphabet.
+        """
+        counts = self._counts(data, field, errors, watch)
+        model = counts.train_wordpiece(self.parameters, merging(watch))
+        return self._tokenizer(models.from_core(model))
+
+    def _decoder(self) -> decoders.Decoder:
+        return decoders.WordPiece(self.parameters["continuing_subword_prefix"])
 
 
 class CharTrainer:
@@ -279,11 +463,15 @@ def _special_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
     return listed
 
 
-def _pre_tokenizer(pattern: str) -> pre_tokenizers.PreTokenizer:
-    if not isinstance(pattern, str):
-        raise ArgumentTypeError(f"pattern must be a str, not {type(pattern).__name__}")
-    stages = json.loads(_core.pattern_pre_tokenizer(pattern))
-    component: pre_tokenizers.PreTokenizer = _base.read_stored(
-        "pre_tokenizer", stages["pre_tokenizer"]
+def _sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
+    if isinstance(vocab_size, int):
+        return (vocab_size,)
+    if isinstance(vocab_size, (list, tuple, range)) and all(
+        isinstance(size, int) for size in vocab_size
+    ):
+        if not vocab_size:
+            raise ArgumentError("vocab_size holds no sizes; give at least one")
+        return tuple(sorted(set(vocab_size)))
+    raise ArgumentTypeError(
+        f"vocab_size must be an int or a list of int, not {type(vocab_size).__name__}"
     )
-    return component

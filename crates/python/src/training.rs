@@ -1,10 +1,13 @@
 //! The classes behind the trainers: counting words, and training from the counts.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
+use jeton_core::corpus::{Corpus, CorpusOptions};
 use jeton_core::format::huggingface;
-use jeton_core::model::bpe::train::{BpeTraining, train_bpe};
+use jeton_core::model::bpe::train::{BpeTraining, Progress, Trained};
+use jeton_core::model::wordpiece::train_wordpiece;
 use jeton_core::model::{self, Vocab, WordLevel};
 use jeton_core::word_counts::{self, FirstStages};
 use jeton_core::{Error, ErrorKind};
@@ -63,6 +66,36 @@ impl WordCounter {
         })
     }
 
+    /// Counts the words of files, on all cores. Calls `watch`, if there is one, with how many bytes
+    /// of text were counted, how many of the files were read, and how many they have.
+    fn count_files(
+        &self,
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        field: Option<String>,
+        errors: &str,
+        watch: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        guard(py, || {
+            let errors = errors.parse()?;
+            let corpus = py.detach(|| Corpus::open(&paths, CorpusOptions { field, errors }))?;
+            let mut blocks = corpus.read(pool::install(py, rayon::current_num_threads)?);
+            while let Some(block) = py.detach(|| blocks.next()) {
+                let block = block?;
+                pool::install(py, || match self.core.lock() {
+                    Ok(mut core) => core.as_mut().map_or(Ok(()), |core| block.count(core)),
+                    Err(_) => Ok(()),
+                })??;
+                py.check_signals()?;
+                if let Some(watch) = watch {
+                    let progress = blocks.progress();
+                    watch.call1((progress.text, progress.read, progress.total))?;
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// The counts; the counter is empty afterwards.
     fn finish(&self, py: Python<'_>) -> PyResult<WordCounts> {
         guard(py, || {
@@ -85,30 +118,128 @@ pub struct WordCounts {
 
 #[pymethods]
 impl WordCounts {
-    /// The byte pair encoding that these parameters ask for.
-    fn train_bpe(&self, py: Python<'_>, parameters: &Bound<'_, PyDict>) -> PyResult<Model> {
+    /// The byte pair encodings of these sizes. Calls `watch`, if there is one, with how many tokens
+    /// there are and how many there shall be.
+    fn train_bpe(
+        &self,
+        py: Python<'_>,
+        parameters: &Bound<'_, PyDict>,
+        sizes: Vec<usize>,
+        watch: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Model>> {
         guard(py, || {
             let training = bpe_training(parameters)?;
-            let mut interrupt = None;
-            let watch = |_| match Python::attach(|py| py.check_signals()) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    interrupt = Some(error);
-                    ControlFlow::Break(())
-                }
-            };
-            let trained = py.detach(|| train_bpe(&self.core, &training, watch));
-            match interrupt {
-                Some(interrupt) => Err(interrupt.into()),
-                None => Ok(Model {
-                    core: model::Model::Bpe(trained?),
-                }),
-            }
+            watched(py, watch, |watch| {
+                let trained = Trained::new(&self.core, &training, watch)?;
+                let models = sizes.into_iter().map(|size| {
+                    Ok(Model {
+                        core: model::Model::Bpe(trained.model(size)?),
+                    })
+                });
+                models.collect()
+            })
+        })
+    }
+
+    /// The WordPiece model that these parameters ask for; `watch` as above.
+    fn train_wordpiece(
+        &self,
+        py: Python<'_>,
+        parameters: &Bound<'_, PyDict>,
+        watch: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Model> {
+        guard(py, || {
+            let training = bpe_training(parameters)?;
+            watched(py, watch, |watch| {
+                let model = train_wordpiece(&self.core, &training, watch)?;
+                Ok(Model {
+                    core: model::Model::WordPiece(model),
+                })
+            })
+        })
+    }
+
+    /// Words with their counts, in the order in which they were first met.
+    fn items(&self) -> Vec<(String, u64)> {
+        let items = self.core.iter();
+        items
+            .map(|(word, count)| (word.to_owned(), count))
+            .collect()
+    }
+
+    /// How many words there are, each occurrence counted.
+    fn total(&self) -> u64 {
+        self.core.total()
+    }
+
+    /// The counts of these words.
+    #[staticmethod]
+    fn of(items: Vec<(String, u64)>) -> Self {
+        let items = items.iter().map(|(word, count)| (word.as_str(), *count));
+        Self {
+            core: word_counts::WordCounts::from_words(items),
+        }
+    }
+
+    /// Both counts.
+    fn merged(&self, py: Python<'_>, other: &Self) -> Self {
+        Self {
+            core: py.detach(|| self.core.merged(&other.core)),
+        }
+    }
+
+    /// The words with at least this count.
+    fn at_least(&self, py: Python<'_>, count: u64) -> Self {
+        Self {
+            core: py.detach(|| self.core.filtered(|_, known| known >= count)),
+        }
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        guard(py, || Ok(py.detach(|| self.core.save(&path))?))
+    }
+
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        guard(py, || {
+            let core = py.detach(|| word_counts::WordCounts::load(&path))?;
+            Ok(Self { core })
         })
     }
 
     fn __len__(&self) -> usize {
         self.core.len()
+    }
+}
+
+/// Trains without the GIL, while `watch` and Ctrl-C are heard.
+fn watched<T: Send>(
+    py: Python<'_>,
+    watch: Option<&Bound<'_, PyAny>>,
+    train: impl FnOnce(&mut dyn FnMut(Progress) -> ControlFlow<()>) -> jeton_core::Result<T> + Send,
+) -> Outcome<T> {
+    let watch = watch.map(|watch| watch.clone().unbind());
+    let mut failure = None;
+    let mut hear = |progress: Progress| {
+        let heard = Python::attach(|py| {
+            py.check_signals()?;
+            match &watch {
+                Some(watch) => watch.call1(py, (progress.tokens, progress.goal)).map(drop),
+                None => Ok(()),
+            }
+        });
+        match heard {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    };
+    let trained = py.detach(|| train(&mut hear));
+    match failure {
+        Some(error) => Err(error.into()),
+        None => Ok(trained?),
     }
 }
 
@@ -140,6 +271,7 @@ fn bpe_training(parameters: &Bound<'_, PyDict>) -> Outcome<BpeTraining> {
         alphabet: word("alphabet")?.parse()?,
         initial_alphabet: get(parameters, "initial_alphabet", "a list of characters")?,
         limit_alphabet: get(parameters, "limit_alphabet", "an int or None")?,
+        character_coverage: get(parameters, "character_coverage", "a float or None")?,
         special_tokens: get(parameters, "special_tokens", "a list of str")?,
         unk_token: get(parameters, "unk_token", TEXT)?,
         continuing_subword_prefix: get(parameters, "continuing_subword_prefix", TEXT)?,

@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 
 import click
@@ -30,7 +30,10 @@ class Progress:
     DELAY = 0.5
     INTERVAL = 0.1
 
-    def __init__(self, label: str, total: int | None) -> None:
+    def __init__(
+        self, label: str, total: int | None, unit: Callable[[float], str] | None = None
+    ) -> None:
+        self.unit = human_bytes if unit is None else unit
         self.label = label
         self.total = total
         self.done = 0
@@ -43,7 +46,7 @@ class Progress:
         return self
 
     def advance(self, amount: int) -> None:
-        """Adds so many bytes to what has been done."""
+        """Adds so much to what has been done."""
         self.done += amount
         if self._active and (now := time.monotonic()) >= self._next:
             self._next = now + self.INTERVAL
@@ -52,13 +55,13 @@ class Progress:
             click.echo(f"\r{line}\x1b[K", err=True, nl=False, color=True)
 
     def _line(self, elapsed: float) -> str:
-        speed = f"{human_bytes(self.done / elapsed)}/s"
+        speed = f"{self.unit(self.done / elapsed)}/s"
         if not self.total:
-            return f"{self.label} {human_bytes(self.done)}  {speed}"
+            return f"{self.label} {self.unit(self.done)}  {speed}"
         share = min(1.0, self.done / self.total)
         left = elapsed / share - elapsed if share else 0.0
         return (
-            f"{self.label} {bar(share, 24):24} {share:4.0%} of {human_bytes(self.total)}"
+            f"{self.label} {bar(share, 24):24} {share:4.0%} of {self.unit(self.total)}"
             f"  {speed}  {left:.0f} s left"
         )
 

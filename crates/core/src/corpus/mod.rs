@@ -10,8 +10,9 @@ use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::{self, Scope};
+use std::thread;
 
 mod blocks;
 mod json_lines;
@@ -72,7 +73,7 @@ pub struct CorpusOptions {
 /// ```
 #[derive(Debug)]
 pub struct Corpus {
-    files: Vec<CorpusFile>,
+    files: Vec<Arc<CorpusFile>>,
     errors: InvalidUtf8,
 }
 
@@ -132,7 +133,7 @@ impl Corpus {
             };
             let file = CorpusFile { path, size, field };
             file.check(options.errors)?;
-            Ok(file)
+            Ok(Arc::new(file))
         });
         Ok(Self {
             files: files.collect::<Result<_>>()?,
@@ -155,33 +156,111 @@ impl Corpus {
         counter: &mut WordCounter,
         mut watch: impl FnMut(CountProgress) -> ControlFlow<()>,
     ) -> Result<()> {
-        let threads = rayon::current_num_threads().max(1);
-        let mut progress = CountProgress {
-            text: 0,
-            read: 0,
-            total: self.size(),
-        };
-        thread::scope(|scope| {
-            let mut waiting = self.files.iter();
-            let mut open = VecDeque::new();
-            loop {
-                while open.len() < threads
-                    && let Some(file) = waiting.next()
-                {
-                    open.push_back((file, file.read_ahead(scope, self.errors)));
-                }
-                let Some((file, blocks)) = open.pop_front() else {
-                    return Ok(());
-                };
-                for block in blocks {
-                    let block = block?;
-                    file.count(&block, counter)?;
-                    progress.text += block.text.len() as u64;
-                    stop_if(watch(progress))?;
-                }
-                progress.read += file.size;
-                stop_if(watch(progress))?;
+        let mut blocks = self.read(rayon::current_num_threads());
+        while let Some(block) = blocks.next() {
+            block?.count(counter)?;
+            if watch(blocks.progress()).is_break() {
+                return Err(Error::new(ErrorKind::Training, "counting was interrupted"));
             }
+        }
+        Ok(())
+    }
+
+    /// Reads all files, so many at a time, each on a thread of its own.
+    pub fn read(&self, threads: usize) -> Reading {
+        Reading {
+            waiting: self.files.clone().into(),
+            open: VecDeque::new(),
+            threads: threads.max(1),
+            errors: self.errors,
+            progress: CountProgress {
+                text: 0,
+                read: 0,
+                total: self.size(),
+            },
+        }
+    }
+}
+
+/// A corpus while it is read: its blocks of whole lines, in order.
+pub struct Reading {
+    waiting: VecDeque<Arc<CorpusFile>>,
+    open: VecDeque<(Arc<CorpusFile>, Receiver<Result<Block>>)>,
+    threads: usize,
+    errors: InvalidUtf8,
+    progress: CountProgress,
+}
+
+impl Reading {
+    /// How much has been read.
+    pub fn progress(&self) -> CountProgress {
+        self.progress
+    }
+}
+
+impl Iterator for Reading {
+    type Item = Result<Lines>;
+
+    fn next(&mut self) -> Option<Result<Lines>> {
+        loop {
+            while self.open.len() < self.threads
+                && let Some(file) = self.waiting.pop_front()
+            {
+                let blocks = read_ahead(Arc::clone(&file), self.errors);
+                self.open.push_back((file, blocks));
+            }
+            let (file, blocks) = self.open.front()?;
+            if let Ok(block) = blocks.recv() {
+                let lines = block.map(|block| {
+                    self.progress.text += block.text.len() as u64;
+                    let file = Arc::clone(file);
+                    Lines { block, file }
+                });
+                return Some(lines);
+            }
+            self.progress.read += file.size;
+            self.open.pop_front();
+        }
+    }
+}
+
+/// Reads a file on a thread of its own, some blocks ahead.
+fn read_ahead(file: Arc<CorpusFile>, errors: InvalidUtf8) -> Receiver<Result<Block>> {
+    let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
+    thread::spawn(move || match file.blocks(errors) {
+        // A receiver that is gone wants no more.
+        Ok(mut blocks) => {
+            while blocks
+                .next()
+                .is_some_and(|block| sender.send(block).is_ok())
+            {}
+        }
+        Err(error) => drop(sender.send(Err(error))),
+    });
+    receiver
+}
+
+/// Some lines of a file.
+pub struct Lines {
+    block: Block,
+    file: Arc<CorpusFile>,
+}
+
+impl Lines {
+    /// Counts the words of the texts in the lines, on all threads.
+    ///
+    /// # Errors
+    /// A line that is no JSON object or lacks the field; a pattern that gave up.
+    pub fn count(&self, counter: &mut WordCounter) -> Result<()> {
+        let Self { block, file } = self;
+        let Some(field) = &file.field else {
+            return counter.count_lines(&block.text, |line, _| Ok(line.into()));
+        };
+        counter.count_lines(&block.text, |line, at| {
+            json_lines::text(line, field).map_err(|error| {
+                let before = block.text[..at].matches('\n').count() as u64;
+                file.at_line(error, block.first_line + before)
+            })
         })
     }
 }
@@ -209,45 +288,6 @@ impl CorpusFile {
         let read_error = |error| file::file_error(&self.path, "read", &error);
         let stream = open(&self.path).map_err(read_error)?;
         Ok(Blocks::new(stream, &self.path, errors))
-    }
-
-    /// Reads the file on a thread of its own, some blocks ahead.
-    fn read_ahead<'scope>(
-        &'scope self,
-        scope: &'scope Scope<'scope, '_>,
-        errors: InvalidUtf8,
-    ) -> Receiver<Result<Block>> {
-        let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
-        scope.spawn(move || match self.blocks(errors) {
-            // A receiver that is gone wants no more.
-            Ok(mut blocks) => {
-                while blocks
-                    .next()
-                    .is_some_and(|block| sender.send(block).is_ok())
-                {}
-            }
-            Err(error) => drop(sender.send(Err(error))),
-        });
-        receiver
-    }
-
-    fn count(&self, block: &Block, counter: &mut WordCounter) -> Result<()> {
-        let Some(field) = &self.field else {
-            return counter.count_lines(&block.text, |line, _| Ok(line.into()));
-        };
-        counter.count_lines(&block.text, |line, at| {
-            json_lines::text(line, field).map_err(|error| {
-                let before = block.text[..at].matches('\n').count() as u64;
-                self.at_line(error, block.first_line + before)
-            })
-        })
-    }
-}
-
-fn stop_if(flow: ControlFlow<()>) -> Result<()> {
-    match flow {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(Error::new(ErrorKind::Training, "counting was interrupted")),
     }
 }
 

@@ -47,13 +47,11 @@ fn stages() -> FirstStages {
 
 fn counted(paths: &[PathBuf], options: CorpusOptions) -> Result<WordCounts> {
     let mut counter = WordCounter::new(stages());
-    let mut last = None;
-    Corpus::open(paths, options)?.count(&mut counter, |progress| {
-        last = Some(progress);
-        ControlFlow::Continue(())
-    })?;
-    let last = last.expect("at least one file");
-    assert_eq!(last.read, last.total);
+    let mut blocks = Corpus::open(paths, options)?.read(2);
+    for block in blocks.by_ref() {
+        block?.count(&mut counter)?;
+    }
+    assert_eq!(blocks.progress().read, blocks.progress().total);
     Ok(counter.finish())
 }
 
