@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 
@@ -115,19 +114,18 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 
 
 def test_import_is_quick() -> None:
-    times = []
-    for _ in range(5):
-        done = subprocess.run(
-            [sys.executable, "-X", "importtime", "-c", "import jeton"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        found = re.search(r"\|\s+(\d+) \| jeton$", done.stderr, re.MULTILINE)
-        assert found is not None
-        times.append(int(found.group(1)) / 1_000)
-    # In milliseconds; an idle machine needs about a fifth of this.
-    assert min(times) < 100
+    script = """
+from time import process_time
+start = process_time()
+import jeton
+print(process_time() - start)
+"""
+    # Time of the processor, which other processes do not count into; an idle machine needs some
+    # 25 milliseconds.
+    times = [
+        float(subprocess.check_output([sys.executable, "-c", script], text=True)) for _ in range(5)
+    ]
+    assert min(times) < 0.1
 
 
 def _with_path(script: str) -> str:
