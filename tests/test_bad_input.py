@@ -84,6 +84,16 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "seed negative": (lambda: TOK.encode("", dropout=0.1, seed=-1), ValueError, "seed"),
     "seed huge": (lambda: TOK.encode("", dropout=0.1, seed=1 << 64), ValueError, "seed"),
     "seed float": (lambda: TOK.encode("", dropout=0.1, seed=1.0), TypeError, "seed must be an int"),
+    "dropout of another model": (
+        lambda: jeton.CharTrainer().train("x").encode("x", dropout=0.5),
+        errors.UnsupportedError,
+        "dropout is nothing that a model of kind Characters draws by",
+    ),
+    "alpha of another model": (
+        lambda: TOK.encode("x", alpha=0.5),
+        errors.UnsupportedError,
+        "alpha is nothing that a model of kind BPE draws by",
+    ),
     "decode None": (lambda: TOK.decode(None), TypeError, "ids must be an iterable of ints"),
     "decode int": (lambda: TOK.decode(1), TypeError, "ids must be an iterable of ints"),
     "decode str": (lambda: TOK.decode("12"), TypeError, "ids must be an iterable of ints"),
@@ -384,3 +394,18 @@ def test_the_tree_of_exceptions() -> None:
         assert issubclass(kind, errors.JetonError) and issubclass(kind, builtin)
         assert kind.__doc__
     assert str(errors.UnknownTokenError("plain")) == "plain"
+
+
+def test_a_mistake_in_jeton_is_an_exception(capfd: pytest.CaptureFixture[str]) -> None:
+    vocab: Any = {"a": 0}
+
+    class Id:
+        def __index__(self) -> int:
+            vocab[str(len(vocab))] = 1
+            return 1
+
+    vocab["b"] = Id()
+    vocab["c"] = 2
+    with pytest.raises(errors.InternalError, match=r"changed.*please report it"):
+        J.Tokenizer(models.WordLevel(vocab))
+    assert capfd.readouterr() == ("", "")

@@ -55,6 +55,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "max_id",
         "merges",
         "model",
+        "nbest",
         "normalizer",
         "padded_vocab_size",
         "post_processor",

@@ -212,6 +212,7 @@ class Tokenizer:
             ArgumentTypeError: `text` is no `str`.
             EncodeError: The text holds something that the model has no token for.
             SpecialTokenError: With `special="raise"`, a special token stands in the text.
+            UnsupportedError: A way to draw that the model does not have.
 
         Example:
             >>> import jeton

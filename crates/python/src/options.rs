@@ -4,14 +4,15 @@ use std::collections::HashSet;
 
 use jeton_core::added_tokens::SpecialPolicy;
 use jeton_core::error::did_you_mean;
-use jeton_core::model::Sampling;
 use jeton_core::model::sentencepiece::MOST_PATHS;
-use jeton_core::{EncodeOptions, Unit};
+use jeton_core::model::{Model, Sampling};
+use jeton_core::{EncodeOptions, Error, ErrorKind, Unit};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
 use crate::errors::{Outcome, argument, wrong_type};
+use crate::model::kind;
 
 /// The bool of the argument called `name`.
 pub fn flag(name: &str, value: &Bound<'_, PyAny>) -> Outcome<bool> {
@@ -29,6 +30,7 @@ pub type Drawing<'py> = [Option<Bound<'py, PyAny>>; 4];
 
 /// The options of a call that yields ids.
 pub fn encode_options(
+    model: &Model,
     special: &Bound<'_, PyAny>,
     add_special_tokens: &Bound<'_, PyAny>,
     drawing: Option<Drawing<'_>>,
@@ -36,7 +38,7 @@ pub fn encode_options(
     Ok(EncodeOptions {
         special: special_policy(special)?,
         add_special_tokens: flag("add_special_tokens", add_special_tokens)?,
-        sampling: drawing.map_or(Ok(Sampling::default()), sampling)?,
+        sampling: drawing.map_or(Ok(Sampling::default()), |drawing| sampling(model, drawing))?,
         unit: Unit::default(),
     })
 }
@@ -73,7 +75,24 @@ fn special_policy(value: &Bound<'_, PyAny>) -> Outcome<SpecialPolicy> {
     Ok(SpecialPolicy::Only(only))
 }
 
-fn sampling([dropout, alpha, nbest_size, seed]: Drawing<'_>) -> Outcome<Sampling> {
+fn sampling(model: &Model, [dropout, alpha, nbest_size, seed]: Drawing<'_>) -> Outcome<Sampling> {
+    let unread = match model {
+        Model::Bpe(_) => alpha.as_ref().map(|_| "alpha"),
+        Model::SentencePiece(_) => dropout.as_ref().map(|_| "dropout"),
+        _ => {
+            let given = dropout.as_ref().map(|_| "dropout");
+            given.or(alpha.as_ref().map(|_| "alpha"))
+        }
+    };
+    if let Some(name) = unread {
+        let error = format!(
+            "{name} is nothing that a model of kind {} draws by",
+            kind(model)
+        );
+        return Err(Error::new(ErrorKind::Unsupported, error)
+            .hint("BPE draws by dropout, SentencePiece models by alpha")
+            .into());
+    }
     if alpha.is_none() && nbest_size.is_some() {
         return Err(argument(
             "nbest_size says what is drawn from, but nothing is drawn without alpha",

@@ -17,7 +17,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use crate::errors::{Failure, Outcome, guard, wrong_type};
 use crate::ids::{id, ids};
 use crate::model::{self, Model, vocab};
-use crate::options::{self, Drawing, encode_options, flag};
+use crate::options::{self, Drawing, flag};
 use crate::pool;
 use crate::text::Text;
 
@@ -42,6 +42,16 @@ impl From<jeton_core::Tokenizer> for Tokenizer {
 impl Tokenizer {
     fn ids_of(&self, text: &str, options: &EncodeOptions) -> jeton_core::Result<Vec<u32>> {
         self.core.encode_ids(text, options)
+    }
+
+    fn options(
+        &self,
+        special: &Bound<'_, PyAny>,
+        add_special_tokens: &Bound<'_, PyAny>,
+        drawing: Option<Drawing<'_>>,
+    ) -> Outcome<EncodeOptions> {
+        let model = &self.core.stages().model;
+        options::encode_options(model, special, add_special_tokens, drawing)
     }
 
     /// The text of ids, or the bytes where what is not UTF-8 in them is for Python to deal with.
@@ -182,7 +192,7 @@ impl Tokenizer {
         drawing: Option<Drawing<'py>>,
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
-            let options = encode_options(special, add_special_tokens, drawing)?;
+            let options = self.options(special, add_special_tokens, drawing)?;
             let ids = self.encode_text(py, &Text::of("text", text)?, &options)?;
             Ok(PyList::new(py, ids)?)
         })
@@ -197,7 +207,7 @@ impl Tokenizer {
         drawing: Option<Drawing<'py>>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         guard(py, || {
-            let options = encode_options(special, add_special_tokens, drawing)?;
+            let options = self.options(special, add_special_tokens, drawing)?;
             let ids = self.encode_text(py, &Text::of("text", text)?, &options)?;
             Ok(PyArray1::from_vec(py, ids))
         })
@@ -227,7 +237,7 @@ impl Tokenizer {
         add_special_tokens: &Bound<'py, PyAny>,
     ) -> PyResult<usize> {
         guard(py, || {
-            let options = encode_options(special, add_special_tokens, None)?;
+            let options = self.options(special, add_special_tokens, None)?;
             let text = &Text::of("text", text)?;
             let text = text.as_str();
             Ok(match text.len() < SHORT {
@@ -248,7 +258,7 @@ impl Tokenizer {
         drawing: Option<Drawing<'py>>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
         guard(py, || {
-            let options = encode_options(special, add_special_tokens, drawing)?;
+            let options = self.options(special, add_special_tokens, drawing)?;
             let rows = self.map_texts(py, texts, |text| self.ids_of(text, &options))?;
             let mut offsets = Vec::with_capacity(rows.len() + 1);
             let mut flat = Vec::with_capacity(rows.iter().map(Vec::len).sum());
@@ -272,7 +282,7 @@ impl Tokenizer {
         add_special_tokens: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
-            let options = encode_options(special, add_special_tokens, None)?;
+            let options = self.options(special, add_special_tokens, None)?;
             let counts = self.map_texts(py, texts, |text| self.core.count(text, &options))?;
             Ok(PyList::new(py, counts)?)
         })
@@ -294,7 +304,7 @@ impl Tokenizer {
         drawing: Option<Drawing<'py>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         guard(py, || {
-            let mut options = encode_options(special, add_special_tokens, drawing)?;
+            let mut options = self.options(special, add_special_tokens, drawing)?;
             options.unit = options::unit(unit)?;
             let text = Text::of("text", text)?;
             let pair = text_pair
