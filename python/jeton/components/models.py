@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from jeton import _core
 from jeton.components import _base
 from jeton.errors import ArgumentError
 
 __all__ = ["BPE", "Characters", "Model", "SentencePiece", "Unigram", "WordLevel", "WordPiece"]
+
+Vocabulary: TypeAlias = Mapping[bytes, int] | Mapping[str, int] | Mapping[bytes | str, int]
+"""Tokens with their ids. The keys of a mapping cannot vary for a type checker: each is spelled."""
 
 
 class Model:
@@ -55,7 +58,7 @@ class BPE(Model):
         BPE(3 tokens, 1 merges)
     """
 
-    vocab: Mapping[bytes | str, int]
+    vocab: Vocabulary
     merges: Sequence[tuple[bytes | str, bytes | str]] | None
     alphabet: Literal["bytes", "characters"] = "bytes"
     unk_token: str | None = None
@@ -105,7 +108,7 @@ class WordLevel(Model):
         unk_token: What stands for any other.
     """
 
-    vocab: Mapping[bytes | str, int]
+    vocab: Vocabulary
     unk_token: str = "[UNK]"
 
     def to_core(self) -> _core.Model:
@@ -126,7 +129,7 @@ class WordPiece(Model):
         max_input_chars_per_word: Longer words are unknown.
     """
 
-    vocab: Mapping[bytes | str, int]
+    vocab: Vocabulary
     unk_token: str = "[UNK]"
     continuing_subword_prefix: str = "##"
     max_input_chars_per_word: int = 100
@@ -178,7 +181,7 @@ class Characters(Model):
         unk_id: The id that stands for any other character; without one, any other is an error.
     """
 
-    vocab: Mapping[bytes | str, int]
+    vocab: Vocabulary
     unk_id: int | None = None
 
     def to_core(self) -> _core.Model:
@@ -218,15 +221,15 @@ def from_core(model: _core.Model) -> Model:
     match model.kind:
         case "BPE":
             options["alphabet"] = options["alphabet"].lower()
-            return BPE(vocab, model.merges(), **options)  # type: ignore[arg-type]
+            return BPE(vocab, model.merges(), **options)
         case "WordLevel":
-            return WordLevel(vocab, **options)  # type: ignore[arg-type]
+            return WordLevel(vocab, **options)
         case "WordPiece":
-            return WordPiece(vocab, **options)  # type: ignore[arg-type]
+            return WordPiece(vocab, **options)
         case "Unigram":
             scores = model.scores() or []
             return Unigram(list(zip(vocab, scores, strict=True)), **options)
         case "SentencePiece":
             return SentencePiece(model.proto() or b"")
         case _:
-            return Characters(vocab, **options)  # type: ignore[arg-type]
+            return Characters(vocab, **options)
