@@ -149,10 +149,6 @@ impl Pieces<'_> {
     }
 
     /// Tokens of the pieces between `starts[0]`, `starts[1]`, … `starts[count]`.
-    #[expect(
-        clippy::needless_range_loop,
-        reason = "an index into three arrays at once"
-    )]
     fn group(&mut self, sink: &mut impl Sink) {
         let pieces = self.count.min(GROUP);
         let mut keys = [(ShortKey::EMPTY, Slot::NONE); GROUP];
