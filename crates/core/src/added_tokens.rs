@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex_syntax::is_word_character;
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +83,10 @@ struct Search {
     /// Whether each of them is a special token.
     all_special: bool,
 }
+
+/// Bytes of one spelling above which the automaton is not made deterministic: that takes time in
+/// the square of a spelling that repeats itself.
+const LONG: usize = 512;
 
 /// A stretch of text between added tokens, or one of them.
 #[derive(Clone, Debug)]
@@ -355,8 +359,10 @@ impl AddedTokens {
             if patterns.is_empty() {
                 return Ok(None);
             }
+            let has_long = patterns.iter().any(|pattern| pattern.len() > LONG);
             let automaton = AhoCorasick::builder()
                 .match_kind(MatchKind::LeftmostLongest)
+                .kind(has_long.then_some(AhoCorasickKind::ContiguousNFA))
                 .build(&patterns)
                 .map_err(|error| {
                     Error::new(
@@ -567,6 +573,13 @@ mod tests {
             ids(&added, "<a>   b", &SpecialPolicy::Allow).unwrap(),
             [1, 0]
         );
+    }
+
+    #[test]
+    fn a_long_spelling_that_repeats_itself_takes_no_quadratic_time() {
+        let long = "a".repeat(100_000);
+        let added = AddedTokens::new(vec![token(5, &long, false)], None).unwrap();
+        assert_eq!(ids(&added, &long, &SpecialPolicy::Ignore).unwrap(), [5]);
     }
 
     #[test]
