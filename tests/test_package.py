@@ -99,18 +99,10 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton._core",
         "jeton.components",
         "jeton.components._base",
-        "jeton.components.decoders",
-        "jeton.components.models",
-        "jeton.components.normalizers",
-        "jeton.components.post_processors",
-        "jeton.components.pre_tokenizers",
-        "jeton.corpus",
         "jeton.encoding",
         "jeton.errors",
         "jeton.loading",
         "jeton.tokenizer",
-        "jeton.trainers",
-        "jeton.word_counts",
     }
 
 
@@ -131,6 +123,23 @@ print(process_time() - start)
 
 def _with_path(script: str) -> str:
     return f"import sys; sys.path[:0] = {[path for path in sys.path if path]!r}\n{script}"
+
+
+def test_what_is_imported_when_used() -> None:
+    script = """
+import jeton
+assert set(jeton.__all__) <= set(dir(jeton))
+assert jeton.components.models.BPE and jeton.BPETrainer
+assert jeton.CharTrainer().train("abc").decoder == jeton.components.decoders.Fuse()
+for module in (jeton, jeton.components):
+    try:
+        module.nothing
+    except AttributeError as error:
+        assert "nothing" in str(error)
+    else:
+        raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 @pytest.mark.parametrize("name", ["encode", "decode", "count"])

@@ -9,6 +9,11 @@ Example:
     'robot'
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from jeton import components, errors
 from jeton._core import __version__
 from jeton.components import AddedToken
@@ -16,8 +21,10 @@ from jeton.encoding import Encoding, PaddedBatch, TokenBatch
 from jeton.errors import JetonError
 from jeton.loading import load
 from jeton.tokenizer import Tokenizer
-from jeton.trainers import BPETrainer, CharTrainer, WordPieceTrainer
-from jeton.word_counts import WordCounts
+
+if TYPE_CHECKING:
+    from jeton.trainers import BPETrainer, CharTrainer, WordPieceTrainer
+    from jeton.word_counts import WordCounts
 
 __all__ = [
     "AddedToken",
@@ -35,3 +42,20 @@ __all__ = [
     "errors",
     "load",
 ]
+
+_IMPORTED_WHEN_USED = {
+    "BPETrainer": "jeton.trainers",
+    "CharTrainer": "jeton.trainers",
+    "WordCounts": "jeton.word_counts",
+    "WordPieceTrainer": "jeton.trainers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _IMPORTED_WHEN_USED:
+        return getattr(importlib.import_module(_IMPORTED_WHEN_USED[name]), name)
+    raise AttributeError(f"module 'jeton' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -15,15 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from jeton import _core
-from jeton.components import (
-    _base,
-    decoders,
-    models,
-    normalizers,
-    post_processors,
-    pre_tokenizers,
-)
+from jeton import _core, components
+from jeton.components import _base
 from jeton.components._base import AddedToken, Component
 from jeton.encoding import Encoding, TokenBatch
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
@@ -34,6 +27,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from jeton._core import Tokenizer as CoreTokenizer
+    from jeton.components import (
+        decoders,
+        models,
+        normalizers,
+        post_processors,
+        pre_tokenizers,
+    )
     from jeton.tiktoken import TiktokenEncoding
 
 __all__ = ["SpecialPolicy", "Tokenizer"]
@@ -109,19 +109,21 @@ class Tokenizer:
         decoder: decoders.Decoder | None = None,
         added_tokens: Iterable[AddedToken] = (),
     ) -> None:
-        if not isinstance(model, models.Model):
+        if not isinstance(model, components.models.Model):
             raise ArgumentTypeError(
                 f"model must be one of jeton.components.models, not {type(model).__name__}"
             )
         built = model.to_core()
         stages = {
             "added_tokens": _stored_tokens(added_tokens, built),
-            "normalizer": _stored("normalizer", normalizer, normalizers.Normalizer),
-            "pre_tokenizer": _stored("pre_tokenizer", pre_tokenizer, pre_tokenizers.PreTokenizer),
-            "post_processor": _stored(
-                "post_processor", post_processor, post_processors.PostProcessor
+            "normalizer": _stored("normalizer", normalizer, components.normalizers.Normalizer),
+            "pre_tokenizer": _stored(
+                "pre_tokenizer", pre_tokenizer, components.pre_tokenizers.PreTokenizer
             ),
-            "decoder": _stored("decoder", decoder, decoders.Decoder),
+            "post_processor": _stored(
+                "post_processor", post_processor, components.post_processors.PostProcessor
+            ),
+            "decoder": _stored("decoder", decoder, components.decoders.Decoder),
         }
         self._core = _core.Tokenizer.build(built, json.dumps(stages))
         self._hash = None
@@ -547,7 +549,7 @@ class Tokenizer:
     @property
     def model(self) -> models.Model:
         """From pieces to tokens. Holds a copy of the vocabulary."""
-        return models.from_core(self._core.model())
+        return components.models.from_core(self._core.model())
 
     @property
     def post_processor(self) -> post_processors.PostProcessor | None:
@@ -593,7 +595,7 @@ class Tokenizer:
             >>> tok.replace(normalizer=normalizers.Lowercase()).encode("HOLE")
             [1, 3, 2, 0]
         """
-        if model is not _KEEP and not isinstance(model, models.Model):
+        if model is not _KEEP and not isinstance(model, components.models.Model):
             raise ArgumentTypeError(
                 f"model must be one of jeton.components.models, not {type(model).__name__}"
             )
@@ -602,10 +604,10 @@ class Tokenizer:
         if added_tokens is not _KEEP:
             stages["added_tokens"] = _stored_tokens(added_tokens, built)
         for name, component, stage in (
-            ("normalizer", normalizer, normalizers.Normalizer),
-            ("pre_tokenizer", pre_tokenizer, pre_tokenizers.PreTokenizer),
-            ("post_processor", post_processor, post_processors.PostProcessor),
-            ("decoder", decoder, decoders.Decoder),
+            ("normalizer", normalizer, components.normalizers.Normalizer),
+            ("pre_tokenizer", pre_tokenizer, components.pre_tokenizers.PreTokenizer),
+            ("post_processor", post_processor, components.post_processors.PostProcessor),
+            ("decoder", decoder, components.decoders.Decoder),
         ):
             if component is not _KEEP:
                 stages[name] = _stored(name, component, stage)

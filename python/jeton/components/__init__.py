@@ -19,8 +19,22 @@ Example:
     Lowercase()
 """
 
-from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from jeton.components._base import AddedToken, Regex
+
+if TYPE_CHECKING:
+    from jeton.components import (
+        decoders,
+        models,
+        normalizers,
+        post_processors,
+        pre_tokenizers,
+    )
 
 __all__ = [
     "AddedToken",
@@ -31,3 +45,10 @@ __all__ = [
     "post_processors",
     "pre_tokenizers",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    # The stages are imported when they are first asked for, which most programs never do.
+    if name in __all__:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

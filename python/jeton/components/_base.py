@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import importlib
 import json
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Final, TypeAlias
@@ -124,6 +125,7 @@ def read_stored(stage: str, stored: dict[str, Any] | None) -> Any:
     """A component of a stage, from what the core writes; `None` for none."""
     if stored is None:
         return None
+    importlib.import_module(f"jeton.components.{stage}s")
     return Component._kinds[stage, stored["type"]].from_dict(stored)
 
 
