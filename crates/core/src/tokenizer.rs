@@ -343,21 +343,22 @@ impl Tokenizer {
         self.decode_with(ids, skip_special_tokens, Invalid::Keep)
     }
 
+    /// Whether an id counts as special in decoding. As in `tokenizers`, what the decoder gets
+    /// decides, even where a list has the spelling of a special token under a second id.
+    fn decodes_as_special(&self, id: u32, token: &[u8]) -> bool {
+        let spelled = matches!(self.stages.model, Model::Unigram(_));
+        (spelled || self.added_tokens.by_id(id).is_some())
+            && std::str::from_utf8(token)
+                .ok()
+                .and_then(|content| self.added_tokens.by_content(content))
+                .is_some_and(|token| token.special)
+    }
+
     /// ids ─▶ token bytes ─ decoder ─▶ text
     fn decode_with(&self, ids: &[u32], skip_special: bool, invalid: Invalid) -> Result<Vec<u8>> {
         let mut tokens = Vec::with_capacity(ids.len());
         for (position, &id) in ids.iter().enumerate() {
             let token = match self.added_tokens.decoder_input(id) {
-                // As in `tokenizers`, what the decoder gets decides whether a token is special.
-                Some(content)
-                    if skip_special
-                        && self
-                            .added_tokens
-                            .by_content(content)
-                            .is_some_and(|t| t.special) =>
-                {
-                    continue;
-                }
                 Some(content) => content.as_bytes(),
                 None => self.token_bytes(id).ok_or_else(|| {
                     Error::new(
@@ -366,6 +367,9 @@ impl Tokenizer {
                     )
                 })?,
             };
+            if skip_special && self.decodes_as_special(id, token) {
+                continue;
+            }
             tokens.push(token.to_vec());
         }
         match &self.stages.decoder {
