@@ -296,7 +296,7 @@ class WordPieceTrainer(_WordTrainer):
 
     Example:
         >>> import jeton
-        >>> tok = jeton.WordPieceTrainer(40).train(["unwanted, undone and undoing"] * 2)
+        >>> tok = jeton.WordPieceTrainer(30).train(["unwanted, undone and undoing"] * 2)
         >>> [tok.id_to_bytes(id) for id in tok.encode("undone")]
         [b'undo', b'##n', b'##e']
     """

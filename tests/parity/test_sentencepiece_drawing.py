@@ -11,7 +11,6 @@ import pytest
 
 import jeton
 from conftest import Scale
-from jeton.components import decoders, normalizers
 from jeton.errors import UnsupportedError
 from nasty import strings
 from test_sentencepiece import OPTIONS, nasty, train
@@ -120,10 +119,9 @@ def test_what_cannot_be_converted(tmp_path: Path) -> None:
 
 
 def test_stages(tmp_path: Path) -> None:
-    """The stages of a file can be looked at, and all but the model be replaced."""
+    """The normalizer and the decoder are the model's own; what is around it can be replaced."""
     _, tokenizer = _pair(tmp_path)
-    assert tokenizer.normalizer == normalizers.SentencePiece()
-    assert tokenizer.decoder == decoders.SentencePiece()
+    assert tokenizer.normalizer is None and tokenizer.decoder is None
     assert tokenizer.replace(normalizer=tokenizer.normalizer) == tokenizer
     with_more = tokenizer.with_added_tokens(["<|end|>"])
     assert with_more.special_tokens.keys() - tokenizer.special_tokens.keys() == {"<|end|>"}
@@ -142,5 +140,5 @@ def test_what_cannot_be_drawn(tmp_path: Path) -> None:
     _, tokenizer = _pair(tmp_path, model_type="word")
     with pytest.raises(UnsupportedError, match="one segmentation only"):
         tokenizer.encode("a", alpha=0.5)
-    with pytest.raises(UnsupportedError, match="alpha needs a tokenizer"):
+    with pytest.raises(UnsupportedError, match="alpha is nothing that a model of kind Characters"):
         jeton.CharTrainer().train("hello").encode("hole", alpha=0.5)
