@@ -87,12 +87,12 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "dropout of another model": (
         lambda: jeton.CharTrainer().train("x").encode("x", dropout=0.5),
         errors.UnsupportedError,
-        "dropout is nothing that a model of kind Characters draws by",
+        "dropout is for BPE, and this model is Characters",
     ),
     "alpha of another model": (
         lambda: TOK.encode("x", alpha=0.5),
         errors.UnsupportedError,
-        "alpha is nothing that a model of kind BPE draws by",
+        "alpha needs a tokenizer as",
     ),
     "decode None": (lambda: TOK.decode(None), TypeError, "ids must be an iterable of ints"),
     "decode int": (lambda: TOK.decode(1), TypeError, "ids must be an iterable of ints"),

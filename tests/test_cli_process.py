@@ -49,6 +49,8 @@ def test_an_interrupt_leaves_nothing_half_written(tokenizer: str, tmp_path: Path
         [*JETON, "encode", tokenizer, "--lines", "-o", str(tmp_path / "out.npy")],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # What runs in the background ignores SIGINT, and so do its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stdin and process.stderr
         process.stdin.write(b"a line\n" * 1_000_000)

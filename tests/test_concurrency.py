@@ -133,28 +133,32 @@ def test_nothing_is_printed_after_fork() -> None:
     [
         "tok.encode_batch(['the weather ' * 1000] * 1_000_000)",
         "tok.decode_batch([[1] * 1000] * 1_000_000)",
-        "jeton.BPETrainer(100_000).train([str(i * i) for i in range(3_000_000)])",
+        "jeton.BPETrainer().train(str(number * number) for number in itertools.count())",
     ],
 )
 def test_control_c_ends_long_work(work: str) -> None:
+    # A process that was started in the background ignores SIGINT unless it says otherwise.
     script = f"""
+        import itertools, signal
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         import jeton
         tok = jeton.BPETrainer(300).train(["the weather"])
         print("ready", flush=True)
         {work}
     """
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(script)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
-    start = time.monotonic()
-    _, told = process.communicate(timeout=60)
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        _, told = process.communicate(timeout=60)
+        waited = time.monotonic() - start
     assert process.returncode == -signal.SIGINT or "KeyboardInterrupt" in told
     assert "JetonError" not in told
-    assert time.monotonic() - start < 20
+    assert waited < 20

@@ -76,22 +76,14 @@ fn special_policy(value: &Bound<'_, PyAny>) -> Outcome<SpecialPolicy> {
 }
 
 fn sampling(model: &Model, [dropout, alpha, nbest_size, seed]: Drawing<'_>) -> Outcome<Sampling> {
-    let unread = match model {
-        Model::Bpe(_) => alpha.as_ref().map(|_| "alpha"),
-        Model::SentencePiece(_) => dropout.as_ref().map(|_| "dropout"),
-        _ => {
-            let given = dropout.as_ref().map(|_| "dropout");
-            given.or(alpha.as_ref().map(|_| "alpha"))
+    if dropout.is_some() && !matches!(model, Model::Bpe(_)) {
+        let error = format!("dropout is for BPE, and this model is {}", kind(model));
+        let error = Error::new(ErrorKind::Unsupported, error);
+        return Err(match model {
+            Model::SentencePiece(_) => error.hint("pass alpha instead"),
+            _ => error.hint("leave it out"),
         }
-    };
-    if let Some(name) = unread {
-        let error = format!(
-            "{name} is nothing that a model of kind {} draws by",
-            kind(model)
-        );
-        return Err(Error::new(ErrorKind::Unsupported, error)
-            .hint("BPE draws by dropout, SentencePiece models by alpha")
-            .into());
+        .into());
     }
     if alpha.is_none() && nbest_size.is_some() {
         return Err(argument(
