@@ -1,0 +1,12 @@
+"""Trainers: from text to a tokenizer. Parameters go to the constructor, data to `train`.
+
+One file a trainer; `_base` holds what those that train from words share.
+"""
+
+from __future__ import annotations
+
+from jeton.trainers.bpe import BPETrainer
+from jeton.trainers.characters import CharTrainer
+from jeton.trainers.wordpiece import WordPieceTrainer
+
+__all__ = ["BPETrainer", "CharTrainer", "WordPieceTrainer"]

@@ -1,0 +1,118 @@
+"""What trainers from words share: the stages around the model, and counting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from jeton import _core
+from jeton.components import (
+    AddedToken,
+    decoders,
+    models,
+    normalizers,
+    post_processors,
+    pre_tokenizers,
+)
+from jeton.corpus import Progress, count
+from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from jeton.tokenizer import Tokenizer
+from jeton.word_counts import Corpus, WordCounts, first_stages, named_pre_tokenizer
+
+__all__ = ["WordTrainer", "checked_special_tokens"]
+
+
+class WordTrainer:
+    """What trainers from words share: the stages around the model, and counting."""
+
+    def __init__(
+        self,
+        parameters: dict[str, Any],
+        *,
+        pattern: str | None,
+        default_pattern: str | None,
+        normalizer: normalizers.Normalizer | None,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None,
+        post_processor: post_processors.PostProcessor | None,
+        decoder: decoders.Decoder | None,
+        special_tokens: Iterable[str],
+    ) -> None:
+        self.special_tokens = checked_special_tokens(special_tokens)
+        self.parameters = {**parameters, "special_tokens": list(self.special_tokens)}
+        _core.check_bpe_training(self.parameters)
+        if pattern is not None and pre_tokenizer is not None:
+            raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
+        if pattern is None and pre_tokenizer is None:
+            pattern = default_pattern
+        self.normalizer = normalizer
+        self.pre_tokenizer = pre_tokenizer if pattern is None else named_pre_tokenizer(pattern)
+        self.post_processor = post_processor
+        self.decoder = decoder
+        self._first_stages()
+
+    def _first_stages(self) -> str:
+        for name, component, stage in (
+            ("post_processor", self.post_processor, post_processors.PostProcessor),
+            ("decoder", self.decoder, decoders.Decoder),
+        ):
+            if component is not None and not isinstance(component, stage):
+                raise ArgumentTypeError(
+                    f"{name} must be one of jeton.components.{name}s, "
+                    f"not {type(component).__name__}"
+                )
+        return first_stages(self.normalizer, self.pre_tokenizer, self.special_tokens)
+
+    def _counts(
+        self,
+        data: Corpus,
+        field: str | None,
+        errors: str,
+        watch: Callable[[Progress], None] | None,
+    ) -> _core.WordCounts:
+        if isinstance(data, WordCounts):
+            return data.core
+        counter = _core.WordCounter(self._first_stages())
+        count(counter, data, field=field, errors=errors, watch=watch)
+        return counter.finish()
+
+    def _tokenizer(self, model: models.Model) -> Tokenizer:
+        tokens = [
+            AddedToken(token, id, special=True) for id, token in enumerate(self.special_tokens)
+        ]
+        tokenizer = Tokenizer(
+            model,
+            normalizer=self.normalizer,
+            pre_tokenizer=self.pre_tokenizer,
+            post_processor=self.post_processor,
+            decoder=self._decoder() if self.decoder is None else self.decoder,
+            added_tokens=tokens,
+        )
+        return _as_stored(tokenizer)
+
+    def _decoder(self) -> decoders.Decoder:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(vocab_size={self.parameters['vocab_size']})"
+
+
+def _as_stored(tokenizer: Tokenizer) -> Tokenizer:
+    """The tokenizer as its own file format spells it, so that one saved and loaded equals it."""
+    try:
+        return Tokenizer.from_json(tokenizer.to_json())
+    except UnsupportedError:
+        return tokenizer
+
+
+def checked_special_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
+        raise ArgumentTypeError(
+            f"special_tokens must be an iterable of str, not {type(tokens).__name__}"
+        )
+    listed = tuple(tokens)
+    for token in listed:
+        if not isinstance(token, str):
+            raise ArgumentTypeError(
+                f"each of special_tokens must be a str, not {type(token).__name__}"
+            )
+    return listed

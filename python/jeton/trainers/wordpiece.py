@@ -1,0 +1,115 @@
+"""Trains WordPiece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
+from jeton.corpus import Progress, merging
+from jeton.tokenizer import Tokenizer
+from jeton.trainers._base import WordTrainer
+from jeton.word_counts import Corpus
+
+__all__ = ["WordPieceTrainer"]
+
+
+class WordPieceTrainer(WordTrainer):
+    """Trains WordPiece as it was released: the most frequent pair of neighbours becomes a token.
+
+    Args:
+        vocab_size: How many tokens there are in the end, special ones and alphabet included.
+        normalizer: What happens to text first; `None` for BERT's.
+        pre_tokenizer: How text is cut; `None` for BERT's.
+        post_processor: The special tokens around a text, for the tokenizer that comes out.
+        decoder: From tokens back to text, likewise; by default the one that fits.
+        special_tokens: Special tokens; they have the first ids, and no word spans one.
+        unk_token: What stands for a word that no tokens make up; one of `special_tokens`.
+        continuing_subword_prefix: Put before each token but the first of a word.
+        min_frequency: A pair less frequent than this is not merged.
+        max_token_length: Two tokens are merged only if they have fewer characters than this
+            together.
+        initial_alphabet: Characters that are in the alphabet though the corpus may lack them.
+        limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
+        character_coverage: What share of the corpus's characters the alphabet shall make up.
+
+    Raises:
+        ArgumentError: A parameter that makes no sense, by name.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.WordPieceTrainer(30).train(["unwanted, undone and undoing"] * 2)
+        >>> [tok.id_to_bytes(id) for id in tok.encode("undone")]
+        [b'undo', b'##n', b'##e']
+    """
+
+    def __init__(
+        self,
+        vocab_size: int = 30_000,
+        *,
+        normalizer: normalizers.Normalizer | None = None,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
+        post_processor: post_processors.PostProcessor | None = None,
+        decoder: decoders.Decoder | None = None,
+        special_tokens: Iterable[str] = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+        unk_token: str = "[UNK]",
+        continuing_subword_prefix: str = "##",
+        min_frequency: int = 0,
+        max_token_length: int | None = None,
+        initial_alphabet: Iterable[str] = (),
+        limit_alphabet: int | None = None,
+        character_coverage: float | None = None,
+    ) -> None:
+        super().__init__(
+            {
+                "vocab_size": vocab_size,
+                "min_frequency": min_frequency,
+                "max_token_length": max_token_length,
+                "alphabet": "characters",
+                "initial_alphabet": list(initial_alphabet),
+                "limit_alphabet": limit_alphabet,
+                "character_coverage": character_coverage,
+                "unk_token": unk_token,
+                "continuing_subword_prefix": continuing_subword_prefix,
+                "end_of_word_suffix": None,
+                "separate_suffix": False,
+                "tie_break": "huggingface",
+            },
+            pattern=None,
+            default_pattern=None,
+            normalizer=normalizers.BertNormalizer() if normalizer is None else normalizer,
+            pre_tokenizer=(
+                pre_tokenizers.BertPreTokenizer() if pre_tokenizer is None else pre_tokenizer
+            ),
+            post_processor=post_processor,
+            decoder=decoder,
+            special_tokens=special_tokens,
+        )
+
+    def train(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        watch: Callable[[Progress], None] | None = None,
+    ) -> Tokenizer:
+        """The tokenizer that a corpus asks for.
+
+        Args:
+            data: As for `BPETrainer.train`.
+            field: As for `BPETrainer.train`.
+            errors: As for `BPETrainer.train`.
+            watch: As for `BPETrainer.train`.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: A `vocab_size` that does not hold the special tokens and the alphabet.
+        """
+        counts = self._counts(data, field, errors, watch)
+        model = counts.train_wordpiece(self.parameters, merging(watch))
+        return self._tokenizer(models.from_core(model))
+
+    def _decoder(self) -> decoders.Decoder:
+        return decoders.WordPiece(self.parameters["continuing_subword_prefix"])
