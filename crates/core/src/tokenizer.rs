@@ -96,11 +96,7 @@ impl Tokenizer {
         let added_tokens =
             AddedTokens::new(stages.added_tokens.clone(), stages.normalizer.as_ref())?;
         Ok(Self {
-            compiled: Compiled::new(
-                stages.normalizer.as_ref(),
-                stages.pre_tokenizer.as_ref(),
-                &stages.model,
-            ),
+            compiled: Compiled::new(&stages),
             stages,
             added_tokens,
         })
@@ -196,7 +192,7 @@ impl Tokenizer {
         options: &EncodeOptions,
         sink: &mut impl Sink,
     ) -> Result<bool> {
-        let (Some(compiled), Model::Bpe(bpe)) = (&self.compiled, &self.stages.model) else {
+        let Some(compiled) = &self.compiled else {
             return Ok(false);
         };
         let plain = options.sampling == Sampling::default()
@@ -205,14 +201,14 @@ impl Tokenizer {
             return Ok(false);
         }
         if self.added_tokens.finds_nothing(&options.special) {
-            compiled.encode(bpe, text, sink)?;
+            compiled.encode(&self.stages, text, sink)?;
             return Ok(true);
         }
         let text = AlignedText::original(text);
         for cut in self.added_tokens.cut(text, None, &options.special)? {
             match cut {
                 Cut::Token(id, _) => sink.push_all(&[id]),
-                Cut::Text(text) => compiled.encode(bpe, text.as_str(), sink)?,
+                Cut::Text(text) => compiled.encode(&self.stages, text.as_str(), sink)?,
             }
         }
         Ok(true)
