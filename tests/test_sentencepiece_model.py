@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from pathlib import Path
 
@@ -37,16 +38,30 @@ def test_composed_equals_loaded(proto: bytes, tmp_path: Path) -> None:
     assert composed.decode(composed.encode("the weather")) == "the weather"
 
 
-def test_its_own_stages_are_part_of_the_model(proto: bytes) -> None:
+def test_its_stages_show_and_compose_again(proto: bytes) -> None:
     tok = jeton.Tokenizer(models.SentencePiece(proto))
-    assert tok.normalizer is None and tok.decoder is None and tok.pre_tokenizer is None
+    assert isinstance(tok.normalizer, normalizers.SentencePiece)
+    assert tok.normalizer.charsmap and tok.normalizer.add_dummy_prefix
+    assert isinstance(tok.decoder, decoders.SentencePiece)
+    assert tok.decoder.control_symbols == ("</s>", "<s>")
+    assert tok.pre_tokenizer is None
     assert {"<s>", "</s>"} <= set(tok.special_tokens)
     assert tok.replace() == tok
-    assert jeton.Tokenizer(tok.model, added_tokens=tok.added_tokens) == tok
+    composed = jeton.Tokenizer(
+        tok.model, normalizer=tok.normalizer, decoder=tok.decoder, added_tokens=tok.added_tokens
+    )
+    assert composed == tok
+    assert "bytes>" in repr(tok.normalizer) and len(repr(tok.normalizer)) < 100
 
 
-def test_a_second_normalizer_or_decoder_is_refused(proto: bytes) -> None:
-    with pytest.raises(jeton.errors.ArgumentError, match="normalizer of its own"):
-        jeton.Tokenizer(models.SentencePiece(proto), normalizer=normalizers.NFC())
-    with pytest.raises(jeton.errors.ArgumentError, match="decoder of its own"):
-        jeton.Tokenizer(models.SentencePiece(proto), decoder=decoders.Fuse())
+def test_its_stages_can_be_replaced(proto: bytes, tmp_path: Path) -> None:
+    tok = jeton.Tokenizer(models.SentencePiece(proto))
+    assert isinstance(tok.normalizer, normalizers.SentencePiece)
+    plain = dataclasses.replace(tok.normalizer, add_dummy_prefix=False)
+    changed = tok.replace(normalizer=plain, decoder=decoders.Fuse())
+    assert changed.normalizer == plain
+    assert changed.encode("the") != tok.encode("the")
+    assert changed.decode(changed.encode("the the")) == "the▁the"
+    assert tok.replace(normalizer=normalizers.Sequence([])).encode("▁the") == tok.encode("the")
+    with pytest.raises(jeton.errors.UnsupportedError, match="cannot hold this normalizer"):
+        changed.save(tmp_path / "changed.model")

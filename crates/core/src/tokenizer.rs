@@ -9,7 +9,7 @@ use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::Alphabet;
 use crate::model::{Model, Sampler, Sampling, SentencePiece, Token};
-use crate::normalizer::{Normalizer, SentencePieceNormalizer};
+use crate::normalizer::Normalizer;
 use crate::post_processor::{Margins, Part, PostProcessor};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::text::{AlignedText, CharacterIndex, Pieces, Span, Unit};
@@ -149,22 +149,25 @@ impl Tokenizer {
     /// # Errors
     /// Any model but SentencePiece's Unigram; added tokens or a pre-tokenizer that cut text.
     pub fn n_best(&self, text: &str, size: usize) -> Result<Vec<(Vec<u32>, f32)>> {
-        let (model, normalizer) = self.sentencepiece("n-best")?;
-        let text = normalizer.normalize_str(text);
-        let best = model.n_best(&text, size)?.into_iter();
+        let model = self.sentencepiece("n-best")?;
+        let mut text = AlignedText::original(text);
+        if let Some(normalizer) = &self.stages.normalizer {
+            normalizer.normalize(&mut text)?;
+        }
+        let best = model.n_best(text.as_str(), size)?.into_iter();
         Ok(best
             .map(|(tokens, score)| (tokens.iter().map(|token| token.id).collect(), score))
             .collect())
     }
 
-    /// The model and the normalizer of a `.model` file, if nothing else cuts text.
-    fn sentencepiece(&self, wanted: &str) -> Result<(&SentencePiece, &SentencePieceNormalizer)> {
-        match (&self.stages.model, &self.stages.normalizer) {
-            (Model::SentencePiece(model), Some(Normalizer::SentencePiece(normalizer)))
+    /// The model of a `.model` file, if nothing else cuts text.
+    fn sentencepiece(&self, wanted: &str) -> Result<&SentencePiece> {
+        match &self.stages.model {
+            Model::SentencePiece(model)
                 if self.stages.pre_tokenizer.is_none()
                     && self.added_tokens.finds_nothing(&SpecialPolicy::Ignore) =>
             {
-                Ok((model, normalizer))
+                Ok(model)
             }
             _ => Err(Error::new(
                 ErrorKind::Unsupported,

@@ -154,18 +154,10 @@ impl Tokenizer {
         })
     }
 
-    /// All stages but the model and what is part of it, as JSON in the shape of a
+    /// All stages but the model, as JSON in the shape of a
     /// `tokenizer.json`.
     fn stages(&self, py: Python<'_>) -> PyResult<String> {
-        guard(py, || {
-            let stages = self.core.stages();
-            if !matches!(stages.model, jeton_core::model::Model::SentencePiece(_)) {
-                return Ok(huggingface::write_stages(stages)?);
-            }
-            let mut stages = stages.clone();
-            sentencepiece::strip(&mut stages);
-            Ok(huggingface::write_stages(&stages)?)
-        })
+        guard(py, || Ok(huggingface::write_stages(self.core.stages())?))
     }
 
     /// The model.

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from statistics import median
+from typing import Any
 
 import click
 import numpy as np
@@ -82,18 +83,17 @@ def _sizes(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
 
 def _stages(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
     yield "added tokens", f"{len(tok.added_tokens):,}" if tok.added_tokens else "none"
-    own = "the model's own" if isinstance(tok.model, models.SentencePiece) else "none"
-    yield from _steps("normalizer", tok.normalizer, own)
+    yield from _steps("normalizer", tok.normalizer)
     yield from _steps("pre-tokenizer", tok.pre_tokenizer)
     yield "model", _model(tok)
     yield from _steps("post-processor", tok.post_processor)
-    yield from _steps("decoder", tok.decoder, own)
+    yield from _steps("decoder", tok.decoder)
 
 
-def _steps(label: str, stage: Component | None, missing: str = "none") -> Iterator[tuple[str, str]]:
-    """A stage, or each step of a sequence; `missing` where there is none."""
+def _steps(label: str, stage: Component | None) -> Iterator[tuple[str, str]]:
+    """A stage, or each step of a sequence."""
     if stage is None:
-        yield label, missing
+        yield label, "none"
         return
     steps: tuple[Component, ...] = getattr(stage, "steps", (stage,))
     for position, step in enumerate(steps):
@@ -106,9 +106,21 @@ def _told(step: Component) -> str:
     for field in dataclasses.fields(step):
         value = getattr(step, field.name)
         if value != field.default:
-            shown = value.source.replace(" ", "·") if isinstance(value, Regex) else repr(value)
-            told.append(f"{field.name}={shown}")
+            told.append(f"{field.name}={_shown(value)}")
     return " ".join(told)
+
+
+def _shown(value: Any) -> str:
+    """A setting in a few words."""
+    match value:
+        case Regex():
+            return value.source.replace(" ", "·")
+        case bytes():
+            return f"<{len(value):,} bytes>"
+        case tuple() if len(value) > 8:
+            return f"<{len(value):,} of them>"
+        case _:
+            return repr(value)
 
 
 def _model(tok: jeton.Tokenizer) -> str:

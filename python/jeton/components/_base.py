@@ -22,6 +22,7 @@ _KINDS: Final[dict[str, tuple[tuple[type, ...], str]]] = {
     "int": ((int,), "an int"),
     "str": ((str,), "a str"),
     "bytes": ((bytes,), "bytes"),
+    "bytes | None": ((bytes, type(None)), "bytes or None"),
     "bool | None": ((bool, type(None)), "a bool or None"),
     "str | None": ((str, type(None)), "a str or None"),
     "float | None": ((float, int, type(None)), "a number or None"),
@@ -41,6 +42,14 @@ def check_fields(value: Any) -> None:
             )
 
 
+def texts(owner: object, field: str, value: object) -> tuple[str, ...]:
+    """Checks that a field holds texts, in any iterable but a `str`."""
+    name = f"{type(owner).__name__}.{field}"
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise ArgumentTypeError(f"{name} must be texts, not {type(value).__name__}")
+    return tuple(check_text(f"each of {name}", text) for text in value)
+
+
 def check_text(name: str, value: object) -> str:
     """Checks that the argument called `name` is a `str` of valid Unicode."""
     if not isinstance(value, str):
@@ -52,6 +61,17 @@ def check_text(name: str, value: object) -> str:
             f"{name} is not valid Unicode: there is a lone surrogate at position {error.start}"
         ) from None
     return value
+
+
+def short_repr(value: Any) -> str:
+    """A dataclass as its fields that are not at their defaults, with only the size of bytes."""
+    given = []
+    for field in dataclasses.fields(value):
+        content = getattr(value, field.name)
+        if content != field.default:
+            shown = f"<{len(content)} bytes>" if isinstance(content, bytes) else repr(content)
+            given.append(f"{field.name}={shown}")
+    return f"{type(value).__name__}({', '.join(given)})"
 
 
 def one_of(owner: object, field: str, value: str, choices: tuple[str, ...]) -> None:
@@ -99,7 +119,8 @@ class Component:
     def to_json(self) -> str:
         """This component as it stands in a Hugging Face `tokenizer.json`.
 
-        (`Matches` and `Characters` are jeton's own: that library knows no such component.)
+        (`Matches`, `SentencePiece` and `Characters` are jeton's own: that library knows no such
+        component.)
         """
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
@@ -230,13 +251,28 @@ def _snake(word: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in word)[1:]
 
 
+def _bytes_to_json(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _or_none(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else convert(value)
+
+
 _Codec: TypeAlias = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
 _CODECS: Final[dict[str, _Codec]] = {
     "str | Regex": (_pattern_to_json, _pattern_from_json),
     "Behavior": (_camel, _snake),
-    "bytes": (lambda data: base64.b64encode(data).decode(), base64.b64decode),
+    "bytes": (_bytes_to_json, base64.b64decode),
+    "bytes | None": (_or_none(_bytes_to_json), _or_none(base64.b64decode)),
     "tuple[str, int]": (list, tuple),
+    "tuple[str, ...]": (list, tuple),
+    "LeadingSpaces": (_camel, _snake),
+    "normalizers.SentencePiece | None": (
+        _or_none(lambda normalizer: normalizer.to_dict()),
+        _or_none(lambda stored: read_stored("normalizer", stored)),
+    ),
 }
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from jeton.components import _base
+from jeton.components import _base, normalizers
 from jeton.components._base import Component, Regex
-from jeton.errors import ArgumentError
+from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = [
     "CTC",
@@ -115,14 +115,50 @@ class Fuse(Decoder):
     TYPE: ClassVar[str] = "Fuse"
 
 
+LeadingSpaces: TypeAlias = Literal["keep", "drop_one", "drop_all"]
+"""What becomes of spaces at the front of a decoded text."""
+
+
 @dataclass(frozen=True)
 class SentencePiece(Decoder):
-    """What the `.model` file of the SentencePiece model says of decoded text.
+    """SentencePiece's decoder: pieces joined, `▁` made a space, bytes made characters.
 
-    It belongs to a `SentencePiece` model and goes with no other.
+    Args:
+        control_symbols: Pieces that are decoded to nothing, in alphabetic order.
+        unk_piece: The unknown piece.
+        unk_surface: What it is decoded to.
+        byte_fallback: Pieces such as `<0xE2>` are bytes.
+        leading_spaces: Which spaces at the front are dropped: none (`"keep"`), the one that
+            encoding put there (`"drop_one"`), or one of each piece until there is text
+            (`"drop_all"`, where encoding keeps none there).
+        denormalizer: What is done to the text at last.
+
+    Example:
+        >>> from jeton.components import decoders
+        >>> decoders.SentencePiece(unk_piece="<unk>", leading_spaces="drop_one").unk_surface
+        ' ⁇ '
     """
 
     TYPE: ClassVar[str] = "SentencePiece"
+
+    control_symbols: tuple[str, ...] = ()
+    unk_piece: str | None = None
+    unk_surface: str = " \u2047 "
+    byte_fallback: bool = False
+    leading_spaces: LeadingSpaces = "drop_all"
+    denormalizer: normalizers.SentencePiece | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        symbols = _base.texts(self, "control_symbols", self.control_symbols)
+        object.__setattr__(self, "control_symbols", tuple(sorted(set(symbols))))
+        _base.one_of(self, "leading_spaces", self.leading_spaces, get_args(LeadingSpaces))
+        denormalizer = self.denormalizer
+        if not isinstance(denormalizer, normalizers.SentencePiece | None):
+            raise ArgumentTypeError(
+                "SentencePiece.denormalizer must be a normalizers.SentencePiece or None, "
+                f"not {type(denormalizer).__name__}"
+            )
 
 
 @dataclass(frozen=True)

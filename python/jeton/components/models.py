@@ -195,7 +195,8 @@ class Characters(Model):
 class SentencePiece(Model):
     """A model of the SentencePiece library, of any of its kinds.
 
-    It holds its own normalizer, decoder and control pieces, so none are given beside it.
+    A tokenizer around it that is given no normalizer or no decoder has those of the file, and its
+    control pieces in any case.
 
     Args:
         proto: The content of a `.model` file.

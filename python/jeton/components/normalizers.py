@@ -102,14 +102,50 @@ class Nmt(Normalizer):
     TYPE: ClassVar[str] = "Nmt"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SentencePiece(Normalizer):
-    """What the `.model` file of the SentencePiece model says of text before it is encoded.
+    """SentencePiece's normalizer: its character map, and what it does with white space.
 
-    It belongs to a `SentencePiece` model and goes with no other.
+    From the front of the text: the longest user-defined symbol stays as it is; else the longest
+    key of the character map is replaced; else a character stays as it is. (`Precompiled` replaces
+    grapheme clusters, as Hugging Face tokenizers do.)
+
+    Args:
+        charsmap: The character map, as it stands in a `.model` file; `None` for none.
+        add_dummy_prefix: Put a space in front.
+        remove_extra_whitespaces: Remove spaces at the ends, and make runs of them one.
+        escape_whitespaces: Write spaces as `▁`.
+        treat_whitespace_as_suffix: Put the space at the end instead of in front.
+        user_defined_symbols: Texts that are left as they are.
+
+    Example:
+        >>> import jeton
+        >>> from jeton.components import models, normalizers
+        >>> vocab = {"▁": 0, "a": 1, "b": 2}
+        >>> tok = jeton.Tokenizer(
+        ...     models.Characters(vocab), normalizer=normalizers.SentencePiece()
+        ... )
+        >>> tok.encode("  a   b ")
+        [0, 1, 0, 2]
     """
 
     TYPE: ClassVar[str] = "SentencePiece"
+    JSON_NAMES: ClassVar[dict[str, str]] = {"charsmap": "precompiled_charsmap"}
+
+    charsmap: bytes | None = None
+    add_dummy_prefix: bool = True
+    remove_extra_whitespaces: bool = True
+    escape_whitespaces: bool = True
+    treat_whitespace_as_suffix: bool = False
+    user_defined_symbols: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        symbols = _base.texts(self, "user_defined_symbols", self.user_defined_symbols)
+        object.__setattr__(self, "user_defined_symbols", symbols)
+
+    def __repr__(self) -> str:
+        return _base.short_repr(self)
 
 
 @dataclass(frozen=True)

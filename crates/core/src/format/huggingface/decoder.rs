@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::json::Node;
-use super::{pattern, pre_tokenizer};
-use crate::decoder::Decoder;
+use super::{normalizer, pattern, pre_tokenizer};
+use crate::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
 use crate::error::Result;
+use crate::format::sentencepiece::TrainerSpec;
 
 const KNOWN: [&str; 10] = [
     "BPEDecoder",
@@ -29,7 +30,17 @@ const UNTAGGED: [(&str, &[&str]); 5] = [
     ("Strip", &["content", "start", "stop"]),
 ];
 
+/// How jeton writes what SentencePiece's decoder does with spaces at the front.
+const LEADING_SPACES: [(&str, LeadingSpaces); 3] = [
+    ("Keep", LeadingSpaces::Keep),
+    ("DropOne", LeadingSpaces::DropOne),
+    ("DropAll", LeadingSpaces::DropAll),
+];
+
 pub(super) fn read(node: &Node<'_>) -> Result<Decoder> {
+    if node.extended && node.is_of_type("SentencePiece")? {
+        return read_sentencepiece(node).map(Decoder::SentencePiece);
+    }
     Ok(match node.component("decoder", &KNOWN, &UNTAGGED)? {
         "BPEDecoder" => Decoder::Bpe {
             suffix: node.field("suffix")?.string()?,
@@ -74,7 +85,56 @@ pub(super) fn read(node: &Node<'_>) -> Result<Decoder> {
     })
 }
 
-pub(super) fn write(decoder: &Decoder) -> Result<Value> {
+/// SentencePiece's decoder, which only jeton writes as JSON.
+fn read_sentencepiece(node: &Node<'_>) -> Result<SentencePieceDecoder> {
+    let unknown = match (node.optional("unk_piece")?, node.field("unk_surface")?) {
+        (Some(piece), surface) => Some((piece.string()?, surface.string()?)),
+        (None, _) => None,
+    };
+    let name = node.field("leading_spaces")?;
+    let known = LEADING_SPACES.map(|(name, _)| name);
+    let (_, leading_spaces) = LEADING_SPACES
+        .into_iter()
+        .find(|(known, _)| name.json.as_str() == Some(known))
+        .ok_or_else(|| name.unknown("rule", name.str().unwrap_or_default(), &known))?;
+    Ok(SentencePieceDecoder {
+        control: node
+            .field("control_symbols")?
+            .list(Node::string)?
+            .into_iter()
+            .collect(),
+        unknown,
+        bytes: node.field("byte_fallback")?.bool()?,
+        leading_spaces,
+        denormalizer: node
+            .optional("denormalizer")?
+            .map(|node| normalizer::read_sentencepiece(&node))
+            .transpose()?,
+    })
+}
+
+fn write_sentencepiece(decoder: &SentencePieceDecoder) -> Value {
+    let (piece, surface) = decoder.unknown.clone().unzip();
+    let (name, _) = LEADING_SPACES
+        .into_iter()
+        .find(|(_, rule)| *rule == decoder.leading_spaces)
+        .unwrap_or(LEADING_SPACES[0]);
+    json!({
+        "type": "SentencePiece",
+        "control_symbols": decoder.control,
+        "unk_piece": piece,
+        "unk_surface": surface.unwrap_or_else(|| TrainerSpec::default().unk_surface),
+        "byte_fallback": decoder.bytes,
+        "leading_spaces": name,
+        "denormalizer": decoder
+            .denormalizer
+            .as_ref()
+            .map(normalizer::write_sentencepiece),
+    })
+}
+
+/// The decoder as the format holds it, or with `extended` also those it does not know.
+pub(super) fn write(decoder: &Decoder, extended: bool) -> Result<Value> {
     Ok(match decoder {
         // The format stores the fields of the pre-tokenizer of that name, which decoding ignores.
         Decoder::ByteLevel { .. } => json!({
@@ -112,10 +172,14 @@ pub(super) fn write(decoder: &Decoder) -> Result<Value> {
             "word_delimiter_token": word_delimiter_token,
             "cleanup": cleanup,
         }),
+        Decoder::SentencePiece(decoder) if extended => write_sentencepiece(decoder),
         Decoder::SentencePiece(_) => return Err(super::only_sentencepiece("decoder")),
         Decoder::Sequence(stages) => json!({
             "type": "Sequence",
-            "decoders": stages.iter().map(write).collect::<Result<Value>>()?,
+            "decoders": stages
+                .iter()
+                .map(|stage| write(stage, extended))
+                .collect::<Result<Value>>()?,
         }),
     })
 }

@@ -352,6 +352,12 @@ impl<'j> Node<'j> {
             .map_or(Ok(otherwise), |node| node.bool())
     }
 
+    /// Whether this object says that it is of a type.
+    pub(super) fn is_of_type(&self, name: &str) -> Result<bool> {
+        let kind = self.optional("type")?;
+        Ok(kind.is_some_and(|kind| kind.json.as_str() == Some(name)))
+    }
+
     /// The component that this object describes: what `type` says, or where that is missing (as
     /// old files have it) the first of `untagged` whose fields are all there.
     pub(super) fn component(

@@ -58,26 +58,22 @@ pub fn read(file: &[u8]) -> Result<Stages> {
         let json = Json::parse(file)?;
         let root = Node::root(&json, false);
         read_version(&root)?;
-        stages(Parts::read(&root, None)?, &root.field("model")?)
+        stages(Parts::read(&root)?, &root.field("model")?)
     };
     read().map_err(|error| error.at("tokenizer.json"))
 }
 
 /// The stages of JSON in the shape of `tokenizer.json`, which may also hold the pre-tokenizer
-/// `Matches` and the model `Characters`, and needs no version. Where `model` is given, it takes the
-/// place of one in the JSON, and the ids of added tokens are as they are written; beside a model of
-/// SentencePiece, the normalizer and the decoder `SentencePiece` are those of its file.
+/// `Matches`, SentencePiece's normalizer and decoder and the model `Characters`, and needs no
+/// version. Where `model` is given, it takes the place of one in the JSON, and the ids of added
+/// tokens are as they are written.
 ///
 /// # Errors
 /// As [`read`].
 pub fn read_stages(json: &[u8], model: Option<Model>) -> Result<Stages> {
     let json = Json::parse(json)?;
     let root = Node::root(&json, true);
-    let file = match &model {
-        Some(Model::SentencePiece(model)) => Some(sentencepiece::stages(model.proto().clone())?),
-        _ => None,
-    };
-    let mut parts = Parts::read(&root, file.as_ref())?;
+    let mut parts = Parts::read(&root)?;
     let Some(model) = model else {
         return stages(parts, &root.field("model")?);
     };
@@ -99,8 +95,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// `file` has the stages that the JSON only names as SentencePiece's.
-    fn read(root: &Node<'_>, file: Option<&Stages>) -> Result<Self> {
+    fn read(root: &Node<'_>) -> Result<Self> {
         fn part<T>(
             root: &Node<'_>,
             name: &str,
@@ -110,20 +105,10 @@ impl Parts {
         }
         let text = |node: &Node<'_>| Ok(node.json.to_value().to_string());
         Ok(Self {
-            normalizer: part(root, "normalizer", |node| {
-                match file.and_then(|file| file.normalizer.as_ref()) {
-                    Some(normalizer) if is_sentencepiece(node)? => Ok(normalizer.clone()),
-                    _ => normalizer::read(node),
-                }
-            })?,
+            normalizer: part(root, "normalizer", normalizer::read)?,
             pre_tokenizer: part(root, "pre_tokenizer", pre_tokenizer::read)?,
             post_processor: part(root, "post_processor", post_processor::read)?,
-            decoder: part(root, "decoder", |node| {
-                match file.and_then(|file| file.decoder.as_ref()) {
-                    Some(decoder) if is_sentencepiece(node)? => Ok(decoder.clone()),
-                    _ => decoder::read(node),
-                }
-            })?,
+            decoder: part(root, "decoder", decoder::read)?,
             added_tokens: part(root, "added_tokens", |node| node.list(read_added_token))?
                 .unwrap_or_default(),
             truncation: part(root, "truncation", text)?,
@@ -143,12 +128,6 @@ impl Parts {
             padding: self.padding,
         }
     }
-}
-
-/// Whether a stage is the one of the `.model` file, by name.
-fn is_sentencepiece(node: &Node<'_>) -> Result<bool> {
-    let kind = node.optional("type")?;
-    Ok(kind.is_some_and(|kind| kind.json.as_str() == Some("SentencePiece")))
 }
 
 fn read_version(root: &Node<'_>) -> Result<()> {
@@ -239,17 +218,12 @@ fn write_parts(stages: &Stages, extended: bool) -> Result<Map<String, Value>> {
         Some(text) => serde_json::from_str(text)
             .map_err(|error| Error::new(ErrorKind::Format, error.to_string())),
     };
-    let by_name = || Ok(json!({"type": "SentencePiece"}));
-    let normalizer = stages.normalizer.as_ref().map(|stage| match stage {
-        Normalizer::SentencePiece(_) if extended => by_name(),
-        _ => normalizer::write(stage),
-    });
+    let normalizer = stages.normalizer.as_ref();
+    let normalizer = normalizer.map(|stage| normalizer::write(stage, extended));
     let pre_tokenizer = stages.pre_tokenizer.as_ref();
     let pre_tokenizer = pre_tokenizer.map(|stage| pre_tokenizer::write(stage, extended));
-    let decoder = stages.decoder.as_ref().map(|stage| match stage {
-        Decoder::SentencePiece(_) if extended => by_name(),
-        _ => decoder::write(stage),
-    });
+    let decoder = stages.decoder.as_ref();
+    let decoder = decoder.map(|stage| decoder::write(stage, extended));
     let mut fields = Map::new();
     let mut field = |name: &str, value: Value| fields.insert(name.to_owned(), value);
     field("version", "1.0".into());

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::json::Node;
 use super::pattern;
 use crate::error::Result;
-use crate::normalizer::{Charsmap, Normalizer};
+use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
 
 const KNOWN: [&str; 15] = [
     "BertNormalizer",
@@ -41,6 +41,9 @@ const UNTAGGED: [(&str, &[&str]); 6] = [
 ];
 
 pub(super) fn read(node: &Node<'_>) -> Result<Normalizer> {
+    if node.extended && node.is_of_type("SentencePiece")? {
+        return read_sentencepiece(node).map(Normalizer::SentencePiece);
+    }
     Ok(match node.component("normalizer", &KNOWN, &UNTAGGED)? {
         "BertNormalizer" | "Bert" => Normalizer::Bert {
             clean_text: node.field("clean_text")?.bool()?,
@@ -75,6 +78,40 @@ pub(super) fn read(node: &Node<'_>) -> Result<Normalizer> {
     })
 }
 
+/// SentencePiece's normalizer, which only jeton writes as JSON.
+pub(super) fn read_sentencepiece(node: &Node<'_>) -> Result<SentencePieceNormalizer> {
+    let charsmap = match node.optional("precompiled_charsmap")? {
+        Some(_) => Some(read_charsmap(node)?),
+        None => None,
+    };
+    let rule = |name: &str| node.field(name)?.bool();
+    let white_space = WhiteSpace {
+        add_dummy_prefix: rule("add_dummy_prefix")?,
+        remove_extra: rule("remove_extra_whitespaces")?,
+        escape: rule("escape_whitespaces")?,
+        suffix: rule("treat_whitespace_as_suffix")?,
+    };
+    let user_defined = node.field("user_defined_symbols")?.list(Node::string)?;
+    Ok(SentencePieceNormalizer::new(
+        charsmap,
+        white_space,
+        user_defined,
+    ))
+}
+
+pub(super) fn write_sentencepiece(normalizer: &SentencePieceNormalizer) -> Value {
+    let white_space = normalizer.white_space();
+    json!({
+        "type": "SentencePiece",
+        "precompiled_charsmap": normalizer.charsmap().map(|map| STANDARD.encode(map.blob())),
+        "add_dummy_prefix": white_space.add_dummy_prefix,
+        "remove_extra_whitespaces": white_space.remove_extra,
+        "escape_whitespaces": white_space.escape,
+        "treat_whitespace_as_suffix": white_space.suffix,
+        "user_defined_symbols": normalizer.user_defined(),
+    })
+}
+
 fn read_charsmap(node: &Node<'_>) -> Result<Charsmap> {
     let node = node.field("precompiled_charsmap")?;
     let blob = STANDARD
@@ -83,7 +120,8 @@ fn read_charsmap(node: &Node<'_>) -> Result<Charsmap> {
     Charsmap::new(&blob).map_err(|error| node.locate(error))
 }
 
-pub(super) fn write(normalizer: &Normalizer) -> Result<Value> {
+/// The normalizer as the format holds it, or with `extended` also those it does not know.
+pub(super) fn write(normalizer: &Normalizer, extended: bool) -> Result<Value> {
     Ok(match normalizer {
         Normalizer::Nfc => json!({"type": "NFC"}),
         Normalizer::Nfd => json!({"type": "NFD"}),
@@ -118,8 +156,12 @@ pub(super) fn write(normalizer: &Normalizer) -> Result<Value> {
         Normalizer::ByteLevel => json!({"type": "ByteLevel"}),
         Normalizer::Sequence(stages) => json!({
             "type": "Sequence",
-            "normalizers": stages.iter().map(write).collect::<Result<Value>>()?,
+            "normalizers": stages
+                .iter()
+                .map(|stage| write(stage, extended))
+                .collect::<Result<Value>>()?,
         }),
+        Normalizer::SentencePiece(normalizer) if extended => write_sentencepiece(normalizer),
         Normalizer::SentencePiece(_) => return Err(super::only_sentencepiece("normalizer")),
     })
 }

@@ -39,8 +39,7 @@ const SCHEMES: [(&str, PrependScheme); 3] = [
 ];
 
 pub(super) fn read(node: &Node<'_>) -> Result<PreTokenizer> {
-    let kind = node.optional("type")?;
-    if node.extended && kind.is_some_and(|kind| kind.json.as_str() == Some("Matches")) {
+    if node.extended && node.is_of_type("Matches")? {
         return read_matches(node);
     }
     Ok(match node.component("pre-tokenizer", &KNOWN, &[])? {

@@ -93,30 +93,23 @@ pub fn stages(proto: ModelProto) -> Result<Stages> {
     })
 }
 
-/// Completes stages around a SentencePiece model with what its file says of them: the normalizer,
-/// the decoder and the control pieces. Stages around another model are left as they are.
+/// Completes stages around a SentencePiece model with what its file says: the normalizer and the
+/// decoder where none is given, and the control pieces. Stages around another model are left as
+/// they are.
 ///
 /// # Errors
-/// A normalizer or a decoder that is there already.
+/// A file whose stages cannot be built.
 pub fn complete(stages: &mut Stages) -> Result<()> {
     let Model::SentencePiece(model) = &stages.model else {
         return Ok(());
     };
     let own = self::stages(model.proto().clone())?;
-    for (stage, given) in [
-        ("normalizer", stages.normalizer.is_some()),
-        ("decoder", stages.decoder.is_some()),
-    ] {
-        if given {
-            return Err(Error::new(
-                ErrorKind::Argument,
-                format!("a SentencePiece model has a {stage} of its own"),
-            )
-            .hint(format!("leave the {stage} out")));
-        }
+    if stages.normalizer.is_none() {
+        stages.normalizer = own.normalizer;
     }
-    stages.normalizer = own.normalizer;
-    stages.decoder = own.decoder;
+    if stages.decoder.is_none() {
+        stages.decoder = own.decoder;
+    }
     for control in own.added_tokens {
         if stages
             .added_tokens
@@ -127,14 +120,6 @@ pub fn complete(stages: &mut Stages) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The opposite of [`complete`]: what belongs to the model is taken from around it.
-pub fn strip(stages: &mut Stages) {
-    if matches!(stages.model, Model::SentencePiece(_)) {
-        stages.normalizer = None;
-        stages.decoder = None;
-    }
 }
 
 fn normalizer(
