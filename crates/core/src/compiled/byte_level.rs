@@ -11,7 +11,8 @@ use super::merges::{Merges, SCANNED};
 use super::scanner::Scanner;
 use super::sink::Sink;
 use super::splitter::Splitter;
-use super::words::{LONG, SHORT, ShortKey, Slot, WordCache};
+use super::starts::places;
+use super::words::{Found, LONG, LONG_IDS, LongKey, SHORT, SHORT_IDS, ShortKey, WordCache};
 use crate::error::Result;
 use crate::model::bpe::Alphabet;
 use crate::model::{Bpe, Sampler, Sampling};
@@ -19,6 +20,8 @@ use crate::pre_tokenizer::PreTokenizer;
 
 /// How many pieces are looked up together, so that their memory is fetched at the same time.
 const GROUP: usize = 32;
+/// How many tokens wait, at most, before they are given away together.
+const MOST_WAITING: usize = 512;
 
 /// A byte-level BPE, compiled.
 pub struct ByteLevel {
@@ -32,10 +35,12 @@ pub struct ByteLevel {
     spare: Mutex<Vec<Workspace>>,
 }
 
-/// What one call works with: a scanner's masks and a word cache.
+/// What one call works with: a scanner's masks, the places that they stand for, and a word cache.
 struct Workspace {
     scanner: Scanner,
+    bounds: Vec<u32>,
     words: WordCache,
+    tokens: Box<[u32; MOST_WAITING]>,
 }
 
 impl ByteLevel {
@@ -67,19 +72,27 @@ impl ByteLevel {
         let spare = self.spare.try_lock().ok().and_then(|mut spare| spare.pop());
         let mut workspace = spare.unwrap_or_else(|| Workspace {
             scanner: Scanner::default(),
+            bounds: Vec::new(),
             words: WordCache::new(RandomState::default().hash_one(0)),
+            tokens: Box::new([0; MOST_WAITING]),
         });
-        let Workspace { scanner, words } = &mut workspace;
+        let Workspace {
+            scanner,
+            bounds,
+            words,
+            tokens,
+        } = &mut workspace;
         let mut pieces = Pieces {
             compiled: self,
             bpe,
-            text: text.as_bytes(),
             words,
-            starts: [0; GROUP + 1],
-            count: 0,
+            waiting: Waiting { tokens, count: 0 },
         };
         self.splitter.split(scanner, text, |offset, length, bits| {
-            pieces.stretch(offset, length, bits, sink);
+            bounds.clear();
+            places(bits, 0, bounds);
+            bounds.push(length as u32);
+            pieces.all(&text.as_bytes()[offset..], bounds, sink);
         })?;
         if let Ok(mut spare) = self.spare.try_lock() {
             spare.push(workspace);
@@ -97,121 +110,148 @@ impl std::fmt::Debug for ByteLevel {
     }
 }
 
-/// The pieces of a text as they are found, a group at a time.
-struct Pieces<'c> {
-    compiled: &'c ByteLevel,
-    bpe: &'c Bpe,
-    text: &'c [u8],
-    words: &'c mut WordCache,
-    starts: [usize; GROUP + 1],
+/// Tokens that were found and not yet given away.
+struct Waiting<'w> {
+    tokens: &'w mut [u32; MOST_WAITING],
     count: usize,
 }
 
-impl Pieces<'_> {
-    fn stretch(&mut self, offset: usize, length: usize, bits: &[u64], sink: &mut impl Sink) {
-        for (i, &word) in bits.iter().enumerate() {
-            let mut rest = word;
-            while rest != 0 {
-                self.starts[self.count] = offset + i * 64 + rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                self.count += 1;
-                if self.count == GROUP + 1 {
-                    self.group(sink);
-                    self.starts[0] = self.starts[GROUP];
-                    self.count = 1;
-                }
-            }
+impl Waiting<'_> {
+    /// Takes the first `count` of `ids`; copying all of them is faster than copying some.
+    #[inline(always)]
+    fn few<const N: usize>(&mut self, ids: &[u32; N], count: usize, sink: &mut impl Sink) {
+        if self.count + N > MOST_WAITING {
+            self.give(sink);
         }
-        self.starts[self.count] = offset + length;
-        self.group(sink);
+        self.tokens[self.count..self.count + N].copy_from_slice(ids);
+        self.count += count;
+    }
+
+    fn many(&mut self, ids: &[u32], sink: &mut impl Sink) {
+        if self.count + ids.len() > MOST_WAITING {
+            self.give(sink);
+            sink.push_all(ids);
+        } else {
+            self.tokens[self.count..self.count + ids.len()].copy_from_slice(ids);
+            self.count += ids.len();
+        }
+    }
+
+    fn give(&mut self, sink: &mut impl Sink) {
+        sink.push_all(&self.tokens[..self.count]);
         self.count = 0;
     }
 
-    /// Tokens of the pieces between `starts[0]`, `starts[1]`, … `starts[count]`.
-    fn group(&mut self, sink: &mut impl Sink) {
-        let pieces = self.count.min(GROUP);
-        let mut keys = [(ShortKey::EMPTY, Slot::NONE); GROUP];
-        for (i, prepared) in keys[..pieces].iter_mut().enumerate() {
-            let (start, end) = (self.starts[i], self.starts[i + 1]);
-            if end - start <= SHORT {
-                let key = ShortKey::new(self.text, start, end - start);
-                *prepared = (key, self.words.prefetch_short(key));
-            }
-        }
-        for (i, &(key, slot)) in keys[..pieces].iter().enumerate() {
-            let (start, end) = (self.starts[i], self.starts[i + 1]);
-            if end - start > SHORT {
-                self.long(start, end, sink);
-            } else if !self.words.emit_short(key, slot, sink) {
-                self.short(start, end, key, sink);
-            }
+    #[inline(always)]
+    fn found(&mut self, found: Found, sink: &mut impl Sink) {
+        match found {
+            Found::Short(ids, count) => self.few::<SHORT_IDS>(ids, count, sink),
+            Found::Long(ids, count) => self.few::<LONG_IDS>(ids, count, sink),
+            Found::Spilled(ids) => self.many(ids, sink),
         }
     }
+}
 
-    #[cold]
-    fn short(&mut self, start: usize, end: usize, key: ShortKey, sink: &mut impl Sink) {
-        let piece = &self.text[start..end];
-        // The table may have grown since the look-up was prepared.
-        let slot = self.words.prefetch_short(key);
-        if self.words.emit_short(key, slot, sink) || self.words.emit(piece, sink) {
-            return;
+/// The pieces of a text, a group at a time.
+struct Pieces<'c> {
+    compiled: &'c ByteLevel,
+    bpe: &'c Bpe,
+    words: &'c mut WordCache,
+    waiting: Waiting<'c>,
+}
+
+impl Pieces<'_> {
+    /// Tokens of the pieces of `text` that lie between neighbours in `bounds`.
+    fn all(&mut self, text: &[u8], bounds: &[u32], sink: &mut impl Sink) {
+        let mut first = 0;
+        while first + 1 < bounds.len() {
+            let last = (first + GROUP).min(bounds.len() - 1);
+            self.group(text, &bounds[first..=last], sink);
+            first = last;
         }
-        let mut space = [0; SCANNED];
-        let ids = self.tokens(piece, &mut space);
-        sink.push_all(ids);
-        if !self.words.insert_short(key, ids) {
-            self.words.insert(piece, ids);
+        self.waiting.give(sink);
+    }
+
+    fn group(&mut self, text: &[u8], bounds: &[u32], sink: &mut impl Sink) {
+        let mut keys = [ShortKey::EMPTY; GROUP];
+        let mut hashes = [0; GROUP];
+        for ((pair, key), hash) in bounds.windows(2).zip(&mut keys).zip(&mut hashes) {
+            let (start, length) = (pair[0] as usize, (pair[1] - pair[0]) as usize);
+            if length <= SHORT {
+                *key = ShortKey::new(text, start, length);
+                *hash = self.words.prefetch_short(*key);
+            } else if length <= LONG {
+                *hash = self.words.prefetch_long(LongKey::new(text, start, length));
+            }
+        }
+        for ((pair, &key), &hash) in bounds.windows(2).zip(&keys).zip(&hashes) {
+            let (start, end) = (pair[0] as usize, pair[1] as usize);
+            if end - start <= SHORT {
+                match self.words.find_short(key, hash) {
+                    Some(found) => self.waiting.found(found, sink),
+                    None => self.new_short(&text[start..end], key, sink),
+                }
+            } else if end - start <= LONG {
+                let key = LongKey::new(text, start, end - start);
+                match self.words.find_long(key, hash) {
+                    Some(found) => self.waiting.found(found, sink),
+                    None => self.new_long(&text[start..end], key, sink),
+                }
+            } else {
+                self.very_long(text, start, end, sink);
+            }
         }
     }
 
     #[inline(never)]
-    fn long(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
-        let text = self.text;
-        let piece = &text[start..end];
-        if piece.len() <= LONG && self.words.emit(piece, sink) {
-            return;
-        }
-        if let Some(cuts) = &self.compiled.cuts {
-            let mut part = start;
-            let mut next = cuts.part_end(text, part, end);
-            if next < end {
-                if self.whole_token(piece, sink) {
-                    return;
-                }
-                loop {
-                    self.part(part, next, sink);
-                    part = next;
-                    if part == end {
-                        return;
-                    }
-                    next = cuts.part_end(text, part, end);
-                }
-            }
-        }
-        if piece.len() > LONG && self.words.emit(piece, sink) {
-            return;
-        }
-        self.merged(piece, sink);
+    fn new_short(&mut self, piece: &[u8], key: ShortKey, sink: &mut impl Sink) {
+        let mut space = [0; SCANNED];
+        let ids = self.tokens(piece, &mut space);
+        self.waiting.many(ids, sink);
+        self.words.insert_short(key, ids);
     }
 
-    /// A part of a piece, which is merged by itself.
-    fn part(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
-        let part = &self.text[start..end];
-        if part.len() > SHORT {
-            if !self.words.emit(part, sink) {
-                self.merged(part, sink);
-            }
-            return;
+    #[inline(never)]
+    fn new_long(&mut self, piece: &[u8], key: LongKey, sink: &mut impl Sink) {
+        let mut space = [0; SCANNED];
+        let ids = self.tokens(piece, &mut space);
+        self.waiting.many(ids, sink);
+        self.words.insert_long(key, ids);
+    }
+
+    /// A piece longer than [`LONG`]: cut where no token spans, else merged as it is.
+    #[inline(never)]
+    fn very_long(&mut self, text: &[u8], start: usize, end: usize, sink: &mut impl Sink) {
+        let Some(cuts) = &self.compiled.cuts else {
+            return self.uncut(&text[start..end], sink);
+        };
+        let mut at = cuts.part_end(text, start, end);
+        if at == end {
+            return self.uncut(&text[start..end], sink);
         }
-        let key = ShortKey::new(self.text, start, end - start);
-        let slot = self.words.prefetch_short(key);
-        if !self.words.emit_short(key, slot, sink) {
-            self.short(start, end, key, sink);
+        let mut bounds = [start as u32; GROUP + 1];
+        let mut count = 1;
+        loop {
+            bounds[count] = at as u32;
+            if at == end || count == GROUP {
+                self.group(text, &bounds[..=count], sink);
+                bounds[0] = at as u32;
+                count = 0;
+            }
+            if at == end {
+                return;
+            }
+            count += 1;
+            at = cuts.part_end(text, at, end);
         }
     }
 
-    /// Merges a piece that is new, and remembers it.
-    fn merged(&mut self, piece: &[u8], sink: &mut impl Sink) {
+    /// Merges a piece that is longer than [`LONG`], unless it is known.
+    fn uncut(&mut self, piece: &[u8], sink: &mut impl Sink) {
+        self.waiting.give(sink);
+        if self.words.emit(piece, sink) {
+            return;
+        }
         if piece.len() <= SCANNED {
             let mut space = [0; SCANNED];
             let ids = self.tokens(piece, &mut space);
@@ -230,16 +270,6 @@ impl Pieces<'_> {
             sink.push_all(&ids);
             self.words.insert(piece, &ids);
         }
-    }
-
-    fn whole_token(&self, piece: &[u8], sink: &mut impl Sink) -> bool {
-        let id = self
-            .compiled
-            .whole
-            .then(|| self.bpe.vocab().id(piece))
-            .flatten();
-        sink.push_all(id.as_slice());
-        id.is_some()
     }
 
     fn tokens<'s>(&self, piece: &[u8], space: &'s mut [u32; SCANNED]) -> &'s [u32] {

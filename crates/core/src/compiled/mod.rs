@@ -10,6 +10,7 @@ mod merges;
 mod scanner;
 mod sink;
 mod splitter;
+mod starts;
 mod words;
 
 pub(crate) use scanner::Scanner;

@@ -2,8 +2,8 @@
 //!
 //! Text repeats itself: nearly all pieces of a text are among the few thousand commonest. A cache
 //! belongs to one call at a time, so it needs no locks, and it is bounded: its tables grow to
-//! [`MOST_SHORT`] and [`MOST_LONG`] entries and [`MOST_REST`] bytes, about 28 MB together, after
-//! which new words take the place of old ones.
+//! [`MOST_SHORT`] and [`MOST_LONG`] cache lines, [`MOST_SPILLED`] tokens and [`MOST_REST`] bytes,
+//! about 40 MB together, after which new words take the place of old ones.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -14,21 +14,61 @@ use super::sink::Sink;
 pub const SHORT: usize = 15;
 /// Pieces of up to this many bytes are kept in entries of a whole cache line.
 pub const LONG: usize = 30;
-/// The most tokens that an entry for a short piece holds.
-const SHORT_IDS: usize = 4;
-/// The most tokens that an entry for a long piece holds.
-const LONG_IDS: usize = 8;
-/// The most short entries: 8 MB.
+/// Pieces longer than this are not kept.
+pub const LONGEST: usize = 512;
+/// The most tokens that an entry for a short piece holds itself.
+pub const SHORT_IDS: usize = 4;
+/// The most tokens that an entry for a long piece holds itself.
+pub const LONG_IDS: usize = 8;
+/// Tokens that an entry has no room for lie elsewhere, in rows of this many.
+pub const SPILL_ROW: usize = 16;
+/// The most cache lines of two short entries: 16 MB.
 const MOST_SHORT: usize = 1 << 18;
 /// The most long entries: 16 MB.
 const MOST_LONG: usize = 1 << 18;
-/// Pieces longer than this are not kept.
-pub const LONGEST: usize = 512;
+/// The most tokens that lie outside their entries: 4 MB.
+const MOST_SPILLED: usize = 1 << 20;
 /// The most bytes, keys and tokens together, of the pieces that no entry holds.
 const MOST_REST: usize = 4 << 20;
-const FEWEST: usize = 1 << 10;
-/// How many entries a piece may lie from where its hash points.
+const FEWEST: usize = 1 << 9;
+/// By how much a table grows.
+const GROWTH: usize = 8;
+/// How many entries a long piece may lie from where its hash points.
 const REACH: usize = 4;
+
+const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+const MIX_LONG: u64 = 0xD6E8_FEB8_6659_FD93;
+
+/// What is kept of 16 bytes of which the first `n` belong to a piece, as two words.
+const KEPT: [[u64; 2]; 17] = {
+    let mut kept = [[0, 0]; 17];
+    let mut n = 1;
+    while n <= 16 {
+        let byte = (n - 1) % 8;
+        kept[n] = kept[n - 1];
+        kept[n][(n - 1) / 8] |= 0xFF << (8 * byte);
+        n += 1;
+    }
+    kept
+};
+
+/// The words of `text[start..start + length]`, where `length <= 16`; zeros fill the rest.
+#[inline(always)]
+fn window(text: &[u8], start: usize, length: usize) -> [u64; 2] {
+    let mut bytes = [0u8; 16];
+    let kept = match text.get(start..start + 16) {
+        Some(window) => {
+            bytes.copy_from_slice(window);
+            KEPT[length]
+        }
+        None => {
+            bytes[..length].copy_from_slice(&text[start..start + length]);
+            [!0; 2]
+        }
+    };
+    let value = u128::from_le_bytes(bytes);
+    [value as u64 & kept[0], (value >> 64) as u64 & kept[1]]
+}
 
 /// A short piece as two words: its bytes, and its length in the last byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,21 +85,10 @@ impl ShortKey {
     #[inline(always)]
     pub fn new(text: &[u8], start: usize, length: usize) -> Self {
         debug_assert!(length <= SHORT && start + length <= text.len());
-        let mut bytes = [0u8; 16];
-        let value = match text.get(start..start + 16) {
-            Some(window) => {
-                bytes.copy_from_slice(window);
-                let kept = (1u128 << (8 * length)) - 1;
-                u128::from_le_bytes(bytes) & kept
-            }
-            None => {
-                bytes[..length].copy_from_slice(&text[start..start + length]);
-                u128::from_le_bytes(bytes)
-            }
-        };
+        let [low, high] = window(text, start, length);
         Self {
-            low: value as u64,
-            high: (value >> 64) as u64 | (length as u64) << 56,
+            low,
+            high: high | (length as u64) << 56,
         }
     }
 
@@ -73,7 +102,31 @@ impl ShortKey {
     /// Where the key belongs in a hash table.
     #[inline(always)]
     pub fn hash(self, seed: u64) -> u64 {
-        fold(self.low ^ seed, self.high ^ 0x9E37_79B9_7F4A_7C15)
+        fold(self.low ^ seed, self.high ^ MIX)
+    }
+}
+
+/// A piece of up to [`LONG`] bytes as four words: its bytes, and its length in the last byte but
+/// one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongKey([u64; 4]);
+
+impl LongKey {
+    /// The key of `text[start..start + length]`, where `length <= LONG`.
+    #[inline(always)]
+    pub fn new(text: &[u8], start: usize, length: usize) -> Self {
+        debug_assert!(length <= LONG && start + length <= text.len());
+        let head = length.min(16);
+        let [a, b] = window(text, start, head);
+        let [c, d] = window(text, start + head, length - head);
+        Self([a, b, c, d | (length as u64) << 48])
+    }
+
+    /// Where the key belongs in a hash table.
+    #[inline(always)]
+    pub fn hash(self, seed: u64) -> u64 {
+        let [a, b, c, d] = self.0;
+        fold(fold(a ^ seed, b ^ MIX) ^ c, d ^ MIX_LONG)
     }
 }
 
@@ -83,214 +136,308 @@ fn fold(a: u64, b: u64) -> u64 {
     (product as u64) ^ (product >> 64) as u64
 }
 
-/// The count of tokens lies in the top four bits, above the length.
-const COUNT_SHIFT: u32 = 60;
-const KEY_BITS: u64 = (1 << COUNT_SHIFT) - 1;
+/// The count of a short entry's tokens lies in the top four bits, above the length.
+const SHORT_COUNT: u32 = 60;
+/// The count of a long entry's tokens lies in the top byte, above the length.
+const LONG_COUNT: u32 = 56;
 
 #[derive(Clone, Copy)]
-#[repr(C, align(32))]
+#[repr(C)]
 struct ShortEntry {
     low: u64,
     /// The rest of the bytes, the length, and the count of tokens; zero when empty.
     high: u64,
+    /// The tokens; if they are too many, where their rows begin.
     ids: [u32; SHORT_IDS],
 }
+
+impl ShortEntry {
+    const EMPTY: Self = Self {
+        low: 0,
+        high: 0,
+        ids: [0; SHORT_IDS],
+    };
+
+    #[inline(always)]
+    fn key(&self) -> ShortKey {
+        ShortKey {
+            low: self.low,
+            high: self.high & ((1 << SHORT_COUNT) - 1),
+        }
+    }
+
+    #[inline(always)]
+    fn has(&self, key: ShortKey) -> bool {
+        let low = self.low ^ key.low;
+        low | (self.high ^ key.high) << (64 - SHORT_COUNT) == 0
+    }
+}
+
+/// Two entries that one look at memory brings.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([ShortEntry; 2]);
 
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct LongEntry {
-    bytes: [u8; LONG],
-    /// Zero when empty.
-    length: u8,
-    count: u8,
+    /// The key, and the count of tokens; zeros when empty.
+    words: [u64; 4],
+    /// The tokens; if they are too many, where their rows begin.
     ids: [u32; LONG_IDS],
 }
 
-/// Where a lookup would begin; kept from the prefetch to the look.
-#[derive(Clone, Copy)]
-pub struct Slot(usize);
+impl LongEntry {
+    const EMPTY: Self = Self {
+        words: [0; 4],
+        ids: [0; LONG_IDS],
+    };
 
-impl Slot {
-    /// The slot of no piece.
-    pub const NONE: Self = Self(0);
+    #[inline(always)]
+    fn key(&self) -> LongKey {
+        let [a, b, c, d] = self.words;
+        LongKey([a, b, c, d & ((1 << LONG_COUNT) - 1)])
+    }
+
+    fn is_empty(&self) -> bool {
+        self.words[3] == 0
+    }
+}
+
+/// Where the tokens of a piece lie.
+#[derive(Clone, Copy)]
+pub enum Found<'c> {
+    /// In a short entry.
+    Short(&'c [u32; SHORT_IDS], usize),
+    /// In a long entry.
+    Long(&'c [u32; LONG_IDS], usize),
+    /// Outside.
+    Spilled(&'c [u32]),
 }
 
 /// The tokens of pieces met before.
 pub struct WordCache {
     seed: u64,
-    short: Vec<ShortEntry>,
+    short: Vec<Line>,
     short_count: usize,
     long: Vec<LongEntry>,
     long_count: usize,
-    /// What fits into no entry, by length or by count of tokens.
+    /// Tokens that entries have no room for, in rows of [`SPILL_ROW`].
+    spilled: Vec<u32>,
+    /// What is too long for an entry.
     rest: HashMap<Box<[u8]>, Box<[u32]>, RandomState>,
     rest_bytes: usize,
 }
 
 impl WordCache {
-    const EMPTY_SHORT: ShortEntry = ShortEntry {
-        low: 0,
-        high: 0,
-        ids: [0; SHORT_IDS],
-    };
-    const EMPTY_LONG: LongEntry = LongEntry {
-        bytes: [0; LONG],
-        length: 0,
-        count: 0,
-        ids: [0; LONG_IDS],
-    };
-
     /// An empty cache. `seed` moves the hashes, so that nobody can aim words at one place.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
-            short: vec![Self::EMPTY_SHORT; FEWEST],
+            short: vec![Line([ShortEntry::EMPTY; 2]); FEWEST],
             short_count: 0,
-            long: vec![Self::EMPTY_LONG; FEWEST],
+            long: vec![LongEntry::EMPTY; FEWEST],
             long_count: 0,
+            spilled: Vec::new(),
             rest: HashMap::default(),
             rest_bytes: 0,
         }
     }
 
-    /// Asks for the memory in which a short piece would be found.
+    /// The hash of a short piece; asks for the memory in which the piece would be found.
     #[inline(always)]
-    pub fn prefetch_short(&self, key: ShortKey) -> Slot {
-        let slot = key.hash(self.seed) as usize & (self.short.len() - 1);
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the slot is inside the table; prefetching has no other precondition.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch(self.short.as_ptr().add(slot).cast(), _MM_HINT_T0);
-        }
-        Slot(slot)
-    }
-
-    /// Gives the tokens of a short piece to `sink`, if they are known.
-    #[inline(always)]
-    pub fn emit_short(&self, key: ShortKey, slot: Slot, sink: &mut impl Sink) -> bool {
-        let mask = self.short.len() - 1;
-        for step in 0..REACH {
-            let entry = &self.short[(slot.0 + step) & mask];
-            if entry.low == key.low && entry.high & KEY_BITS == key.high {
-                sink.push_few(entry.ids, (entry.high >> COUNT_SHIFT) as usize);
-                return true;
-            }
-            if entry.high == 0 {
-                return false;
-            }
-        }
-        false
-    }
-
-    /// Remembers the tokens of a short piece; returns whether there was room in an entry.
-    pub fn insert_short(&mut self, key: ShortKey, ids: &[u32]) -> bool {
-        if ids.len() > SHORT_IDS {
-            return false;
-        }
-        if self.short_count * 2 > self.short.len() && self.short.len() < MOST_SHORT {
-            self.grow_short();
-        }
-        let mut entry = ShortEntry {
-            low: key.low,
-            high: key.high | (ids.len() as u64) << COUNT_SHIFT,
-            ids: [0; SHORT_IDS],
-        };
-        entry.ids[..ids.len()].copy_from_slice(ids);
-        self.put_short(entry);
-        true
-    }
-
-    fn put_short(&mut self, entry: ShortEntry) {
-        let mask = self.short.len() - 1;
-        let key = ShortKey {
-            low: entry.low,
-            high: entry.high & KEY_BITS,
-        };
+    pub fn prefetch_short(&self, key: ShortKey) -> u64 {
         let hash = key.hash(self.seed);
-        let first = hash as usize & mask;
-        let free = (0..REACH)
-            .map(|step| (first + step) & mask)
-            .find(|&slot| self.short[slot].high == 0);
-        match free {
-            Some(slot) => {
-                self.short_count += 1;
-                self.short[slot] = entry;
-            }
-            // Full: the newcomer takes a place that its hash chooses.
-            None => self.short[(first + (hash >> 62) as usize % REACH) & mask] = entry,
-        }
+        prefetch(&self.short, hash as usize & (self.short.len() - 1));
+        hash
     }
 
-    #[cold]
-    fn grow_short(&mut self) {
-        let larger = vec![Self::EMPTY_SHORT; self.short.len() * 2];
-        let old = std::mem::replace(&mut self.short, larger);
-        self.short_count = 0;
-        for entry in old.into_iter().filter(|entry| entry.high != 0) {
-            self.put_short(entry);
-        }
+    /// The hash of a long piece; asks for the memory in which the piece would be found.
+    #[inline(always)]
+    pub fn prefetch_long(&self, key: LongKey) -> u64 {
+        let hash = key.hash(self.seed);
+        prefetch(&self.long, hash as usize & (self.long.len() - 1));
+        hash
     }
 
-    fn long_hash(&self, piece: &[u8]) -> u64 {
-        let mut padded = [0u8; 32];
-        padded[..piece.len()].copy_from_slice(piece);
-        let word = |n: usize| {
-            u64::from_le_bytes(padded[8 * n..8 * n + 8].try_into().expect("eight bytes"))
+    /// The tokens of a short piece, if they are known.
+    #[inline(always)]
+    pub fn find_short(&self, key: ShortKey, hash: u64) -> Option<Found<'_>> {
+        let at = hash as usize & (self.short.len() - 1);
+        let Line(entries) = &self.short[at];
+        let second = entries[1].has(key);
+        let entry = if entries[0].has(key) | second {
+            &entries[usize::from(second)]
+        } else {
+            let Line(entries) = &self.short[at ^ 1];
+            entries.iter().find(|entry| entry.has(key))?
         };
-        let half = fold(word(0) ^ self.seed, word(1) ^ 0x9E37_79B9_7F4A_7C15);
-        fold(
-            half ^ word(2),
-            word(3) ^ 0xD6E8_FEB8_6659_FD93 ^ piece.len() as u64,
-        )
+        let count = (entry.high >> SHORT_COUNT) as usize;
+        Some(if count <= SHORT_IDS {
+            Found::Short(&entry.ids, count)
+        } else {
+            Found::Spilled(self.spilled(entry.ids[0], count))
+        })
+    }
+
+    /// The tokens of a piece of up to [`LONG`] bytes that is kept as a long one, if they are known.
+    #[inline(always)]
+    pub fn find_long(&self, key: LongKey, hash: u64) -> Option<Found<'_>> {
+        let mask = self.long.len() - 1;
+        let entry = (0..REACH)
+            .map(|step| &self.long[(hash as usize + step) & mask])
+            .find(|entry| entry.key() == key)?;
+        let count = (entry.words[3] >> LONG_COUNT) as usize;
+        Some(if count <= LONG_IDS {
+            Found::Long(&entry.ids, count)
+        } else {
+            Found::Spilled(self.spilled(entry.ids[0], count))
+        })
+    }
+
+    fn spilled(&self, row: u32, count: usize) -> &[u32] {
+        let start = row as usize * SPILL_ROW;
+        &self.spilled[start..start + count]
     }
 
     /// Gives the tokens of any piece to `sink`, if they are known.
     pub fn emit(&self, piece: &[u8], sink: &mut impl Sink) -> bool {
-        if piece.len() <= LONG {
-            let mask = self.long.len() - 1;
-            let first = self.long_hash(piece) as usize;
-            for step in 0..REACH {
-                let entry = &self.long[(first + step) & mask];
-                if entry.length as usize == piece.len() && entry.bytes[..piece.len()] == *piece {
-                    sink.push_all(&entry.ids[..entry.count as usize]);
-                    return true;
-                }
-                if entry.length == 0 {
-                    break;
-                }
-            }
+        let found = if piece.len() <= SHORT {
+            let key = ShortKey::new(piece, 0, piece.len());
+            self.find_short(key, key.hash(self.seed))
+        } else if piece.len() <= LONG {
+            let key = LongKey::new(piece, 0, piece.len());
+            self.find_long(key, key.hash(self.seed))
+        } else {
+            self.rest.get(piece).map(|ids| Found::Spilled(ids))
+        };
+        match found {
+            Some(Found::Short(ids, count)) => sink.push_all(&ids[..count]),
+            Some(Found::Long(ids, count)) => sink.push_all(&ids[..count]),
+            Some(Found::Spilled(ids)) => sink.push_all(ids),
+            None => return false,
         }
-        match self.rest.get(piece) {
-            Some(ids) => {
-                sink.push_all(ids);
-                true
-            }
-            None => false,
-        }
+        true
     }
 
     /// Remembers the tokens of any piece.
     pub fn insert(&mut self, piece: &[u8], ids: &[u32]) {
-        if piece.len() > LONG || ids.len() > LONG_IDS {
+        if piece.len() <= SHORT {
+            self.insert_short(ShortKey::new(piece, 0, piece.len()), ids);
+        } else if piece.len() <= LONG {
+            self.insert_long(LongKey::new(piece, 0, piece.len()), ids);
+        } else if piece.len() <= LONGEST {
             self.insert_rest(piece, ids);
+        }
+    }
+
+    /// Remembers the tokens of a short piece.
+    pub fn insert_short(&mut self, key: ShortKey, ids: &[u32]) {
+        // A piece has at most a token a byte, unless a normalizer makes it longer.
+        if ids.len() > SHORT {
+            return;
+        }
+        if self.short_count > self.short.len() && self.short.len() < MOST_SHORT {
+            self.grow_short();
+        }
+        let mut entry = ShortEntry {
+            low: key.low,
+            high: key.high | (ids.len() as u64) << SHORT_COUNT,
+            ids: [0; SHORT_IDS],
+        };
+        if ids.len() <= SHORT_IDS {
+            entry.ids[..ids.len()].copy_from_slice(ids);
+        } else {
+            entry.ids[0] = self.spill(ids);
+        }
+        self.put_short(entry);
+    }
+
+    fn put_short(&mut self, entry: ShortEntry) {
+        let hash = entry.key().hash(self.seed);
+        let at = hash as usize & (self.short.len() - 1);
+        let free = [(at, 0), (at, 1), (at ^ 1, 0), (at ^ 1, 1)]
+            .into_iter()
+            .find(|&(line, side)| self.short[line].0[side].high == 0);
+        // Full: the newcomer takes a place that its hash chooses.
+        let (line, side) = free.unwrap_or((at, (hash >> 63) as usize));
+        self.short_count += usize::from(free.is_some());
+        self.short[line].0[side] = entry;
+    }
+
+    #[cold]
+    fn grow_short(&mut self) {
+        let lines = (self.short.len() * GROWTH).min(MOST_SHORT);
+        let larger = vec![Line([ShortEntry::EMPTY; 2]); lines];
+        let old = std::mem::replace(&mut self.short, larger);
+        self.short_count = 0;
+        for entry in old.iter().flat_map(|Line(entries)| entries) {
+            if entry.high != 0 {
+                self.put_short(*entry);
+            }
+        }
+    }
+
+    /// Remembers the tokens of a piece of up to [`LONG`] bytes.
+    pub fn insert_long(&mut self, key: LongKey, ids: &[u32]) {
+        if ids.len() > u8::MAX.into() {
             return;
         }
         if self.long_count * 2 > self.long.len() && self.long.len() < MOST_LONG {
             self.grow_long();
         }
-        let mut entry = Self::EMPTY_LONG;
-        entry.bytes[..piece.len()].copy_from_slice(piece);
-        entry.length = piece.len() as u8;
-        entry.count = ids.len() as u8;
-        entry.ids[..ids.len()].copy_from_slice(ids);
+        let mut entry = LongEntry {
+            words: key.0,
+            ids: [0; LONG_IDS],
+        };
+        entry.words[3] |= (ids.len() as u64) << LONG_COUNT;
+        if ids.len() <= LONG_IDS {
+            entry.ids[..ids.len()].copy_from_slice(ids);
+        } else {
+            entry.ids[0] = self.spill(ids);
+        }
         self.put_long(entry);
     }
 
-    fn insert_rest(&mut self, piece: &[u8], ids: &[u32]) {
-        if piece.len() > LONGEST {
-            return;
+    fn put_long(&mut self, entry: LongEntry) {
+        let mask = self.long.len() - 1;
+        let hash = entry.key().hash(self.seed);
+        let first = hash as usize & mask;
+        let free = (0..REACH)
+            .map(|step| (first + step) & mask)
+            .find(|&slot| self.long[slot].is_empty());
+        let slot = free.unwrap_or((first + (hash >> 62) as usize % REACH) & mask);
+        self.long_count += usize::from(free.is_some());
+        self.long[slot] = entry;
+    }
+
+    #[cold]
+    fn grow_long(&mut self) {
+        let entries = (self.long.len() * GROWTH).min(MOST_LONG);
+        let larger = vec![LongEntry::EMPTY; entries];
+        let old = std::mem::replace(&mut self.long, larger);
+        self.long_count = 0;
+        for entry in old.into_iter().filter(|entry| !entry.is_empty()) {
+            self.put_long(entry);
         }
+    }
+
+    /// Puts tokens outside; returns their first row. No room: everything is forgotten first.
+    fn spill(&mut self, ids: &[u32]) -> u32 {
+        let length = ids.len().next_multiple_of(SPILL_ROW);
+        if self.spilled.len() + length > MOST_SPILLED {
+            self.short.fill(Line([ShortEntry::EMPTY; 2]));
+            self.long.fill(LongEntry::EMPTY);
+            (self.short_count, self.long_count) = (0, 0);
+            self.spilled.clear();
+        }
+        let row = self.spilled.len() / SPILL_ROW;
+        self.spilled.extend_from_slice(ids);
+        self.spilled.resize(row * SPILL_ROW + length, 0);
+        row as u32
+    }
+
+    fn insert_rest(&mut self, piece: &[u8], ids: &[u32]) {
         let bytes = piece.len() + 4 * ids.len() + size_of::<(Box<[u8]>, Box<[u32]>)>();
         if self.rest_bytes + bytes > MOST_REST {
             self.rest.clear();
@@ -299,32 +446,20 @@ impl WordCache {
         self.rest_bytes += bytes;
         self.rest.insert(piece.into(), ids.into());
     }
+}
 
-    fn put_long(&mut self, entry: LongEntry) {
-        let mask = self.long.len() - 1;
-        let hash = self.long_hash(&entry.bytes[..entry.length as usize]);
-        let first = hash as usize & mask;
-        let free = (0..REACH)
-            .map(|step| (first + step) & mask)
-            .find(|&slot| self.long[slot].length == 0);
-        match free {
-            Some(slot) => {
-                self.long_count += 1;
-                self.long[slot] = entry;
-            }
-            None => self.long[(first + (hash >> 62) as usize % REACH) & mask] = entry,
-        }
+/// Asks for the memory of `table[at]`.
+#[inline(always)]
+fn prefetch<T>(table: &[T], at: usize) {
+    debug_assert!(at < table.len());
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing, so any address will do.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch(table.as_ptr().wrapping_add(at).cast(), _MM_HINT_T0);
     }
-
-    #[cold]
-    fn grow_long(&mut self) {
-        let larger = vec![Self::EMPTY_LONG; self.long.len() * 2];
-        let old = std::mem::replace(&mut self.long, larger);
-        self.long_count = 0;
-        for entry in old.into_iter().filter(|entry| entry.length != 0) {
-            self.put_long(entry);
-        }
-    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (table, at);
 }
 
 #[cfg(test)]
@@ -336,11 +471,47 @@ mod tests {
         let mut words = WordCache::new(7);
         let key = ShortKey::new(b" the", 0, 4);
         assert_eq!(key.bytes(), (*b" the\0\0\0\0\0\0\0\0\0\0\0\x04", 4));
-        assert!(words.insert_short(key, &[262]));
-        let entry = words.short.iter().find(|entry| entry.high != 0).unwrap();
+        words.insert_short(key, &[262]);
+        let mut entries = words.short.iter().flat_map(|Line(entries)| entries);
+        let entry = entries.find(|entry| entry.high != 0).unwrap();
         assert_eq!(entry.high >> 56, 0x14);
         let mut ids = Vec::new();
-        assert!(words.emit_short(key, words.prefetch_short(key), &mut ids));
+        assert!(words.emit(b" the", &mut ids));
         assert_eq!(ids, [262]);
+    }
+
+    #[test]
+    fn remembers_pieces_of_every_length_and_count() {
+        let mut words = WordCache::new(1);
+        let text: Vec<u8> = (1..=600).map(|n| n as u8).collect();
+        let pieces = |length: usize| [&text[..length], &text[600 - length..]];
+        let count = |length: usize| length * length % (length + 1);
+        for length in 1..=LONGEST {
+            for piece in pieces(length) {
+                let ids: Vec<u32> = (0..count(length) as u32).collect();
+                words.insert(piece, &ids);
+            }
+        }
+        for length in 1..=LONGEST {
+            for piece in pieces(length) {
+                let mut ids = Vec::new();
+                assert!(words.emit(piece, &mut ids), "{length}");
+                assert!((0..count(length) as u32).eq(ids), "{length}");
+            }
+        }
+        let mut ids = Vec::new();
+        assert!(!words.emit(b"never met", &mut ids));
+    }
+
+    #[test]
+    fn forgets_rather_than_grow() {
+        let mut words = WordCache::new(3);
+        for n in 0..2_000_000u64 {
+            let piece = [n.to_le_bytes(), n.to_be_bytes()].concat();
+            words.insert(&piece[..8 + n as usize % 8], &[n as u32; 6]);
+            words.insert(&piece, &[n as u32; 9]);
+        }
+        assert!(words.short.len() <= MOST_SHORT && words.long.len() <= MOST_LONG);
+        assert!(words.spilled.len() <= MOST_SPILLED);
     }
 }
