@@ -206,7 +206,7 @@ class Tokenizer:
                 better one is preferred: 0 not at all, 1 as much as the model says. For BPE, the
                 probability, 0 to 1, of leaving a merge out.
             nbest_size: Draws from this many of the best segmentations of a Unigram model, 1 to
-                1024; by default from all.
+                512; by default from all.
             seed: What the random numbers start from: the same seed gives the same ids. By default
                 a fresh one for each call.
 
@@ -323,11 +323,14 @@ class Tokenizer:
     def nbest(self, text: str, n: int) -> list[list[int]]:
         """The ids of the `n` best segmentations of a text, best first; fewer if there are fewer.
 
+        As in SentencePiece, it is only the very best of a text so long, and with so many as good
+        as each other, that the search for more does not end in time.
+
         Only a Unigram model of a SentencePiece `.model` file knows of more than one.
 
         Args:
             text: The text; special tokens in it are text.
-            n: How many, 1 to 1024.
+            n: How many, 1 to 512.
 
         Raises:
             ArgumentTypeError: `text` is no `str`, or `n` no int.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,13 @@ def nasty(rng: random.Random) -> str:
     return "".join(parts)
 
 
+def nasty_strings(count: int, *, seed: int) -> Iterator[str]:
+    """Yields `count` of these texts, drawn from `seed`."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        yield nasty(rng)
+
+
 def train(options: dict[str, Any], **more: Any) -> bytes:
     options = dict(options)
     if options["byte_fallback"]:
@@ -117,7 +125,7 @@ def train(options: dict[str, Any], **more: Any) -> bytes:
     return file.getvalue()
 
 
-def _spans_agree(judge: Any, text: str, mapping: Any, spans: list[tuple[int, int]]) -> bool:
+def spans_agree(judge: Any, text: str, mapping: Any, spans: list[tuple[int, int]]) -> bool:
     _, starts = judge.normalize(text, with_offsets=True)
     for id, (begin, end), (our_begin, our_end) in zip(
         mapping["ids"], mapping["offsets"], spans, strict=True
@@ -151,7 +159,7 @@ def test_trained_models(number: int, tmp_path: Path) -> None:
         ids = list(encoding.ids)
         spans = [(begin, end) for begin, end in encoding.spans]
         assert ids == mapping["ids"], (options, text)
-        assert _spans_agree(judge, text, mapping, spans), (options, text, spans)
+        assert spans_agree(judge, text, mapping, spans), (options, text, spans)
         assert tokenizer.decode(ids) == judge.decode(ids), (options, text)
     for _ in range(100):
         ids = [rng.randrange(judge.vocab_size()) for _ in range(rng.randint(1, 12))]
@@ -161,7 +169,7 @@ def test_trained_models(number: int, tmp_path: Path) -> None:
 FIRST = {name: values[0] for name, values in OPTIONS.items()}
 
 
-def _field(number: int, value: bytes) -> bytes:
+def field(number: int, value: bytes) -> bytes:
     """A field of a protocol buffer message that holds bytes."""
     length = bytearray()
     left = len(value)
@@ -181,13 +189,13 @@ def test_self_test_data(model_type: str, tmp_path: Path) -> None:
     for text in [*LINES[:10], *(nasty(rng) for _ in range(40))]:
         text = text.replace("\0", "")
         pieces = " ".join(judge.encode(text, out_type=str))
-        samples += _field(1, _field(1, text.encode()) + _field(2, pieces.encode()))
+        samples += field(1, field(1, text.encode()) + field(2, pieces.encode()))
     path = tmp_path / "test.model"
-    path.write_bytes(file + _field(4, samples))
+    path.write_bytes(file + field(4, samples))
     assert jeton.load(path).encode(LINES[0]) == judge.encode(LINES[0])
 
-    wrong = _field(1, _field(1, b"the test") + _field(2, "▁the ▁ tes t x".encode()))
-    path.write_bytes(file + _field(4, samples + wrong))
+    wrong = field(1, field(1, b"the test") + field(2, "▁the ▁ tes t x".encode()))
+    path.write_bytes(file + field(4, samples + wrong))
     with pytest.raises(FormatError, match="self_test_data: sample 50"):
         jeton.load(path)
 

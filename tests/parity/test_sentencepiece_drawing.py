@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 import random
+import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,26 @@ import jeton
 from conftest import Scale
 from jeton.errors import UnsupportedError
 from nasty import strings
-from test_sentencepiece import OPTIONS, nasty, train
+from test_sentencepiece import OPTIONS, field, nasty, train
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
 SAMPLES = 4_000
+
+
+def model_file(pieces: dict[str, float], user_defined: Sequence[str] = ()) -> bytes:
+    """A Unigram model of these pieces, that does nothing to text but write spaces as `▁`."""
+
+    def piece(text: str, score: float, kind: int) -> bytes:
+        return field(
+            1, field(1, text.encode()) + struct.pack("<Bf", 0x15, score) + bytes([24, kind])
+        )
+
+    rows = [("<unk>", 0.0, 2), *((text, score, 1) for text, score in pieces.items())]
+    rows += [(text, 0.0, 4) for text in user_defined]
+    trainer = bytes([24, 1])
+    normalizer = bytes([24, 0, 32, 0, 40, 1])
+    return b"".join(piece(*row) for row in rows) + field(2, trainer) + field(3, normalizer)
 
 
 def _pair(tmp_path: Path, **options: Any) -> tuple[Any, jeton.Tokenizer]:
@@ -41,6 +58,40 @@ def test_nbest(byte_fallback: bool, user_defined: int, tmp_path: Path) -> None:
             continue
         for n in (1, 2, 5, 20, 64):
             assert tokenizer.nbest(text, n) == judge.nbest_encode(text, nbest_size=n), text
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        {"a": -1.0, "aa": -1.9, "b": -3.0, "bb": -5.5},
+        {"a": -1.0, "aa": -2.0, "aaa": -3.0, "b": -3.0, "ab": -4.25, "ba": -4.125},
+    ],
+)
+def test_nbest_among_equals(pieces: dict[str, float], tmp_path: Path) -> None:
+    """Where thousands are as good as each other: the same order, and the same end of patience."""
+    path = tmp_path / "test.model"
+    path.write_bytes(model_file(pieces))
+    judge = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    tokenizer = jeton.load(path)
+    rng = random.Random(1)
+    for length in (60, 1000, 2000, 4000, 9000):
+        for text in ("a" * length, "".join(rng.choices("aab", k=length))):
+            for n in (2, 20, 512):
+                assert tokenizer.nbest(text, n) == judge.nbest_encode(text, nbest_size=n)
+
+
+def test_user_defined_pieces_against_others(tmp_path: Path) -> None:
+    """A user-defined piece has a bonus that grows with its length; a better piece still wins."""
+    path = tmp_path / "test.model"
+    for score in (-2.0, -0.91, -0.89, -0.71, -0.69, -0.51, -0.49, 0.5, 3.0):
+        for symbol in ("x", "é", "xyz", "ééé"):
+            pieces = {"a": -1.0, "m": 1.0, symbol + "a": score, "xyzxyz": score}
+            path.write_bytes(model_file(pieces, user_defined=[symbol]))
+            judge = sentencepiece.SentencePieceProcessor(model_file=str(path))
+            tokenizer = jeton.load(path)
+            for text in (symbol + "a", (symbol + "a") * 3, "xyzxyza", "am" + symbol):
+                assert tokenizer.encode(text) == judge.encode(text), (score, symbol, text)
+                assert tokenizer.nbest(text, 5) == judge.nbest_encode(text, nbest_size=5)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +181,7 @@ def test_stages(tmp_path: Path) -> None:
 def test_what_cannot_be_drawn(tmp_path: Path) -> None:
     """Bad arguments and models that know of one segmentation only."""
     _, tokenizer = _pair(tmp_path)
-    with pytest.raises(ValueError, match="n must lie between 1 and 1024, not be 0"):
+    with pytest.raises(ValueError, match="n must lie between 1 and 512, not be 0"):
         tokenizer.nbest("a", 0)
     with pytest.raises(ValueError, match="nothing is drawn without alpha"):
         tokenizer.encode("a", nbest_size=2)

@@ -26,11 +26,13 @@ struct Lattice {
 }
 
 /// The most segmentations that are ever searched for.
-pub const MOST_PATHS: usize = 1024;
+pub const MOST_PATHS: usize = 512;
 
-/// The search keeps this many hypotheses when it has grown to `AGENDA_LIMIT`.
+/// The search keeps this many hypotheses when it has grown to `AGENDA_LIMIT`, and gives up when it
+/// has done so `MOST_SHRINKS` times. The numbers are SentencePiece's: they are part of the meaning.
 const AGENDA_KEPT: usize = 512;
 const AGENDA_LIMIT: usize = 10_000;
+const MOST_SHRINKS: usize = 10;
 
 impl Lattice {
     fn new(model: &SentencePiece, text: &str) -> Self {
@@ -46,7 +48,7 @@ impl Lattice {
                     PieceKind::Unused => continue,
                     PieceKind::UserDefined => {
                         let characters = text[start..start + length].chars().count();
-                        model.bonus(characters)
+                        SentencePiece::bonus(characters)
                     }
                     _ => model.score(id),
                 };
@@ -76,9 +78,8 @@ impl Lattice {
         (start..end, id)
     }
 
-    /// For each node, the best score of a path from the front that ends with it; and the best of
-    /// all.
-    fn best_scores(&self) -> (Vec<f32>, f32) {
+    /// For each node, the best score of a path from the front that ends with it.
+    fn best_scores(&self) -> Vec<f32> {
         let mut best_at = vec![f32::NEG_INFINITY; self.ending_at.len()];
         best_at[0] = 0.0;
         let mut scores = Vec::with_capacity(self.nodes.len());
@@ -88,7 +89,31 @@ impl Lattice {
             best_at[node.end] = best_at[node.end].max(score);
             scores.push(score);
         }
-        (scores, best_at[self.ending_at.len() - 1])
+        scores
+    }
+
+    /// The best path and its score: of equals, the one whose last piece is the longest.
+    fn best_path(&self, best_scores: &[f32]) -> (Vec<Segment>, f32) {
+        let mut path = Vec::new();
+        let mut best = 0.0;
+        let mut end = self.ending_at.len() - 1;
+        while end > 0 {
+            let mut nodes = self.ending_at[end].iter().copied();
+            let Some(first) = nodes.next() else { break };
+            let node = nodes.fold(first, |best, node| {
+                match best_scores[node] > best_scores[best] {
+                    true => node,
+                    false => best,
+                }
+            });
+            if path.is_empty() {
+                best = best_scores[node];
+            }
+            path.push(self.segment(node));
+            end = self.nodes[node].start;
+        }
+        path.reverse();
+        (path, best)
     }
 }
 
@@ -108,14 +133,16 @@ struct Hypothesis {
 }
 
 impl SentencePiece {
-    /// The `size` best segmentations, best first, with their scores.
+    /// The `size` best segmentations, best first, with their scores; only the very best where the
+    /// search for more takes too long.
     pub(super) fn best_paths(&self, text: &str, size: usize) -> Vec<(Vec<Segment>, f32)> {
         let size = size.clamp(1, MOST_PATHS);
         if size == 1 || text.is_empty() {
             return vec![(self.best_path(text), 0.0)];
         }
         let lattice = Lattice::new(self, text);
-        let (best_scores, best) = lattice.best_scores();
+        let best_scores = lattice.best_scores();
+        let (best_path, best) = lattice.best_path(&best_scores);
         let mut hypotheses = vec![Hypothesis {
             node: None,
             start: text.len(),
@@ -126,6 +153,7 @@ impl SentencePiece {
         let mut agenda = Agenda::default();
         agenda.push(best, 0);
         let mut paths = Vec::new();
+        let mut shrinks = 0;
         while let Some(top) = agenda.pop() {
             let hypothesis = hypotheses[top];
             if hypothesis.start == 0 && hypothesis.node.is_none() {
@@ -164,6 +192,10 @@ impl SentencePiece {
                 });
             }
             if agenda.len() >= AGENDA_LIMIT {
+                if shrinks == MOST_SHRINKS {
+                    return vec![(best_path, best)];
+                }
+                shrinks += 1;
                 (hypotheses, agenda) = shrink(&hypotheses, agenda, AGENDA_KEPT.min(size * 10));
             }
         }

@@ -61,7 +61,6 @@ pub struct SentencePiece {
     /// The pieces of the 256 bytes, where unknown text is written as bytes.
     byte_ids: Option<Vec<u32>>,
     min_score: f32,
-    max_score: f32,
 }
 
 /// A stretch of text and the piece that covers it; without one it is unknown.
@@ -139,8 +138,7 @@ impl SentencePiece {
             user_defined: Trie::new(user_defined),
             unk_id,
             byte_ids,
-            min_score: scores.clone().fold(f32::MAX, f32::min),
-            max_score: scores.fold(f32::MIN_POSITIVE, f32::max),
+            min_score: scores.fold(f32::MAX, f32::min),
             proto: Box::new(proto),
         })
     }

@@ -47,7 +47,7 @@ impl SentencePiece {
             for (id, length) in self.trie.prefixes(self.trie.root(), rest) {
                 let score = match self.kind(id) {
                     PieceKind::Unused => continue,
-                    PieceKind::UserDefined => self.bonus(length),
+                    PieceKind::UserDefined => Self::bonus(length),
                     _ => self.score(id),
                 };
                 covered |= length == character.len_utf8();
@@ -80,7 +80,7 @@ impl SentencePiece {
         }
         let score = |piece: &str| match self.piece_id(piece) {
             None => self.unk_score(),
-            Some(id) if self.kind(id) == PieceKind::UserDefined => self.bonus(piece.len()),
+            Some(id) if self.kind(id) == PieceKind::UserDefined => Self::bonus(piece.len()),
             Some(id) => self.score(id),
         };
         Some(
@@ -92,9 +92,11 @@ impl SentencePiece {
     }
 
     /// The score of a user-defined piece of this length, in bytes here and in characters in the
-    /// lattice. It is above those of all other pieces as long as these are below zero.
-    pub(super) fn bonus(&self, length: usize) -> f32 {
-        (f64::from(length as f32 * self.max_score) - 0.1) as f32
+    /// lattice, as SentencePiece 0.2.3 has it (before, it did not depend on the length but for a
+    /// model with scores above zero). It is above those of all other pieces as long as these are
+    /// below zero.
+    pub(super) fn bonus(length: usize) -> f32 {
+        (0.1 * (length as f64 - 1.0)) as f32
     }
 
     /// The score of a character that no piece covers.
