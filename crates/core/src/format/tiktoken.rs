@@ -44,21 +44,31 @@ use crate::tokenizer::Stages;
 /// # Errors
 /// The first line that is not a token and a rank, or that contradicts one before it.
 pub fn read_ranks(data: &[u8]) -> Result<Vocab> {
-    let number = Cell::new(0);
+    let mut bytes = Vec::with_capacity(data.len());
+    let mut entries = Vec::with_capacity(data.len() / 16);
     let mut failure = None;
-    let entries = lines(data)
-        .inspect(|(line_number, _)| number.set(*line_number))
-        .filter(|(_, line)| !line.is_empty())
-        .map_while(|(_, line)| read_line(line).map_err(|error| failure = Some(error)).ok());
-    let vocab = Vocab::new(entries);
-    let place = |error: Error| error.at(format!("line {}", number.get()));
-    match failure {
-        Some(error) => Err(place(error)),
-        None => vocab.map_err(place),
+    for (number, line) in lines(data).filter(|(_, line)| !line.is_empty()) {
+        match read_line(line, &mut bytes) {
+            Ok(rank) => entries.push((bytes.len(), rank, number)),
+            Err(error) => {
+                failure = Some(error.at(format!("line {number}")));
+                break;
+            }
+        }
     }
+    let at = Cell::new(0);
+    let mut start = 0;
+    let vocab = Vocab::new(entries.iter().map(|&(end, rank, number)| {
+        at.set(number);
+        (&bytes[std::mem::replace(&mut start, end)..end], rank)
+    }));
+    // Lines that contradict each other come before the one that ended the reading.
+    let vocab = vocab.map_err(|error| error.at(format!("line {}", at.get())))?;
+    failure.map_or(Ok(vocab), Err)
 }
 
-fn read_line(line: &[u8]) -> Result<(Vec<u8>, u32)> {
+/// Appends the token of a line to `bytes`; returns its rank.
+fn read_line(line: &[u8], bytes: &mut Vec<u8>) -> Result<u32> {
     let broken = |message: String| Err(Error::new(ErrorKind::Format, message));
     let mut fields = line
         .split(u8::is_ascii_whitespace)
@@ -72,10 +82,11 @@ fn read_line(line: &[u8]) -> Result<(Vec<u8>, u32)> {
     if let Some(more) = fields.next() {
         return broken(format!("{} after the rank", excerpt(more)));
     }
-    let Ok(token) = BASE64_STANDARD.decode(base64) else {
+    let start = bytes.len();
+    if BASE64_STANDARD.decode_vec(base64, bytes).is_err() {
         return broken(format!("the token {} is not base64", excerpt(base64)));
-    };
-    if token.is_empty() {
+    }
+    if bytes.len() == start {
         return broken("the token is empty".to_owned());
     }
     let digits = rank.iter().all(u8::is_ascii_digit);
@@ -84,7 +95,7 @@ fn read_line(line: &[u8]) -> Result<(Vec<u8>, u32)> {
         .filter(|_| digits)
         .map(str::parse)
     {
-        Some(Ok(rank)) => Ok((token, rank)),
+        Some(Ok(rank)) => Ok(rank),
         Some(Err(_)) => broken(format!("the rank {} is too large", excerpt(rank))),
         None => broken(format!("the rank {} is not a number", excerpt(rank))),
     }

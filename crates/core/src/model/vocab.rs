@@ -47,18 +47,7 @@ impl Vocab {
     /// Two tokens with one id, one token with two ids, an id past [`MAX_ID`], or more than 4 GiB
     /// of tokens.
     pub fn new<T: AsRef<[u8]>>(entries: impl IntoIterator<Item = (T, u32)>) -> Result<Self> {
-        let mut vocab = Self::default();
-        for (token, id) in entries {
-            let token = token.as_ref();
-            if let Some(other) = vocab.id(token) {
-                return Err(Error::new(
-                    ErrorKind::Format,
-                    format!("token {} has two ids, {other} and {id}", show(token)),
-                ));
-            }
-            vocab.insert(token, id)?;
-        }
-        Ok(vocab)
+        Self::of_entries(entries, false)
     }
 
     /// The vocabulary of a list in which a token may stand twice, as lists that `tokenizers`
@@ -67,15 +56,36 @@ impl Vocab {
     /// # Errors
     /// As [`Vocab::new`], but for one token with two ids.
     pub fn of_list<T: AsRef<[u8]>>(entries: impl IntoIterator<Item = (T, u32)>) -> Result<Self> {
+        Self::of_entries(entries, true)
+    }
+
+    fn of_entries<T: AsRef<[u8]>>(
+        entries: impl IntoIterator<Item = (T, u32)>,
+        twice: bool,
+    ) -> Result<Self> {
+        let entries = entries.into_iter();
         let mut vocab = Self::default();
+        let (count, _) = entries.size_hint();
+        vocab.ranges.reserve(count);
+        vocab.index.reserve(count, |_| 0);
         for (token, id) in entries {
-            vocab.insert(token.as_ref(), id)?;
+            vocab.insert(token.as_ref(), id, twice)?;
         }
         Ok(vocab)
     }
 
-    fn insert(&mut self, token: &[u8], id: u32) -> Result<()> {
+    /// Takes a token in; `twice` says whether it may be there already, under another id.
+    fn insert(&mut self, token: &[u8], id: u32, twice: bool) -> Result<()> {
         let broken = |message: String| Err(Error::new(ErrorKind::Format, message));
+        let hash = self.hasher.hash_one(token);
+        let other = self
+            .index
+            .find(hash, |&other| self.token(other) == Some(token));
+        if let Some(other) = other.filter(|_| !twice) {
+            let token = show(token);
+            return broken(format!("token {token} has two ids, {other} and {id}"));
+        }
+        let known = other.is_some();
         if id > MAX_ID {
             return broken(format!(
                 "token {} has id {id}, past the largest supported id {MAX_ID}",
@@ -108,10 +118,13 @@ impl Vocab {
             let (start, end) = ranges[id as usize];
             &bytes[start as usize..end as usize]
         };
-        let hash = hasher.hash_one(token);
-        match index.find_mut(hash, |&other| token_of(other) == token) {
-            Some(other) => *other = id,
-            None => {
+        match known {
+            true => {
+                if let Some(other) = index.find_mut(hash, |&other| token_of(other) == token) {
+                    *other = id;
+                }
+            }
+            false => {
                 index.insert_unique(hash, id, |&id| hasher.hash_one(token_of(id)));
             }
         }

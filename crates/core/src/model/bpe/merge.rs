@@ -66,18 +66,6 @@ impl Pairs {
         }
     }
 
-    /// The merge of a pair of ids.
-    pub(super) fn of_ids(&self, (left, right): (u32, u32)) -> Option<Merge> {
-        self.0.get(&Self::key(left, right)).copied()
-    }
-
-    /// All pairs with their merges, in no order that means anything.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32, Merge)> {
-        self.0
-            .iter()
-            .map(|(key, merge)| ((key >> 32) as u32, *key as u32, *merge))
-    }
-
     fn key(left: u32, right: u32) -> u64 {
         u64::from(left) << 32 | u64::from(right)
     }

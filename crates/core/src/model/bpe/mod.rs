@@ -10,8 +10,11 @@
 //! Source: Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with Subword
 //! Units", 2016. Dropout: Provilkov, Emelianenko and Voita, "BPE-Dropout", 2020.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
+mod derive;
 mod merge;
 pub mod train;
 
@@ -96,8 +99,30 @@ pub struct Bpe {
     vocab: Vocab,
     rule: MergeRule,
     options: BpeOptions,
-    pairs: Pairs,
+    /// For a list of merges: what each makes.
+    made: Vec<u32>,
     unk_id: Option<u32>,
+    /// What merging stage by stage looks pairs up in; the compiled path has a table of its own.
+    pairs: Lazy<Pairs>,
+    /// For ranks: the merges that they imply.
+    derived: Lazy<MergeList>,
+}
+
+/// A value that is made when it is first asked for. Two threads may both make it, but none ever
+/// waits for another, so that a process may fork at any time.
+#[derive(Clone)]
+struct Lazy<T>(OnceLock<T>);
+
+impl<T> Lazy<T> {
+    const EMPTY: Self = Self(OnceLock::new());
+
+    fn get(&self, make: impl FnOnce() -> T) -> &T {
+        if let Some(value) = self.0.get() {
+            return value;
+        }
+        let made = make();
+        self.0.get_or_init(|| made)
+    }
 }
 
 /// The merges that make each token of a vocabulary.
@@ -129,13 +154,14 @@ impl Bpe {
             )
             .hint("a rank file holds every single byte; is this one cut short?"));
         }
-        let pairs = pairs_by_rank(&vocab);
         Ok(Self {
             vocab,
             rule: MergeRule::Ranks,
             options: BpeOptions::default(),
-            pairs,
+            made: Vec::new(),
             unk_id: None,
+            pairs: Lazy::EMPTY,
+            derived: Lazy::EMPTY,
         })
     }
 
@@ -189,18 +215,16 @@ impl Bpe {
             .filter(|(pair, _)| seen.insert(*pair))
             .collect();
         merges.reverse();
-        let mut pairs = Pairs::with_capacity(merges.len());
-        for (rank, &((left, right), id)) in merges.iter().enumerate() {
-            let rank = rank as u32;
-            pairs.insert(left, right, Merge { rank, id });
-        }
+        let (merges, made) = merges.into_iter().unzip();
         let unk_token = options.unk_token.as_deref();
         Self {
             unk_id: unk_token.and_then(|token| vocab.id(token.as_bytes())),
             vocab,
-            rule: MergeRule::Merges(merges.into_iter().map(|(pair, _)| pair).collect()),
+            rule: MergeRule::Merges(merges),
             options,
-            pairs,
+            made,
+            pairs: Lazy::EMPTY,
+            derived: Lazy::EMPTY,
         }
     }
 
@@ -226,12 +250,25 @@ impl Bpe {
     /// been merged across its ends, so what happened between them is what happens to its bytes
     /// alone. Either part may rank after the token itself.
     pub fn merges(&self) -> MergeList {
-        if let MergeRule::Merges(merges) = &self.rule {
-            return MergeList {
+        match &self.rule {
+            MergeRule::Merges(merges) => MergeList {
                 merges: merges.clone(),
                 underivable: Vec::new(),
-            };
+            },
+            MergeRule::Ranks => self.derived().clone(),
         }
+    }
+
+    /// The merges that ranks imply.
+    fn derived(&self) -> &MergeList {
+        self.derived.get(|| match derive::by_settling(&self.vocab) {
+            Some(list) => list,
+            None => self.derived_by_definition(),
+        })
+    }
+
+    fn derived_by_definition(&self) -> MergeList {
+        let pairs = self.pairs();
         let mut list = MergeList {
             merges: Vec::with_capacity(self.vocab.len()),
             underivable: Vec::new(),
@@ -239,7 +276,7 @@ impl Bpe {
         for (token, rank) in self.vocab.iter().filter(|(token, _)| token.len() > 1) {
             let mut symbols = self.bytes_as_symbols(token);
             match symbols.len() < u32::MAX as usize {
-                true => merge(&mut symbols, &self.pairs, rank),
+                true => merge(&mut symbols, pairs, rank),
                 false => symbols.clear(),
             }
             match symbols.as_slice() {
@@ -248,6 +285,20 @@ impl Bpe {
             }
         }
         list
+    }
+
+    /// All pairs that may be merged.
+    fn pairs(&self) -> &Pairs {
+        self.pairs.get(|| {
+            let MergeRule::Merges(merges) = &self.rule else {
+                return pairs_by_rank(&self.vocab);
+            };
+            let mut pairs = Pairs::with_capacity(merges.len());
+            for (rank, (&(left, right), &id)) in (0..).zip(merges.iter().zip(&self.made)) {
+                pairs.insert(left, right, Merge { rank, id });
+            }
+            pairs
+        })
     }
 
     /// Whether a piece that is a token as a whole is that token at once.
@@ -259,7 +310,7 @@ impl Bpe {
     /// matter whether a piece is taken whole or merged.
     pub(crate) fn merges_make_all_tokens(&self) -> bool {
         match self.rule {
-            MergeRule::Ranks => self.merges().underivable.is_empty(),
+            MergeRule::Ranks => self.derived().underivable.is_empty(),
             MergeRule::Merges(_) => !self.options.ignore_merges,
         }
     }
@@ -271,19 +322,24 @@ impl Bpe {
     /// merged across their ends, so what lies between was merged as it would be alone; and alone,
     /// the bytes of a token pass through exactly one pair.
     pub(crate) fn reachable_merges(&self) -> Vec<((u32, u32), u32, u32)> {
-        let list = self.merges();
-        let all_derived = self.rule == MergeRule::Ranks && list.underivable.is_empty();
-        let of_pair = |pair: (u32, u32), merge: Merge| (pair, merge.rank, merge.id);
-        if !all_derived {
-            return self
-                .pairs
-                .iter()
-                .map(|(left, right, merge)| of_pair((left, right), merge))
-                .collect();
-        }
-        list.merges
-            .into_iter()
-            .filter_map(|pair| Some(of_pair(pair, self.pairs.of_ids(pair)?)))
+        let merges = match &self.rule {
+            MergeRule::Merges(merges) => merges,
+            MergeRule::Ranks => {
+                let MergeList {
+                    merges,
+                    underivable,
+                } = self.derived();
+                let tokens = self.vocab.iter().filter(|(token, id)| {
+                    token.len() > 1 && underivable.binary_search(id).is_err()
+                });
+                let pairs = merges.iter().zip(tokens);
+                return pairs.map(|(&pair, (_, id))| (pair, id, id)).collect();
+            }
+        };
+        let made = merges.iter().zip(&self.made);
+        (0..)
+            .zip(made)
+            .map(|(rank, (&pair, &id))| (pair, rank, id))
             .collect()
     }
 
@@ -357,8 +413,8 @@ impl Bpe {
             ));
         }
         match dropout {
-            0.0 => merge(&mut symbols, &self.pairs, u32::MAX),
-            _ => merge_by_heap(&mut symbols, &self.pairs, u32::MAX, || {
+            0.0 => merge(&mut symbols, self.pairs(), u32::MAX),
+            _ => merge_by_heap(&mut symbols, self.pairs(), u32::MAX, || {
                 sampler.draw() < dropout
             }),
         }

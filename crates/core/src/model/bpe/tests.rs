@@ -113,6 +113,40 @@ fn merges_agree_with_the_definition() {
 }
 
 #[test]
+fn settled_merges_are_those_of_the_definition() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(6);
+    let (mut found, mut gaps, mut left) = (0, 0, 0);
+    for _ in 0..1000 {
+        let vocab = Vocab::new(random_vocab(&mut numbers).into_iter().zip(0..)).unwrap();
+        let by_definition = Bpe::by_ranks(vocab.clone())
+            .unwrap()
+            .derived_by_definition();
+        match derive::by_settling(&vocab) {
+            Some(list) => {
+                assert_eq!(list, by_definition);
+                found += 1;
+                gaps += usize::from(!list.underivable.is_empty());
+            }
+            None => left += 1,
+        }
+    }
+    assert!(
+        gaps > 50 && found > gaps + 50 && left > 50,
+        "{found} {gaps} {left}"
+    );
+}
+
+#[test]
+fn worked_example_of_derivation() {
+    let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+    let tokens = bytes.chain([b"ab".to_vec(), b"abc".to_vec()]);
+    let vocab = Vocab::new(tokens.zip(0..)).unwrap();
+    let letter = u32::from;
+    let merges = derive::by_settling(&vocab).unwrap().merges;
+    assert_eq!(merges, [(letter(b'a'), letter(b'b')), (256, letter(b'c'))]);
+}
+
+#[test]
 fn derived_merges_say_the_same_as_the_ranks() {
     let mut numbers = ChaCha8Rng::seed_from_u64(5);
     let mut compared = 0;
