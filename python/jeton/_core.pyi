@@ -137,7 +137,15 @@ class Model:
 
 @final
 class WordCounter:
-    def __new__(cls, stages: str) -> WordCounter: ...
+    def __new__(
+        cls,
+        stages: str,
+        max_word_length: int | None,
+        min_word_count: int,
+        memory: int | None,
+        temp_dir: str,
+        needs: tuple[int, int],
+    ) -> WordCounter: ...
     def count(self, texts: list[str]) -> None: ...
     def count_files(
         self,
@@ -146,7 +154,8 @@ class WordCounter:
         errors: str,
         watch: Callable[[int, int, int], None] | None,
     ) -> None: ...
-    def finish(self) -> WordCounts: ...
+    def finish(self) -> tuple[WordCounts, list[int]]: ...
+    def discard(self) -> None: ...
 
 @final
 class WordCounts:
@@ -166,6 +175,10 @@ class WordCounts:
         watch: Callable[[int, int], None] | None,
     ) -> list[Model]: ...
     def train_wordpiece(
-        self, parameters: dict[str, Any], watch: Callable[[int, int], None] | None
+        self,
+        rule: str,
+        parameters: dict[str, Any],
+        watch: Callable[[int, int], None] | None,
     ) -> Model: ...
+    def check_memory(self, memory: int, needs: tuple[int, int]) -> None: ...
     def __len__(self) -> int: ...

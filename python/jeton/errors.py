@@ -1,4 +1,4 @@
-"""The exceptions that jeton raises: one tree under `JetonError`.
+"""The exceptions that jeton raises, one tree under `JetonError`, and its warnings.
 
 Look here to learn what to catch. Each class is also the built-in exception that a caller would
 expect in its place, so `except ValueError` and `except FileNotFoundError` keep working.
@@ -20,6 +20,7 @@ __all__ = [
     "MissingFileError",
     "SpecialTokenError",
     "TrainingError",
+    "TrainingWarning",
     "UnknownNameError",
     "UnknownTokenError",
     "UnsupportedError",
@@ -83,6 +84,10 @@ class DecodeError(JetonError, UnicodeDecodeError):
 
 class TrainingError(JetonError, ValueError):
     """Training cannot proceed with this corpus or these parameters."""
+
+
+class TrainingWarning(UserWarning):
+    """Training went on, but not with all of the corpus as it is."""
 
 
 class DownloadError(JetonError, OSError):

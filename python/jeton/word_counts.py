@@ -7,15 +7,33 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import tempfile
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias
 
 from jeton import _core
 from jeton.components import _base, normalizers, pre_tokenizers
 from jeton.corpus import Progress, count
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, TrainingWarning
+from jeton.memory import memory_bytes
 
-__all__ = ["Corpus", "WordCounts", "first_stages", "named_pre_tokenizer"]
+__all__ = [
+    "MAX_WORD_LENGTH",
+    "Corpus",
+    "WordCounts",
+    "check_limits",
+    "count_words",
+    "first_stages",
+    "named_pre_tokenizer",
+]
+
+MAX_WORD_LENGTH = 10_000
+"""Characters: longer than any word of a language, and short enough that merging stays quick."""
+
+_COUNTS_NEED = (48, 2)
+"""Bytes of memory that a word needs, and each byte of it, while words are put in order."""
 
 
 class WordCounts:
@@ -48,6 +66,10 @@ class WordCounts:
         special_tokens: Iterable[str] = (),
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
+        max_word_length: int | None = MAX_WORD_LENGTH,
+        min_word_count: int = 0,
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
     ) -> WordCounts:
         """Counts the words of a corpus.
@@ -60,19 +82,35 @@ class WordCounts:
             special_tokens: No word spans one of these.
             field: As for `BPETrainer.train`.
             errors: As for `BPETrainer.train`.
+            max_word_length: A word of more characters is cut, between characters, into words of
+                so many and a rest; a warning says how often. `None`: none is.
+            min_word_count: Words that occur less often are left out; a warning says how many.
+            memory: As for `BPETrainer.train`; here the counts must fit.
+            temp_dir: As for `BPETrainer.train`.
             watch: As for `BPETrainer.train`.
 
         Raises:
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: The distinct words need more than `memory`.
         """
         if pattern is not None and pre_tokenizer is not None:
             raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
         if pre_tokenizer is None:
             pre_tokenizer = named_pre_tokenizer("gpt4" if pattern is None else pattern)
-        counter = _core.WordCounter(first_stages(normalizer, pre_tokenizer, tuple(special_tokens)))
-        count(counter, data, field=field, errors=errors, watch=watch)
-        return cls._of(counter.finish())
+        core = count_words(
+            data,
+            first_stages(normalizer, pre_tokenizer, tuple(special_tokens)),
+            field=field,
+            errors=errors,
+            max_word_length=max_word_length,
+            min_word_count=min_word_count,
+            memory=memory,
+            temp_dir=temp_dir,
+            needs=_COUNTS_NEED,
+            watch=watch,
+        )
+        return cls._of(core)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> WordCounts:
@@ -126,6 +164,65 @@ Corpus: TypeAlias = (
     "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]] | WordCounts"
 )
 """What may be trained from."""
+
+
+def count_words(
+    data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
+    stages: str,
+    *,
+    field: str | None,
+    errors: str,
+    max_word_length: int | None,
+    min_word_count: int,
+    memory: int | str | None,
+    temp_dir: str | os.PathLike[str] | None,
+    needs: tuple[int, int],
+    watch: Callable[[Progress], None] | None,
+) -> _core.WordCounts:
+    """The words that `stages` make of a corpus; warns of those that were cut or left out."""
+    check_limits(max_word_length, min_word_count)
+    folder = tempfile.gettempdir() if temp_dir is None else os.fspath(temp_dir)
+    counter = _core.WordCounter(
+        stages, max_word_length, min_word_count, memory_bytes(memory), folder, needs
+    )
+    try:
+        count(counter, data, field=field, errors=errors, watch=watch)
+        counts, (cut, rare, rare_total, _) = counter.finish()
+    finally:
+        counter.discard()
+    if cut:
+        _warn(
+            f"words of more than max_word_length={max_word_length:,} characters were cut, "
+            f"{cut:,} times"
+        )
+    if rare:
+        _warn(
+            f"{rare:,} distinct words that occur less than min_word_count={min_word_count:,} "
+            f"times were left out; together they occur {rare_total:,} times"
+        )
+    return counts
+
+
+def check_limits(max_word_length: int | None, min_word_count: int) -> None:
+    """Refuses limits that make no sense, by name."""
+    for name, value, least in (
+        ("max_word_length", max_word_length, 1),
+        ("min_word_count", min_word_count, 0),
+    ):
+        if value is None and name == "max_word_length":
+            continue
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
+        if value < least:
+            raise ArgumentError(f"{name} must be at least {least}, not {value}")
+
+
+def _warn(message: str) -> None:
+    """Warns in the name of whoever called jeton."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("jeton."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, TrainingWarning, stacklevel=level)
 
 
 def first_stages(

@@ -6,10 +6,10 @@ use std::sync::Mutex;
 
 use jeton_core::corpus::{Corpus, CorpusOptions};
 use jeton_core::format::huggingface;
-use jeton_core::model::bpe::train::{BpeTraining, Progress, Trained};
+use jeton_core::model::bpe::train::{BpeTraining, Progress, Start, Trained};
 use jeton_core::model::wordpiece::train_wordpiece;
 use jeton_core::model::{self, Vocab, WordLevel};
-use jeton_core::word_counts::{self, FirstStages};
+use jeton_core::word_counts::{self, CountingOptions, FirstStages, MemoryBudget, WordMemory};
 use jeton_core::{Error, ErrorKind};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -25,13 +25,36 @@ use crate::text::Text;
 pub struct WordCounter {
     /// Taken out by `finish`.
     core: Mutex<Option<word_counts::WordCounter>>,
+    memory: Option<u64>,
+}
+
+/// How much memory blocks of a file that are read ahead may take, for each file read at a time.
+const MEMORY_OF_A_FILE: u64 = 128 << 20;
+
+/// A budget of so many bytes, the folder for what does not fit, and what words need.
+fn budget(bytes: u64, folder: PathBuf, (per_word, per_byte): (u64, u64)) -> MemoryBudget {
+    let needs = WordMemory { per_word, per_byte };
+    MemoryBudget {
+        bytes,
+        folder,
+        needs,
+    }
 }
 
 #[pymethods]
 impl WordCounter {
-    /// A counter; `stages` is JSON in the shape of a `tokenizer.json` without a model.
+    /// A counter; `stages` is JSON in the shape of a `tokenizer.json` without a model, `needs` how
+    /// much memory words need: for each, and for each byte of one.
     #[new]
-    fn new(py: Python<'_>, stages: &str) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        stages: &str,
+        max_word_length: Option<usize>,
+        min_word_count: u64,
+        memory: Option<u64>,
+        temp_dir: PathBuf,
+        needs: (u64, u64),
+    ) -> PyResult<Self> {
         guard(py, || {
             // Words are counted as text, so a byte-level pre-tokenizer must spell nothing out.
             let bytes = model::Model::Bpe(model::Bpe::by_merges(
@@ -42,9 +65,15 @@ impl WordCounter {
             let stages = huggingface::read_stages(stages.as_bytes(), Some(bytes))?;
             let stages =
                 FirstStages::new(stages.added_tokens, stages.normalizer, stages.pre_tokenizer)?;
-            let core = pool::install(py, || word_counts::WordCounter::new(stages))?;
+            let options = CountingOptions {
+                max_word_length,
+                min_word_count,
+                memory: memory.map(|bytes| budget(bytes, temp_dir, needs)),
+            };
+            let core = pool::install(py, || word_counts::WordCounter::new(stages, options))?;
             Ok(Self {
                 core: Mutex::new(Some(core)),
+                memory,
             })
         })
     }
@@ -79,7 +108,9 @@ impl WordCounter {
         guard(py, || {
             let errors = errors.parse()?;
             let corpus = py.detach(|| Corpus::open(&paths, CorpusOptions { field, errors }))?;
-            let mut blocks = corpus.read(pool::install(py, rayon::current_num_threads)?);
+            let threads = pool::install(py, rayon::current_num_threads)?;
+            let allowed = self.memory.unwrap_or(u64::MAX) / MEMORY_OF_A_FILE;
+            let mut blocks = corpus.read(threads.min(usize::try_from(allowed).unwrap_or(threads)));
             while let Some(block) = py.detach(|| blocks.next()) {
                 let block = block?;
                 pool::install(py, || match self.core.lock() {
@@ -96,17 +127,29 @@ impl WordCounter {
         })
     }
 
-    /// The counts; the counter is empty afterwards.
-    fn finish(&self, py: Python<'_>) -> PyResult<WordCounts> {
+    /// The counts; the counter is empty afterwards. And how many words were cut, how many rare
+    /// ones left out, how often those occur, and how many bytes went to disk.
+    fn finish(&self, py: Python<'_>) -> PyResult<(WordCounts, [u64; 4])> {
         guard(py, || {
             let counter = self.core.lock().ok().and_then(|mut core| core.take());
             let Some(counter) = counter else {
                 return Err(Error::new(ErrorKind::Argument, "the counter is finished").into());
             };
-            Ok(WordCounts {
-                core: py.detach(|| counter.finish()),
-            })
+            let counted = pool::install(py, || counter.finish())??;
+            let notes = [
+                counted.cut,
+                counted.rare,
+                counted.rare_total,
+                counted.spilled,
+            ];
+            let core = counted.counts;
+            Ok((WordCounts { core }, notes))
         })
+    }
+
+    /// Forgets all counts.
+    fn discard(&self) {
+        drop(self.core.lock().ok().and_then(|mut core| core.take()));
     }
 }
 
@@ -141,17 +184,18 @@ impl WordCounts {
         })
     }
 
-    /// The WordPiece model that these parameters ask for; `watch` as above.
+    /// The WordPiece model that these parameters ask for under a rule; `watch` as above.
     fn train_wordpiece(
         &self,
         py: Python<'_>,
+        rule: &str,
         parameters: &Bound<'_, PyDict>,
         watch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Model> {
         guard(py, || {
-            let training = bpe_training(parameters)?;
+            let (rule, training) = (rule.parse()?, bpe_training(parameters)?);
             watched(py, watch, |watch| {
-                let model = train_wordpiece(&self.core, &training, watch)?;
+                let model = train_wordpiece(&self.core, rule, &training, watch)?;
                 Ok(Model {
                     core: model::Model::WordPiece(model),
                 })
@@ -193,6 +237,14 @@ impl WordCounts {
         Self {
             core: py.detach(|| self.core.filtered(|_, known| known >= count)),
         }
+    }
+
+    /// Refuses words that need more memory than there is.
+    fn check_memory(&self, py: Python<'_>, memory: u64, needs: (u64, u64)) -> PyResult<()> {
+        guard(py, || {
+            let budget = budget(memory, PathBuf::new(), needs);
+            Ok(py.detach(|| self.core.check_memory(&budget))?)
+        })
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
@@ -277,9 +329,29 @@ fn bpe_training(parameters: &Bound<'_, PyDict>) -> Outcome<BpeTraining> {
         continuing_subword_prefix: get(parameters, "continuing_subword_prefix", TEXT)?,
         end_of_word_suffix: get(parameters, "end_of_word_suffix", TEXT)?,
         separate_suffix: get(parameters, "separate_suffix", "a bool")?,
+        sentencepiece: get(parameters, "sentencepiece", "a bool")?,
+        start: start(parameters)?,
         tie_break: word("tie_break")?.parse()?,
         ..BpeTraining::default()
     })
+}
+
+/// What to continue from: tokens, special tokens, and merges.
+fn start(parameters: &Bound<'_, PyDict>) -> Outcome<Option<Start>> {
+    let Some(start) = parameters
+        .get_item("start")?
+        .filter(|start| !start.is_none())
+    else {
+        return Ok(None);
+    };
+    let (tokens, special_tokens, merges) = start
+        .extract()
+        .map_err(|_| wrong_type("start_from", "a Tokenizer or a list of merges", &start))?;
+    Ok(Some(Start {
+        tokens,
+        special_tokens,
+        merges,
+    }))
 }
 
 /// The pre-tokenizer of a pattern, as JSON: of its name, or of an expression in tiktoken's dialect.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from jeton import _core
 from jeton.components import (
@@ -14,16 +15,28 @@ from jeton.components import (
     post_processors,
     pre_tokenizers,
 )
-from jeton.corpus import Progress, count
+from jeton.corpus import Progress
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from jeton.memory import memory_bytes
 from jeton.tokenizer import Tokenizer
-from jeton.word_counts import Corpus, WordCounts, first_stages, named_pre_tokenizer
+from jeton.word_counts import (
+    MAX_WORD_LENGTH,
+    Corpus,
+    WordCounts,
+    check_limits,
+    count_words,
+    first_stages,
+    named_pre_tokenizer,
+)
 
 __all__ = ["WordTrainer", "checked_special_tokens"]
 
 
 class WordTrainer:
     """What trainers from words share: the stages around the model, and counting."""
+
+    MEMORY_NEEDED: ClassVar[tuple[int, int]] = (96, 48)
+    """Bytes of memory that training needs at most for a distinct word, and for each byte of it."""
 
     def __init__(
         self,
@@ -36,10 +49,15 @@ class WordTrainer:
         post_processor: post_processors.PostProcessor | None,
         decoder: decoders.Decoder | None,
         special_tokens: Iterable[str],
+        max_word_length: int | None = MAX_WORD_LENGTH,
+        min_word_count: int = 0,
     ) -> None:
         self.special_tokens = checked_special_tokens(special_tokens)
         self.parameters = {**parameters, "special_tokens": list(self.special_tokens)}
         _core.check_bpe_training(self.parameters)
+        check_limits(max_word_length, min_word_count)
+        self.max_word_length = max_word_length
+        self.min_word_count = min_word_count
         if pattern is not None and pre_tokenizer is not None:
             raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
         if pattern is None and pre_tokenizer is None:
@@ -60,7 +78,15 @@ class WordTrainer:
                     f"{name} must be one of jeton.components.{name}s, "
                     f"not {type(component).__name__}"
                 )
-        return first_stages(self.normalizer, self.pre_tokenizer, self.special_tokens)
+        return first_stages(self.normalizer, self._cutter(), self._boundaries())
+
+    def _cutter(self) -> pre_tokenizers.PreTokenizer | None:
+        """What cuts text into the words that are trained from."""
+        return self.pre_tokenizer
+
+    def _boundaries(self) -> tuple[str, ...]:
+        """The special tokens, which no word spans."""
+        return self.special_tokens
 
     def _counts(
         self,
@@ -68,26 +94,39 @@ class WordTrainer:
         field: str | None,
         errors: str,
         watch: Callable[[Progress], None] | None,
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
     ) -> _core.WordCounts:
         if isinstance(data, WordCounts):
+            if (allowed := memory_bytes(memory)) is not None:
+                data.core.check_memory(allowed, self.MEMORY_NEEDED)
             return data.core
-        counter = _core.WordCounter(self._first_stages())
-        count(counter, data, field=field, errors=errors, watch=watch)
-        return counter.finish()
+        return count_words(
+            data,
+            self._first_stages(),
+            field=field,
+            errors=errors,
+            max_word_length=self.max_word_length,
+            min_word_count=self.min_word_count,
+            memory=memory,
+            temp_dir=temp_dir,
+            needs=self.MEMORY_NEEDED,
+            watch=watch,
+        )
 
     def _tokenizer(self, model: models.Model) -> Tokenizer:
-        tokens = [
-            AddedToken(token, id, special=True) for id, token in enumerate(self.special_tokens)
-        ]
         tokenizer = Tokenizer(
             model,
             normalizer=self.normalizer,
             pre_tokenizer=self.pre_tokenizer,
             post_processor=self.post_processor,
             decoder=self._decoder() if self.decoder is None else self.decoder,
-            added_tokens=tokens,
+            added_tokens=self._added_tokens(),
         )
         return _as_stored(tokenizer)
+
+    def _added_tokens(self) -> list[AddedToken]:
+        return [AddedToken(token, id, special=True) for id, token in enumerate(self.special_tokens)]
 
     def _decoder(self) -> decoders.Decoder:
         raise NotImplementedError

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
+from jeton.components import (
+    AddedToken,
+    decoders,
+    models,
+    normalizers,
+    post_processors,
+    pre_tokenizers,
+)
 from jeton.corpus import Progress, merging
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 from jeton.trainers._base import WordTrainer
-from jeton.word_counts import Corpus
+from jeton.trainers._start import Start
+from jeton.word_counts import MAX_WORD_LENGTH, Corpus
 
 __all__ = ["BPETrainer"]
 
@@ -28,12 +37,16 @@ class BPETrainer(WordTrainer):
         pre_tokenizer: How text is cut, where a pattern cannot say it; instead of `pattern`.
         post_processor: The special tokens around a text, for the tokenizer that comes out.
         decoder: From tokens back to text, likewise; by default the one that fits.
-        special_tokens: Special tokens; they have the first ids, and no word spans one.
+        special_tokens: Special tokens; they have the first ids, and no word spans one. With
+            SentencePiece's alphabet by default its own: `<unk>`, `<s>` and `</s>`.
         min_frequency: A pair less frequent than this is not merged.
         max_token_length: Two tokens are merged only if they have fewer bytes (or characters, as
             the alphabet has it) than this together.
         alphabet: What a word is before the first merge: its `"bytes"`, all 256 of which are in the
-            vocabulary, or its `"characters"`.
+            vocabulary, or its `"characters"`. `"sentencepiece"`: characters, as SentencePiece has
+            them: a word begins with `▁` for the space before it, and what is not in the alphabet
+            becomes bytes, as `<0x0A>`; the tokenizer can be saved as `.model`. By default bytes,
+            or as `start_from` has it.
         initial_alphabet: Characters that are in the alphabet though the corpus may lack them.
         limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
         character_coverage: What share of the corpus's characters the alphabet shall make up, as
@@ -45,6 +58,12 @@ class BPETrainer(WordTrainer):
         tie_break: Which of equally frequent pairs is merged first: that with the smallest left,
             then right id (`"huggingface"`); the greatest (`"lexicographic"`) or smallest
             (`"alphabetic"`) pair of byte strings; the one met `"first"`.
+        start_from: Merges that come first: a tokenizer, whose tokens keep their ids and whose
+            stages are kept where none are given here, or a list of merges, whose tokens come after
+            the alphabet.
+        max_word_length: A word of more characters is cut, between characters, into words of so
+            many and a rest; a warning says how often. `None`: none is.
+        min_word_count: Words that occur less often are left out; a warning says how many.
 
     Raises:
         ArgumentError: A parameter that makes no sense, by name.
@@ -68,10 +87,10 @@ class BPETrainer(WordTrainer):
         pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
         post_processor: post_processors.PostProcessor | None = None,
         decoder: decoders.Decoder | None = None,
-        special_tokens: Iterable[str] = (),
+        special_tokens: Iterable[str] | None = None,
         min_frequency: int = 0,
         max_token_length: int | None = None,
-        alphabet: Literal["bytes", "characters"] = "bytes",
+        alphabet: Literal["bytes", "characters", "sentencepiece"] | None = None,
         initial_alphabet: Iterable[str] = (),
         limit_alphabet: int | None = None,
         character_coverage: float | None = None,
@@ -80,30 +99,60 @@ class BPETrainer(WordTrainer):
         end_of_word_suffix: str | None = None,
         separate_suffix: bool = False,
         tie_break: Literal["huggingface", "lexicographic", "alphabetic", "first"] = "huggingface",
+        start_from: Tokenizer | Iterable[tuple[bytes | str, bytes | str]] | None = None,
+        max_word_length: int | None = MAX_WORD_LENGTH,
+        min_word_count: int = 0,
     ) -> None:
         self.vocab_sizes = _sizes(vocab_size)
+        self.start = Start.of(start_from)
+        known = self.start.options
+        alphabet = alphabet or known.get("alphabet", "bytes")
+        sentencepiece = alphabet == "sentencepiece"
+        if sentencepiece:
+            if pattern is not None or pre_tokenizer is not None:
+                raise ArgumentError(
+                    "alphabet='sentencepiece' cuts text at spaces; leave out pattern and "
+                    "pre_tokenizer"
+                )
+            marks = [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+            if self.start.tokenizer is None:
+                normalizer = normalizers.Sequence([*([normalizer] if normalizer else []), *marks])
+            unk_token = unk_token or known.get("unk_token", "<unk>")
+            if special_tokens is None and self.start.tokenizer is None:
+                special_tokens = dict.fromkeys([unk_token, "<s>", "</s>"])
+        if self.start.tokenizer is not None:
+            if pattern is None and pre_tokenizer is None:
+                pre_tokenizer = self.start.tokenizer.pre_tokenizer
+            normalizer = normalizer or self.start.tokenizer.normalizer
+            post_processor = post_processor or self.start.tokenizer.post_processor
+            decoder = decoder or self.start.tokenizer.decoder
         super().__init__(
             {
                 "vocab_size": max(self.vocab_sizes),
                 "min_frequency": min_frequency,
                 "max_token_length": max_token_length,
-                "alphabet": alphabet,
+                "alphabet": "characters" if sentencepiece else alphabet,
+                "sentencepiece": sentencepiece,
                 "initial_alphabet": list(initial_alphabet),
                 "limit_alphabet": limit_alphabet,
                 "character_coverage": character_coverage,
-                "unk_token": unk_token,
-                "continuing_subword_prefix": continuing_subword_prefix,
-                "end_of_word_suffix": end_of_word_suffix,
-                "separate_suffix": separate_suffix,
+                "unk_token": unk_token or known.get("unk_token"),
+                "continuing_subword_prefix": continuing_subword_prefix
+                or known.get("continuing_subword_prefix"),
+                "end_of_word_suffix": end_of_word_suffix or known.get("end_of_word_suffix"),
+                "separate_suffix": separate_suffix or known.get("separate_suffix", False),
                 "tie_break": tie_break,
+                "start": self.start.parameter,
             },
             pattern=pattern,
-            default_pattern="gpt4",
+            default_pattern=None if sentencepiece or self.start.tokenizer else "gpt4",
             normalizer=normalizer,
             pre_tokenizer=pre_tokenizer,
             post_processor=post_processor,
             decoder=decoder,
-            special_tokens=special_tokens,
+            special_tokens=() if special_tokens is None else special_tokens,
+            max_word_length=max_word_length,
+            min_word_count=min_word_count,
         )
 
     def train(
@@ -112,6 +161,8 @@ class BPETrainer(WordTrainer):
         *,
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
     ) -> Tokenizer:
         """The tokenizer that a corpus asks for; of several sizes, the largest.
@@ -126,15 +177,22 @@ class BPETrainer(WordTrainer):
             field: The field of JSON lines, or the column of a table, that holds the text; `"text"`
                 if not given. Given, every file that is no table is taken to be JSON lines.
             errors: What becomes of bytes that are not UTF-8: an error, U+FFFD, or nothing.
+            memory: How much memory counting and training may take beside the interpreter, as
+                `"4GB"` or in bytes. Past it, counts go to disk and are merged from there, with the
+                same result. The distinct words must fit in the end: where they do not, an error
+                says which `min_word_count` would do.
+            temp_dir: The folder for what goes to disk; by default the system's. The files have no
+                names, so nothing is left of them however training ends.
             watch: Called every now and then with how far the work has come.
 
         Raises:
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: A `vocab_size` that does not hold the special tokens and the alphabet.
+            TrainingError: A `vocab_size` that does not hold the special tokens and the alphabet;
+                words that need more than `memory`.
         """
         largest = max(self.vocab_sizes)
-        return self._train([largest], data, field, errors, watch)[largest]
+        return self._train([largest], data, field, errors, memory, temp_dir, watch)[largest]
 
     def train_all(
         self,
@@ -142,6 +200,8 @@ class BPETrainer(WordTrainer):
         *,
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
     ) -> dict[int, Tokenizer]:
         """The tokenizers of all sizes, by size, from one run; each is what training for it gives.
@@ -150,6 +210,8 @@ class BPETrainer(WordTrainer):
             data: As for `train`.
             field: As for `train`.
             errors: As for `train`.
+            memory: As for `train`.
+            temp_dir: As for `train`.
             watch: As for `train`.
 
         Raises:
@@ -163,7 +225,7 @@ class BPETrainer(WordTrainer):
             >>> {size: tok.merges for size, tok in trainer.train_all(["hello hello help"]).items()}
             {257: [(b'e', b'l')], 258: [(b'e', b'l'), (b'h', b'el')]}
         """
-        return self._train(self.vocab_sizes, data, field, errors, watch)
+        return self._train(self.vocab_sizes, data, field, errors, memory, temp_dir, watch)
 
     def _train(
         self,
@@ -171,16 +233,45 @@ class BPETrainer(WordTrainer):
         data: Corpus,
         field: str | None,
         errors: str,
+        memory: int | str | None,
+        temp_dir: str | os.PathLike[str] | None,
         watch: Callable[[Progress], None] | None,
     ) -> dict[int, Tokenizer]:
-        counts = self._counts(data, field, errors, watch)
+        counts = self._counts(data, field, errors, watch, memory, temp_dir)
         trained = counts.train_bpe(self.parameters, list(sizes), merging(watch))
         return {
             size: self._tokenizer(models.from_core(model))
             for size, model in zip(sizes, trained, strict=True)
         }
 
+    def _cutter(self) -> pre_tokenizers.PreTokenizer | None:
+        if not self.parameters["sentencepiece"]:
+            return self.pre_tokenizer
+        # The tokenizer cuts nothing: since no word that it is trained from spans a space or the end
+        # of a line, no merge does.
+        lines = pre_tokenizers.Split("\n", behavior="removed")
+        words = pre_tokenizers.Split("▁", behavior="merged_with_next")
+        return pre_tokenizers.Sequence([lines, words])
+
+    def _boundaries(self) -> tuple[str, ...]:
+        given = (token.content for token in self.start.added_tokens)
+        return tuple(dict.fromkeys([*given, *self.special_tokens]))
+
+    def _added_tokens(self) -> list[AddedToken]:
+        unknown = self.parameters["unk_token"] if self.parameters["sentencepiece"] else None
+        added = self.start.with_ids(self.special_tokens)
+        return [token for token in added if token.content != unknown]
+
     def _decoder(self) -> decoders.Decoder:
+        if self.parameters["sentencepiece"]:
+            return decoders.Sequence(
+                [
+                    decoders.Replace("▁", " "),
+                    decoders.ByteFallback(),
+                    decoders.Fuse(),
+                    decoders.Strip(" ", start=1),
+                ]
+            )
         if self.parameters["alphabet"] == "bytes":
             return decoders.ByteLevel()
         if self.parameters["end_of_word_suffix"]:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from typing import Literal
 
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
+from jeton.components._base import one_of
 from jeton.corpus import Progress, merging
 from jeton.tokenizer import Tokenizer
-from jeton.trainers._base import WordTrainer
-from jeton.word_counts import Corpus
+from jeton.trainers._base import WordTrainer, checked_special_tokens
+from jeton.word_counts import MAX_WORD_LENGTH, Corpus
 
 __all__ = ["WordPieceTrainer"]
 
 
 class WordPieceTrainer(WordTrainer):
-    """Trains WordPiece as it was released: the most frequent pair of neighbours becomes a token.
+    """Trains WordPiece, as it was released or as it was published.
 
     Args:
         vocab_size: How many tokens there are in the end, special ones and alphabet included.
+        rule: Which pair of neighbours becomes a token: the most frequent one (`"released"`), or
+            that with the greatest freq(ab) / (freq(a)·freq(b)) (`"published"`). Of equals, that
+            with the smallest left, then right id.
         normalizer: What happens to text first; `None` for BERT's.
         pre_tokenizer: How text is cut; `None` for BERT's.
-        post_processor: The special tokens around a text, for the tokenizer that comes out.
+        post_processor: The special tokens around a text, for the tokenizer that comes out; `None`
+            for BERT's, where `[CLS]` and `[SEP]` are among `special_tokens`.
         decoder: From tokens back to text, likewise; by default the one that fits.
         special_tokens: Special tokens; they have the first ids, and no word spans one.
         unk_token: What stands for a word that no tokens make up; one of `special_tokens`.
@@ -32,6 +38,8 @@ class WordPieceTrainer(WordTrainer):
         initial_alphabet: Characters that are in the alphabet though the corpus may lack them.
         limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
         character_coverage: What share of the corpus's characters the alphabet shall make up.
+        max_word_length: As for `BPETrainer`.
+        min_word_count: As for `BPETrainer`.
 
     Raises:
         ArgumentError: A parameter that makes no sense, by name.
@@ -47,6 +55,7 @@ class WordPieceTrainer(WordTrainer):
         self,
         vocab_size: int = 30_000,
         *,
+        rule: Literal["released", "published"] = "released",
         normalizer: normalizers.Normalizer | None = None,
         pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
         post_processor: post_processors.PostProcessor | None = None,
@@ -59,13 +68,22 @@ class WordPieceTrainer(WordTrainer):
         initial_alphabet: Iterable[str] = (),
         limit_alphabet: int | None = None,
         character_coverage: float | None = None,
+        max_word_length: int | None = MAX_WORD_LENGTH,
+        min_word_count: int = 0,
     ) -> None:
+        one_of(self, "rule", rule, ("released", "published"))
+        self.rule = rule
+        special_tokens = checked_special_tokens(special_tokens)
+        if post_processor is None and {"[CLS]", "[SEP]"} <= set(special_tokens):
+            sep, cls = special_tokens.index("[SEP]"), special_tokens.index("[CLS]")
+            post_processor = post_processors.BertProcessing(("[SEP]", sep), ("[CLS]", cls))
         super().__init__(
             {
                 "vocab_size": vocab_size,
                 "min_frequency": min_frequency,
                 "max_token_length": max_token_length,
                 "alphabet": "characters",
+                "sentencepiece": False,
                 "initial_alphabet": list(initial_alphabet),
                 "limit_alphabet": limit_alphabet,
                 "character_coverage": character_coverage,
@@ -84,6 +102,8 @@ class WordPieceTrainer(WordTrainer):
             post_processor=post_processor,
             decoder=decoder,
             special_tokens=special_tokens,
+            max_word_length=max_word_length,
+            min_word_count=min_word_count,
         )
 
     def train(
@@ -92,6 +112,8 @@ class WordPieceTrainer(WordTrainer):
         *,
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
     ) -> Tokenizer:
         """The tokenizer that a corpus asks for.
@@ -100,6 +122,8 @@ class WordPieceTrainer(WordTrainer):
             data: As for `BPETrainer.train`.
             field: As for `BPETrainer.train`.
             errors: As for `BPETrainer.train`.
+            memory: As for `BPETrainer.train`.
+            temp_dir: As for `BPETrainer.train`.
             watch: As for `BPETrainer.train`.
 
         Raises:
@@ -107,8 +131,8 @@ class WordPieceTrainer(WordTrainer):
             FormatError: A file that is not UTF-8, or lacks the field.
             TrainingError: A `vocab_size` that does not hold the special tokens and the alphabet.
         """
-        counts = self._counts(data, field, errors, watch)
-        model = counts.train_wordpiece(self.parameters, merging(watch))
+        counts = self._counts(data, field, errors, watch, memory, temp_dir)
+        model = counts.train_wordpiece(self.rule, self.parameters, merging(watch))
         return self._tokenizer(models.from_core(model))
 
     def _decoder(self) -> decoders.Decoder:

@@ -63,12 +63,12 @@ pub struct CorpusOptions {
 /// ```no_run
 /// use std::ops::ControlFlow;
 /// use jeton_core::corpus::{Corpus, CorpusOptions};
-/// use jeton_core::word_counts::{FirstStages, WordCounter};
+/// use jeton_core::word_counts::{CountingOptions, FirstStages, WordCounter};
 ///
 /// let corpus = Corpus::open(&["news/".into(), "web.jsonl.zst".into()], CorpusOptions::default())?;
-/// let mut counter = WordCounter::new(FirstStages::default());
+/// let mut counter = WordCounter::new(FirstStages::default(), CountingOptions::default());
 /// corpus.count(&mut counter, |_| ControlFlow::Continue(()))?;
-/// let counts = counter.finish();
+/// let counts = counter.finish()?.counts;
 /// # Ok::<(), jeton_core::Error>(())
 /// ```
 #[derive(Debug)]

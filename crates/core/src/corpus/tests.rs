@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::pre_tokenizer::named;
-use crate::word_counts::{FirstStages, WordCounts};
+use crate::word_counts::{CountingOptions, FirstStages, WordCounts};
 use std::io::Write;
 
 /// A folder that is gone after the test.
@@ -46,19 +46,19 @@ fn stages() -> FirstStages {
 }
 
 fn counted(paths: &[PathBuf], options: CorpusOptions) -> Result<WordCounts> {
-    let mut counter = WordCounter::new(stages());
+    let mut counter = WordCounter::new(stages(), CountingOptions::default());
     let mut blocks = Corpus::open(paths, options)?.read(2);
     for block in blocks.by_ref() {
         block?.count(&mut counter)?;
     }
     assert_eq!(blocks.progress().read, blocks.progress().total);
-    Ok(counter.finish())
+    Ok(counter.finish()?.counts)
 }
 
 fn of_lines(lines: &[String]) -> WordCounts {
-    let mut counter = WordCounter::new(stages());
+    let mut counter = WordCounter::new(stages(), CountingOptions::default());
     counter.count(lines).unwrap();
-    counter.finish()
+    counter.finish().unwrap().counts
 }
 
 fn lines() -> Vec<String> {
@@ -187,7 +187,7 @@ fn counting_can_be_interrupted() {
     let folder = Folder::new("interrupt");
     let path = folder.put("x.txt", lines().concat().as_bytes());
     let corpus = Corpus::open(&[path], CorpusOptions::default()).unwrap();
-    let mut counter = WordCounter::new(stages());
+    let mut counter = WordCounter::new(stages(), CountingOptions::default());
     let error = corpus
         .count(&mut counter, |_| ControlFlow::Break(()))
         .unwrap_err();

@@ -2,7 +2,8 @@
 //!
 //! Each thread has a table of its own, in which a word carries its count and where it was first
 //! met; the tables are joined at the end and sorted by that place. Where only a known pattern cuts
-//! the text, the scanner of the compiled path does, and long texts are cut for all threads.
+//! the text, the scanner of the compiled path does, and long texts are cut for all threads. A
+//! table that outgrows the memory budget goes to disk.
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;
@@ -12,101 +13,63 @@ use std::sync::Mutex;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::WordCounts;
-use super::table::{self, Table};
-use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
-use crate::compiled::{Scanner, Splitter};
+use super::budget::{Fit, MemoryBudget};
+use super::spill::Spill;
+use super::stages::{FirstStages, Shortcut, is_blank};
+use super::table::{self, Entry, Table, pieces};
+use super::{Gathered, WordCounts};
+use crate::compiled::Scanner;
 use crate::error::Result;
-use crate::normalizer::Normalizer;
-use crate::pre_tokenizer::PreTokenizer;
-use crate::text::{AlignedText, Pieces};
 
-/// The stages that training shares with encoding: everything before the model.
-#[derive(Clone, Debug, Default)]
-pub struct FirstStages {
-    added_tokens: AddedTokens,
-    normalizer: Option<Normalizer>,
-    pre_tokenizer: Option<PreTokenizer>,
-    /// What cuts as the pre-tokenizer does, where that and added tokens are all there is.
-    splitter: Option<Splitter>,
+/// What is counted, and within which bounds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CountingOptions {
+    /// A word of more characters than this is cut, between characters, into words of so many and
+    /// a rest.
+    pub max_word_length: Option<usize>,
+    /// Words that occur less often are left out.
+    pub min_word_count: u64,
+    /// How much memory there is.
+    pub memory: Option<MemoryBudget>,
 }
 
-impl FirstStages {
-    /// These stages. Added tokens, special ones too, are boundaries and belong to no word.
-    ///
-    /// # Errors
-    /// Added tokens that contradict each other.
-    pub fn new(
-        added_tokens: Vec<AddedToken>,
-        normalizer: Option<Normalizer>,
-        pre_tokenizer: Option<PreTokenizer>,
-    ) -> Result<Self> {
-        let splitter = match normalizer {
-            Some(_) => None,
-            None => pre_tokenizer.as_ref().and_then(Splitter::of),
-        };
-        Ok(Self {
-            added_tokens: AddedTokens::new(added_tokens, normalizer.as_ref())?,
-            normalizer,
-            pre_tokenizer,
-            splitter,
-        })
-    }
-
-    /// Calls `word` with each piece that the model would see of `text`.
-    fn for_each_word(&self, text: &str, mut word: impl FnMut(&str)) -> Result<()> {
-        for cut in self.cuts(text)? {
-            let Cut::Text(text) = cut else { continue };
-            let mut pieces = Pieces::new(text);
-            if let Some(pre_tokenizer) = &self.pre_tokenizer {
-                pre_tokenizer.cut(&mut pieces)?;
-            }
-            pieces.iter().for_each(|piece| word(piece.as_str()));
-        }
-        Ok(())
-    }
-
-    /// The parts of `text` that lie between added tokens, where nothing else changes it.
-    fn parts(&self, text: &str) -> Result<Vec<Range<usize>>> {
-        if self.added_tokens.finds_nothing(&SpecialPolicy::Allow) {
-            return Ok(std::iter::once(0..text.len()).collect());
-        }
-        let parts = self.cuts(text)?.into_iter().filter_map(|cut| match cut {
-            Cut::Text(text) => {
-                let start = text.original_start();
-                Some(start..start + text.as_str().len())
-            }
-            Cut::Token(..) => None,
-        });
-        Ok(parts.collect())
-    }
-
-    fn cuts(&self, text: &str) -> Result<Vec<Cut>> {
-        self.added_tokens.cut(
-            AlignedText::original(text),
-            self.normalizer.as_ref(),
-            &SpecialPolicy::Allow,
-        )
-    }
+/// The outcome of counting.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// The words.
+    pub counts: WordCounts,
+    /// How often a word was cut because it was too long.
+    pub cut: u64,
+    /// How many distinct words were left out because they are rare.
+    pub rare: u64,
+    /// How often those occur together.
+    pub rare_total: u64,
+    /// How many bytes of counts went to disk on the way.
+    pub spilled: u64,
 }
 
 /// Counts the words of texts, batch after batch.
 ///
 /// ```
-/// use jeton_core::word_counts::{FirstStages, WordCounter};
+/// use jeton_core::word_counts::{CountingOptions, FirstStages, WordCounter};
 ///
-/// let mut counter = WordCounter::new(FirstStages::default());
+/// let mut counter = WordCounter::new(FirstStages::default(), CountingOptions::default());
 /// counter.count(&["one", "two"])?;
 /// counter.count(&["one"])?;
-/// assert_eq!(counter.finish().iter().collect::<Vec<_>>(), [("one", 2), ("two", 1)]);
+/// let counts = counter.finish()?.counts;
+/// assert_eq!(counts.iter().collect::<Vec<_>>(), [("one", 2), ("two", 1)]);
 /// # Ok::<(), jeton_core::Error>(())
 /// ```
 pub struct WordCounter {
     stages: FirstStages,
+    options: CountingOptions,
     /// One a thread.
     workers: Vec<Mutex<Worker>>,
     /// The place of the next text.
     place: u64,
+    spill: Option<Spill>,
+    /// How many bytes the table of a thread may have.
+    table_limit: usize,
 }
 
 /// Places of texts lie this far apart for each byte of text, to leave room for the words within.
@@ -117,26 +80,40 @@ const PLACES_PER_BYTE: u64 = 64;
 /// About how many bytes a thread takes at a time.
 const PART: usize = if cfg!(test) { 64 } else { 1 << 19 };
 
+/// What share of the memory budget the tables of all threads may note as theirs. They may have
+/// three times that, since they grow by doubling; and joined, they are there three times.
+const TABLES: u64 = 8;
+
 impl WordCounter {
     /// A counter of the words that these stages make.
-    pub fn new(stages: FirstStages) -> Self {
+    pub fn new(stages: FirstStages, options: CountingOptions) -> Self {
         let threads = rayon::current_num_threads().max(1);
         let seed = RandomState::default().hash_one(0);
+        // Stretches between blanks are no words yet: those are cut later.
+        let longest = match stages.shortcut {
+            Shortcut::Blanks => usize::MAX,
+            _ => options.max_word_length.unwrap_or(usize::MAX).max(1),
+        };
         let worker = || Worker {
             scanner: Scanner::default(),
-            table: Table::new(seed),
+            table: Table::new(seed, longest),
         };
+        let memory = options.memory.as_ref();
+        let table_limit = memory.map_or(u64::MAX, |memory| memory.bytes / TABLES / threads as u64);
         Self {
-            stages,
             workers: (0..threads).map(|_| Mutex::new(worker())).collect(),
             place: 0,
+            spill: memory.map(|memory| Spill::new(memory.folder.clone())),
+            table_limit: usize::try_from(table_limit).unwrap_or(usize::MAX),
+            stages,
+            options,
         }
     }
 
     /// Counts the words of `texts`.
     ///
     /// # Errors
-    /// A pattern that gave up on a text.
+    /// A pattern that gave up on a text; a disk that does not take what memory does not hold.
     pub fn count<T: AsRef<str> + Sync>(&mut self, texts: &[T]) -> Result<()> {
         // Short texts go to a thread together, long ones in parts.
         let mut together = Vec::new();
@@ -168,7 +145,7 @@ impl WordCounter {
     /// A text must have no more bytes than its line.
     ///
     /// # Errors
-    /// What `text_of` says; a pattern that gave up on a text.
+    /// What `text_of` says, and as [`count`](Self::count).
     pub fn count_lines<'b>(
         &mut self,
         block: &'b str,
@@ -196,36 +173,40 @@ impl WordCounter {
     }
 
     fn count_one(&self, text: &str, place: u64) -> Result<()> {
-        let Some(splitter) = &self.stages.splitter else {
-            let mut next = place;
-            return self.with_worker(|Worker { table, .. }| {
-                self.stages.for_each_word(text, |word| {
-                    table.add(word, next);
-                    next += 1;
+        let count_part: &(dyn Fn(Range<usize>) -> Result<()> + Sync) = match &self.stages.shortcut {
+            Shortcut::None => {
+                let entry = Entry { count: 1, place };
+                return self.with_worker(|worker| worker.stage(&self.stages, text, entry));
+            }
+            Shortcut::Splitter(splitter) => &|part| {
+                let place = place + part.start as u64;
+                let text = &text[part];
+                self.with_worker(|Worker { scanner, table }| {
+                    splitter.split(scanner, text, |offset, length, starts| {
+                        table.add_stretch(text, place, (offset, length), starts);
+                    })
                 })
-            });
-        };
-        let count_part = |part: Range<usize>| {
-            let place = place + part.start as u64;
-            let text = &text[part];
-            self.with_worker(|Worker { scanner, table }| {
-                splitter.split(scanner, text, |offset, length, starts| {
-                    table.add_stretch(text, place, (offset, length), starts);
+            },
+            Shortcut::Blanks => &|part| {
+                let place = place + PLACES_PER_BYTE * part.start as u64;
+                self.with_worker(|Worker { table, .. }| {
+                    let mut start = 0;
+                    for word in text[part].as_bytes().split(|&byte| is_blank(byte)) {
+                        let place = place + PLACES_PER_BYTE * start;
+                        table.add(word, Entry { count: 1, place });
+                        start += word.len() as u64 + 1;
+                    }
+                    Ok(())
                 })
-            })
+            },
         };
-        if text.len() <= PART
-            && self
-                .stages
-                .added_tokens
-                .finds_nothing(&SpecialPolicy::Allow)
-        {
+        if text.len() <= PART && self.stages.no_added_tokens() {
             return count_part(0..text.len());
         }
         for part in self.stages.parts(text)? {
             let (mut start, mut parts) = (part.start, Vec::new());
             while part.end - start > 2 * PART {
-                let end = start + splitter.part_end(&text[start..part.end], 0, PART);
+                let end = start + self.part_end(&text[start..part.end]);
                 parts.push(std::mem::replace(&mut start, end)..end);
             }
             parts.push(start..part.end);
@@ -237,29 +218,176 @@ impl WordCounter {
         Ok(())
     }
 
-    /// Calls `work` with the worker of this thread.
-    fn with_worker<T>(&self, work: impl FnOnce(&mut Worker) -> T) -> T {
-        let thread = rayon::current_thread_index().unwrap_or(0);
-        match self.workers[thread % self.workers.len()].lock() {
-            Ok(mut worker) => work(&mut worker),
-            Err(poisoned) => work(&mut poisoned.into_inner()),
+    /// Where a part of `text` ends that is counted by itself, about [`PART`] bytes long.
+    fn part_end(&self, text: &str) -> usize {
+        match &self.stages.shortcut {
+            Shortcut::Splitter(splitter) => splitter.part_end(text, 0, PART),
+            Shortcut::Blanks => {
+                let mut rest = text.as_bytes()[PART..].iter();
+                let blank = rest.position(|&byte| is_blank(byte));
+                blank.map_or(text.len(), |at| PART + at + 1)
+            }
+            Shortcut::None => text.len(),
         }
     }
 
-    /// How many distinct words there are so far, each counted once for every thread that met it.
+    /// Calls `work` with the worker of this thread, and moves its table to disk if it is full.
+    fn with_worker(&self, work: impl FnOnce(&mut Worker) -> Result<()>) -> Result<()> {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        let mut worker = match self.workers[thread % self.workers.len()].lock() {
+            Ok(worker) => worker,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        work(&mut worker)?;
+        match &self.spill {
+            Some(spill) if worker.table.size() > self.table_limit => spill.write(&mut worker.table),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many distinct words there are in memory, each counted once for every thread that met it.
     pub fn distinct(&self) -> usize {
         let length = |worker: &Mutex<Worker>| worker.lock().map_or(0, |worker| worker.table.len());
         self.workers.iter().map(length).sum()
     }
 
     /// The counts of all words, in the order in which they were first met.
-    pub fn finish(self) -> WordCounts {
+    ///
+    /// # Errors
+    /// Words that need more memory than there is; a disk that fails.
+    pub fn finish(self) -> Result<Counted> {
+        match self.stages.shortcut {
+            Shortcut::Blanks => self.finish_stretches(),
+            _ => self.finish_words(),
+        }
+    }
+
+    /// Makes words of the stretches between blanks, and counts those.
+    fn finish_stretches(self) -> Result<Counted> {
+        let mut words = Self::new(self.stages.after_blanks(), self.options.clone());
+        let (tables, spill, _) = self.into_tables()?;
+        let mut batch = Batch::default();
+        match spill {
+            Some(spill) => {
+                spill.visit(|word, entry| {
+                    batch.push(word, entry);
+                    match batch.text.len() < BATCH {
+                        true => Ok(()),
+                        false => words.count_batch(&mut batch),
+                    }
+                })?;
+                words.count_batch(&mut batch)?;
+                let counted = words.finish_words()?;
+                let spilled = counted.spilled + spill.bytes();
+                Ok(Counted { spilled, ..counted })
+            }
+            None => {
+                for table in tables {
+                    table.try_for_each(|word, entry| {
+                        batch.push(word, entry);
+                        match batch.text.len() < BATCH {
+                            true => Ok(()),
+                            false => words.count_batch(&mut batch),
+                        }
+                    })?;
+                }
+                words.count_batch(&mut batch)?;
+                words.finish_words()
+            }
+        }
+    }
+
+    /// Counts the words of stretches, each as often as it occurs, and empties the batch.
+    fn count_batch(&mut self, batch: &mut Batch) -> Result<()> {
+        let Batch { text, stretches } = std::mem::take(batch);
+        stretches.par_chunks(STRETCHES).try_for_each(|stretches| {
+            self.with_worker(|worker| {
+                stretches.iter().try_for_each(|(range, entry)| {
+                    let text = String::from_utf8_lossy(&text[range.clone()]);
+                    worker.stage(&self.stages, &text, *entry)
+                })
+            })
+        })
+    }
+
+    fn finish_words(self) -> Result<Counted> {
+        let options = self.options.clone();
+        let (tables, spill, cut) = self.into_tables()?;
+        let mut fit = Fit::new(options.memory.as_ref());
+        let mut counted = Counted {
+            cut,
+            ..Counted::default()
+        };
+        let is_rare = |counted: &mut Counted, count: u64| {
+            let is_rare = count < options.min_word_count;
+            if is_rare {
+                counted.rare += 1;
+                counted.rare_total = counted.rare_total.saturating_add(count);
+            }
+            is_rare
+        };
+        let Some(spill) = spill else {
+            counted.counts = table::in_order(tables, |length, count| {
+                !is_rare(&mut counted, count) && {
+                    fit.add(length, count);
+                    true
+                }
+            });
+            fit.check()?;
+            return Ok(counted);
+        };
+        counted.spilled = spill.bytes();
+        let mut gathered = Gathered::default();
+        spill.visit(|word, entry| {
+            if !is_rare(&mut counted, entry.count) {
+                match fit.add(word.len(), entry.count) {
+                    true => gathered.push(word, entry),
+                    false => gathered = Gathered::default(),
+                }
+            }
+            Ok(())
+        })?;
+        fit.check()?;
+        counted.counts = gathered.in_order();
+        Ok(counted)
+    }
+
+    /// The joined tables, or all words on disk; and how many words were cut.
+    fn into_tables(self) -> Result<(Vec<Table>, Option<Spill>, u64)> {
         let workers = self.workers.into_iter().map(Mutex::into_inner);
-        let tables = workers.map(|worker| match worker {
-            Ok(worker) => worker.table,
-            Err(poisoned) => poisoned.into_inner().table,
-        });
-        table::join(tables.collect())
+        let mut tables: Vec<Table> = workers
+            .map(|worker| match worker {
+                Ok(worker) => worker.table,
+                Err(poisoned) => poisoned.into_inner().table,
+            })
+            .collect();
+        let cut = tables.iter().map(|table| table.cut).sum();
+        match self.spill.filter(|spill| !spill.is_empty()) {
+            None => Ok((table::join(tables), None, cut)),
+            Some(spill) => {
+                tables.iter_mut().try_for_each(|table| spill.write(table))?;
+                Ok((Vec::new(), Some(spill), cut))
+            }
+        }
+    }
+}
+
+/// How many bytes of stretches are staged together, and how many stretches a thread takes.
+const BATCH: usize = 1 << 20;
+const STRETCHES: usize = 1 << 10;
+
+/// Stretches between blanks that wait to be staged.
+#[derive(Default)]
+struct Batch {
+    text: Vec<u8>,
+    stretches: Vec<(Range<usize>, Entry)>,
+}
+
+impl Batch {
+    fn push(&mut self, word: &[u8], entry: Entry) {
+        let start = self.text.len();
+        self.text.extend_from_slice(word);
+        self.stretches.push((start..self.text.len(), entry));
     }
 }
 
@@ -274,116 +402,18 @@ struct Worker {
     table: Table,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pre_tokenizer::named;
-
-    #[test]
-    fn the_number_of_threads_does_not_matter() {
-        let texts: Vec<String> = (0..500)
-            .map(|n| format!("w{} the w{} {}", n * 7 % 91, n % 13, "long".repeat(n % 9)))
-            .collect();
-        let words = texts.iter().flat_map(|text| text.split(' '));
-        let expected = WordCounts::from_words(words.map(|word| (word, 1)));
-        let split = Some(PreTokenizer::WhitespaceSplit);
-        let stages = FirstStages::new(vec![], None, split).unwrap();
-        for threads in [1, 2, 7] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            let counts = pool.build().unwrap().install(|| {
-                let mut counter = WordCounter::new(stages.clone());
-                let (first, second) = texts.split_at(threads * 30);
-                counter.count(first).unwrap();
-                counter.count(second).unwrap();
-                counter.finish()
-            });
-            assert_eq!(counts, expected);
-        }
-    }
-
-    #[test]
-    fn special_tokens_are_boundaries() {
-        let special = AddedToken {
-            id: 0,
-            content: "<s>".to_owned(),
-            special: true,
-            single_word: false,
-            lstrip: false,
-            rstrip: false,
-            normalized: false,
-        };
-        let mut counter = WordCounter::new(FirstStages::new(vec![special], None, None).unwrap());
-        counter.count(&["one<s>two<s>"]).unwrap();
-        assert_eq!(
-            counter.finish(),
-            WordCounts::from_words([("one", 1), ("two", 1)])
-        );
-    }
-
-    #[test]
-    fn the_scanner_makes_the_words_of_the_stages() {
-        let special = AddedToken {
-            id: 0,
-            content: "<s>".to_owned(),
-            special: true,
-            single_word: false,
-            lstrip: false,
-            rstrip: true,
-            normalized: false,
-        };
-        let atoms = [
-            "a",
-            "Word",
-            " ",
-            "  ",
-            "\n",
-            " the",
-            "'s",
-            "12345",
-            "é",
-            "中文",
-            "한",
-            "<s>",
-            "!?",
-            "\u{a0}",
-            "\u{301}",
-            "\r\n",
-            "incomprehensibilities",
-            "🙂",
-            "\t",
-        ];
-        let mut state = 1u64;
-        let mut next = || {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (state >> 33) as usize
-        };
-        for pattern in ["gpt2", "cl100k", "o200k", "llama3", "qwen2"] {
-            let pattern = named::find(pattern).unwrap().pre_tokenizer().unwrap();
-            for specials in [vec![], vec![special.clone()]] {
-                let stages = FirstStages::new(specials, None, Some(pattern.clone())).unwrap();
-                assert!(stages.splitter.is_some());
-                let staged = FirstStages {
-                    splitter: None,
-                    ..stages.clone()
-                };
-                for _ in 0..50 {
-                    let texts: Vec<String> = (0..next() % 5)
-                        .map(|_| {
-                            (0..next() % 400)
-                                .map(|_| atoms[next() % atoms.len()])
-                                .collect()
-                        })
-                        .collect();
-                    let counted = |stages: &FirstStages| {
-                        let mut counter = WordCounter::new(stages.clone());
-                        counter.count(&texts).unwrap();
-                        counter.finish()
-                    };
-                    assert_eq!(counted(&stages), counted(&staged));
+impl Worker {
+    /// Counts the words that all stages make of a text which occurs so often, the first time there.
+    fn stage(&mut self, stages: &FirstStages, text: &str, mut entry: Entry) -> Result<()> {
+        let table = &mut self.table;
+        stages.for_each_word(text, |word| {
+            for (_, piece) in pieces(word, table.longest) {
+                if piece.len() < word.len() {
+                    table.cut += entry.count * u64::from(piece.as_ptr() == word.as_ptr());
                 }
+                table.add(piece.as_bytes(), entry);
+                entry.place += 1;
             }
-        }
+        })
     }
 }

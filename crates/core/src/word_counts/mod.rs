@@ -9,10 +9,18 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
+mod budget;
 mod counter;
+mod spill;
+mod stages;
 mod table;
 
-pub use counter::{FirstStages, WordCounter};
+pub use budget::{MemoryBudget, WordMemory};
+pub use counter::{Counted, CountingOptions, WordCounter};
+pub use stages::FirstStages;
+
+use budget::Fit;
+use table::Entry;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::file;
@@ -106,6 +114,18 @@ impl WordCounts {
         counts
     }
 
+    /// Checks that there is memory for what `budget` says the words need.
+    ///
+    /// # Errors
+    /// There is not, with what could be done.
+    pub fn check_memory(&self, budget: &MemoryBudget) -> Result<()> {
+        let mut fit = Fit::new(Some(budget));
+        for (word, count) in self.iter() {
+            fit.add(word.len(), count);
+        }
+        fit.check()
+    }
+
     /// Writes the counts to a file, whole or not at all.
     ///
     /// # Errors
@@ -141,6 +161,39 @@ impl WordCounts {
         Ok(counts)
     }
 }
+
+/// Words on their way into the order in which they were first met.
+#[derive(Default)]
+struct Gathered {
+    text: Vec<u8>,
+    /// Where each word was met first, where it begins in `text` and how long it is, and its count.
+    words: Vec<(u64, usize, usize, u64)>,
+}
+
+impl Gathered {
+    fn push(&mut self, word: &[u8], Entry { count, place }: Entry) {
+        self.words.push((place, self.text.len(), word.len(), count));
+        self.text.extend_from_slice(word);
+    }
+
+    /// The counts. Words come here in the order of their bytes, which settles equal places.
+    fn in_order(mut self) -> WordCounts {
+        self.words.sort_unstable();
+        let mut counts = WordCounts {
+            text: String::with_capacity(self.text.len()),
+            ends: Vec::with_capacity(self.words.len()),
+            counts: Vec::with_capacity(self.words.len()),
+        };
+        for (_, start, length, count) in self.words {
+            let word = String::from_utf8_lossy(&self.text[start..start + length]);
+            counts.push(&word, count);
+        }
+        counts
+    }
+}
+
+#[cfg(test)]
+mod counting_tests;
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@
 //! one look at memory finds; the bytes of longer ones stand in one row.
 
 use std::hash::BuildHasher;
+use std::io;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
@@ -17,14 +18,14 @@ const GROUP: usize = 32;
 const FEWEST: usize = 1 << 12;
 
 /// How often a word occurs, and where it was first met.
-#[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    count: u64,
-    place: u64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Entry {
+    pub count: u64,
+    pub place: u64,
 }
 
 impl Entry {
-    fn join(&mut self, other: Self) {
+    pub(super) fn join(&mut self, other: Self) {
         self.count = self.count.saturating_add(other.count);
         self.place = self.place.min(other.place);
     }
@@ -47,6 +48,10 @@ struct LongWord {
 /// Words with their entries.
 pub(super) struct Table {
     seed: u64,
+    /// How many characters a word has at most.
+    pub longest: usize,
+    /// How often a word had more.
+    pub cut: u64,
     slots: Vec<Slot>,
     used: usize,
     text: Vec<u8>,
@@ -56,9 +61,11 @@ pub(super) struct Table {
 
 impl Table {
     /// An empty table. Tables that shall be joined have the same `seed`.
-    pub(super) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64, longest: usize) -> Self {
         Self {
             seed,
+            longest,
+            cut: 0,
             slots: vec![Slot::default(); FEWEST],
             used: 0,
             text: Vec::new(),
@@ -72,15 +79,84 @@ impl Table {
         self.used + self.long.len()
     }
 
-    /// Counts one occurrence of a word.
-    pub(super) fn add(&mut self, word: &str, place: u64) {
-        let entry = Entry { count: 1, place };
-        let word = word.as_bytes();
+    /// How much memory the words take, about; the table itself may have three times that.
+    pub(super) fn size(&self) -> usize {
+        let (slot, long) = (size_of::<Slot>(), size_of::<LongWord>() + 16);
+        self.used * slot + self.long.len() * long + self.text.len()
+    }
+
+    /// Adds to the entry of a word, which must not be too long.
+    pub(super) fn add(&mut self, word: &[u8], entry: Entry) {
         match word.len() {
             0 => {}
             1..=SHORT => self.add_short(ShortKey::new(word, 0, word.len()), entry),
             _ => self.add_long(word, long_hash(word, self.seed), entry),
         }
+    }
+
+    /// Counts one occurrence of a word that may be too long.
+    #[cold]
+    fn add_pieces(&mut self, word: &str, place: u64) {
+        for (start, piece) in pieces(word, self.longest) {
+            if start == 0 && piece.len() < word.len() {
+                self.cut += 1;
+            }
+            let place = place + start as u64;
+            self.add(piece.as_bytes(), Entry { count: 1, place });
+        }
+    }
+
+    /// Calls `each` with the words, and empties the table.
+    pub(super) fn try_for_each<E>(
+        self,
+        mut each: impl FnMut(&[u8], Entry) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for Slot { key, entry } in self.slots {
+            if key != ShortKey::EMPTY {
+                let (bytes, length) = key.bytes();
+                each(&bytes[..length], entry)?;
+            }
+        }
+        for word in &self.long {
+            each(&self.text[word.start..word.end], word.entry)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the words in the order of their bytes, and empties the table.
+    pub(super) fn drain_sorted(
+        &mut self,
+        mut each: impl FnMut(&[u8], Entry) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let empty = Self {
+            cut: self.cut,
+            ..Self::new(self.seed, self.longest)
+        };
+        let Self {
+            mut slots,
+            text,
+            mut long,
+            ..
+        } = std::mem::replace(self, empty);
+        slots.retain(|slot| slot.key != ShortKey::EMPTY);
+        // The bytes behind the end of a short word are zero, so it is before what it begins.
+        slots.sort_unstable_by_key(|slot| {
+            let (bytes, length) = slot.key.bytes();
+            let mut word = [0; SHORT + 1];
+            word[..length].copy_from_slice(&bytes[..length]);
+            (u128::from_be_bytes(word), length)
+        });
+        long.sort_unstable_by(|a, b| text[a.start..a.end].cmp(&text[b.start..b.end]));
+        let mut long = long.iter().peekable();
+        for Slot { key, entry } in slots {
+            let (bytes, length) = key.bytes();
+            let short = &bytes[..length];
+            while let Some(word) = long.next_if(|word| text[word.start..word.end] < *short) {
+                each(&text[word.start..word.end], word.entry)?;
+            }
+            each(short, entry)?;
+        }
+        long.try_for_each(|word| each(&text[word.start..word.end], word.entry))
     }
 
     /// Counts the words of `text` that begin where `starts` has bits, counted from `offset`, the
@@ -92,15 +168,14 @@ impl Table {
         (offset, length): (usize, usize),
         starts: &[u64],
     ) {
-        let text = text.as_bytes();
+        let (whole, text) = (text, text.as_bytes());
+        let surely_whole = self.longest.min(SHORT);
         let mut keys = [(ShortKey::EMPTY, 0); GROUP];
         let mut waiting = 0;
         let mut word = |table: &mut Self, start: usize, end: usize| {
             let place = place + start as u64;
-            if end - start > SHORT {
-                let word = &text[start..end];
-                let entry = Entry { count: 1, place };
-                return table.add_long(word, long_hash(word, table.seed), entry);
+            if end - start > surely_whole {
+                return table.add_pieces(&whole[start..end], place);
             }
             let key = ShortKey::new(text, start, end - start);
             table.prefetch(key);
@@ -215,30 +290,42 @@ impl Table {
     }
 }
 
-/// The words of all tables, which have the same seed, in the order in which they were first met.
-pub(super) fn join(mut tables: Vec<Table>) -> WordCounts {
+/// The words of all tables, which have the same seed, each in one table only.
+pub(super) fn join(mut tables: Vec<Table>) -> Vec<Table> {
     tables.retain(|table| table.len() > 0);
     if tables.len() > 1 {
         let parts = (0..tables.len()).into_par_iter();
         tables = parts
             .map(|part| {
-                let mut joined = Table::new(tables[0].seed);
+                let mut joined = Table::new(tables[0].seed, usize::MAX);
                 joined.absorb_part(&tables, part);
                 joined
             })
             .collect();
     }
+    tables
+}
+
+/// The words of joined tables that `keep` accepts, by length and count, in the order in which they
+/// were first met.
+pub(super) fn in_order(
+    mut tables: Vec<Table>,
+    mut keep: impl FnMut(usize, u64) -> bool,
+) -> WordCounts {
     let mut met: Vec<Met> = Vec::with_capacity(tables.iter().map(Table::len).sum());
     for (table, number) in tables.iter_mut().zip(0..) {
         for Slot { key, entry } in std::mem::take(&mut table.slots) {
-            if key != ShortKey::EMPTY {
+            if key != ShortKey::EMPTY && keep(key.bytes().1, entry.count) {
                 let word = Word::Short(key);
                 met.push(Met { entry, word });
             }
         }
-        for (LongWord { entry, .. }, at) in table.long.iter().zip(0..) {
-            let (entry, word) = (*entry, Word::Long(number, at));
-            met.push(Met { entry, word });
+        for (word, at) in table.long.iter().zip(0..) {
+            let entry = word.entry;
+            if keep(word.end - word.start, entry.count) {
+                let word = Word::Long(number, at);
+                met.push(Met { entry, word });
+            }
         }
     }
     met.par_sort_unstable_by(|a, b| {
@@ -304,6 +391,24 @@ impl std::ops::Deref for Bytes<'_> {
     }
 }
 
+/// A word cut into pieces of so many characters and a rest, with where each begins.
+pub(super) fn pieces(word: &str, longest: usize) -> impl Iterator<Item = (usize, &str)> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let rest = &word[start..];
+        let end = match rest.len() <= longest {
+            true => rest.len(),
+            false => {
+                let cut = rest.char_indices().nth(longest);
+                cut.map_or(rest.len(), |(at, _)| at)
+            }
+        };
+        let piece = (start, &rest[..end]);
+        start += end;
+        (end > 0).then_some(piece)
+    })
+}
+
 /// The hash of a word that is no short one.
 fn long_hash(word: &[u8], seed: u64) -> u64 {
     FixedState::with_seed(seed).hash_one(word)
@@ -320,12 +425,12 @@ mod tests {
             .map(|n| format!("{}{}", "x".repeat(n % 20), n / 3))
             .collect();
         let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
-        let mut tables = [Table::new(7), Table::new(7), Table::new(7)];
+        let mut tables = [0; 3].map(|_| Table::new(7, usize::MAX));
         for (word, place) in words.iter().chain(&words).zip(0..) {
-            tables[place as usize % 3].add(word, place);
+            tables[place as usize % 3].add(word.as_bytes(), Entry { count: 1, place });
             *expected.entry(word).or_default() += 1;
         }
-        let counts = join(tables.into());
+        let counts = in_order(join(tables.into()), |_, _| true);
         assert_eq!(counts.iter().collect::<BTreeMap<_, _>>(), expected);
         let mut met: Vec<&str> = words.iter().map(String::as_str).collect();
         met.dedup();

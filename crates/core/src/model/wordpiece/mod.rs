@@ -4,9 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
+mod published;
 mod train;
 
-pub use train::train_wordpiece;
+pub use train::{WordPieceRule, train_wordpiece};
 
 use super::trie::{Place, Trie};
 use super::{Token, Vocab, missing_unk};

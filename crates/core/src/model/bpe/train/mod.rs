@@ -9,25 +9,25 @@
 //! holds the words, `changes` what a merge does to the pairs around it, and `queue` tells which
 //! pair comes next.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
-
 mod changes;
 mod corpus;
 mod queue;
+mod start;
+mod units;
 mod words;
 
+pub use self::start::Start;
+pub(in crate::model) use self::units::{Tokens, Units};
+pub(in crate::model) use self::words::{Words, merge_in_word};
+
 use self::corpus::Corpus;
-use self::words::Words;
 use super::{Alphabet, Bpe, BpeOptions};
 use crate::error::{Error, ErrorKind, Result, by_name, did_you_mean};
 use crate::model::Vocab;
-use crate::printable;
 use crate::word_counts::WordCounts;
 
 /// Which of equally frequent pairs is merged first.
@@ -118,6 +118,11 @@ pub struct BpeTraining {
     /// The suffix is a symbol of its own and not a part of the last character; see
     /// [`BpeOptions::separate_suffix`].
     pub separate_suffix: bool,
+    /// As SentencePiece has it: a character outside the alphabet is written as `<0xNN>` tokens,
+    /// and every pair of tokens that makes a token is merged. The alphabet is characters.
+    pub sentencepiece: bool,
+    /// What there is already.
+    pub start: Option<Start>,
     /// Which of equally frequent pairs is merged first.
     pub tie_break: TieBreak,
 }
@@ -138,6 +143,8 @@ impl Default for BpeTraining {
             continuing_subword_prefix: None,
             end_of_word_suffix: None,
             separate_suffix: false,
+            sentencepiece: false,
+            start: None,
             tie_break: TieBreak::default(),
         }
     }
@@ -162,6 +169,21 @@ impl BpeTraining {
                 "separate_suffix is set, and there is no end_of_word_suffix".to_owned(),
                 "set end_of_word_suffix=\"</w>\"",
             );
+        }
+        if self.sentencepiece {
+            if self.alphabet != Alphabet::Characters || self.unk_token.is_none() {
+                return wrong(
+                    "SentencePiece's alphabet is characters, with an unk_token".to_owned(),
+                    "set unk_token=\"<unk>\"",
+                );
+            }
+            let marks = [&self.continuing_subword_prefix, &self.end_of_word_suffix];
+            if marks.iter().any(|mark| mark.is_some()) {
+                return wrong(
+                    "SentencePiece marks the beginning of words with ▁ and nothing else".to_owned(),
+                    "leave out continuing_subword_prefix and end_of_word_suffix",
+                );
+            }
         }
         if self.max_token_length == Some(0) {
             return wrong(
@@ -218,7 +240,12 @@ impl BpeTraining {
                 );
             }
         }
-        if let Some(unk) = self.unk_token.as_ref().filter(|unk| !seen.contains(unk)) {
+        let started = |unk: &String| {
+            let start = self.start.as_ref();
+            start.is_some_and(|start| start.tokens.iter().any(|(t, _)| t == unk.as_bytes()))
+        };
+        let is_unknown = |unk: &&String| !seen.contains(unk) && !started(unk);
+        if let Some(unk) = self.unk_token.as_ref().filter(is_unknown) {
             let hint = match did_you_mean(unk, seen.iter().map(|token| token.as_str())) {
                 Some(close) => format!("did you mean {close:?}?"),
                 None => format!("add {unk:?} to special_tokens"),
@@ -285,8 +312,12 @@ pub struct Trained<'t> {
     training: &'t BpeTraining,
     tokens: Tokens,
     merges: Vec<((u32, u32), u32)>,
-    /// How many special tokens and units of the alphabet there are.
+    /// How many tokens there are before the first new merge.
     first: usize,
+    /// How many merges were given.
+    given: usize,
+    /// The ids of special tokens.
+    specials: BTreeSet<u32>,
 }
 
 impl<'t> Trained<'t> {
@@ -319,29 +350,57 @@ impl<'t> Trained<'t> {
             continuing_subword_prefix: training.continuing_subword_prefix.clone(),
             end_of_word_suffix: training.end_of_word_suffix.clone(),
             separate_suffix: training.separate_suffix,
+            fuse_unk: training.sentencepiece,
+            byte_fallback: training.sentencepiece,
             ..BpeOptions::default()
         };
         // Training ends with the merge that makes the last token.
         let is_last = |(_, id): &((u32, u32), u32)| *id as usize + 1 == vocab_size;
-        let end = match self.merges.iter().position(is_last) {
-            _ if vocab_size == self.first => 0,
-            Some(last) => last + 1,
+        let new = &self.merges[self.given..];
+        let end = match new.iter().position(is_last) {
+            _ if vocab_size == self.first => self.given,
+            Some(last) => self.given + last + 1,
             None => self.merges.len(),
         };
         let merges = &self.merges[..end];
         // Special tokens are no bytes of text: unless bytes make the same token, a model of bytes
         // does not know them.
-        let specials = match training.alphabet {
-            Alphabet::Bytes => training.special_tokens.len(),
-            Alphabet::Characters => 0,
-        };
         let made: BTreeSet<u32> = merges.iter().map(|(_, id)| *id).collect();
         let known = |token: &[u8], id: u32| {
-            id as usize >= specials || token.len() == 1 || made.contains(&id)
+            let is_text = match training.alphabet {
+                Alphabet::Bytes => !self.specials.contains(&id) || token.len() == 1,
+                Alphabet::Characters => true,
+            };
+            !token.is_empty() && (is_text || made.contains(&id))
         };
         let entries = self.tokens.bytes.iter().zip(0..).take(vocab_size);
         let vocab = Vocab::new(entries.filter(|(token, id)| known(token, *id)))?;
-        Ok(Bpe::by_ids(vocab, merges.to_vec(), options))
+        let merges = match training.sentencepiece {
+            true => self.all_pairs(merges, vocab_size),
+            false => merges.to_vec(),
+        };
+        Ok(Bpe::by_ids(vocab, merges, options))
+    }
+
+    /// All pairs of tokens that make a token, the first token first, and of one token the longest
+    /// left part first.
+    fn all_pairs(&self, merges: &[((u32, u32), u32)], vocab_size: usize) -> Vec<((u32, u32), u32)> {
+        let part = |bytes: &[u8]| {
+            let id = self.tokens.id(bytes)?;
+            let is_text = !self.specials.contains(&id) && !self.tokens.reserved.contains(&id);
+            (is_text && (id as usize) < vocab_size).then_some(id)
+        };
+        let mut seen = BTreeSet::new();
+        let mut all = Vec::with_capacity(2 * merges.len());
+        for &(_, id) in merges.iter().filter(|(_, id)| seen.insert(*id)) {
+            let token = &self.tokens.bytes[id as usize];
+            let pairs = (1..token.len()).rev().filter_map(|at| {
+                let (left, right) = token.split_at(at);
+                Some(((part(left)?, part(right)?), id))
+            });
+            all.extend(pairs);
+        }
+        all
     }
 }
 
@@ -351,18 +410,29 @@ fn train<'t>(
     mut watch: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Trained<'t>> {
     let mut tokens = Tokens::default();
+    let mut specials = BTreeSet::new();
+    if let Some(start) = &training.start {
+        specials.extend(start.place(training, &mut tokens)?);
+    }
     for special in &training.special_tokens {
-        tokens.intern(special.as_bytes(), special.chars().count());
+        specials.insert(tokens.intern(special.as_bytes(), special.chars().count()));
     }
     let units = Units::new(counts, training, &mut tokens);
-    if tokens.len() > training.vocab_size {
-        return Err(too_small(training, training.vocab_size, tokens.len()));
+    if training.sentencepiece {
+        tokens.reserved.extend(&specials);
+        let unk = training.unk_token.as_deref().unwrap_or("");
+        tokens.reserved.extend(tokens.id(unk.as_bytes()));
     }
-    let first = tokens.len();
-    let words = units.words(counts, training.alphabet);
-    let mut corpus = Corpus::new(words, training, &tokens)?;
     let prefix = training.continuing_subword_prefix.as_deref().unwrap_or("");
-    let mut merges = Vec::with_capacity(training.vocab_size - tokens.len());
+    let mut merges = match &training.start {
+        Some(start) => start.merges(&mut tokens, prefix)?,
+        None => Vec::new(),
+    };
+    tokens.check_room(training)?;
+    let (first, given) = (tokens.len(), merges.len());
+    let words = units.words(counts, training.alphabet, start::merging(&merges));
+    let mut corpus = Corpus::new(words, training, &tokens)?;
+    merges.reserve(training.vocab_size - tokens.len());
     while tokens.len() < training.vocab_size {
         let Some(best) = corpus.most_frequent(&tokens) else {
             break;
@@ -377,11 +447,13 @@ fn train<'t>(
                 frequency: best.count,
             };
             if watch(progress).is_break() {
-                return Err(Error::new(ErrorKind::Training, "training was interrupted")
-                    .hint("the word counts can be trained from again"));
+                return Err(interrupted());
             }
         }
         let (left, right) = corpus.pair(best);
+        if tokens.make_reserved(left, right, prefix) {
+            continue;
+        }
         let id = tokens.merge(left, right, prefix);
         merges.push(((left, right), id));
         corpus.merge(best, id, &tokens);
@@ -391,219 +463,33 @@ fn train<'t>(
         tokens,
         merges,
         first,
+        given,
+        specials,
     })
+}
+
+/// What a `Break` from the caller's `watch` ends in.
+pub(in crate::model) fn interrupted() -> Error {
+    Error::new(ErrorKind::Training, "training was interrupted")
+        .hint("the word counts can be trained from again")
 }
 
 fn too_small(training: &BpeTraining, vocab_size: usize, needed: usize) -> Error {
     let specials = training.special_tokens.len();
-    let message = format!(
-        "vocab_size {vocab_size} does not hold the {specials} special tokens and an alphabet of {}",
-        needed - specials
-    );
+    let message = match &training.start {
+        Some(_) => {
+            format!("vocab_size {vocab_size} does not hold the {needed} tokens to start from")
+        }
+        None => format!(
+            "vocab_size {vocab_size} does not hold the {specials} special tokens and an alphabet of {}",
+            needed - specials
+        ),
+    };
     Error::new(ErrorKind::Training, message).hint(match training.alphabet {
+        _ if training.start.is_some() => "ask for more; these keep their ids",
         Alphabet::Bytes => "the 256 bytes are always there; ask for more",
         Alphabet::Characters => "ask for more, or set limit_alphabet",
     })
-}
-
-/// The tokens made so far.
-#[derive(Default)]
-struct Tokens {
-    bytes: Vec<Vec<u8>>,
-    ids: HashMap<Vec<u8>, u32, FixedState>,
-    /// How many units each has, without prefix and suffix.
-    lengths: Vec<usize>,
-}
-
-impl Tokens {
-    fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// The id of a token, which is new unless it is known.
-    fn intern(&mut self, token: &[u8], length: usize) -> u32 {
-        if let Some(&id) = self.ids.get(token) {
-            return id;
-        }
-        let id = self.bytes.len() as u32;
-        self.ids.insert(token.to_vec(), id);
-        self.bytes.push(token.to_vec());
-        self.lengths.push(length);
-        id
-    }
-
-    /// The token that two tokens make.
-    fn merge(&mut self, left: u32, right: u32, prefix: &str) -> u32 {
-        let (left, right) = (left as usize, right as usize);
-        let rest = &self.bytes[right];
-        let rest = rest.strip_prefix(prefix.as_bytes()).unwrap_or(rest);
-        let token = [&self.bytes[left], rest].concat();
-        self.intern(&token, self.lengths[left] + self.lengths[right])
-    }
-
-    /// Whether two tokens together have fewer units than `limit`.
-    fn fit(&self, left: u32, right: u32, limit: usize) -> bool {
-        self.lengths[left as usize] + self.lengths[right as usize] < limit
-    }
-}
-
-/// Where in its word a unit stands: first or not, last or not. It decides over the marks.
-fn position(is_first: bool, is_last: bool) -> usize {
-    usize::from(!is_first) | usize::from(is_last) << 1
-}
-
-/// The alphabet: the symbol of each unit in each of the four positions.
-#[derive(Default)]
-struct Units {
-    symbols: HashMap<u32, [Option<u32>; 4], FixedState>,
-    /// What ends each word, where that is a symbol of its own.
-    suffix: Option<u32>,
-}
-
-impl Units {
-    /// Makes the alphabet of a corpus: the bare units by code point, then the marked ones.
-    fn new(counts: &WordCounts, training: &BpeTraining, tokens: &mut Tokens) -> Self {
-        let mut units = Self::default();
-        match training.alphabet {
-            Alphabet::Bytes => {
-                let mut bytes: Vec<u8> = (0..=u8::MAX).collect();
-                if training.byte_order == ByteOrder::Printable {
-                    bytes.sort_by_key(|&byte| printable::to_char(byte));
-                }
-                for byte in bytes {
-                    let id = tokens.intern(&[byte], 1);
-                    units.symbols.insert(u32::from(byte), [Some(id); 4]);
-                }
-            }
-            Alphabet::Characters => {
-                for character in alphabet(counts, training) {
-                    tokens.intern(character.to_string().as_bytes(), 1);
-                }
-                // A special token of one character is a unit like any other.
-                for (token, id) in tokens.bytes.iter().zip(0..) {
-                    let mut characters = std::str::from_utf8(token).unwrap_or("").chars();
-                    if let (Some(character), None) = (characters.next(), characters.next()) {
-                        units.symbols.insert(u32::from(character), [Some(id); 4]);
-                    }
-                }
-            }
-        }
-        let prefix = training.continuing_subword_prefix.as_deref().unwrap_or("");
-        let mut suffix = training.end_of_word_suffix.as_deref().unwrap_or("");
-        if training.separate_suffix {
-            units.suffix = Some(tokens.intern(suffix.as_bytes(), 0));
-            suffix = "";
-        }
-        if prefix.is_empty() && suffix.is_empty() {
-            return units;
-        }
-        let mut marked = BTreeSet::new();
-        for (word, _) in counts.iter() {
-            for_each_unit(word, training.alphabet, |unit, at| {
-                if at != 0 && units.symbols.contains_key(&unit) {
-                    marked.insert((unit, at));
-                }
-            });
-        }
-        let mut forms: Vec<(Vec<u8>, u32, usize)> = marked
-            .into_iter()
-            .map(|(unit, at)| {
-                let mut form = Vec::new();
-                if at & 1 != 0 {
-                    form.extend_from_slice(prefix.as_bytes());
-                }
-                match training.alphabet {
-                    Alphabet::Bytes => form.push(unit as u8),
-                    Alphabet::Characters => {
-                        let character = char::from_u32(unit).unwrap_or_default();
-                        form.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-                    }
-                }
-                if at & 2 != 0 {
-                    form.extend_from_slice(suffix.as_bytes());
-                }
-                (form, unit, at)
-            })
-            .collect();
-        forms.sort_unstable();
-        for (form, unit, at) in forms {
-            let id = tokens.intern(&form, 1);
-            if let Some(symbols) = units.symbols.get_mut(&unit) {
-                symbols[at] = Some(id);
-            }
-        }
-        units
-    }
-
-    /// The words as symbols, with their counts. What is not in the alphabet is dropped, and so
-    /// is a word without a pair.
-    fn words(&self, counts: &WordCounts, alphabet: Alphabet) -> Words {
-        let mut words = Words::default();
-        let mut symbols = Vec::new();
-        for (word, count) in counts.iter() {
-            symbols.clear();
-            for_each_unit(word, alphabet, |unit, at| {
-                symbols.extend(self.symbols.get(&unit).and_then(|forms| forms[at]));
-            });
-            symbols.extend(self.suffix);
-            words.push(&symbols, count);
-        }
-        words
-    }
-}
-
-/// Calls `each` with the code and the position of each unit of a word.
-fn for_each_unit(word: &str, alphabet: Alphabet, mut each: impl FnMut(u32, usize)) {
-    match alphabet {
-        Alphabet::Bytes => {
-            for (at, byte) in word.bytes().enumerate() {
-                each(u32::from(byte), position(at == 0, at + 1 == word.len()));
-            }
-        }
-        Alphabet::Characters => {
-            for (at, character) in word.char_indices() {
-                let end = at + character.len_utf8();
-                each(u32::from(character), position(at == 0, end == word.len()));
-            }
-        }
-    }
-}
-
-/// The characters of the corpus, and those that shall be there anyhow, by code point.
-fn alphabet(counts: &WordCounts, training: &BpeTraining) -> BTreeSet<char> {
-    let mut frequencies: HashMap<char, u64, FixedState> = HashMap::default();
-    for (word, count) in counts.iter() {
-        for character in word.chars() {
-            let frequency = frequencies.entry(character).or_default();
-            *frequency = frequency.saturating_add(count);
-        }
-    }
-    let commonest_first = |frequencies: HashMap<char, u64, FixedState>| {
-        let mut characters: Vec<(char, u64)> = frequencies.into_iter().collect();
-        characters.sort_unstable_by_key(|&(character, frequency)| (Reverse(frequency), character));
-        characters
-    };
-    if let Some(share) = training.character_coverage {
-        let all: u128 = frequencies.values().map(|&count| u128::from(count)).sum();
-        let mut covered = 0;
-        frequencies = commonest_first(frequencies)
-            .into_iter()
-            .take_while(|&(_, frequency)| {
-                let is_needed = (covered as f64) < share * all as f64;
-                covered += u128::from(frequency);
-                is_needed
-            })
-            .collect();
-    }
-    for &character in &training.initial_alphabet {
-        frequencies.insert(character, u64::MAX);
-    }
-    let mut characters = commonest_first(frequencies);
-    characters.truncate(training.limit_alphabet.unwrap_or(usize::MAX));
-    characters
-        .into_iter()
-        .map(|(character, _)| character)
-        .collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Words of at least two symbols, with their counts, in one row of numbers: the length of a word,
 /// the two halves of its count, its symbols. A word is known by where it begins.
 #[derive(Default)]
-pub(super) struct Words {
+pub(in crate::model) struct Words {
     pub row: Vec<u32>,
     /// How many symbols all words have, each occurrence of a word counted.
     pub sum: u128,
@@ -16,7 +16,7 @@ pub(super) struct Words {
 const HEAD: usize = 3;
 
 impl Words {
-    pub(super) fn push(&mut self, symbols: &[u32], count: u64) {
+    pub(in crate::model) fn push(&mut self, symbols: &[u32], count: u64) {
         if symbols.len() < 2 {
             return;
         }
@@ -27,7 +27,7 @@ impl Words {
     }
 
     /// Where each word begins, as long as none has changed.
-    pub(super) fn starts(&self) -> impl Iterator<Item = u32> {
+    pub(in crate::model) fn starts(&self) -> impl Iterator<Item = u32> {
         let mut next = 0;
         std::iter::from_fn(move || {
             let length = *self.row.get(next)?;
@@ -38,7 +38,7 @@ impl Words {
     }
 
     /// The symbols and the count of a word.
-    pub(super) fn word(&self, start: u32) -> (&[u32], i64) {
+    pub(in crate::model) fn word(&self, start: u32) -> (&[u32], i64) {
         let (head, rest) = self.row[start as usize..].split_at(HEAD);
         (&rest[..head[0] as usize], count_of(head))
     }
@@ -52,7 +52,7 @@ fn count_of(head: &[u32]) -> i64 {
 ///
 /// Calls `before` with each symbol to the left of a merge and `after` with each to the right, as
 /// they are at that moment, and with the count of the word.
-pub(super) fn merge_in_word(
+pub(in crate::model) fn merge_in_word(
     row: &mut [u32],
     (a, b): (u32, u32),
     id: u32,

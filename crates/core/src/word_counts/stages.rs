@@ -1,0 +1,181 @@
+//! The stages that training shares with encoding, and the quickest exact way to run them.
+//!
+//! Look here for which tokenizers are counted without running every stage on every text.
+
+use std::ops::Range;
+
+use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
+use crate::compiled::Splitter;
+use crate::error::Result;
+use crate::normalizer::Normalizer;
+use crate::pre_tokenizer::PreTokenizer;
+use crate::text::{AlignedText, Pieces};
+
+/// The stages that training shares with encoding: everything before the model.
+#[derive(Clone, Debug, Default)]
+pub struct FirstStages {
+    added_tokens: AddedTokens,
+    normalizer: Option<Normalizer>,
+    pre_tokenizer: Option<PreTokenizer>,
+    pub(super) shortcut: Shortcut,
+}
+
+/// How text becomes words without every stage running on it.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Shortcut {
+    /// It does not.
+    #[default]
+    None,
+    /// This cuts as the pre-tokenizer does, and nothing normalizes.
+    Splitter(Splitter),
+    /// What lies between blanks is staged by itself, whatever stands around it; so each distinct
+    /// stretch is counted first, and staged once.
+    Blanks,
+}
+
+impl FirstStages {
+    /// These stages. Added tokens, special ones too, are boundaries and belong to no word.
+    ///
+    /// # Errors
+    /// Added tokens that contradict each other.
+    pub fn new(
+        added_tokens: Vec<AddedToken>,
+        normalizer: Option<Normalizer>,
+        pre_tokenizer: Option<PreTokenizer>,
+    ) -> Result<Self> {
+        let found_late = added_tokens.iter().any(|token| token.normalized);
+        let splitter = pre_tokenizer.as_ref().and_then(Splitter::of);
+        let shortcut = match (splitter, &normalizer, &pre_tokenizer) {
+            (Some(splitter), None, _) => Shortcut::Splitter(splitter),
+            (_, normalizer, Some(pre_tokenizer))
+                if !found_late
+                    && normalizer.as_ref().is_none_or(keeps_blanks)
+                    && drops_blanks(pre_tokenizer) =>
+            {
+                Shortcut::Blanks
+            }
+            _ => Shortcut::None,
+        };
+        Ok(Self {
+            added_tokens: AddedTokens::new(added_tokens, normalizer.as_ref())?,
+            normalizer,
+            pre_tokenizer,
+            shortcut,
+        })
+    }
+
+    /// The same, but without a shortcut.
+    #[cfg(test)]
+    pub(super) fn in_full(&self) -> Self {
+        Self {
+            shortcut: Shortcut::None,
+            ..self.clone()
+        }
+    }
+
+    /// The stages that a stretch between blanks, which holds no added token, has before it.
+    pub(super) fn after_blanks(&self) -> Self {
+        Self {
+            added_tokens: AddedTokens::default(),
+            normalizer: self.normalizer.clone(),
+            pre_tokenizer: self.pre_tokenizer.clone(),
+            shortcut: Shortcut::None,
+        }
+    }
+
+    /// Calls `word` with each piece that the model would see of `text`.
+    pub(super) fn for_each_word(&self, text: &str, mut word: impl FnMut(&str)) -> Result<()> {
+        for cut in self.cuts(text, self.normalizer.as_ref())? {
+            let Cut::Text(text) = cut else { continue };
+            let mut pieces = Pieces::new(text);
+            if let Some(pre_tokenizer) = &self.pre_tokenizer {
+                pre_tokenizer.cut(&mut pieces)?;
+            }
+            pieces.iter().for_each(|piece| word(piece.as_str()));
+        }
+        Ok(())
+    }
+
+    /// Whether texts are whole, because no added token can stand in them.
+    pub(super) fn no_added_tokens(&self) -> bool {
+        self.added_tokens.finds_nothing(&SpecialPolicy::Allow)
+    }
+
+    /// The parts of `text` that lie between added tokens, not normalized.
+    pub(super) fn parts(&self, text: &str) -> Result<Vec<Range<usize>>> {
+        if self.no_added_tokens() {
+            return Ok(std::iter::once(0..text.len()).collect());
+        }
+        let parts = self
+            .cuts(text, None)?
+            .into_iter()
+            .filter_map(|cut| match cut {
+                Cut::Text(text) => {
+                    let start = text.original_start();
+                    Some(start..start + text.as_str().len())
+                }
+                Cut::Token(..) => None,
+            });
+        Ok(parts.collect())
+    }
+
+    fn cuts(&self, text: &str, normalizer: Option<&Normalizer>) -> Result<Vec<Cut>> {
+        self.added_tokens.cut(
+            AlignedText::original(text),
+            normalizer,
+            &SpecialPolicy::Allow,
+        )
+    }
+}
+
+/// Whether a character is one of those that [`Shortcut::Blanks`] cuts at. BERT's clean-up keeps
+/// them or makes them spaces, and no character composes with one or moves across one.
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
+}
+
+/// Whether a normalizer does to a text what it does to each stretch between blanks, and leaves
+/// white space where they were.
+fn keeps_blanks(normalizer: &Normalizer) -> bool {
+    match normalizer {
+        Normalizer::Nfc
+        | Normalizer::Nfd
+        | Normalizer::Nfkc
+        | Normalizer::Nfkd
+        | Normalizer::Lowercase
+        | Normalizer::StripAccents
+        | Normalizer::Bert { .. } => true,
+        Normalizer::Sequence(stages) => stages.iter().all(keeps_blanks),
+        _ => false,
+    }
+}
+
+/// Whether a pre-tokenizer drops white space first, and then looks at each piece by itself.
+fn drops_blanks(pre_tokenizer: &PreTokenizer) -> bool {
+    match pre_tokenizer {
+        PreTokenizer::Bert | PreTokenizer::Whitespace | PreTokenizer::WhitespaceSplit => true,
+        PreTokenizer::Sequence(stages) => match stages.as_slice() {
+            [first, rest @ ..] => drops_blanks(first) && rest.iter().all(looks_at_one_piece),
+            [] => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether a pre-tokenizer cuts a piece the same wherever in the text it stands.
+fn looks_at_one_piece(pre_tokenizer: &PreTokenizer) -> bool {
+    match pre_tokenizer {
+        PreTokenizer::Bert
+        | PreTokenizer::Whitespace
+        | PreTokenizer::WhitespaceSplit
+        | PreTokenizer::Punctuation { .. }
+        | PreTokenizer::Digits { .. }
+        | PreTokenizer::CharDelimiterSplit { .. }
+        | PreTokenizer::FixedLength { .. } => true,
+        PreTokenizer::ByteLevel {
+            add_prefix_space, ..
+        } => !add_prefix_space,
+        PreTokenizer::Sequence(stages) => stages.iter().all(looks_at_one_piece),
+        _ => false,
+    }
+}

@@ -1,0 +1,98 @@
+"""What byte pair training continues from: `start_from=`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from jeton.components import AddedToken, models
+from jeton.errors import ArgumentTypeError
+from jeton.tokenizer import Tokenizer
+
+__all__ = ["Start"]
+
+
+@dataclass(frozen=True)
+class Start:
+    """What training continues from."""
+
+    tokenizer: Tokenizer | None
+    merges: list[tuple[bytes, bytes]]
+
+    @classmethod
+    def of(cls, given: object) -> Start:
+        """The start that was given, if one was."""
+        if given is None:
+            return cls(None, [])
+        if isinstance(given, Tokenizer):
+            if not isinstance(given.model, models.BPE):
+                raise ArgumentTypeError(
+                    f"start_from: this tokenizer's model is {type(given.model).__name__}, and has "
+                    "no merges to continue from"
+                )
+            return cls(given, list(given.merges))
+        if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+            raise ArgumentTypeError(
+                f"start_from must be a Tokenizer or a list of merges, not {type(given).__name__}"
+            )
+        return cls(None, [_merge(number, pair) for number, pair in enumerate(given)])
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the tokenizer's model says that training takes as a parameter."""
+        if self.tokenizer is None:
+            return {}
+        model = self.tokenizer.model
+        assert isinstance(model, models.BPE)
+        return {
+            "alphabet": "sentencepiece" if model.byte_fallback else model.alphabet,
+            "unk_token": model.unk_token,
+            "continuing_subword_prefix": model.continuing_subword_prefix,
+            "end_of_word_suffix": model.end_of_word_suffix,
+            "separate_suffix": model.separate_suffix,
+        }
+
+    @property
+    def added_tokens(self) -> list[AddedToken]:
+        """The added tokens of the tokenizer."""
+        return [] if self.tokenizer is None else list(self.tokenizer.added_tokens)
+
+    @property
+    def parameter(self) -> Any:
+        """The start as the core takes it."""
+        if self.tokenizer is None:
+            return ([], [], self.merges) if self.merges else None
+        added = [(token.content, token.id) for token in self.added_tokens]
+        return (list(self._vocab().items()), added, self.merges)
+
+    def with_ids(self, special_tokens: Iterable[str]) -> list[AddedToken]:
+        """The added tokens there are, and new special ones with the ids that come next."""
+        added = self.added_tokens
+        vocab = self._vocab()
+        known = {token.content: token.id for token in added}
+        following = max([-1, *vocab.values(), *(id or 0 for id in known.values())]) + 1
+        for token in special_tokens:
+            if token in known:
+                continue
+            id = vocab.get(token.encode())
+            if id is None:
+                id, following = following, following + 1
+            added.append(AddedToken(token, id, special=True))
+        return added
+
+    def _vocab(self) -> dict[bytes, int]:
+        if self.tokenizer is None:
+            return {}
+        vocab = self.tokenizer.model.vocab  # type: ignore[attr-defined]
+        return {
+            token if isinstance(token, bytes) else token.encode(): id for token, id in vocab.items()
+        }
+
+
+def _merge(number: int, pair: object) -> tuple[bytes, bytes]:
+    if isinstance(pair, (tuple, list)) and len(pair) == 2:
+        left, right = (part.encode() if isinstance(part, str) else part for part in pair)
+        if isinstance(left, bytes) and isinstance(right, bytes):
+            return left, right
+    raise ArgumentTypeError(f"start_from[{number}] must be a pair of tokens, not {pair!r}")

@@ -1,0 +1,135 @@
+"""Limits of training: long words, rare words, memory; and that none changes what is not cut."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import jeton
+from jeton.components import normalizers, pre_tokenizers
+from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, TrainingWarning
+
+
+def mixed(seed: int, words: int = 30_000) -> list[str]:
+    """Lines of words, some frequent, most met once or twice."""
+    numbers = random.Random(seed)
+    letters = "abcdefghé東"
+
+    def word() -> str:
+        length = numbers.randint(1, 3) if numbers.random() < 0.6 else numbers.randint(4, 24)
+        return "".join(numbers.choices(letters, k=length))
+
+    return [" ".join(word() for _ in range(10)) + "\n" for _ in range(words // 10)]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"pattern": "gpt2"},
+        {"pattern": "whitespace"},
+        {
+            "normalizer": normalizers.BertNormalizer(),
+            "pre_tokenizer": pre_tokenizers.BertPreTokenizer(),
+        },
+    ],
+    ids=["scanner", "blanks", "bert"],
+)
+def test_memory_changes_nothing(first: dict[str, object], tmp_path: Path) -> None:
+    lines = mixed(1)
+    expected = jeton.WordCounts.count(lines, **first)  # type: ignore[arg-type]
+    path = tmp_path / "corpus.txt"
+    path.write_text("".join(lines), encoding="utf-8", newline="")
+    for memory in ("3MB", "100MB"):
+        counts = jeton.WordCounts.count(path, memory=memory, **first)  # type: ignore[arg-type]
+        assert counts.items() == expected.items()
+    # 9 words in 10 do not fit, and are left out.
+    with pytest.warns(TrainingWarning, match=r"min_word_count=3 times were left out"):
+        few = jeton.WordCounts.count(
+            path,
+            memory="500kB",
+            min_word_count=3,
+            temp_dir=tmp_path,
+            **first,  # type: ignore[arg-type]
+        )
+    assert few.items() == expected.at_least(3).items()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["corpus.txt"]
+
+
+def test_training_within_memory(tmp_path: Path) -> None:
+    lines = mixed(2)
+    expected = jeton.BPETrainer(600, pattern="gpt2").train(lines)
+    assert jeton.BPETrainer(600, pattern="gpt2").train(lines, memory="40MB") == expected
+    with pytest.raises(
+        TrainingError, match=r"distinct words need .* min_word_count=\d+ to"
+    ) as told:
+        jeton.BPETrainer(600, pattern="gpt2").train(lines, memory="300 kB", temp_dir=tmp_path)
+    assert not list(tmp_path.iterdir())
+    least = int(str(told.value).split("min_word_count=")[1].split()[0])
+    counts = jeton.WordCounts.count(lines, pattern="gpt2")
+    with pytest.raises(TrainingError, match="distinct words need"):
+        jeton.BPETrainer(600, pattern="gpt2").train(counts, memory="300 kB")
+    with pytest.warns(TrainingWarning, match="left out"):
+        trainer = jeton.BPETrainer(600, pattern="gpt2", min_word_count=least)
+        kept = trainer.train(lines, memory="300 kB")
+    assert kept == trainer.train(counts.at_least(least))
+
+
+def test_an_interrupt_leaves_no_files(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_text("".join(mixed(3)), encoding="utf-8")
+    folder = tmp_path / "spill"
+    folder.mkdir()
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        jeton.BPETrainer(600).train(path, memory="200kB", temp_dir=folder, watch=interrupt)
+    assert not list(folder.iterdir())
+    with pytest.raises(jeton.errors.FileError, match="nowhere"):
+        jeton.BPETrainer(600).train(path, memory="200kB", temp_dir=tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("memory", "error", "message"),
+    [
+        ("4XB", ArgumentError, "no unit 'XB'"),
+        ("lots", ArgumentError, 'write it as "4GB"'),
+        (0, ArgumentError, "memory cannot be 0"),
+        (-1, ArgumentError, "memory cannot be -1"),
+        ("0 GB", ArgumentError, "memory cannot be '0 GB'"),
+        (1.5, ArgumentTypeError, "memory must be an int or a str, not float"),
+        (True, ArgumentTypeError, "not bool"),
+    ],
+)
+def test_memory_that_makes_no_sense(memory: int | str, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        jeton.BPETrainer(300).train(["a"], memory=memory)
+
+
+def test_long_words_are_cut_between_characters() -> None:
+    text = "é" * 25 + " abc"
+    with pytest.warns(TrainingWarning, match="max_word_length=10 characters were cut, 1 times"):
+        counts = jeton.WordCounts.count([text], pattern="whitespace", max_word_length=10)
+    assert counts.items() == [("é" * 10, 2), ("é" * 5, 1), ("abc", 1)]
+    whole = jeton.WordCounts.count([text], pattern="whitespace", max_word_length=None)
+    assert whole.items() == [("é" * 25, 1), ("abc", 1)]
+    # Without spaces, and by default: words stay short enough to be merged quickly.
+    with pytest.warns(TrainingWarning, match="max_word_length=10,000"):
+        tok = jeton.BPETrainer(300, pattern="whitespace").train(["ab" * 100_000])
+    assert tok.decode(tok.encode("ab" * 20)) == "ab" * 20
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_word_length": 0}, "max_word_length must be at least 1, not 0"),
+        ({"min_word_count": -1}, "min_word_count must be at least 0, not -1"),
+    ],
+)
+def test_limits_that_make_no_sense(options: dict[str, int], message: str) -> None:
+    for trainer in (jeton.BPETrainer, jeton.WordPieceTrainer):
+        with pytest.raises(ArgumentError, match=message):
+            trainer(300, **options)  # type: ignore[arg-type]
