@@ -388,7 +388,8 @@ def test_the_tree_of_exceptions() -> None:
         "UnknownTokenError": KeyError,
         "UnsupportedError": ValueError,
     }
-    assert sorted(expected) == errors.__all__
+    assert sorted([*expected, "TrainingWarning"]) == errors.__all__
+    assert issubclass(errors.TrainingWarning, UserWarning)
     for name, builtin in expected.items():
         kind = getattr(errors, name)
         assert issubclass(kind, errors.JetonError) and issubclass(kind, builtin)

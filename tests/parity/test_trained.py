@@ -77,7 +77,9 @@ PATTERNS = [
 @pytest.mark.parametrize(("alphabet", "pattern"), PATTERNS)
 def test_every_pattern_and_alphabet(pattern: str, alphabet: Any, tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
-    options = {} if alphabet == "bytes" else {"special_tokens": ["<u>"], "unk_token": "<u>"}
+    options: dict[str, Any] = (
+        {} if alphabet == "bytes" else {"special_tokens": ["<u>"], "unk_token": "<u>"}
+    )
     tok = jeton.BPETrainer(400, pattern=pattern, alphabet=alphabet, **options).train(TEXTS)
     tok.save(tmp_path / "x.json")
     judge = tokenizers.Tokenizer.from_file(str(tmp_path / "x.json"))
