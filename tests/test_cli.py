@@ -409,3 +409,61 @@ class TestTrain:
         result = run("train", "corpus.txt", "-o", "x.json", code=1)
         assert "exists already" in error_of(result)
         assert (here / "x.json").read_text(encoding="utf-8") == "mine"
+
+    def test_progress_as_json(self, run: Run, here: Path) -> None:
+        (here / "corpus.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
+        done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", "--json")
+        steps = [json.loads(line) for line in done.stderr.splitlines()]
+        assert {step["phase"] for step in steps} == {"counting", "merging"}
+        assert all({"done", "total", "seconds", "rate", "left"} <= set(step) for step in steps)
+        quiet = run("train", "corpus.txt", "-o", "y.json", "--vocab-size=258", "--json", "-q")
+        assert quiet.stderr == ""
+
+    def test_counts_are_kept(self, run: Run, here: Path) -> None:
+        (here / "corpus.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
+        run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", "--save-counts", "x.counts")
+        run("train", "x.counts", "-o", "y.json", "--vocab-size=258")
+        assert (here / "x.json").read_bytes() == (here / "y.json").read_bytes()
+
+    def test_limits_are_told(self, run: Run, here: Path) -> None:
+        (here / "corpus.txt").write_text("hello hello help\n" * 9 + "once\n", encoding="utf-8")
+        options = ["--max-word-length=3", "--min-word-count=2", "--memory=64MB"]
+        done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", *options)
+        assert "max_word_length=3 characters were cut, 28 times" in done.stderr
+        assert "min_word_count=2" in done.stderr
+        result = run("train", "corpus.txt", "-o", "z.json", "--memory=64QB", code=1)
+        assert "no unit 'QB'" in error_of(result)
+        assert not (here / "z.json").exists()
+
+    def test_every_file_is_looked_for_first(self, run: Run, here: Path) -> None:
+        (here / "a.txt").write_text("hello\n" * 9, encoding="utf-8")
+        (here / "b.jsonl").write_text('{"body": "x"}\n', encoding="utf-8")
+        result = run("train", "a.txt", "nothing.txt", "-o", "x.json", "--json", code=1)
+        assert "nothing.txt" in error_of(result) and "counting" not in result.stderr
+        result = run("train", "a.txt", "b.jsonl", "-o", "x.json", "--json", code=1)
+        assert "b.jsonl: line 1" in error_of(result) and "counting" not in result.stderr
+
+    def test_a_tokenizer_is_continued_in_another_format(self, run: Run, here: Path) -> None:
+        (here / "a.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
+        run("train", "a.txt", "-o", "a.model", "--alphabet=sentencepiece", "--vocab-size=268")
+        assert jeton.load(here / "a.model").vocab_size == 268
+        run("train", "a.txt", "-o", "a.json", "--vocab-size=257")
+        run("train", "a.txt", "-o", "b.json", "--vocab-size=259", "--start-from=a.json")
+        longer = jeton.load(here / "b.json")
+        assert longer.merges[:1] == jeton.load(here / "a.json").merges
+        assert longer.vocab_size == 259
+
+    def test_ctrl_c_leaves_nothing_and_says_what_is_kept(
+        self, here: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (here / "a.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
+
+        def interrupted(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(jeton.BPETrainer, "train_all", interrupted)
+        for saved, told in ((["--save-counts=a.counts"], "are in a.counts"), ([], "--save-counts")):
+            result = CliRunner().invoke(main, ["train", "a.txt", "-o", "x.json", *saved])
+            assert result.exit_code == 130
+            assert told in result.stderr and "nothing was left half-written" in result.stderr
+        assert sorted(path.name for path in here.glob("*")) == ["a.counts", "a.txt"]

@@ -26,11 +26,14 @@ __all__ = [
     "check_limits",
     "count_words",
     "first_stages",
+    "is_counts",
     "named_pre_tokenizer",
 ]
 
 MAX_WORD_LENGTH = 10_000
 """Characters: longer than any word of a language, and short enough that merging stays quick."""
+
+_MAGIC = b"jeton word counts "
 
 _COUNTS_NEED = (48, 2)
 """Bytes of memory that a word needs, and each byte of it, while words are put in order."""
@@ -110,7 +113,7 @@ class WordCounts:
             needs=_COUNTS_NEED,
             watch=watch,
         )
-        return cls._of(core)
+        return cls.of_core(core)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> WordCounts:
@@ -120,10 +123,11 @@ class WordCounts:
             MissingFileError: There is no such file.
             FormatError: The file holds something else.
         """
-        return cls._of(_core.WordCounts.load(os.fspath(path)))
+        return cls.of_core(_core.WordCounts.load(os.fspath(path)))
 
     @classmethod
-    def _of(cls, core: _core.WordCounts) -> WordCounts:
+    def of_core(cls, core: _core.WordCounts) -> WordCounts:
+        """The counts that the core has made."""
         counts = cls.__new__(cls)
         counts.core = core
         return counts
@@ -138,11 +142,11 @@ class WordCounts:
 
     def merged(self, other: WordCounts) -> WordCounts:
         """The counts of both corpora, those of `other` met later."""
-        return self._of(self.core.merged(other.core))
+        return self.of_core(self.core.merged(other.core))
 
     def at_least(self, count: int) -> WordCounts:
         """The words that occur at least `count` times."""
-        return self._of(self.core.at_least(count))
+        return self.of_core(self.core.at_least(count))
 
     def items(self) -> list[tuple[str, int]]:
         """Words and their counts."""
@@ -164,6 +168,14 @@ Corpus: TypeAlias = (
     "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]] | WordCounts"
 )
 """What may be trained from."""
+
+
+def is_counts(path: str | os.PathLike[str]) -> bool:
+    """Whether a file holds word counts that `WordCounts.save` wrote."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def count_words(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,9 @@ import jeton
 from jeton.cli.command import Command, echo_note, is_quiet, replacing
 from jeton.cli.terminal import Progress, human_bytes
 from jeton.corpus import Progress as Step
-from jeton.errors import FileError
+from jeton.errors import FileError, TrainingWarning
+from jeton.memory import memory_bytes
+from jeton.word_counts import is_counts
 
 __all__ = ["train"]
 
@@ -22,13 +26,17 @@ HELP = """Train a tokenizer on files of text.
 
 FILES are files or folders; each line is a text of its own. They may be compressed by gzip or
 Zstandard; .jsonl and .ndjson hold JSON lines, .parquet a table; - is the standard input. TARGET's
-extension says which format is written: .json is a tokenizer.json, .tiktoken is ranks.
+extension says which format is written: .json is a tokenizer.json, .tiktoken is ranks, .model is
+SentencePiece's. Instead of FILES, one file of counts that --save-counts wrote will do.
 
 \b
 Examples:
   jeton train corpus/ -o tokenizer.json --vocab-size 32000 --pattern gpt4o
   jeton train web.jsonl.zst --field body -o web.json --special-token '<|endoftext|>'
-  jeton train corpus/ --kind wordpiece -o bert.json
+  jeton train corpus/ --kind wordpiece -o vocab.txt
+  jeton train corpus/ --alphabet sentencepiece -o tokenizer.model
+  jeton train corpus/ -o tok.json --memory 4GB --save-counts corpus.counts
+  jeton train corpus.counts -o small.json --vocab-size 8000
   jeton train corpus/ -o tok.json --vocab-size 16000 --vocab-size 32000   # tok-16000.json, …
 """
 
@@ -54,7 +62,33 @@ Examples:
 )
 @click.option("--pattern", help="How text is cut: a name or an expression.  [default: gpt4]")
 @click.option("--special-token", "specials", multiple=True, help="A special token; repeatable.")
+@click.option(
+    "--alphabet",
+    type=click.Choice(["bytes", "characters", "sentencepiece"]),
+    help="What words are before the first merge.  [default: bytes]",
+)
+@click.option(
+    "--start-from",
+    type=click.Path(path_type=Path),
+    help="A tokenizer whose merges come first, and whose ids stay.",
+)
+@click.option(
+    "--rule",
+    type=click.Choice(["released", "published"]),
+    help="Which WordPiece.  [default: released]",
+)
 @click.option("--min-frequency", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--max-word-length", type=click.IntRange(min=1), help="Longer words are cut.")
+@click.option(
+    "--min-word-count", type=click.IntRange(min=0), default=0, help="Rarer words are left out."
+)
+@click.option("--memory", help="How much memory to take, as 4GB; past it, counts go to disk.")
+@click.option("--temp-dir", type=click.Path(path_type=Path), help="The folder for those.")
+@click.option(
+    "--save-counts",
+    type=click.Path(path_type=Path),
+    help="Keep the word counts in this file, to train from again.",
+)
 @click.option("--field", help="The field of JSON lines, or the column of a table.")
 @click.option(
     "--errors",
@@ -72,7 +106,15 @@ def train(
     sizes: tuple[int, ...],
     pattern: str | None,
     specials: tuple[str, ...],
+    alphabet: str | None,
+    start_from: Path | None,
+    rule: str | None,
     min_frequency: int,
+    max_word_length: int | None,
+    min_word_count: int,
+    memory: str | None,
+    temp_dir: Path | None,
+    save_counts: Path | None,
     field: str | None,
     errors: str,
     as_json: bool,
@@ -88,18 +130,57 @@ def train(
             raise FileError(f"{path}: exists already (--force replaces it)")
         if not path.parent.is_dir():
             raise FileError(f"{path.parent}: no such folder to write into")
-    given: dict[str, Any] = {"field": field, "errors": errors, "watch": _watch(as_json)}
+    memory_bytes(memory)
+    limits: dict[str, Any] = {"min_frequency": min_frequency, "min_word_count": min_word_count}
+    if max_word_length is not None:
+        limits["max_word_length"] = max_word_length
     if kind == "wordpiece":
-        if pattern is not None or len(sizes) > 1:
-            raise click.UsageError("wordpiece takes no --pattern and one --vocab-size")
+        if len(sizes) > 1 or (pattern, alphabet, start_from) != (None, None, None):
+            raise click.UsageError(
+                "wordpiece takes one --vocab-size, and no --pattern, --alphabet or --start-from"
+            )
         options: dict[str, Any] = {"special_tokens": specials} if specials else {}
-        wordpiece = jeton.WordPieceTrainer(sizes[0], min_frequency=min_frequency, **options)
-        trained = {sizes[0]: wordpiece.train(list(files), **given)}
+        options["rule"] = rule or "released"
+        trainer: Any = jeton.WordPieceTrainer(sizes[0], **options, **limits)
     else:
-        bpe = jeton.BPETrainer(
-            sizes, pattern=pattern, special_tokens=specials, min_frequency=min_frequency
+        if rule is not None:
+            raise click.UsageError("--rule is for --kind wordpiece")
+        trainer = jeton.BPETrainer(
+            sizes,
+            pattern=pattern,
+            special_tokens=specials or None,
+            alphabet=alphabet,  # type: ignore[arg-type]
+            start_from=None if start_from is None else jeton.load(start_from),
+            **limits,
         )
-        trained = bpe.train_all(list(files), **given)
+    watch = _watch(as_json)
+    with _warnings_told():
+        if len(files) == 1 and is_counts(files[0]):
+            counts = jeton.WordCounts.load(files[0])
+            save_counts = files[0]
+        else:
+            counts = trainer.count(
+                list(files),
+                field=field,
+                errors=errors,
+                memory=memory,
+                temp_dir=temp_dir,
+                watch=watch,
+            )
+            if save_counts is not None:
+                counts.save(save_counts)
+        try:
+            if kind == "wordpiece":
+                trained = {sizes[0]: trainer.train(counts, memory=memory, watch=watch)}
+            else:
+                trained = trainer.train_all(counts, memory=memory, watch=watch)
+        except KeyboardInterrupt:
+            echo_note(
+                "the counts are lost; --save-counts would have kept them"
+                if save_counts is None
+                else f"the counts are in {save_counts}: train from that file to go on"
+            )
+            raise
     for size, tok in trained.items():
         path = targets[size]
         with replacing(path) as partial:
@@ -115,6 +196,23 @@ def train(
             echo_note(f"{path}: {tok.vocab_size:,} tokens; the corpus has no more pairs to merge")
 
 
+@contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Shows warnings of training as notes, and raises what else warns as Python does."""
+    with warnings.catch_warnings():
+        ordinary = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+            if issubclass(category, TrainingWarning):
+                echo_note(f"warning: {message}")
+            else:
+                ordinary(message, category, *rest, **more)
+
+        warnings.simplefilter("always", TrainingWarning)
+        warnings.showwarning = show
+        yield
+
+
 def _watch(as_json: bool) -> Callable[[Step], None]:
     """What shows the progress: a line on a terminal, or JSON lines, at most one a second."""
     start = time.monotonic()
@@ -124,11 +222,18 @@ def _watch(as_json: bool) -> Callable[[Step], None]:
         now = time.monotonic()
         if step.phase == shown["phase"] and now < shown["next"]:
             return
+        if step.phase != shown["phase"]:
+            # What is there when a phase begins was not made in it.
+            shown.update(began=now, first=step.done if step.phase != "counting" else 0)
         shown.update(phase=step.phase, next=now + 1.0)
-        told = {"phase": step.phase, "done": step.done, "total": step.total}
+        told: dict[str, Any] = {"phase": step.phase, "done": step.done, "total": step.total}
         if step.phase == "counting":
             told["text"] = step.text
-        click.echo(json.dumps({**told, "seconds": round(now - start, 1)}), err=True)
+        elapsed = now - shown["began"]
+        rate = (step.done - shown["first"]) / elapsed if elapsed > 0 else 0.0
+        left = round((step.total - step.done) / rate, 1) if rate else None
+        told.update(seconds=round(now - start, 1), rate=round(rate, 1), left=left)
+        click.echo(json.dumps(told), err=True)
 
     def bar(step: Step) -> None:
         if step.phase != shown["phase"]:

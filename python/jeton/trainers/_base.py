@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from jeton import _core
 from jeton.components import (
@@ -67,6 +67,33 @@ class WordTrainer:
         self.post_processor = post_processor
         self.decoder = decoder
         self._first_stages()
+
+    def count(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> WordCounts:
+        """The words of a corpus as this trainer cuts it, to be saved and trained from.
+
+        Args:
+            data: As for `BPETrainer.train`.
+            field: As for `BPETrainer.train`.
+            errors: As for `BPETrainer.train`.
+            memory: As for `BPETrainer.train`.
+            temp_dir: As for `BPETrainer.train`.
+            watch: As for `BPETrainer.train`.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: Words that need more than `memory`.
+        """
+        return WordCounts.of_core(self._counts(data, field, errors, watch, memory, temp_dir))
 
     def _first_stages(self) -> str:
         for name, component, stage in (
