@@ -15,6 +15,8 @@
 //! Worked example: of the ranks `a b c ab abc`, `ab` is made of `a` and `b`; with that pair known,
 //! the bytes of `abc` end in `ab` and `c`.
 
+use aho_corasick::AhoCorasick;
+
 use super::MergeList;
 use crate::model::Vocab;
 
@@ -25,7 +27,7 @@ const ID_BITS: u32 = 21;
 const NONE: u32 = u32::MAX;
 
 /// How often all tokens are done again before they are left to the definition.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 8;
 
 /// The pairs that make the tokens of more than one byte, in the order of ids. `None` where a
 /// token is too long or there twice, the table does not hold the ids, or pairs keep changing.
@@ -51,13 +53,16 @@ pub(super) fn by_settling(vocab: &Vocab) -> Option<MergeList> {
         }
         pairs.push(pair);
     }
-    let missing = |(token, _)| found.parts(token).is_some();
-    if pairs
+    let unmade = pairs
         .iter()
         .zip(tokens())
-        .any(|(pair, token)| pair.is_none() && missing(token))
-    {
-        settle(vocab, &mut pairs, of_byte)?;
+        .filter(|(pair, _)| pair.is_none());
+    let now_made: Vec<&[u8]> = unmade
+        .map(|(_, (token, _))| token)
+        .filter(|token| found.parts(token).is_some())
+        .collect();
+    if !now_made.is_empty() {
+        settle(vocab, &mut pairs, now_made, of_byte)?;
     }
     let underivable = pairs
         .iter()
@@ -69,8 +74,14 @@ pub(super) fn by_settling(vocab: &Vocab) -> Option<MergeList> {
     })
 }
 
-/// Does all tokens again with all pairs until nothing changes.
-fn settle(vocab: &Vocab, pairs: &mut [Option<(u32, u32)>], of_byte: [u32; 256]) -> Option<()> {
+/// Does tokens again with all pairs until nothing changes: first those that hold a token of
+/// `again`, then those that hold one that changed, since only pairs inside a token have a say in it.
+fn settle<'v>(
+    vocab: &'v Vocab,
+    pairs: &mut [Option<(u32, u32)>],
+    mut again: Vec<&'v [u8]>,
+    of_byte: [u32; 256],
+) -> Option<()> {
     let tokens = || vocab.iter().filter(|(token, _)| token.len() > 1);
     for _ in 0..ROUNDS {
         let mut found = Found::new(of_byte, vocab.len());
@@ -79,13 +90,18 @@ fn settle(vocab: &Vocab, pairs: &mut [Option<(u32, u32)>], of_byte: [u32; 256]) 
                 found.insert(token, pair, rank);
             }
         }
-        let mut changed = false;
+        let inside = AhoCorasick::new(&again).ok()?;
+        again.clear();
         for (pair, (token, _)) in pairs.iter_mut().zip(tokens()) {
-            let parts = found.parts(token);
-            changed |= *pair != parts;
-            *pair = parts;
+            if inside.is_match(token) {
+                let parts = found.parts(token);
+                if parts != *pair {
+                    *pair = parts;
+                    again.push(token);
+                }
+            }
         }
-        if !changed {
+        if again.is_empty() {
             return Some(());
         }
     }

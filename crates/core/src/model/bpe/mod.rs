@@ -114,7 +114,9 @@ pub struct Bpe {
 struct Lazy<T>(OnceLock<T>);
 
 impl<T> Lazy<T> {
-    const EMPTY: Self = Self(OnceLock::new());
+    fn new() -> Self {
+        Self(OnceLock::new())
+    }
 
     fn get(&self, make: impl FnOnce() -> T) -> &T {
         if let Some(value) = self.0.get() {
@@ -160,8 +162,8 @@ impl Bpe {
             options: BpeOptions::default(),
             made: Vec::new(),
             unk_id: None,
-            pairs: Lazy::EMPTY,
-            derived: Lazy::EMPTY,
+            pairs: Lazy::new(),
+            derived: Lazy::new(),
         })
     }
 
@@ -223,8 +225,8 @@ impl Bpe {
             rule: MergeRule::Merges(merges),
             options,
             made,
-            pairs: Lazy::EMPTY,
-            derived: Lazy::EMPTY,
+            pairs: Lazy::new(),
+            derived: Lazy::new(),
         }
     }
 
