@@ -120,6 +120,13 @@ class TokenBatch:
             )
 
     @classmethod
+    def _of_core(cls, ids: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> TokenBatch:
+        batch = cls.__new__(cls)
+        batch._ids = ids
+        batch._offsets = offsets
+        return batch
+
+    @classmethod
     def from_rows(cls, rows: Iterable[Sequence[int] | npt.NDArray[np.uint32]]) -> TokenBatch:
         """The batch of these rows of ids.
 

@@ -276,7 +276,7 @@ class Tokenizer:
         ids, offsets = self._core.encode_batch(
             texts, special, add_special_tokens, _drawing(dropout, alpha, nbest_size, seed)
         )
-        return TokenBatch(ids, offsets)
+        return TokenBatch._of_core(ids, offsets)
 
     def encode_with_spans(
         self,

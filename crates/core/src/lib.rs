@@ -28,6 +28,7 @@
 //! ```
 
 pub mod added_tokens;
+pub mod batch;
 pub mod compiled;
 pub mod corpus;
 pub mod decoder;

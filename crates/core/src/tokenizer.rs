@@ -136,11 +136,51 @@ impl Tokenizer {
     /// # Errors
     /// As [`Tokenizer::encode`].
     pub fn encode_ids(&self, text: &str, options: &EncodeOptions) -> Result<Vec<u32>> {
-        let mut ids = Vec::new();
-        match self.encode_compiled(text, options, &mut ids)? {
-            true => Ok(ids),
-            false => Ok(self.encode(text, None, options)?.ids),
+        let mut ids = Vec::with_capacity(text.len() / 4);
+        self.encode_into(text, options, &mut ids)?;
+        Ok(ids)
+    }
+
+    /// As [`Tokenizer::encode_ids`], appended to `ids`; on an error, they hold some of the text's.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn encode_into(
+        &self,
+        text: &str,
+        options: &EncodeOptions,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        if !self.encode_compiled(text, options, ids)? {
+            ids.extend_from_slice(&self.encode(text, None, options)?.ids);
         }
+        Ok(())
+    }
+
+    /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall
+    /// have about `reach` bytes: the tokens of the parts are those of the text. The whole rest
+    /// where nothing is known of such places.
+    pub fn part_end(
+        &self,
+        text: &str,
+        start: usize,
+        reach: usize,
+        options: &EncodeOptions,
+    ) -> usize {
+        match &self.compiled {
+            Some(compiled)
+                if self.is_plain(options) && self.added_tokens.finds_nothing(&options.special) =>
+            {
+                compiled.part_end(text, start, reach)
+            }
+            _ => text.len(),
+        }
+    }
+
+    /// Whether a call asks for nothing that the compiled path does not know.
+    fn is_plain(&self, options: &EncodeOptions) -> bool {
+        options.sampling == Sampling::default()
+            && (!options.add_special_tokens || self.stages.post_processor.is_none())
     }
 
     /// The ids of the `size` best segmentations of a text, best first, each with its score. Text
@@ -198,9 +238,7 @@ impl Tokenizer {
         let Some(compiled) = &self.compiled else {
             return Ok(false);
         };
-        let plain = options.sampling == Sampling::default()
-            && (!options.add_special_tokens || self.stages.post_processor.is_none());
-        if !plain {
+        if !self.is_plain(options) {
             return Ok(false);
         }
         if self.added_tokens.finds_nothing(&options.special) {
@@ -286,6 +324,12 @@ impl Tokenizer {
             (_, Ok(token)) => Margins::of_text(token, unit),
             (_, Err(_)) => Margins::default(),
         }
+    }
+
+    /// The largest id, of the vocabulary or of an added token.
+    pub fn max_id(&self) -> Option<u32> {
+        let added = self.stages.added_tokens.last().map(|token| token.id);
+        added.max(self.stages.model.vocab().max_id())
     }
 
     /// The bytes that an id stands for in the vocabulary or among the added tokens.

@@ -6,6 +6,7 @@
 mod errors;
 mod files;
 mod ids;
+mod ints;
 mod model;
 mod options;
 mod pool;

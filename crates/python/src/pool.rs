@@ -32,8 +32,12 @@ static POOL: Mutex<Option<Arc<Pool>>> = Mutex::new(None);
 /// How often a thread that waits for a batch looks for Ctrl-C.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
-/// Batches of fewer bytes than this run on the calling thread: waking others would take longer.
-const SMALL_BATCH: usize = 16 << 10;
+/// Less work than this, in bytes, is done without letting go of the GIL: the exchange would take a
+/// good part of it, and other threads wait no longer than for any other short call.
+pub const WITHOUT_GIL: usize = 1 << 10;
+
+/// Less work than this, in bytes, is done by the calling thread: waking others would take longer.
+const SMALL: usize = 16 << 10;
 
 fn pool(py: Python<'_>) -> PyResult<Arc<Pool>> {
     let process = std::process::id();
@@ -103,6 +107,48 @@ fn end_threads() {
     }
 }
 
+/// Runs `work` without the GIL, with as many threads of the pool as it is told, and with a flag that
+/// is set when Ctrl-C is pressed. Work on fewer than [`SMALL`] bytes gets the calling thread.
+pub fn run<R: Send>(
+    py: Python<'_>,
+    bytes: usize,
+    work: impl FnOnce(usize, &AtomicBool) -> R + Send,
+) -> Outcome<R> {
+    let cancelled = AtomicBool::new(false);
+    if bytes < WITHOUT_GIL {
+        return Ok(work(1, &cancelled));
+    }
+    if bytes < SMALL {
+        return Ok(py.detach(|| work(1, &cancelled)));
+    }
+    let pool = pool(py)?;
+    let threads = pool.threads.current_num_threads();
+    let result = py.detach(|| {
+        let (sender, receiver) = channel();
+        pool.threads.in_place_scope(|scope| {
+            let cancelled = &cancelled;
+            scope.spawn(move |_| {
+                // Nobody listens only after an interrupt.
+                let _ = sender.send(work(threads, cancelled));
+            });
+            loop {
+                match receiver.recv_timeout(SIGNAL_CHECK) {
+                    Ok(result) => return Ok(Some(result)),
+                    // The work panicked; leaving the scope passes the panic on.
+                    Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                    Err(RecvTimeoutError::Timeout) => {
+                        if let Err(interrupt) = Python::attach(|py| py.check_signals()) {
+                            cancelled.store(true, Ordering::Relaxed);
+                            return Err(interrupt);
+                        }
+                    }
+                }
+            }
+        })
+    })?;
+    Ok(result.expect("work that panicked ends the scope with its panic"))
+}
+
 /// Runs `work` on every item, on all cores, without the GIL; the results are in the items' order.
 ///
 /// `size` is the bytes of work in an item. Ctrl-C is noticed between items. The error is that of
@@ -113,60 +159,22 @@ pub fn map<T: Sync, R: Send>(
     size: impl Fn(&T) -> usize,
     work: impl Fn(usize, &T) -> jeton_core::Result<R> + Sync,
 ) -> Outcome<Vec<R>> {
-    let total: usize = items.iter().map(size).sum();
-    let results: Vec<jeton_core::Result<R>> = if total < SMALL_BATCH || items.len() < 2 {
-        py.detach(|| {
-            items
-                .iter()
-                .enumerate()
-                .map(|(i, item)| work(i, item))
-                .collect()
-        })
-    } else {
-        let pool = pool(py)?;
-        py.detach(|| run(&pool.threads, items, &work))?
-    };
-    Ok(results
-        .into_iter()
-        .collect::<jeton_core::Result<Vec<R>>>()?)
+    let bytes = items.iter().map(size).sum();
+    let results = run(py, bytes, |threads, cancelled| {
+        let work = |(i, item)| (!cancelled.load(Ordering::Relaxed)).then(|| work(i, item));
+        match threads {
+            1 => items.iter().enumerate().map_while(work).collect(),
+            _ => {
+                let results: Vec<_> = items.par_iter().enumerate().map(work).collect();
+                results.into_iter().flatten().collect::<Vec<_>>()
+            }
+        }
+    })?;
+    Ok(results.into_iter().collect::<jeton_core::Result<_>>()?)
 }
 
 /// Runs `work` without the GIL, with the threads of the pool for whatever it does in parallel.
 pub fn install<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> Outcome<R> {
     let pool = pool(py)?;
     Ok(py.detach(|| pool.threads.install(work)))
-}
-
-fn run<T: Sync, R: Send>(
-    threads: &rayon::ThreadPool,
-    items: &[T],
-    work: impl Fn(usize, &T) -> R + Sync,
-) -> PyResult<Vec<R>> {
-    let cancelled = AtomicBool::new(false);
-    let (sender, receiver) = channel();
-    threads.in_place_scope(|scope| {
-        let (work, cancelled) = (&work, &cancelled);
-        scope.spawn(move |_| {
-            let results: Option<Vec<R>> = items
-                .par_iter()
-                .enumerate()
-                .map(|(i, item)| (!cancelled.load(Ordering::Relaxed)).then(|| work(i, item)))
-                .collect();
-            // Nobody listens only after an interrupt.
-            let _ = sender.send(results);
-        });
-        loop {
-            match receiver.recv_timeout(SIGNAL_CHECK) {
-                Ok(results) => return Ok(results.unwrap_or_default()),
-                // The work panicked; leaving the scope passes the panic on.
-                Err(RecvTimeoutError::Disconnected) => return Ok(Vec::new()),
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Err(interrupt) = Python::attach(|py| py.check_signals()) {
-                        cancelled.store(true, Ordering::Relaxed);
-                        return Err(interrupt);
-                    }
-                }
-            }
-        }
-    })
 }

@@ -3,9 +3,12 @@
 //! Look here for what each call hands to the core. Arguments arrive in a fixed order; names,
 //! defaults and documentation are the Python class's.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use jeton_core::batch;
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
 use jeton_core::model::{Sampler, Sampling};
 use jeton_core::pre_tokenizer::named;
@@ -16,34 +19,52 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::errors::{Failure, Outcome, guard, wrong_type};
 use crate::ids::{id, ids};
+use crate::ints::Ints;
 use crate::model::{self, Model, vocab};
 use crate::options::{self, Drawing, flag};
 use crate::pool;
 use crate::text::Text;
 
-/// Texts shorter than this are encoded without letting go of the GIL: the exchange would take a
-/// good part of the call, and other threads wait no longer than for any other short call.
-const SHORT: usize = 1 << 10;
+/// Texts of at least so many bytes are cut into parts for all cores, where that is possible.
+const HUGE: usize = 256 << 10;
+
+/// Arrays of fewer ids than this are copied from a buffer that is used again; larger ones are the
+/// memory that the ids were written to.
+const SMALL_ARRAY: usize = 4 << 10;
 
 /// A tokenizer of the core.
 #[pyclass(frozen, module = "jeton._core")]
 pub struct Tokenizer {
     pub(crate) core: Arc<jeton_core::Tokenizer>,
+    ints: Ints,
 }
 
 impl From<jeton_core::Tokenizer> for Tokenizer {
     fn from(core: jeton_core::Tokenizer) -> Self {
         Self {
             core: Arc::new(core),
+            ints: Ints::default(),
         }
     }
 }
 
-impl Tokenizer {
-    fn ids_of(&self, text: &str, options: &EncodeOptions) -> jeton_core::Result<Vec<u32>> {
-        self.core.encode_ids(text, options)
-    }
+thread_local! {
+    /// Where the ids of short texts go before they become Python objects.
+    static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
+}
 
+/// Gives `body` a buffer that is used again, empty.
+fn with_buffer<R>(body: impl FnOnce(&mut Vec<u32>) -> R) -> R {
+    let mut ids = IDS.take();
+    ids.clear();
+    let result = body(&mut ids);
+    if ids.capacity() <= 1 << 16 {
+        IDS.set(ids);
+    }
+    result
+}
+
+impl Tokenizer {
     fn options(
         &self,
         special: &Bound<'_, PyAny>,
@@ -74,17 +95,29 @@ impl Tokenizer {
         }
     }
 
-    fn encode_text(
+    /// Appends the ids of a text to `ids`.
+    fn encode_into(
         &self,
         py: Python<'_>,
-        text: &Text<'_>,
+        text: &str,
         options: &EncodeOptions,
-    ) -> Outcome<Vec<u32>> {
-        let text = text.as_str();
-        Ok(match text.len() < SHORT {
-            true => self.ids_of(text, options)?,
-            false => py.detach(|| self.ids_of(text, options))?,
-        })
+        ids: &mut Vec<u32>,
+    ) -> Outcome<()> {
+        if text.len() < pool::WITHOUT_GIL {
+            self.core.encode_into(text, options, ids)?;
+        } else if text.len() < HUGE || self.core.part_end(text, 0, 1, options) == text.len() {
+            py.detach(|| self.core.encode_into(text, options, ids))?;
+        } else {
+            let batch = pool::run(py, text.len(), |threads, cancelled| {
+                self.core.encode_batch(&[text], options, threads, cancelled)
+            })?;
+            *ids = batch.map_err(|(_, error)| error)?.ids;
+        }
+        Ok(())
+    }
+
+    fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+        self.ints.list(py, ids, || self.core.max_id())
     }
 }
 
@@ -185,8 +218,11 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
             let options = self.options(special, add_special_tokens, drawing)?;
-            let ids = self.encode_text(py, &Text::of("text", text)?, &options)?;
-            Ok(PyList::new(py, ids)?)
+            let text = Text::of("text", text)?;
+            with_buffer(|ids| {
+                self.encode_into(py, text.as_str(), &options, ids)?;
+                Ok(self.list(py, ids)?)
+            })
         })
     }
 
@@ -200,7 +236,17 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         guard(py, || {
             let options = self.options(special, add_special_tokens, drawing)?;
-            let ids = self.encode_text(py, &Text::of("text", text)?, &options)?;
+            let text = Text::of("text", text)?;
+            let text = text.as_str();
+            if text.len() < SMALL_ARRAY {
+                return with_buffer(|ids| {
+                    self.encode_into(py, text, &options, ids)?;
+                    Ok(PyArray1::from_slice(py, ids))
+                });
+            }
+            let mut ids = Vec::with_capacity(text.len() / 4);
+            self.encode_into(py, text, &options, &mut ids)?;
+            ids.shrink_to_fit();
             Ok(PyArray1::from_vec(py, ids))
         })
     }
@@ -232,10 +278,16 @@ impl Tokenizer {
             let options = self.options(special, add_special_tokens, None)?;
             let text = &Text::of("text", text)?;
             let text = text.as_str();
-            Ok(match text.len() < SHORT {
-                true => self.core.count(text, &options)?,
-                false => py.detach(|| self.core.count(text, &options))?,
-            })
+            if text.len() < pool::WITHOUT_GIL {
+                return Ok(self.core.count(text, &options)?);
+            }
+            if text.len() < HUGE || self.core.part_end(text, 0, 1, &options) == text.len() {
+                return Ok(py.detach(|| self.core.count(text, &options))?);
+            }
+            let counts = pool::run(py, text.len(), |threads, cancelled| {
+                self.core.count_batch(&[text], &options, threads, cancelled)
+            })?;
+            Ok(counts.map_err(|(_, error)| error)?.into_iter().sum())
         })
     }
 
@@ -251,17 +303,12 @@ impl Tokenizer {
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
         guard(py, || {
             let options = self.options(special, add_special_tokens, drawing)?;
-            let rows = self.map_texts(py, texts, |text| self.ids_of(text, &options))?;
-            let mut offsets = Vec::with_capacity(rows.len() + 1);
-            let mut flat = Vec::with_capacity(rows.iter().map(Vec::len).sum());
-            offsets.push(0);
-            for row in rows {
-                flat.extend_from_slice(&row);
-                offsets.push(flat.len() as i64);
-            }
+            let batch = with_texts(py, texts, |texts, threads, cancelled| {
+                self.core.encode_batch(texts, &options, threads, cancelled)
+            })?;
             Ok((
-                PyArray1::from_vec(py, flat),
-                PyArray1::from_vec(py, offsets),
+                PyArray1::from_vec(py, batch.ids),
+                PyArray1::from_vec(py, batch.offsets),
             ))
         })
     }
@@ -275,7 +322,9 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
             let options = self.options(special, add_special_tokens, None)?;
-            let counts = self.map_texts(py, texts, |text| self.core.count(text, &options))?;
+            let counts = with_texts(py, texts, |texts, threads, cancelled| {
+                self.core.count_batch(texts, &options, threads, cancelled)
+            })?;
             Ok(PyList::new(py, counts)?)
         })
     }
@@ -343,7 +392,7 @@ impl Tokenizer {
         guard(py, || {
             let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
             let ids = ids("ids", token_ids)?;
-            let decoded = match ids.len() < SHORT / 4 {
+            let decoded = match ids.len() < pool::WITHOUT_GIL / 4 {
                 true => self.decode_ids(&ids, skip_special_tokens, errors)?,
                 false => py.detach(|| self.decode_ids(&ids, skip_special_tokens, errors))?,
             };
@@ -461,9 +510,7 @@ impl Tokenizer {
     /// The largest id.
     #[getter]
     fn max_id(&self) -> Option<u32> {
-        let stages = self.core.stages();
-        let added = stages.added_tokens.iter().map(|token| token.id).max();
-        added.max(stages.model.vocab().max_id())
+        self.core.max_id()
     }
 
     /// The merges of a BPE as pairs of bytes, those of ranks derived; none of any other model.
@@ -513,37 +560,38 @@ impl Tokenizer {
     }
 }
 
-impl Tokenizer {
-    /// Runs `work` on each of `texts`, on all cores.
-    fn map_texts<R: Send>(
-        &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
-        work: impl Fn(&str) -> jeton_core::Result<R> + Sync,
-    ) -> Outcome<Vec<R>> {
-        const EXPECTED: &str = "an iterable of str";
-        if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
-            return Err(wrong_type("texts", EXPECTED, texts));
-        }
-        let strings = texts
+/// Runs `work` on a batch of texts, with as many threads as it is told.
+fn with_texts<R: Send>(
+    py: Python<'_>,
+    texts: &Bound<'_, PyAny>,
+    work: impl FnOnce(&[&str], usize, &AtomicBool) -> Result<R, batch::Failure> + Send,
+) -> Outcome<R> {
+    const EXPECTED: &str = "an iterable of str";
+    if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
+        return Err(wrong_type("texts", EXPECTED, texts));
+    }
+    // The strings are held, whatever another thread does to the list meanwhile.
+    let strings: Vec<Bound<'_, PyAny>> = match texts.cast::<PyList>() {
+        Ok(list) => list.iter().collect(),
+        Err(_) => texts
             .try_iter()
             .map_err(|_| wrong_type("texts", EXPECTED, texts))?
-            .collect::<PyResult<Vec<_>>>()?;
-        let texts = strings
-            .iter()
-            .enumerate()
-            .map(|(row, string)| match string.is_instance_of::<PyString>() {
-                true => Text::of("text", string),
-                false => Err(wrong_type(&format!("texts[{row}]"), "a str", string)),
-            })
-            .collect::<Outcome<Vec<Text<'_>>>>()?;
-        pool::map(
-            py,
-            &texts,
-            |text| text.as_str().len(),
-            |row, text| work(text.as_str()).map_err(|error| error.at(format!("texts[{row}]"))),
-        )
-    }
+            .collect::<PyResult<_>>()?,
+    };
+    let texts = strings
+        .iter()
+        .enumerate()
+        .map(|(row, string)| match string.cast::<PyString>() {
+            Ok(string) => Text::of_string(string),
+            Err(_) => Err(wrong_type(&format!("texts[{row}]"), "a str", string)),
+        })
+        .collect::<Outcome<Vec<Text<'_>>>>()?;
+    let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
+    let bytes = texts.iter().map(|text| text.len()).sum();
+    let done = pool::run(py, bytes, |threads, cancelled| {
+        work(&texts, threads, cancelled)
+    })?;
+    Ok(done.map_err(|(row, error)| error.at(format!("texts[{row}]")))?)
 }
 
 /// What decoding gives.

@@ -101,6 +101,13 @@ impl ByteLevel {
     }
 }
 
+impl ByteLevel {
+    /// Where a part of `text` that is encoded by itself ends; see [`Splitter::part_end`].
+    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
+        self.splitter.part_end(text, start, reach)
+    }
+}
+
 impl std::fmt::Debug for ByteLevel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ByteLevel")

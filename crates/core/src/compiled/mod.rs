@@ -53,4 +53,12 @@ impl Compiled {
             _ => unreachable!("compiled from other stages"),
         }
     }
+
+    /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall
+    /// have about `reach` bytes; the whole rest where no such place is known.
+    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
+        match self {
+            Self::ByteLevel(compiled) => compiled.part_end(text, start, reach),
+        }
+    }
 }

@@ -130,10 +130,7 @@ fn settled_merges_are_those_of_the_definition() {
             None => left += 1,
         }
     }
-    assert!(
-        gaps > 50 && found > gaps + 50,
-        "{found} {gaps} {left}"
-    );
+    assert!(gaps > 50 && found > gaps + 50, "{found} {gaps} {left}");
 }
 
 #[test]

@@ -1,0 +1,347 @@
+//! Many texts at once, and long ones in parts: work for all threads of the pool that it runs in.
+//!
+//! Texts are grouped into tasks of about equal size; a long text is cut first, at places where its
+//! tokens are the same whether it is cut or not. Each thread encodes one task after another into a
+//! buffer that stays in its cache, and copies it to its place in the result as soon as all tasks
+//! before it have been counted. Look here for how the result comes to be one flat list without a
+//! list a text.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::error::Error;
+use crate::tokenizer::{EncodeOptions, Tokenizer};
+
+/// About how many bytes a task has, at most, unless a text cannot be cut.
+const LARGEST_TASK: usize = 128 << 10;
+/// Fewer bytes than this are no task of their own.
+const SMALLEST_TASK: usize = 4 << 10;
+/// How many tasks there are for each thread, if the texts allow.
+const TASKS_PER_THREAD: usize = 16;
+
+/// The ids of many texts.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// The ids of all texts, one after another.
+    pub ids: Vec<u32>,
+    /// Text `i` has the ids from `offsets[i]` up to `offsets[i + 1]`.
+    pub offsets: Vec<i64>,
+}
+
+/// What is wrong with a batch: the number of the first text that failed, and how.
+pub type Failure = (usize, Error);
+
+/// A text, or a part of one that is encoded by itself.
+struct Part<'t> {
+    row: usize,
+    text: &'t str,
+}
+
+impl Tokenizer {
+    /// The ids of many texts: those that [`Tokenizer::encode_ids`] gives for each. `threads` of the
+    /// pool that this runs in encode them; one is the calling thread, and needs no pool. Once
+    /// `cancelled` is set, what is left is passed over, and the result means nothing.
+    ///
+    /// ```
+    /// # use jeton_core::{EncodeOptions, Tokenizer};
+    /// # use std::sync::atomic::AtomicBool;
+    /// # fn example(tokenizer: &Tokenizer) {
+    /// let options = EncodeOptions::default();
+    /// let batch = tokenizer.encode_batch(&["to be", "or not"], &options, 2, &AtomicBool::new(false));
+    /// let batch = batch.map_err(|(text, error)| error.at(format!("text {text}"))).unwrap();
+    /// let second = &batch.ids[batch.offsets[1] as usize..batch.offsets[2] as usize];
+    /// assert_eq!(second, tokenizer.encode_ids("or not", &options).unwrap());
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// That of the first text that fails, with its number.
+    pub fn encode_batch(
+        &self,
+        texts: &[&str],
+        options: &EncodeOptions,
+        threads: usize,
+        cancelled: &AtomicBool,
+    ) -> std::result::Result<Batch, Failure> {
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        if threads < 2 {
+            let mut ids = Vec::with_capacity(bytes / 4);
+            let mut offsets = Vec::with_capacity(texts.len() + 1);
+            offsets.push(0);
+            for (row, text) in texts.iter().enumerate() {
+                if cancelled.load(Ordering::Relaxed) {
+                    break;
+                }
+                self.encode_into(text, options, &mut ids)
+                    .map_err(|error| (row, error))?;
+                offsets.push(ids.len() as i64);
+            }
+            return Ok(Batch { ids, offsets });
+        }
+        let (parts, tasks) = self.parts_and_tasks(texts, options, threads);
+        let flat = Flat::with_capacity(bytes / 2 + texts.len());
+        let counts = self.run(&parts, &tasks, threads, cancelled, |task| {
+            let mut ids = flat.spare();
+            let mut counts = Vec::with_capacity(tasks[task].len());
+            for part in &parts[tasks[task].clone()] {
+                let before = ids.len();
+                self.encode_into(part.text, options, &mut ids)
+                    .map_err(|error| (part.row, error))?;
+                counts.push(ids.len() - before);
+            }
+            flat.take(task, ids);
+            Ok(counts)
+        })?;
+        let mut offsets = vec![0; texts.len() + 1];
+        for (part, count) in parts.iter().zip(counts.into_iter().flatten()) {
+            offsets[part.row + 1] += count as i64;
+        }
+        for row in 0..texts.len() {
+            offsets[row + 1] += offsets[row];
+        }
+        let ids = flat.into_ids();
+        Ok(Batch { ids, offsets })
+    }
+
+    /// How many tokens each text has; `threads` and `cancelled` are those of
+    /// [`Tokenizer::encode_batch`].
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode_batch`].
+    pub fn count_batch(
+        &self,
+        texts: &[&str],
+        options: &EncodeOptions,
+        threads: usize,
+        cancelled: &AtomicBool,
+    ) -> std::result::Result<Vec<usize>, Failure> {
+        let (parts, tasks) = self.parts_and_tasks(texts, options, threads);
+        let counts: Vec<Vec<usize>> = self.run(&parts, &tasks, threads, cancelled, |task| {
+            parts[tasks[task].clone()]
+                .iter()
+                .map(|part| {
+                    let count = self.count(part.text, options);
+                    count.map_err(|error| (part.row, error))
+                })
+                .collect()
+        })?;
+        let mut rows = vec![0; texts.len()];
+        for (part, count) in parts.iter().zip(counts.into_iter().flatten()) {
+            rows[part.row] += count;
+        }
+        Ok(rows)
+    }
+
+    /// The parts of all texts, in order, and which of them make up each task.
+    fn parts_and_tasks<'t>(
+        &self,
+        texts: &[&'t str],
+        options: &EncodeOptions,
+        threads: usize,
+    ) -> (Vec<Part<'t>>, Vec<Range<usize>>) {
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        let size = bytes / (TASKS_PER_THREAD * threads.max(1));
+        let size = size.clamp(SMALLEST_TASK, LARGEST_TASK);
+        let mut parts = Vec::with_capacity(texts.len());
+        let mut tasks = Vec::new();
+        let (mut first, mut filled) = (0, 0);
+        for (row, &text) in texts.iter().enumerate() {
+            let mut start = 0;
+            loop {
+                let end = match threads < 2 || text.len() - start <= 2 * size {
+                    true => text.len(),
+                    false => self.part_end(text, start, size, options),
+                };
+                let text = &text[start..end];
+                parts.push(Part { row, text });
+                filled += text.len();
+                if filled >= size {
+                    tasks.push(first..parts.len());
+                    (first, filled) = (parts.len(), 0);
+                }
+                start = end;
+                if start == texts[row].len() {
+                    break;
+                }
+            }
+        }
+        if first < parts.len() {
+            tasks.push(first..parts.len());
+        }
+        (parts, tasks)
+    }
+
+    /// Does all tasks, on all threads; the results are in the order of the tasks.
+    fn run<R: Send>(
+        &self,
+        parts: &[Part<'_>],
+        tasks: &[Range<usize>],
+        threads: usize,
+        cancelled: &AtomicBool,
+        work: impl Fn(usize) -> std::result::Result<R, Failure> + Sync,
+    ) -> std::result::Result<Vec<R>, Failure> {
+        let next = AtomicUsize::new(0);
+        // Rows after this one need not be encoded: it failed.
+        let failed = AtomicUsize::new(usize::MAX);
+        let results = Mutex::new(Vec::with_capacity(tasks.len()));
+        let worker = || {
+            let mut done = Vec::new();
+            loop {
+                let task = next.fetch_add(1, Ordering::Relaxed);
+                if task >= tasks.len() || cancelled.load(Ordering::Relaxed) {
+                    break;
+                }
+                if parts[tasks[task].start].row > failed.load(Ordering::Relaxed) {
+                    continue;
+                }
+                let result = work(task);
+                if let Err((row, _)) = &result {
+                    failed.fetch_min(*row, Ordering::Relaxed);
+                }
+                done.push((task, result));
+            }
+            lock(&results).append(&mut done);
+        };
+        match threads.min(tasks.len()) {
+            0 | 1 => worker(),
+            threads => rayon::scope(|scope| {
+                for _ in 1..threads {
+                    scope.spawn(|_| worker());
+                }
+                worker();
+            }),
+        }
+        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.sort_unstable_by_key(|(task, _)| *task);
+        results.into_iter().map(|(_, result)| result).collect()
+    }
+}
+
+/// A list that threads fill in order, each task's ids as soon as their place is known.
+struct Flat {
+    /// The room of `ids`, which nobody else touches before [`Flat::into_ids`].
+    room: Room,
+    ids: Vec<u32>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The tasks whose places are not known yet.
+    waiting: BTreeMap<usize, Vec<u32>>,
+    /// The first task that has not been counted, and where its ids begin.
+    next: usize,
+    start: usize,
+    /// Ids for which there was no room, in order, once there is no more; and where they begin.
+    rest: BTreeMap<usize, Vec<u32>>,
+    /// Buffers for tasks to come.
+    spare: Vec<Vec<u32>>,
+}
+
+/// Memory that threads write to, each to places of its own.
+struct Room {
+    start: *mut u32,
+    size: usize,
+}
+
+// SAFETY: `Flat::take` gives each thread ranges of the memory that it gives to no other.
+unsafe impl Sync for Room {}
+// SAFETY: as above; it is a pointer into memory that `Flat` owns.
+unsafe impl Send for Room {}
+
+impl Flat {
+    fn with_capacity(capacity: usize) -> Self {
+        let mut ids: Vec<u32> = Vec::with_capacity(capacity);
+        Self {
+            room: Room {
+                start: ids.as_mut_ptr(),
+                size: ids.capacity(),
+            },
+            ids,
+            state: Mutex::default(),
+        }
+    }
+
+    /// An empty buffer, one that was used before if there is one.
+    fn spare(&self) -> Vec<u32> {
+        lock(&self.state).spare.pop().unwrap_or_default()
+    }
+
+    /// Takes the ids of a task.
+    fn take(&self, task: usize, ids: Vec<u32>) {
+        let mut placed = Vec::new();
+        let mut state = lock(&self.state);
+        state.waiting.insert(task, ids);
+        loop {
+            let next = state.next;
+            let Some(ids) = state.waiting.remove(&next) else {
+                break;
+            };
+            let start = state.start;
+            state.start += ids.len();
+            state.next += 1;
+            match state.start <= self.room.size {
+                true => placed.push((start, ids)),
+                false => {
+                    state.rest.insert(start, ids);
+                }
+            }
+        }
+        drop(state);
+        for (start, ids) in &placed {
+            // SAFETY: `start + ids.len() <= size`, as was checked; no other task has these places,
+            // since `state.start` has moved past them under the lock; and `ids` is another list.
+            unsafe {
+                let place = self.room.start.add(*start);
+                std::ptr::copy_nonoverlapping(ids.as_ptr(), place, ids.len());
+            }
+        }
+        let buffers = placed.into_iter().map(|(_, mut ids)| {
+            ids.clear();
+            ids
+        });
+        lock(&self.state).spare.extend(buffers);
+    }
+
+    /// All ids, once all tasks up to some one were taken.
+    fn into_ids(self) -> Vec<u32> {
+        let Self { mut ids, state, .. } = self;
+        let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let filled = state.rest.keys().next().copied().unwrap_or(state.start);
+        // SAFETY: the tasks before the first of `rest` have filled the memory up to there.
+        unsafe { ids.set_len(filled) };
+        ids.reserve_exact(state.start - filled);
+        for rest in state.rest.values() {
+            ids.extend_from_slice(rest);
+        }
+        ids.shrink_to_fit();
+        ids
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_come_in_the_order_of_tasks_whatever_the_room() {
+        for room in [0, 1, 7, 64, 1000] {
+            let flat = Flat::with_capacity(room);
+            for task in [2, 0, 1, 4, 3, 5] {
+                let mut ids = flat.spare();
+                ids.extend((0..task as u32 * 5).map(|n| 100 * task as u32 + n));
+                flat.take(task, ids);
+            }
+            let expected: Vec<u32> = (0..6)
+                .flat_map(|task| (0..task * 5).map(move |n| 100 * task + n))
+                .collect();
+            assert_eq!(flat.into_ids(), expected, "{room}");
+        }
+    }
+}
