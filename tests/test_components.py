@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -173,6 +174,19 @@ def test_models_come_back(model: models.Model) -> None:
     assert tok.model == model
     assert jeton.Tokenizer(tok.model) == tok
     assert repr(model).startswith(type(model).__name__)
+
+
+def test_scores_survive_a_file() -> None:
+    """Numbers of up to fifteen digits do; what is no number is refused."""
+    rng = random.Random(1)
+    pieces = [("?", 0.0), *((f"t{at}", round(-rng.expovariate(0.1), 12)) for at in range(5000))]
+    tok = jeton.Tokenizer(models.Unigram(pieces, unk_id=0))
+    assert jeton.Tokenizer.from_json(tok.to_json()) == tok
+    library = pytest.importorskip("tokenizers").Tokenizer.from_str(tok.to_json())
+    assert jeton.Tokenizer.from_json(library.to_str(pretty=True)).vocab == tok.vocab
+    endless = jeton.Tokenizer(models.Unigram([("a", float("-inf"))]))
+    with pytest.raises(jeton.errors.UnsupportedError, match='the score of "a" is -inf'):
+        endless.to_json()
 
 
 def test_text_stands_for_its_bytes() -> None:

@@ -661,6 +661,34 @@ class Tokenizer:
         """
         _core.save(self._core, _path("path", path))
 
+    def approximation(self, format: Literal["tokenizer.json", ".model"]) -> Tokenizer:
+        """The tokenizer that comes nearest to this one and that a format can hold exactly.
+
+        For a SentencePiece model that `save` refuses to write as `tokenizer.json`, and for a
+        Unigram `tokenizer.json` as a `.model` file. The ids differ only in texts in which
+
+        - two segmentations are as good as each other but for rounding: SentencePiece adds up
+          scores in 32 bits, Hugging Face tokenizers in 64;
+        - the spelling of a control, unknown or byte piece stands, with `special="ignore"`;
+        - the character map meets a cluster such as `①` with an accent: tokenizers replaces the
+          cluster, SentencePiece the longest match.
+
+        This is verified on texts made of the pieces.
+
+        Args:
+            format: Which format is to hold it.
+
+        Raises:
+            UnsupportedError: There is none so near; the message names what differs, or a text.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.load("t5.model")  # doctest: +SKIP
+            >>> tok.approximation("tokenizer.json").save("tokenizer.json")  # doctest: +SKIP
+        """
+        _base.one_of(self, "format", format, ("tokenizer.json", ".model"))
+        return self._of_core(self._core.approximation(format))
+
     def as_tiktoken(self, name: str = "jeton") -> TiktokenEncoding:
         """This tokenizer under the interface of `tiktoken.Encoding`, for code that calls that.
 

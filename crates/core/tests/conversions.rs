@@ -258,3 +258,52 @@ fn vocab_txt_goes_there_and_back() {
     assert_eq!(converted, stages);
     assert_eq!(wordpiece::write(&converted).unwrap(), file);
 }
+
+/// A Unigram of a few pieces, with a character map or without.
+fn unigram(charsmap: bool) -> Row {
+    let pieces = [
+        ("<unk>", 0.0, PieceKind::Unknown),
+        ("</s>", 0.0, PieceKind::Control),
+        ("▁", -3.0, PieceKind::Normal),
+        ("a", -2.5, PieceKind::Normal),
+        ("b", -4.5, PieceKind::Normal),
+        ("▁ab", -3.25, PieceKind::Normal),
+        ("bc", 0.0, PieceKind::UserDefined),
+    ];
+    let mut row = Row {
+        pieces: pieces
+            .map(|(text, score, kind)| Piece::new(text, score, kind))
+            .to_vec(),
+        trainer: TrainerSpec::default(),
+        normalizer: NormalizerSpec::default(),
+    };
+    if charsmap {
+        row.normalizer.precompiled_charsmap =
+            include_bytes!("../../../testdata/charsmap.bin").to_vec();
+    }
+    row
+}
+
+#[test]
+fn unigram_models_have_an_approximation() {
+    for charsmap in [false, true] {
+        let model = stages(unigram(charsmap));
+        let near = sentencepiece::approximate_huggingface(&model).unwrap();
+        let json = huggingface::write(&near).unwrap();
+        assert_eq!(huggingface::read(json.as_bytes()).unwrap(), near);
+        let again = sentencepiece::approximate_model(&near).unwrap();
+        let [model, near, again] =
+            [model, near, again].map(|stages| Tokenizer::new(stages).unwrap());
+        for text in ["", "ab abc", "  abbca a ", "xy bc x", "aaaa bbbb", "A Éa"] {
+            let options = EncodeOptions::default();
+            let ids = model.encode_ids(text, &options).unwrap();
+            assert_eq!(near.encode_ids(text, &options).unwrap(), ids, "{text:?}");
+            assert_eq!(again.encode_ids(text, &options).unwrap(), ids, "{text:?}");
+        }
+    }
+    let mut row = unigram(false);
+    row.pieces.push(Piece::new("aa", -1.0, PieceKind::Unused));
+    let error = sentencepiece::approximate_huggingface(&stages(row)).unwrap_err();
+    let expected = "tokenizer.json cannot hold the unused piece \"aa\", which text never becomes";
+    assert_eq!(error.to_string(), expected);
+}

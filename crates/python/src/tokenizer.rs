@@ -154,6 +154,20 @@ impl Tokenizer {
         })
     }
 
+    /// The tokenizer of another format that comes nearest: `tokenizer.json` or `.model`.
+    fn approximation(&self, py: Python<'_>, format: &str) -> PyResult<Self> {
+        guard(py, || {
+            let core = py.detach(|| {
+                let stages = self.core.stages();
+                jeton_core::Tokenizer::new(match format {
+                    ".model" => sentencepiece::approximate_model(stages)?,
+                    _ => sentencepiece::approximate_huggingface(stages)?,
+                })
+            })?;
+            Ok(core.into())
+        })
+    }
+
     /// tiktoken's tokenizer of ranks: a dict, the name of a pattern or one in
     /// its dialect, special tokens with ids.
     #[staticmethod]

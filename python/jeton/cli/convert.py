@@ -30,7 +30,8 @@ merges.txt beside it; vocab.txt is BERT's list.
 
 What was written is read back and compared on sample text: the text that ships with jeton and
 strings made to be difficult. Where the library that the format belongs to is installed, it reads
-the file too and must agree. A file that differs is not kept.
+the file too and must agree. A file that differs is not kept. What a format cannot hold exactly is
+refused by name; --approximate takes what comes nearest, where there is such.
 
 \b
 Examples:
@@ -44,17 +45,28 @@ Examples:
 @tokenizer_options
 @click.argument("target")
 @click.option("--force", is_flag=True, help="Replace TARGET if it exists.")
+@click.option(
+    "--approximate",
+    is_flag=True,
+    help="Write what comes nearest, and say how many texts differ: SentencePiece's Unigram and "
+    "character maps as tokenizer.json, or Unigram back as .model.",
+)
 def convert(
     source: Source,
     target: str,
     force: bool,
+    approximate: bool,
 ) -> None:
     path = Path(target)
     if path.exists() and not force:
         raise FileError(f"{target}: exists already (--force replaces it)")
     if not path.parent.is_dir():
         raise FileError(f"{path.parent}: no such folder to write into")
-    tok = source.load()
+    original = tok = source.load()
+    if approximate:
+        if path.suffix not in (".json", ".model"):
+            raise UnsupportedError(f"{target}: only .json and .model can be approximated")
+        tok = original.approximation(".model" if path.suffix == ".model" else "tokenizer.json")
     with _workshop(path) as folder:
         try:
             tok.save(folder / path.name)
@@ -77,6 +89,13 @@ def convert(
         for check in checks
     ]
     click.echo(table(rows, ">>><"))
+    if approximate:
+        texts = sample_texts(list(original.special_tokens))
+        check = compare("the original", original.encode, tok.encode, texts)
+        echo_note(
+            f"an approximation: {len(check.differing):,} of {check.texts:,} texts differ from the "
+            "original (near ties, accents on rewritten characters, special tokens in text)"
+        )
     if path.suffix == ".tiktoken":
         echo_note(
             "ranks hold neither the pattern nor special tokens: give both to whoever reads it"

@@ -45,6 +45,7 @@ mod pre_tokenizer;
 mod ranks;
 
 pub use folder::{read_folder, write_folder};
+pub(crate) use model::shortest;
 
 /// The stages of a `tokenizer.json`.
 ///

@@ -222,7 +222,7 @@ pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
                 "type": "Unigram",
                 "unk_id": model.unk_id(),
                 "vocab": pieces
-                    .map(|((token, _), score)| Ok(json!([text(token)?, score])))
+                    .map(|((token, _), score)| Ok(json!([text(token)?, finite(token, *score)?])))
                     .collect::<Result<Value>>()?,
                 "byte_fallback": model.byte_fallback(),
             }))
@@ -270,8 +270,23 @@ fn write_bpe(bpe: &Bpe, extra: &[(&str, u32)]) -> Result<Value> {
 }
 
 /// The shortest decimal that is this number, as the format writes it.
-fn shortest(number: f32) -> Option<f64> {
+pub(crate) fn shortest(number: f32) -> Option<f64> {
     number.to_string().parse().ok()
+}
+
+/// A score as the format writes it. One of seventeen digits may be read as its neighbour, here as in
+/// `tokenizers`; up to fifteen digits are safe.
+fn finite(token: &[u8], score: f64) -> Result<f64> {
+    match score.is_finite() {
+        true => Ok(score),
+        false => Err(Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "the score of {} is {score}, and JSON has finite numbers only",
+                show(token)
+            ),
+        )),
+    }
 }
 
 fn text(token: &[u8]) -> Result<String> {

@@ -7,6 +7,7 @@
 //! special tokens. Then each stretch of text between them is encoded by itself, dummy prefix
 //! included, as programs do that put the ids of control pieces between encoded texts.
 
+mod approximate;
 mod convert;
 mod proto;
 mod wire;
@@ -18,6 +19,7 @@ use crate::model::{Model, Sampler, Sampling, SentencePiece, show};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
 use crate::tokenizer::Stages;
 
+pub use approximate::{approximate_huggingface, approximate_model};
 pub use convert::{from_huggingface, to_huggingface};
 pub use proto::{Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, SelfTest, TrainerSpec};
 

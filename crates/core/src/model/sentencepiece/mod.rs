@@ -148,6 +148,11 @@ impl SentencePiece {
         &self.proto
     }
 
+    /// The lowest score of a piece that text may become.
+    pub(crate) fn min_score(&self) -> f32 {
+        self.min_score
+    }
+
     /// The vocabulary: pieces as the file spells them.
     pub fn vocab(&self) -> &Vocab {
         &self.vocab

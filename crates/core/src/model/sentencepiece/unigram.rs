@@ -95,12 +95,12 @@ impl SentencePiece {
     /// lattice, as SentencePiece 0.2.3 has it (before, it did not depend on the length but for a
     /// model with scores above zero). It is above those of all other pieces as long as these are
     /// below zero.
-    pub(super) fn bonus(length: usize) -> f32 {
+    pub(crate) fn bonus(length: usize) -> f32 {
         (0.1 * (length as f64 - 1.0)) as f32
     }
 
     /// The score of a character that no piece covers.
-    pub(super) fn unk_score(&self) -> f32 {
+    pub(crate) fn unk_score(&self) -> f32 {
         self.min_score - UNK_PENALTY
     }
 }

@@ -1,0 +1,256 @@
+//! Unigram models and character maps as `tokenizer.json` and back: near, and what differs is known.
+//!
+//! Look here for what an approximation may change. Each difference that shows in texts made of the
+//! pieces must be one of these:
+//!
+//! - two segmentations are as good as each other but for rounding, in 32 bits here and 64 there;
+//! - the text spells a control, unknown or byte piece, which is a piece like any other there;
+//! - the character map applies to grapheme clusters there, and to the longest match here.
+
+use super::convert::{Exactness, convert, normalizer_of, unk_surface, verify};
+use super::{Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec};
+use crate::decoder::Decoder;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Model, SentencePiece, Unigram, byte_token, show};
+use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
+use crate::pre_tokenizer::{PreTokenizer, PrependScheme};
+use crate::text::AlignedText;
+use crate::tokenizer::Stages;
+
+/// The stages of a `tokenizer.json` that come nearest to those of a `.model` file.
+///
+/// # Errors
+/// What cannot be kept and would show in many texts, by name; a text that differs for another
+/// reason than the three that are known.
+pub fn approximate_huggingface(stages: &Stages) -> Result<Stages> {
+    let converted = convert(stages, Exactness::Near)?;
+    let explanation = Explanation::of(stages)?;
+    verify(stages, &converted, Some(&explanation))?;
+    Ok(converted)
+}
+
+/// The stages of a `.model` file that come nearest to those of a Unigram model of `tokenizer.json`.
+///
+/// # Errors
+/// As [`approximate_huggingface`].
+pub fn approximate_model(stages: &Stages) -> Result<Stages> {
+    let Model::Unigram(unigram) = &stages.model else {
+        return Err(cannot("this model, of which there is no approximation"));
+    };
+    for (what, there) in [
+        (
+            "a post-processor that adds special tokens",
+            stages.post_processor.is_some(),
+        ),
+        ("a truncation", stages.truncation.is_some()),
+        ("a padding", stages.padding.is_some()),
+    ] {
+        if there {
+            return Err(cannot(what).hint("replace it by None first"));
+        }
+    }
+    let pieces = pieces_of(stages, unigram)?;
+    let unknown = unigram.unk_id().and_then(|id| unigram.vocab().token(id));
+    let unknown = unknown.and_then(|token| std::str::from_utf8(token).ok());
+    let mut refusal = cannot("this normalizer or this pre-tokenizer");
+    for (charsmap, white_space) in candidates(stages)? {
+        let trainer = TrainerSpec {
+            algorithm: Algorithm::Unigram,
+            byte_fallback: unigram.byte_fallback(),
+            unk_surface: unk_surface(stages, unknown),
+            ..TrainerSpec::default()
+        };
+        let normalizer = NormalizerSpec {
+            name: match charsmap {
+                Some(_) => "user_defined".to_owned(),
+                None => "identity".to_owned(),
+            },
+            precompiled_charsmap: charsmap.map(Charsmap::blob).unwrap_or_default(),
+            add_dummy_prefix: white_space.add_dummy_prefix,
+            remove_extra_whitespaces: white_space.remove_extra,
+            escape_whitespaces: white_space.escape,
+        };
+        let made = super::stages(ModelProto::new(pieces.clone(), trainer, normalizer))?;
+        let explanation = Explanation::of(&made)?;
+        match verify(stages, &made, Some(&explanation)) {
+            Ok(()) => return Ok(made),
+            Err(error) => refusal = error,
+        }
+    }
+    Err(refusal)
+}
+
+fn cannot(what: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        format!("a SentencePiece model cannot hold {what}"),
+    )
+}
+
+/// The tokens of a Unigram model as pieces.
+fn pieces_of(stages: &Stages, unigram: &Unigram) -> Result<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    for (id, score) in (0..).zip(unigram.scores()) {
+        let token = unigram.vocab().token(id).unwrap_or_default();
+        let Ok(text) = std::str::from_utf8(token) else {
+            return Err(cannot(format!(
+                "the token {}, which is not text",
+                show(token)
+            )));
+        };
+        let added = stages.added_tokens.iter().find(|added| added.id == id);
+        let is_byte = || (0..=u8::MAX).any(|byte| byte_token(byte) == *token);
+        let kind = match added {
+            _ if unigram.unk_id() == Some(id) => PieceKind::Unknown,
+            Some(added) if added.special => PieceKind::Control,
+            Some(_) => return Err(cannot(format!("the added token {text:?}"))),
+            None if unigram.byte_fallback() && is_byte() => PieceKind::Byte,
+            None => PieceKind::Normal,
+        };
+        let score = match kind {
+            PieceKind::Normal => *score as f32,
+            _ => 0.0,
+        };
+        pieces.push(Piece::new(text, score, kind));
+    }
+    let mut beyond = stages.added_tokens.clone();
+    beyond.retain(|token| token.id as usize >= pieces.len());
+    beyond.sort_by_key(|token| token.id);
+    for token in beyond {
+        if !token.special || token.id as usize != pieces.len() {
+            return Err(cannot(format!("the added token {:?}", token.content)));
+        }
+        pieces.push(Piece::new(token.content, 0.0, PieceKind::Control));
+    }
+    Ok(pieces)
+}
+
+/// The rules that a normalizer and a pre-tokenizer may stand for.
+fn candidates(stages: &Stages) -> Result<Vec<(Option<&Charsmap>, WhiteSpace)>> {
+    let charsmap = match &stages.normalizer {
+        Some(Normalizer::Precompiled(map)) => Some(map),
+        Some(Normalizer::Sequence(steps)) => match steps.first() {
+            Some(Normalizer::Precompiled(map)) => Some(map),
+            _ => None,
+        },
+        _ => None,
+    };
+    let all = (0..8).map(|bits| WhiteSpace {
+        add_dummy_prefix: bits & 1 != 0,
+        remove_extra: bits & 2 != 0,
+        escape: bits & 4 != 0,
+        suffix: false,
+    });
+    let metaspace = match &stages.pre_tokenizer {
+        Some(PreTokenizer::Sequence(steps)) => steps.last(),
+        other => other.as_ref(),
+    };
+    let mut found = Vec::new();
+    for white_space in all {
+        let fits = match metaspace {
+            None => normalizer_of(charsmap, white_space)? == stages.normalizer,
+            Some(PreTokenizer::Metaspace {
+                replacement: '▁',
+                prepend_scheme,
+                ..
+            }) => {
+                let prefix = *prepend_scheme != PrependScheme::Never;
+                white_space.escape && white_space.add_dummy_prefix == prefix
+            }
+            Some(_) => false,
+        };
+        if fits {
+            found.push((charsmap, white_space));
+        }
+    }
+    Ok(found)
+}
+
+/// Why the ids of a text may differ between a `.model` file and its counterpart.
+pub(super) struct Explanation<'a> {
+    model: &'a SentencePiece,
+    normalizer: &'a SentencePieceNormalizer,
+    /// The character map alone, as it is applied on both sides.
+    maps: Option<(SentencePieceNormalizer, Normalizer)>,
+    /// The pieces that text never becomes.
+    never: Vec<&'a str>,
+}
+
+impl<'a> Explanation<'a> {
+    /// Of the stages of a `.model` file.
+    fn of(stages: &'a Stages) -> Result<Self> {
+        let (
+            Model::SentencePiece(model),
+            Some(Normalizer::SentencePiece(normalizer)),
+            Some(Decoder::SentencePiece(_)),
+        ) = (&stages.model, &stages.normalizer, &stages.decoder)
+        else {
+            return Err(cannot("stages that are not its own"));
+        };
+        let maps = normalizer.charsmap().map(|map| {
+            let untouched = WhiteSpace {
+                add_dummy_prefix: false,
+                remove_extra: false,
+                escape: false,
+                suffix: false,
+            };
+            let user_defined = normalizer.user_defined().to_vec();
+            (
+                SentencePieceNormalizer::new(Some(map.clone()), untouched, user_defined),
+                Normalizer::Precompiled(map.clone()),
+            )
+        });
+        let never = model.proto().pieces.iter();
+        let never = never
+            .filter(|piece| !matches!(piece.kind, PieceKind::Normal | PieceKind::UserDefined))
+            .map(|piece| piece.text.as_str())
+            .collect();
+        Ok(Self {
+            model,
+            normalizer,
+            maps,
+            never,
+        })
+    }
+
+    /// Whether one of these is why a text has other ids.
+    pub(super) fn covers(&self, text: &str, ids: &[u32], others: &[u32]) -> bool {
+        let normalized = self.normalizer.normalize_str(text);
+        let spelled = |piece: &&str| normalized.contains(piece) || text.contains(piece);
+        if self.never.iter().any(spelled) {
+            return true;
+        }
+        if let Some((by_match, by_cluster)) = &self.maps {
+            let mut mapped = AlignedText::original(text);
+            let mapped_well = by_cluster.normalize(&mut mapped).is_ok();
+            if !mapped_well || mapped.as_str() != by_match.normalize_str(text) {
+                return true;
+            }
+        }
+        if self.model.proto().trainer().algorithm != Algorithm::Unigram {
+            return false;
+        }
+        let [(a, a_sums), (b, b_sums)] = [ids, others].map(|ids| self.sum(ids, &normalized));
+        let rounding = (a_sums + b_sums) as f64 * a.abs().max(b.abs()) * f64::from(f32::EPSILON);
+        (a - b).abs() <= rounding
+    }
+
+    /// The sum of the scores of ids of a text, and of how many scores it is.
+    fn sum(&self, ids: &[u32], normalized: &str) -> (f64, usize) {
+        let mut unknown = normalized.chars().count();
+        let mut sum = 0.0;
+        let mut known = 0;
+        let pieces = &self.model.proto().pieces;
+        for piece in ids.iter().filter_map(|id| pieces.get(*id as usize)) {
+            sum += match piece.kind {
+                PieceKind::Normal => f64::from(piece.score),
+                PieceKind::UserDefined => f64::from(SentencePiece::bonus(piece.text.len())),
+                _ => continue,
+            };
+            known += 1;
+            unknown = unknown.saturating_sub(piece.text.chars().count());
+        }
+        sum += unknown as f64 * f64::from(self.model.unk_score());
+        (sum, known + unknown)
+    }
+}
