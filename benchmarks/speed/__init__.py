@@ -1,0 +1,1 @@
+"""What `benchmarks/encode.py` is made of: texts, libraries, measures, and the report."""

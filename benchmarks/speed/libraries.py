@@ -1,0 +1,255 @@
+"""The libraries, each at its best interface: how it loads a family, encodes, decodes.
+
+Look here for why a library is not in a table: what it cannot load raises `Skipped`.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.metadata
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .families import Family
+
+Encode = Callable[[str], Any]
+
+
+class Skipped(Exception):
+    """A library does not do this, and why."""
+
+
+class Library:
+    """A library under its name on PyPI."""
+
+    name = ""
+
+    def version(self) -> str:
+        return importlib.metadata.version(self.name)
+
+    def load(self, family: Family) -> Any:
+        """The library's tokenizer of a family."""
+        raise Skipped(f"{self.name} does not read {family.kind} files")
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        """How a document is encoded, by the kind of output."""
+        raise NotImplementedError
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
+        """How many documents are encoded on all cores, by the name of the way; a file that holds
+        them, one after another, is given too."""
+        return {}
+
+    def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
+        """How ids become text, by the kind of input."""
+        return {}
+
+    def ids(self, encoded: Any) -> list[int]:
+        """What an encoder gave, as a list."""
+        return list(map(int, encoded))
+
+
+class Jeton(Library):
+    name = "jeton"
+
+    def load(self, family: Family) -> Any:
+        return family.load()
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        return {
+            "numpy": tokenizer.encode_array,
+            "list": tokenizer.encode,
+            "count": tokenizer.count,
+        }
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
+        return {
+            "batch": lambda texts, _: tokenizer.encode_batch(texts),
+            "one text": lambda texts, _: tokenizer.encode_array("".join(texts)),
+            "count": lambda texts, _: tokenizer.count_batch(texts),
+        }
+
+    def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
+        return {"numpy": tokenizer.decode, "list": tokenizer.decode}
+
+
+class Gigatoken(Library):
+    name = "gigatoken"
+
+    def load(self, family: Family) -> Any:
+        import gigatoken
+
+        if family.kind == "sentencepiece":
+            return gigatoken.Tokenizer.from_sentencepiece(str(family.path))
+        if family.kind == "ranks" and family.path.suffix == ".tiktoken":
+            return gigatoken.Tokenizer.from_tiktoken(str(family.path))
+        if family.kind == "wordpiece":
+            raise Skipped("gigatoken has no WordPiece")
+        return gigatoken.Tokenizer(str(family.json()))
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        encode = tokenizer.encode
+        return {"numpy": encode, "list": lambda text: encode(text).tolist()}
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
+        return {
+            "batch": lambda texts, _: tokenizer.encode_batch(texts),
+            "file": lambda _, path: tokenizer.encode_files(str(path)),
+        }
+
+    def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
+        return {
+            "numpy": lambda ids: tokenizer.decode(ids).decode("utf-8", "replace"),
+            "list": lambda ids: tokenizer.decode(ids).decode("utf-8", "replace"),
+        }
+
+
+class Tiktoken(Library):
+    name = "tiktoken"
+
+    def load(self, family: Family) -> Any:
+        import tiktoken
+
+        if family.kind != "ranks":
+            return super().load(family)
+        lines = (line.split() for line in family.path.read_bytes().splitlines() if line)
+        ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
+        tokenizer = family.load()
+        return tiktoken.Encoding(
+            family.name,
+            pat_str=tokenizer.pre_tokenizer.pattern.source,
+            mergeable_ranks=ranks,
+            special_tokens=tokenizer.special_tokens,
+        )
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        return {"list": tokenizer.encode_ordinary}
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
+        return {"batch": lambda texts, _: tokenizer.encode_ordinary_batch(texts, num_threads=2)}
+
+    def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
+        return {"list": tokenizer.decode}
+
+
+class Tokenizers(Library):
+    name = "tokenizers"
+
+    def load(self, family: Family) -> Any:
+        import tokenizers
+
+        if family.kind == "sentencepiece":
+            raise Skipped("tokenizers does not read .model files")
+        return tokenizers.Tokenizer.from_file(str(family.json()))
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        return {"list": lambda text: tokenizer.encode(text, add_special_tokens=False).ids}
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
+        encode = tokenizer.encode_batch_fast
+        return {"batch": lambda texts, _: encode(texts, add_special_tokens=False)}
+
+    def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
+        return {"list": tokenizer.decode}
+
+
+class SentencePiece(Library):
+    name = "sentencepiece"
+
+    def load(self, family: Family) -> Any:
+        import sentencepiece
+
+        if family.kind != "sentencepiece":
+            return super().load(family)
+        return sentencepiece.SentencePieceProcessor(model_file=str(family.path))
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        return {"list": tokenizer.encode}
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
+        return {"batch": lambda texts, _: tokenizer.encode(texts, num_threads=2)}
+
+    def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
+        return {"list": tokenizer.decode}
+
+
+class Kitoken(Library):
+    name = "kitoken"
+
+    def load(self, family: Family) -> Any:
+        import kitoken
+
+        match family.kind:
+            case "ranks":
+                return kitoken.Kitoken.from_tiktoken_file(str(family.path))
+            case "sentencepiece":
+                return kitoken.Kitoken.from_sentencepiece_file(str(family.path))
+            case _:
+                return kitoken.Kitoken.from_tokenizers_file(str(family.json()))
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        return {"list": lambda text: tokenizer.encode(text, False)}
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
+        return {"batch": lambda texts, _: tokenizer.encode_all(texts, False)}
+
+    def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
+        return {"list": lambda ids: tokenizer.decode(ids, True).decode("utf-8", "replace")}
+
+
+class Tokie(Library):
+    name = "tokie"
+
+    def load(self, family: Family) -> Any:
+        import tokie
+
+        if family.kind == "sentencepiece":
+            raise Skipped("tokie does not read .model files")
+        return tokie.Tokenizer.from_json(str(family.json()))
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        return {
+            "list": lambda text: tokenizer.encode(text, add_special_tokens=False).ids,
+            "count": tokenizer.count_tokens,
+        }
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
+        encode = tokenizer.encode_batch_flat
+        return {"batch": lambda texts, _: encode(texts, add_special_tokens=False)}
+
+    def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
+        return {"list": tokenizer.decode}
+
+
+class Quicktok(Library):
+    name = "quicktok"
+
+    def load(self, family: Family) -> Any:
+        import quicktok
+
+        if not hasattr(quicktok, "Tokenizer"):
+            raise Skipped(f"quicktok {self.version()} reads only models that it trained itself")
+        return quicktok.Tokenizer(str(family.path))
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        return {"list": tokenizer.encode}
+
+
+LIBRARIES: Sequence[Library] = (
+    Jeton(),
+    Gigatoken(),
+    Tiktoken(),
+    Quicktok(),
+    Tokenizers(),
+    SentencePiece(),
+    Kitoken(),
+    Tokie(),
+)
+
+
+def as_input(kind: str, ids: list[int]) -> Any:
+    """Ids as a decoder takes them."""
+    return np.array(ids, np.uint32) if kind == "numpy" else ids
