@@ -177,6 +177,12 @@ impl AddedTokens {
             .all(|search| search.all_special && *special == SpecialPolicy::Ignore)
     }
 
+    /// Whether normalized text may hold a token that `special` lets be found.
+    pub(crate) fn looks_in_normalized(&self, special: &SpecialPolicy) -> bool {
+        let search = self.all.normalized.as_ref();
+        search.is_some_and(|search| !search.all_special || *special != SpecialPolicy::Ignore)
+    }
+
     fn index(&self, id: u32) -> Option<usize> {
         let first = self.tokens.partition_point(|token| token.id < id);
         (self.tokens.get(first)?.id == id).then_some(first)

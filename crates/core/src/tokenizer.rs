@@ -59,6 +59,9 @@ pub struct Tokenizer {
     added_tokens: AddedTokens,
     /// The fast path, for stages that it knows.
     compiled: Option<Compiled>,
+    /// What the post-processor puts around the ids of one text, without special tokens and with
+    /// them; none where that is not all it does.
+    frames: [Option<Frame>; 2],
 }
 
 /// What may vary from one call of encoding to the next.
@@ -97,6 +100,7 @@ impl Tokenizer {
             AddedTokens::new(stages.added_tokens.clone(), stages.normalizer.as_ref())?;
         Ok(Self {
             compiled: Compiled::new(&stages),
+            frames: [false, true].map(|add| frame(stages.post_processor.as_ref(), add)),
             stages,
             added_tokens,
         })
@@ -177,10 +181,10 @@ impl Tokenizer {
         }
     }
 
-    /// Whether a call asks for nothing that the compiled path does not know.
+    /// Whether the ids of a text are those of its parts.
     fn is_plain(&self, options: &EncodeOptions) -> bool {
-        options.sampling == Sampling::default()
-            && (!options.add_special_tokens || self.stages.post_processor.is_none())
+        let frame = &self.frames[usize::from(options.add_special_tokens)];
+        options.sampling == Sampling::default() && *frame == Some(Frame::default())
     }
 
     /// The ids of the `size` best segmentations of a text, best first, each with its score. Text
@@ -238,11 +242,19 @@ impl Tokenizer {
         let Some(compiled) = &self.compiled else {
             return Ok(false);
         };
-        if !self.is_plain(options) {
+        let Some((before, after)) = &self.frames[usize::from(options.add_special_tokens)] else {
+            return Ok(false);
+        };
+        if options.sampling != Sampling::default()
+            || self.stages.normalizer.is_some()
+                && self.added_tokens.looks_in_normalized(&options.special)
+        {
             return Ok(false);
         }
+        sink.push_all(before);
         if self.added_tokens.finds_nothing(&options.special) {
             compiled.encode(&self.stages, text, sink)?;
+            sink.push_all(after);
             return Ok(true);
         }
         let text = AlignedText::original(text);
@@ -252,6 +264,7 @@ impl Tokenizer {
                 Cut::Text(text) => compiled.encode(&self.stages, text.as_str(), sink)?,
             }
         }
+        sink.push_all(after);
         Ok(true)
     }
 
@@ -420,6 +433,26 @@ impl Tokenizer {
             None => Ok(tokens.join(&b' ')),
         }
     }
+}
+
+/// The ids before and after those of a text.
+type Frame = (Vec<u32>, Vec<u32>);
+
+/// What a post-processor puts around the ids of one text, found out with one id that no token has.
+fn frame(post_processor: Option<&PostProcessor>, add_special_tokens: bool) -> Option<Frame> {
+    const TEXT: u32 = u32::MAX;
+    let Some(post_processor) = post_processor else {
+        return Some(Frame::default());
+    };
+    let mut rows = Rows::new("", Unit::Bytes);
+    rows.push(TEXT, Span::default());
+    let part = Part::new(rows.encoding, Vec::new());
+    let framed = post_processor
+        .process(vec![part], add_special_tokens)
+        .ok()?;
+    let mut parts = framed.ids.split(|id| *id == TEXT);
+    let frame = (parts.next()?.to_vec(), parts.next()?.to_vec());
+    parts.next().is_none().then_some(frame)
 }
 
 /// An encoding as it grows, token by token.

@@ -12,7 +12,8 @@ use super::scanner::Scanner;
 use super::sink::Sink;
 use super::splitter::Splitter;
 use super::starts::places;
-use super::words::{Found, LONG, LONG_IDS, LongKey, SHORT, SHORT_IDS, ShortKey, WordCache};
+use super::waiting::{MOST_WAITING, Waiting};
+use super::words::{LONG, LongKey, SHORT, ShortKey, WordCache};
 use crate::error::Result;
 use crate::model::bpe::Alphabet;
 use crate::model::{Bpe, Sampler, Sampling};
@@ -20,8 +21,6 @@ use crate::pre_tokenizer::PreTokenizer;
 
 /// How many pieces are looked up together, so that their memory is fetched at the same time.
 const GROUP: usize = 32;
-/// How many tokens wait, at most, before they are given away together.
-const MOST_WAITING: usize = 512;
 
 /// A byte-level BPE, compiled.
 pub struct ByteLevel {
@@ -86,7 +85,7 @@ impl ByteLevel {
             compiled: self,
             bpe,
             words,
-            waiting: Waiting { tokens, count: 0 },
+            waiting: Waiting::new(tokens),
         };
         self.splitter.split(scanner, text, |offset, length, bits| {
             bounds.clear();
@@ -114,48 +113,6 @@ impl std::fmt::Debug for ByteLevel {
             .field("splitter", &self.splitter)
             .field("cuts", &self.cuts.is_some())
             .finish_non_exhaustive()
-    }
-}
-
-/// Tokens that were found and not yet given away.
-struct Waiting<'w> {
-    tokens: &'w mut [u32; MOST_WAITING],
-    count: usize,
-}
-
-impl Waiting<'_> {
-    /// Takes the first `count` of `ids`; copying all of them is faster than copying some.
-    #[inline(always)]
-    fn few<const N: usize>(&mut self, ids: &[u32; N], count: usize, sink: &mut impl Sink) {
-        if self.count + N > MOST_WAITING {
-            self.give(sink);
-        }
-        self.tokens[self.count..self.count + N].copy_from_slice(ids);
-        self.count += count;
-    }
-
-    fn many(&mut self, ids: &[u32], sink: &mut impl Sink) {
-        if self.count + ids.len() > MOST_WAITING {
-            self.give(sink);
-            sink.push_all(ids);
-        } else {
-            self.tokens[self.count..self.count + ids.len()].copy_from_slice(ids);
-            self.count += ids.len();
-        }
-    }
-
-    fn give(&mut self, sink: &mut impl Sink) {
-        sink.push_all(&self.tokens[..self.count]);
-        self.count = 0;
-    }
-
-    #[inline(always)]
-    fn found(&mut self, found: Found, sink: &mut impl Sink) {
-        match found {
-            Found::Short(ids, count) => self.few::<SHORT_IDS>(ids, count, sink),
-            Found::Long(ids, count) => self.few::<LONG_IDS>(ids, count, sink),
-            Found::Spilled(ids) => self.many(ids, sink),
-        }
     }
 }
 

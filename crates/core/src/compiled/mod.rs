@@ -6,11 +6,19 @@
 
 mod byte_level;
 mod cuts;
+mod delimiters;
+mod local;
+mod lookup;
 mod merges;
+mod merging;
 mod scanner;
+mod sentencepiece;
 mod sink;
 mod splitter;
 mod starts;
+mod unknown;
+mod viterbi;
+mod waiting;
 mod words;
 
 pub(crate) use scanner::Scanner;
@@ -19,27 +27,39 @@ pub(crate) use splitter::Splitter;
 pub(crate) use words::{SHORT, ShortKey};
 
 use byte_level::ByteLevel;
+use local::Local;
+use sentencepiece::SentencePiece;
 
 use crate::error::Result;
 use crate::model::Model;
+use crate::normalizer::Normalizer;
 use crate::tokenizer::Stages;
 
 /// A tokenizer, compiled: one variant a family.
 #[derive(Debug)]
 pub enum Compiled {
     /// Byte-level BPE.
-    ByteLevel(ByteLevel),
+    ByteLevel(Box<ByteLevel>),
+    /// What a SentencePiece `.model` file says.
+    SentencePiece(SentencePiece),
+    /// Words by themselves, whatever becomes of them.
+    Local(Local),
 }
 
 impl Compiled {
     /// The compiled form of these stages, if the path knows all of them.
     pub fn new(stages: &Stages) -> Option<Self> {
-        match (&stages.normalizer, &stages.model) {
-            (None, Model::Bpe(bpe)) => {
-                ByteLevel::new(stages.pre_tokenizer.as_ref(), bpe).map(Self::ByteLevel)
+        let own = match (&stages.normalizer, &stages.model) {
+            (None, Model::Bpe(bpe)) => ByteLevel::new(stages.pre_tokenizer.as_ref(), bpe)
+                .map(|it| Self::ByteLevel(Box::new(it))),
+            (Some(Normalizer::SentencePiece(normalizer)), Model::SentencePiece(model))
+                if stages.pre_tokenizer.is_none() =>
+            {
+                SentencePiece::new(model, normalizer).map(Self::SentencePiece)
             }
             _ => None,
-        }
+        };
+        own.or_else(|| Local::new(stages).map(Self::Local))
     }
 
     /// Gives the tokens of `text`, in which no added tokens are left, to `sink`. `stages` are those
@@ -48,8 +68,14 @@ impl Compiled {
     /// # Errors
     /// As the stages.
     pub fn encode(&self, stages: &Stages, text: &str, sink: &mut impl Sink) -> Result<()> {
-        match (self, &stages.model) {
-            (Self::ByteLevel(compiled), Model::Bpe(bpe)) => compiled.encode(bpe, text, sink),
+        match (self, &stages.normalizer, &stages.model) {
+            (Self::ByteLevel(compiled), _, Model::Bpe(bpe)) => compiled.encode(bpe, text, sink),
+            (
+                Self::SentencePiece(compiled),
+                Some(Normalizer::SentencePiece(normalizer)),
+                Model::SentencePiece(model),
+            ) => compiled.encode(model, normalizer, text, sink),
+            (Self::Local(compiled), ..) => compiled.encode(stages, text, sink),
             _ => unreachable!("compiled from other stages"),
         }
     }
@@ -59,6 +85,9 @@ impl Compiled {
     pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
         match self {
             Self::ByteLevel(compiled) => compiled.part_end(text, start, reach),
+            Self::Local(compiled) => compiled.part_end(text, start, reach),
+            // The front of a text is not like other places.
+            Self::SentencePiece(_) => text.len(),
         }
     }
 }

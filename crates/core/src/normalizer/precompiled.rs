@@ -81,6 +81,41 @@ impl Charsmap {
         self.prefixes(text).last()
     }
 
+    /// Whether a key of more than one byte has this ASCII character in it, at the front or behind
+    /// it. Units that no key leads to count as well.
+    pub(crate) fn has_inside(&self, byte: u8) -> bool {
+        let root = base(0, self.units[0]);
+        let begins = root ^ usize::from(byte);
+        let behind = (self.units.iter().enumerate())
+            .any(|(at, unit)| label(*unit) == Some(byte) && at != begins);
+        let unit = self.units.get(begins).copied();
+        behind
+            || unit.is_some_and(|unit| label(unit) == Some(byte) && self.goes_on(begins, |_| true))
+    }
+
+    /// Whether text of printable ASCII characters is always left as it is.
+    pub(crate) fn keeps_ascii(&self) -> bool {
+        let root = base(0, self.units[0]);
+        (b'!'..=b'~').all(|byte| {
+            let at = root ^ usize::from(byte);
+            match self.units.get(at) {
+                Some(&unit) if label(unit) == Some(byte) => {
+                    !ends_key(unit) && !self.goes_on(at, |byte| byte.is_ascii())
+                }
+                _ => true,
+            }
+        })
+    }
+
+    /// Whether keys go on from the unit at `at` with a byte that `wanted` accepts.
+    fn goes_on(&self, at: usize, wanted: impl Fn(u8) -> bool) -> bool {
+        let base = base(at, self.units[at]);
+        (1..=u8::MAX).filter(|byte| wanted(*byte)).any(|byte| {
+            let unit = self.units.get(base ^ usize::from(byte));
+            unit.is_some_and(|unit| label(*unit) == Some(byte))
+        })
+    }
+
     /// What `text` becomes in the eyes of `tokenizers`: what its *shortest* prefix that is a key
     /// becomes, the rest being lost.
     fn replacement(&self, text: &str) -> Option<&str> {

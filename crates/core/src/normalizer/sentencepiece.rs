@@ -105,11 +105,17 @@ impl SentencePieceNormalizer {
 
     /// Normalizes text that nobody asks spans of.
     pub fn normalize_str(&self, text: &str) -> String {
-        self.run(text).text
+        self.run(text, true, true).text
+    }
+
+    /// Normalizes a part of a text, without what happens at the ends of the text; `back` says that
+    /// the part is the last. What stands before the part is taken not to end in a space.
+    pub(crate) fn normalize_part(&self, text: &str, back: bool) -> String {
+        self.run(text, false, back).text
     }
 
     pub(super) fn normalize(&self, text: &mut AlignedText) {
-        let Output { text: new, runs } = self.run(text.as_str());
+        let Output { text: new, runs } = self.run(text.as_str(), true, true);
         let ends = runs.iter().skip(1).map(|(start, _)| *start);
         let lengths: Vec<usize> = runs
             .iter()
@@ -146,7 +152,8 @@ impl SentencePieceNormalizer {
         (length, &rest[..length])
     }
 
-    fn run(&self, text: &str) -> Output {
+    /// Normalizes text whose front and back are those of the whole text, or are not.
+    fn run(&self, text: &str, front: bool, back: bool) -> Output {
         let WhiteSpace {
             add_dummy_prefix,
             remove_extra,
@@ -156,7 +163,7 @@ impl SentencePieceNormalizer {
         let space = if escape { SPACE } else { " " };
         let mut output = Output::default();
         let mut at = 0;
-        while remove_extra && at < text.len() {
+        while front && remove_extra && at < text.len() {
             let (length, new) = self.step(text, at);
             if new != " " {
                 break;
@@ -166,10 +173,10 @@ impl SentencePieceNormalizer {
         if at == text.len() {
             return output;
         }
-        if add_dummy_prefix && !suffix {
+        if front && add_dummy_prefix && !suffix {
             output.push(space, at..at);
         }
-        let mut after_space = remove_extra;
+        let mut after_space = front && remove_extra;
         while at < text.len() {
             let (length, mut new) = self.step(text, at);
             let end = at + length;
@@ -188,10 +195,10 @@ impl SentencePieceNormalizer {
             }
             at = end;
         }
-        if remove_extra {
+        if back && remove_extra {
             at = output.trim_end(space, at);
         }
-        if add_dummy_prefix && suffix {
+        if back && add_dummy_prefix && suffix {
             output.push(space, at..at);
         }
         output

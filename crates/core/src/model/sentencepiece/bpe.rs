@@ -65,7 +65,7 @@ struct Merging<'a> {
 impl SentencePiece {
     /// The segmentation that merging leads to. Each merge is left out with the sampler's
     /// probability.
-    pub(super) fn merge(&self, text: &str, sampler: &mut Sampler) -> Vec<Segment> {
+    pub(crate) fn merge(&self, text: &str, sampler: &mut Sampler) -> Vec<Segment> {
         let mut merging = Merging {
             model: self,
             text,

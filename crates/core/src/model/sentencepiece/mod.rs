@@ -64,7 +64,7 @@ pub struct SentencePiece {
 }
 
 /// A stretch of text and the piece that covers it; without one it is unknown.
-type Segment = (Range<usize>, Option<u32>);
+pub(crate) type Segment = (Range<usize>, Option<u32>);
 
 impl SentencePiece {
     /// The model of a file.
@@ -240,16 +240,26 @@ impl SentencePiece {
         }
     }
 
-    fn kind(&self, id: u32) -> PieceKind {
+    /// The piece that stands for unknown text, if there is one.
+    pub(crate) fn unk_id(&self) -> Option<u32> {
+        self.unk_id
+    }
+
+    /// The pieces of the 256 bytes, where unknown text is written as bytes.
+    pub(crate) fn byte_ids(&self) -> Option<&[u32]> {
+        self.byte_ids.as_deref()
+    }
+
+    pub(crate) fn kind(&self, id: u32) -> PieceKind {
         self.proto.pieces[id as usize].kind
     }
 
-    fn score(&self, id: u32) -> f32 {
+    pub(crate) fn score(&self, id: u32) -> f32 {
         self.proto.pieces[id as usize].score
     }
 
     /// The piece that text of this spelling may be, unused ones included.
-    fn piece_id(&self, text: &str) -> Option<u32> {
+    pub(crate) fn piece_id(&self, text: &str) -> Option<u32> {
         use PieceKind::{Normal, Unused, UserDefined};
         self.vocab
             .id(text.as_bytes())
@@ -264,7 +274,10 @@ impl SentencePiece {
 
     /// The text cut into user-defined pieces, as long as can be, and single characters; with each,
     /// whether it is user-defined.
-    fn symbols<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (Range<usize>, bool)> + 'a {
+    pub(crate) fn symbols<'a>(
+        &'a self,
+        text: &'a str,
+    ) -> impl Iterator<Item = (Range<usize>, bool)> + 'a {
         let mut at = 0;
         std::iter::from_fn(move || {
             let rest = &text[at..];

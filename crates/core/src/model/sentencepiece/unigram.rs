@@ -27,12 +27,19 @@ const UNKNOWN: u32 = u32::MAX;
 impl SentencePiece {
     /// The best segmentation.
     pub(super) fn best_path(&self, text: &str) -> Vec<Segment> {
+        self.best_path_after(0.0, text).0
+    }
+
+    /// The best segmentation of text that stands behind other text, from the sum of the scores of
+    /// that; and the sum at the end. No piece spans the place between the two.
+    pub(crate) fn best_path_after(&self, before: f32, text: &str) -> (Vec<Segment>, f32) {
         let unreached = Best {
             score: 0.0,
             start: UNREACHED,
             id: UNKNOWN,
         };
         let mut best = vec![unreached; text.len() + 1];
+        best[0].score = before;
         let mut farthest = 0;
         for (start, character) in text.char_indices() {
             if best[start].score.abs() > REBASE_ABOVE {
@@ -43,13 +50,7 @@ impl SentencePiece {
             }
             let before = best[start].score;
             let mut covered = false;
-            let rest = &text.as_bytes()[start..];
-            for (id, length) in self.trie.prefixes(self.trie.root(), rest) {
-                let score = match self.kind(id) {
-                    PieceKind::Unused => continue,
-                    PieceKind::UserDefined => Self::bonus(length),
-                    _ => self.score(id),
-                };
+            for (id, length, score) in self.pieces_at(&text[start..]) {
                 covered |= length == character.len_utf8();
                 farthest = farthest.max(start + length);
                 best[start + length].offer(before + score, start, id);
@@ -69,7 +70,34 @@ impl SentencePiece {
             end = start;
         }
         segments.reverse();
-        segments
+        (segments, best[text.len()].score)
+    }
+
+    /// The pieces that `text` begins with, shortest first: with each its length and its score.
+    pub(crate) fn pieces_at(&self, text: &str) -> impl Iterator<Item = (u32, usize, f32)> {
+        self.trie
+            .prefixes(self.trie.root(), text.as_bytes())
+            .filter(|(id, _)| self.kind(*id) != PieceKind::Unused)
+            .map(|(id, length)| (id, length, self.path_score(id, length)))
+    }
+
+    /// What each piece adds to the score of a path, by id; nothing where it stands for a byte.
+    pub(crate) fn path_scores(&self) -> Vec<f32> {
+        let pieces = self.proto.pieces.iter().zip(0..);
+        pieces
+            .map(|(piece, id)| match piece.kind {
+                PieceKind::Byte => 0.0,
+                _ => self.path_score(id, piece.text.len()),
+            })
+            .collect()
+    }
+
+    /// The score of a piece on a path; `length` is in bytes.
+    fn path_score(&self, id: u32, length: usize) -> f32 {
+        match self.kind(id) {
+            PieceKind::UserDefined => Self::bonus(length),
+            _ => self.score(id),
+        }
     }
 
     /// The sum of the scores of pieces that are joined by spaces, by which SentencePiece holds two

@@ -1,0 +1,283 @@
+//! Where the bytes stand at which text is cut before any other stage has seen it: chunks.
+//!
+//! Look here for the scanner of the families whose models see more than one word at a time. It
+//! reads 64 bytes at a time and knows only ASCII, so whatever it cuts at is one byte.
+
+use std::ops::RangeInclusive;
+
+/// The bytes that are looked at together.
+const BLOCK: usize = 64;
+/// How many blocks are scanned before their chunks are handed on.
+const BLOCKS: usize = 16;
+/// The most chunks that begin in so many blocks, and one that began before.
+const MOST: usize = BLOCK * BLOCKS + 1;
+
+/// Sets of ASCII characters, each as ranges.
+pub type Set = Vec<RangeInclusive<u8>>;
+
+/// Where text is cut.
+#[derive(Clone, Debug)]
+pub struct Delimiters {
+    /// A run of these begins a chunk, or is dropped.
+    spaces: Set,
+    /// Whether runs of spaces are dropped.
+    dropped: bool,
+    /// Each of these is a chunk by itself.
+    alone: Set,
+}
+
+/// Chunks as they are found: where each begins and ends.
+pub struct Chunks {
+    starts: [usize; MOST],
+    ends: [usize; MOST],
+}
+
+impl Delimiters {
+    /// Runs of `spaces` begin a chunk or, if `dropped`, lie between chunks; each of `alone` is a
+    /// chunk. All are ASCII, and no byte is in both.
+    pub fn new(spaces: Set, dropped: bool, alone: Set) -> Self {
+        Self {
+            spaces,
+            dropped,
+            alone,
+        }
+    }
+
+    /// Whether a run of spaces may hold this byte.
+    #[inline]
+    pub fn is_space(&self, byte: u8) -> bool {
+        self.spaces.iter().any(|range| range.contains(&byte))
+    }
+
+    /// Whether this byte is a chunk by itself.
+    pub fn is_alone(&self, byte: u8) -> bool {
+        self.alone.iter().any(|range| range.contains(&byte))
+    }
+
+    /// Where the chunk ends to which the byte at `at` belongs.
+    pub fn chunk_end(&self, text: &[u8], at: usize) -> usize {
+        if text.get(at).is_some_and(|byte| self.is_alone(*byte)) {
+            return at + 1;
+        }
+        let mut end = at;
+        while text.get(end).is_some_and(|byte| self.is_space(*byte)) {
+            end += 1;
+        }
+        while text
+            .get(end)
+            .is_some_and(|byte| !self.is_space(*byte) && !self.is_alone(*byte))
+        {
+            end += 1;
+        }
+        end
+    }
+
+    /// Calls `visit` with the chunks of `text` from `start` on, in order, some hundred at a time:
+    /// where they begin and where they end. A chunk begins at `start`.
+    ///
+    /// # Errors
+    /// The first error of `visit`.
+    pub fn chunks<E>(
+        &self,
+        text: &[u8],
+        start: usize,
+        chunks: &mut Chunks,
+        mut visit: impl FnMut(&[usize], &[usize]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if start >= text.len() {
+            return Ok(());
+        }
+        let (mut begun, mut ended) = (0, 0);
+        // The first byte stands after a place where text is cut. Where spaces are kept, that it
+        // begins a chunk is known, and it must not end one.
+        let mut after_space = 1;
+        let mut after_alone = 0;
+        if !self.dropped {
+            chunks.starts[0] = start;
+            begun = 1;
+            after_space = u64::from(self.is_space(text[start]));
+        }
+        let mut at = start;
+        let mut blocks = 0;
+        while at < text.len() {
+            let (spaces, alone, valid) = match text[at..].first_chunk::<BLOCK>() {
+                Some(block) => (mask(block, &self.spaces), mask(block, &self.alone), !0),
+                None => {
+                    let rest = &text[at..];
+                    let mut block = [0; BLOCK];
+                    block[..rest.len()].copy_from_slice(rest);
+                    let valid = (1 << rest.len()) - 1;
+                    let (spaces, alone) = (mask(&block, &self.spaces), mask(&block, &self.alone));
+                    (spaces & valid, alone & valid, valid)
+                }
+            };
+            let space_before = spaces << 1 | after_space;
+            let alone_before = alone << 1 | after_alone;
+            (after_space, after_alone) = (spaces >> 63, alone >> 63);
+            let mut starts = match self.dropped {
+                true => !spaces & (space_before | alone_before | alone),
+                false => spaces & !space_before | alone | alone_before,
+            } & valid;
+            let mut ends = match self.dropped {
+                true => (spaces | alone | alone_before) & !space_before & valid,
+                false => starts,
+            };
+            if at == start && !self.dropped {
+                starts &= !1;
+                ends = starts;
+            }
+            while starts != 0 {
+                chunks.starts[begun] = at + starts.trailing_zeros() as usize;
+                starts &= starts - 1;
+                begun += 1;
+            }
+            while ends != 0 {
+                chunks.ends[ended] = at + ends.trailing_zeros() as usize;
+                ends &= ends - 1;
+                ended += 1;
+            }
+            at += BLOCK;
+            blocks += 1;
+            if blocks == BLOCKS || at >= text.len() {
+                if at >= text.len() && ended < begun {
+                    chunks.ends[ended] = text.len();
+                    ended += 1;
+                }
+                visit(&chunks.starts[..ended], &chunks.ends[..ended])?;
+                if begun > ended {
+                    chunks.starts[0] = chunks.starts[ended];
+                }
+                begun -= ended;
+                (ended, blocks) = (0, 0);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Default for Chunks {
+    fn default() -> Self {
+        Self {
+            starts: [0; MOST],
+            ends: [0; MOST],
+        }
+    }
+}
+
+/// Which bytes of a block are in `set`.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
+    use std::arch::x86_64::*;
+
+    let mut found = 0;
+    for part in 0..4 {
+        // SAFETY: 16 bytes of the block's 64 are read. The instructions are SSE2, which every
+        // x86-64 processor has.
+        let bits = unsafe {
+            let bytes = _mm_loadu_si128(block.as_ptr().add(16 * part).cast());
+            let mut inside = _mm_setzero_si128();
+            for range in set {
+                let above = _mm_sub_epi8(bytes, _mm_set1_epi8(*range.start() as i8));
+                let span = _mm_set1_epi8((range.end() - range.start()) as i8);
+                let within = _mm_cmpeq_epi8(_mm_min_epu8(above, span), above);
+                inside = _mm_or_si128(inside, within);
+            }
+            _mm_movemask_epi8(inside)
+        };
+        found |= u64::from(bits as u16) << (16 * part);
+    }
+    found
+}
+
+/// Which bytes of a block are in `set`.
+#[cfg(not(target_arch = "x86_64"))]
+fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
+    let inside = |byte: &u8| set.iter().any(|range| range.contains(byte));
+    let bits = block.iter().map(|byte| u64::from(inside(byte)));
+    bits.enumerate().fold(0, |found, (i, bit)| found | bit << i)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    fn found(delimiters: &Delimiters, text: &str) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        let visit = |starts: &[usize], ends: &[usize]| -> Result<(), ()> {
+            found.extend(starts.iter().copied().zip(ends.iter().copied()));
+            Ok(())
+        };
+        let text = text.as_bytes();
+        delimiters
+            .chunks(text, 0, &mut Chunks::default(), visit)
+            .unwrap();
+        found
+    }
+
+    /// One by one.
+    fn expected(delimiters: &Delimiters, text: &str) -> Vec<(usize, usize)> {
+        let bytes = text.as_bytes();
+        let mut chunks = Vec::new();
+        let mut at = 0;
+        while at < bytes.len() {
+            let end = delimiters.chunk_end(bytes, at);
+            let spaces = bytes[at..end]
+                .iter()
+                .take_while(|byte| delimiters.is_space(**byte))
+                .count();
+            match delimiters.dropped {
+                true if at + spaces == end => {}
+                true => chunks.push((at + spaces, end)),
+                false => chunks.push((at, end)),
+            }
+            at = end;
+        }
+        chunks
+    }
+
+    #[test]
+    fn worked_example() {
+        let kept = Delimiters::new(vec![b' '..=b' '], false, vec![b'\n'..=b'\n']);
+        assert_eq!(
+            found(&kept, "to  be\n or"),
+            [(0, 2), (2, 6), (6, 7), (7, 10)]
+        );
+        let dropped = Delimiters::new(vec![b' '..=b' '], true, vec![b'.'..=b'.']);
+        assert_eq!(found(&dropped, " to  be. "), [(1, 3), (5, 7), (7, 8)]);
+    }
+
+    #[test]
+    fn blocks_and_single_bytes_agree() {
+        let mut numbers = ChaCha8Rng::seed_from_u64(3);
+        for round in 0..2000 {
+            let delimiters = Delimiters::new(
+                vec![b' '..=b' ', b'\t'..=b'\n'],
+                round % 2 == 0,
+                vec![b'!'..=b'/'],
+            );
+            let length = numbers.random_range(0..3000) / numbers.random_range(1..20);
+            let few = numbers.random_range(0..12);
+            let text: String = (0..length)
+                .map(|_| match numbers.random_range(0..12) {
+                    kind if kind < few => 'a',
+                    0..6 => ' ',
+                    6 => '\n',
+                    7 => '!',
+                    8 => '/',
+                    9 => '0',
+                    10 => 'é',
+                    _ => '中',
+                })
+                .collect();
+            assert_eq!(
+                found(&delimiters, &text),
+                expected(&delimiters, &text),
+                "{text:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! SentencePiece models, compiled: no piece spans the place between a word and the space before the
+//! next, so text is cut there and what lies between is looked up among the chunks met before.
+//!
+//! Look here for which models qualify, for chunks that are new, and for what happens where the
+//! character map makes a space of something else (see [`SentencePiece::chunk`] on open chunks). What
+//! differs between the two algorithms stands in `merging` and `viterbi`.
+
+use std::sync::OnceLock;
+
+use super::cuts::Cuts;
+use super::delimiters::{Chunks, Delimiters};
+use super::lookup::{Family, Spare, Workspace, tokens};
+use super::merging::{Merging, PieceIndex};
+use super::sink::Sink;
+use super::unknown::Fusing;
+use super::viterbi::{Scores, Summing, Viterbi};
+use super::waiting::{Buffered, Few};
+use super::words::{LONG, LONG_IDS, LONGEST, SHORT, WordCache};
+use crate::error::Result;
+use crate::format::sentencepiece::{Algorithm, PieceKind};
+use crate::model;
+use crate::normalizer::SentencePieceNormalizer;
+
+/// What stands for a space.
+const SPACE: &str = "▁";
+/// No byte of UTF-8: before the key of a normalized part, which is no chunk of the text.
+const NORMALIZED: u8 = 0xFF;
+
+/// A SentencePiece model, compiled.
+pub struct SentencePiece {
+    delimiters: Delimiters,
+    /// The character map leaves all text as it is, or all text of printable ASCII characters.
+    plain: Plain,
+    /// Runs of spaces are one space, and none stand at the ends.
+    collapses: bool,
+    /// A space is put in front.
+    prefix: bool,
+    /// Where long chunks may be cut; made when the first one is met.
+    cuts: OnceLock<Cuts>,
+    /// A BPE's pieces; made when the first chunk is new.
+    index: OnceLock<PieceIndex>,
+    /// What the scores of a Unigram model's pieces say; BPE needs to know nothing.
+    scores: Option<Scores>,
+    spare: Spare,
+}
+
+/// Which text the character map leaves as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Plain {
+    All,
+    Ascii,
+    Nothing,
+}
+
+/// What segments normalized text between places that no piece spans.
+pub(super) trait Solver<S: Few> {
+    /// Whether what was remembered is true at this place of the text.
+    fn may_recall(&self, sink: &S) -> bool;
+
+    /// Adds the tokens of `text`, which are the next for `sink`, to `ids` and gives them to `sink`;
+    /// says whether they are the same wherever the text stands.
+    fn solve(&self, text: &str, ids: &mut Vec<u32>, sink: &mut S) -> bool;
+}
+
+impl SentencePiece {
+    /// The compiled form of a model and its normalizer, if text may be cut before spaces and if
+    /// what a chunk becomes does not depend on other chunks.
+    pub fn new(model: &model::SentencePiece, normalizer: &SentencePieceNormalizer) -> Option<Self> {
+        let white_space = normalizer.white_space();
+        let proto = model.proto();
+        let algorithm = proto.trainer().algorithm;
+        let texts = || {
+            proto.pieces.iter().filter(|piece| {
+                use PieceKind::{Normal, Unused, UserDefined};
+                matches!(piece.kind, Normal | Unused | UserDefined)
+            })
+        };
+        // Which parts an unused piece falls into depends on where it was made last.
+        let resegments = || texts().any(|piece| piece.kind == PieceKind::Unused);
+        if !white_space.escape
+            || white_space.suffix
+            || white_space.remove_extra && !white_space.add_dummy_prefix
+            || !matches!(algorithm, Algorithm::Bpe | Algorithm::Unigram)
+            || algorithm == Algorithm::Bpe && resegments()
+            || texts().any(|piece| spans_a_cut(&piece.text))
+            || normalizer
+                .user_defined()
+                .iter()
+                .any(|piece| piece.contains([' ', '▁']))
+        {
+            return None;
+        }
+        let charsmap = normalizer.charsmap();
+        let becomes = |byte: u8| match charsmap {
+            None => None,
+            Some(map) => map.longest_prefix(&[byte]).map(|(_, new)| new),
+        };
+        let inside = |byte: u8| charsmap.is_some_and(|map| map.has_inside(byte));
+        if becomes(b' ').is_some_and(|new| new != " ") || inside(b' ') {
+            return None;
+        }
+        let in_a_piece = |byte: u8| {
+            let holds = |text: &String| text.as_bytes().contains(&byte);
+            texts().any(|piece| holds(&piece.text)) || normalizer.user_defined().iter().any(holds)
+        };
+        let (mut spaces, mut alone) = (vec![b' '..=b' '], Vec::new());
+        for byte in [b'\n', b'\t'] {
+            if inside(byte) || in_a_piece(byte) {
+                continue;
+            }
+            match becomes(byte) {
+                Some(" ") => spaces.push(byte..=byte),
+                None => alone.push(byte..=byte),
+                Some(_) => {}
+            }
+        }
+        Some(Self {
+            delimiters: Delimiters::new(spaces, false, alone),
+            plain: match charsmap {
+                None => Plain::All,
+                Some(map) if map.keeps_ascii() => Plain::Ascii,
+                Some(_) => Plain::Nothing,
+            },
+            collapses: white_space.remove_extra,
+            prefix: white_space.add_dummy_prefix,
+            cuts: OnceLock::new(),
+            index: OnceLock::new(),
+            scores: (algorithm == Algorithm::Unigram).then(|| Scores::new(model)),
+            spare: Spare::default(),
+        })
+    }
+
+    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`.
+    ///
+    /// # Errors
+    /// None; the families share one form.
+    pub fn encode(
+        &self,
+        model: &model::SentencePiece,
+        normalizer: &SentencePieceNormalizer,
+        text: &str,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let mut workspace = self.spare.take();
+        let Workspace {
+            chunks,
+            words,
+            tokens: room,
+        } = &mut *workspace;
+        let mut sink = Buffered::new(room, sink);
+        let call = Call {
+            compiled: self,
+            solver: Merging {
+                model,
+                index: &self.index,
+            },
+            model,
+            normalizer,
+            words,
+            normalized: String::new(),
+            key: Vec::new(),
+        };
+        match (&self.scores, model.unk_id()) {
+            (Some(scores), unk_id) => {
+                let solver = Viterbi::new(model, scores);
+                let mut sink = Summing::new(scores, unk_id, &mut sink);
+                call.with(solver).run(text, chunks, &mut sink)?;
+            }
+            (None, Some(unk_id)) if model.byte_ids().is_none() => {
+                call.run(text, chunks, &mut Fusing::new(unk_id, &mut sink))?;
+            }
+            _ => call.run(text, chunks, &mut sink)?,
+        }
+        drop(sink);
+        self.spare.put(workspace);
+        Ok(())
+    }
+}
+
+/// Whether text of this spelling may lie on both sides of a place where chunks are cut: a space
+/// behind anything but a space.
+fn spans_a_cut(piece: &str) -> bool {
+    let mut characters = piece.chars().skip_while(|c| *c == '▁');
+    characters.any(|c| c == '▁' || c == ' ')
+}
+
+/// One text on its way.
+struct Call<'c, V> {
+    compiled: &'c SentencePiece,
+    solver: V,
+    model: &'c model::SentencePiece,
+    normalizer: &'c SentencePieceNormalizer,
+    words: &'c mut WordCache,
+    /// Room for normalized text and for keys.
+    normalized: String,
+    key: Vec<u8>,
+}
+
+/// The tokens of the parts of a chunk.
+struct Gathered {
+    ids: Vec<u32>,
+    /// How many of them the sink has got.
+    given: usize,
+    /// Whether they are the same wherever the chunk stands.
+    anywhere: bool,
+}
+
+impl Default for Gathered {
+    fn default() -> Self {
+        Self {
+            ids: Vec::new(),
+            given: 0,
+            anywhere: true,
+        }
+    }
+}
+
+impl Gathered {
+    /// Whether they are the same anywhere, and so few that an entry of the cache has room for them;
+    /// the parts of other chunks are remembered one by one.
+    fn fits(&self) -> bool {
+        self.anywhere && self.ids.len() <= LONG_IDS
+    }
+
+    fn give(&mut self, sink: &mut impl Sink) {
+        if self.given < self.ids.len() {
+            sink.push_all(&self.ids[self.given..]);
+            self.given = self.ids.len();
+        }
+    }
+}
+
+impl<S: Few, V: Solver<S>> Family<S> for Call<'_, V> {
+    #[inline(always)]
+    fn words(&self) -> &WordCache {
+        self.words
+    }
+
+    #[inline(always)]
+    fn may_recall(&self, sink: &S) -> bool {
+        self.solver.may_recall(sink)
+    }
+
+    #[inline(never)]
+    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
+        let bytes = text.as_bytes();
+        let chunk = &bytes[start..end];
+        if !self.ends_open(chunk) && self.keeps(chunk) {
+            self.parts(text, start, end, sink);
+            return Ok(end);
+        }
+        Ok(self.normalized(text, start, end, sink))
+    }
+}
+
+impl<'c, V> Call<'c, V> {
+    /// The same call with another solver.
+    fn with<W>(self, solver: W) -> Call<'c, W> {
+        let Self {
+            compiled,
+            model,
+            normalizer,
+            words,
+            normalized,
+            key,
+            ..
+        } = self;
+        Call {
+            compiled,
+            solver,
+            model,
+            normalizer,
+            words,
+            normalized,
+            key,
+        }
+    }
+
+    fn run<S: Few>(mut self, text: &str, chunks: &mut Chunks, sink: &mut S) -> Result<()>
+    where
+        V: Solver<S>,
+    {
+        let compiled = self.compiled;
+        let is_space = |c: char| u8::try_from(c).is_ok_and(|c| compiled.delimiters.is_space(c));
+        let text = match compiled.collapses {
+            true => text.trim_end_matches(is_space),
+            false => text,
+        };
+        if text.is_empty() {
+            return Ok(());
+        }
+        let start = match compiled.prefix {
+            true => self.front(text, sink)?,
+            false => 0,
+        };
+        tokens(&mut self, &compiled.delimiters, chunks, text, start, sink)
+    }
+
+    fn delimiters(&self) -> &'c Delimiters {
+        &self.compiled.delimiters
+    }
+
+    /// Whether a chunk that the character map leaves as it is ends in a space.
+    fn ends_open(&self, chunk: &[u8]) -> bool {
+        let last = chunk.last();
+        chunk.ends_with(SPACE.as_bytes())
+            || last.is_none_or(|last| self.delimiters().is_space(*last))
+    }
+
+    /// Whether the character map leaves a chunk as it is, spaces apart.
+    fn keeps(&self, chunk: &[u8]) -> bool {
+        match self.compiled.plain {
+            Plain::All => true,
+            Plain::Ascii => chunk
+                .iter()
+                .all(|&byte| matches!(byte, b'!'..=b'~') || self.delimiters().is_space(byte)),
+            Plain::Nothing => false,
+        }
+    }
+
+    /// The first chunk, with a space in front; says where it ends.
+    fn front<S: Few>(&mut self, text: &str, sink: &mut S) -> Result<usize>
+    where
+        V: Solver<S>,
+    {
+        let end = self.delimiters().chunk_end(text.as_bytes(), 0);
+        let first = [" ", &text[..end]].concat();
+        if self.words.emit(first.as_bytes(), sink) {
+            return Ok(end);
+        }
+        let chunk = first.as_bytes();
+        if end == text.len() || !self.ends_open(chunk) && self.keeps(chunk) {
+            self.chunk(&first, 0, first.len(), sink)?;
+            return Ok(end);
+        }
+        let whole = [" ", text].concat();
+        Ok(self.normalized(&whole, 0, end + 1, sink) - 1)
+    }
+
+    /// A chunk that the character map leaves as it is, part by part.
+    fn parts<S: Few>(&mut self, text: &str, start: usize, end: usize, sink: &mut S)
+    where
+        V: Solver<S>,
+    {
+        let bytes = text.as_bytes();
+        let spaces = bytes[start..end]
+            .iter()
+            .take_while(|byte| self.delimiters().is_space(**byte))
+            .count();
+        let mut gathered = Gathered::default();
+        let (mut part, mut from) = (start, start + spaces);
+        while part < end {
+            let next = match end - part <= SHORT {
+                true => end,
+                false => self.cuts().part_end(bytes, from, end),
+            };
+            if !self.recall(&bytes[part..next], &mut gathered.ids, sink) {
+                let mut normalized = std::mem::take(&mut self.normalized);
+                normalized.clear();
+                let one = self.compiled.collapses && from > part;
+                for _ in 0..if one { 1 } else { from - part } {
+                    normalized.push_str(SPACE);
+                }
+                normalized.push_str(&text[from..next]);
+                self.solve(&normalized, &bytes[part..next], &mut gathered, sink);
+                self.normalized = normalized;
+            }
+            (part, from) = (next, next);
+        }
+        gathered.give(sink);
+        if gathered.fits() && end - start <= LONG {
+            self.words.insert(&bytes[start..end], &gathered.ids);
+        }
+    }
+
+    /// Adds the tokens of a part to `ids`, if they are known.
+    fn recall<S: Few>(&self, part: &[u8], ids: &mut Vec<u32>, sink: &S) -> bool
+    where
+        V: Solver<S>,
+    {
+        self.solver.may_recall(sink) && part.len() <= LONGEST && self.words.emit(part, ids)
+    }
+
+    /// Adds the tokens of a part, and remembers them under `key` if they are the same anywhere.
+    fn solve<S: Few>(&mut self, part: &str, key: &[u8], gathered: &mut Gathered, sink: &mut S)
+    where
+        V: Solver<S>,
+    {
+        gathered.give(sink);
+        let first = gathered.ids.len();
+        let anywhere = self.solver.solve(part, &mut gathered.ids, sink);
+        // A part that ends in a space is not to be taken for a chunk, whose next may begin in one.
+        let kept = key.len() <= LONGEST && !part.ends_with(SPACE);
+        match anywhere {
+            true if kept => self.words.insert(key, &gathered.ids[first..]),
+            true => {}
+            false => gathered.anywhere = false,
+        }
+        gathered.given = gathered.ids.len();
+    }
+
+    /// Any chunk, made longer until what it becomes does not depend on what follows; says where it
+    /// ends.
+    fn normalized<S: Few>(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> usize
+    where
+        V: Solver<S>,
+    {
+        let bytes = text.as_bytes();
+        let mut longer = end;
+        let mut more = 1;
+        let (normalized, open) = loop {
+            let normalized = self.normalizer.normalize_part(&text[start..longer], false);
+            let open = normalized.is_empty() || normalized.ends_with(SPACE);
+            match bytes.get(longer) {
+                None if open => {
+                    let trimmed = self.normalizer.normalize_part(&text[start..], true);
+                    break (trimmed, open);
+                }
+                Some(next) if open && !self.delimiters().is_alone(*next) => {}
+                _ => break (normalized, open),
+            }
+            for _ in 0..more {
+                longer = self.delimiters().chunk_end(bytes, longer);
+            }
+            more *= 2;
+        };
+        let new = normalized.as_bytes();
+        let spaces = new.len() - normalized.trim_start_matches(SPACE).len();
+        let whole = longer - start <= LONG;
+        let mut gathered = Gathered::default();
+        let (mut part, mut from) = (0, spaces);
+        let mut key = std::mem::take(&mut self.key);
+        while part < new.len() {
+            let next = match from == new.len() {
+                true => new.len(),
+                false => self.cuts().part_end(new, from, new.len()),
+            };
+            key.clear();
+            key.push(NORMALIZED);
+            key.extend_from_slice(&new[part..next]);
+            if !self.recall(&key, &mut gathered.ids, sink) {
+                self.solve(&normalized[part..next], &key, &mut gathered, sink);
+            }
+            (part, from) = (next, next);
+        }
+        self.key = key;
+        gathered.give(sink);
+        if gathered.fits() && whole && !open {
+            self.words.insert(&bytes[start..longer], &gathered.ids);
+        }
+        longer
+    }
+
+    fn cuts(&self) -> &'c Cuts {
+        (self.compiled.cuts).get_or_init(|| Cuts::new(self.model.vocab()))
+    }
+}
+
+impl std::fmt::Debug for SentencePiece {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SentencePiece")
+            .field("delimiters", &self.delimiters)
+            .field("plain", &self.plain)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,449 @@
+//! The compiled paths of the families other than byte-level BPE against the staged one: the same ids
+//! and counts, for every tokenizer and text.
+
+use std::path::{Path, PathBuf};
+
+use jeton_core::added_tokens::SpecialPolicy;
+use jeton_core::format::sentencepiece::{
+    self, Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+};
+use jeton_core::format::wordpiece;
+use jeton_core::model::{Model, Unigram, Vocab, WordLevel, WordPiece};
+use jeton_core::normalizer::{Charsmap, Normalizer};
+use jeton_core::post_processor::PostProcessor;
+use jeton_core::pre_tokenizer::PreTokenizer;
+use jeton_core::{EncodeOptions, Stages, Tokenizer};
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const CHARSMAP: &[u8] = include_bytes!("../../../testdata/charsmap.bin");
+
+/// What texts are made of: what ends words for one family or another, what normalizers change,
+/// drop or join, runs, and ordinary text.
+const PARTS: &[&str] = &[
+    "a",
+    "e",
+    "the",
+    "ing",
+    "Word",
+    "HTTPServer",
+    "don't",
+    "self.assertEqual(foo.bar(x), [1])",
+    " ",
+    " ",
+    " ",
+    " ",
+    "  ",
+    "     ",
+    "\n",
+    "\r\n",
+    "\t",
+    "\u{b}",
+    "\u{c}",
+    "\u{1c}",
+    "\u{85}",
+    "\u{a0}",
+    "\u{3000}",
+    "\u{2028}",
+    "\u{1680}",
+    "\u{200b}",
+    "\u{feff}",
+    "\u{ad}",
+    "\0",
+    "\u{7f}",
+    "\u{fffd}",
+    "▁",
+    "▁▁",
+    " ▁",
+    "▁ ",
+    ".",
+    ",",
+    "!",
+    "...",
+    "(",
+    "-----",
+    "\"",
+    "$",
+    "^",
+    "`",
+    "12",
+    "1234567",
+    "٣",
+    "½",
+    "é",
+    "É",
+    "e\u{301}",
+    "\u{301}",
+    "\u{301}\u{323}",
+    "\u{323}",
+    "Å",
+    "ﬁ",
+    "¨",
+    "ς",
+    "Σ",
+    "İ",
+    "ß",
+    "中",
+    "中文",
+    "日本語",
+    "か",
+    "が",
+    "ガ",
+    "ｶﾞ",
+    "한국",
+    "각",
+    "жа",
+    "Ж",
+    "привет",
+    "достопримечательность",
+    "म",
+    "\u{93f}",
+    "🙂",
+    "👩\u{200d}👧",
+    "“",
+    "”",
+    "…",
+    "。",
+    "，",
+    "\u{600}",
+    "\u{610}",
+    "Ａ",
+    "<s>",
+    "</s>",
+    "[UNK]",
+    "[CLS]",
+    "<unk>",
+    "aaaaaaaaaaaaaaaaaaaaaaaa",
+    "中中中中中中中中中中",
+    "abcdefghijklmnopqrstuvwxyz",
+];
+
+fn text(numbers: &mut ChaCha8Rng) -> String {
+    let most = numbers.random_range(1..60);
+    let length = numbers.random_range(0..most);
+    let simple = numbers.random_bool(0.3);
+    (0..length)
+        .map(|_| match simple {
+            true => PARTS[numbers.random_range(0..16)],
+            false => PARTS.choose(numbers).unwrap(),
+        })
+        .collect()
+}
+
+/// Holds the two paths equal on `texts`.
+fn check(tokenizer: &Tokenizer, texts: impl IntoIterator<Item = String>) {
+    let options = EncodeOptions::default();
+    for text in texts {
+        for add_special_tokens in [false, true] {
+            for special in [SpecialPolicy::Ignore, SpecialPolicy::Allow] {
+                let options = EncodeOptions {
+                    special,
+                    add_special_tokens,
+                    ..options.clone()
+                };
+                let staged = tokenizer.encode(&text, None, &options).map(|it| it.ids);
+                // Twice: words that are new, and words that were met.
+                for _ in 0..2 {
+                    let compiled = tokenizer.encode_ids(&text, &options);
+                    match (&compiled, &staged) {
+                        (Ok(compiled), Ok(staged)) => {
+                            assert_eq!(compiled, staged, "{text:?} {tokenizer:?}");
+                        }
+                        (Err(_), Err(_)) => {}
+                        _ => panic!("{compiled:?}, but {staged:?}: {text:?}"),
+                    }
+                }
+                if let Ok(staged) = staged {
+                    assert_eq!(tokenizer.count(&text, &options).unwrap(), staged.len());
+                }
+            }
+        }
+    }
+}
+
+/// Spellings that are met in texts: single characters and random stretches.
+fn spellings(numbers: &mut ChaCha8Rng, inner_spaces: bool) -> Vec<String> {
+    let mut spellings = vec!["▁".to_owned()];
+    for _ in 0..120 {
+        let sample: Vec<char> = text(numbers).replace(' ', "▁").chars().collect();
+        if sample.is_empty() {
+            continue;
+        }
+        let start = numbers.random_range(0..sample.len());
+        let length = numbers.random_range(1..6);
+        let spelling: String = sample[start..].iter().take(length).collect();
+        let inner = spelling.trim_start_matches('▁').contains('▁');
+        if !spelling.contains('\0') && (inner_spaces || !inner) {
+            spellings.push(spelling);
+        }
+    }
+    for character in "abcdefghijklmnoprstuvw.,中жа".chars() {
+        spellings.push(character.into());
+    }
+    spellings.sort();
+    spellings.dedup();
+    spellings
+}
+
+fn sentencepiece_model(numbers: &mut ChaCha8Rng, algorithm: Algorithm) -> ModelProto {
+    let byte_fallback = numbers.random_bool(0.5);
+    let inner_spaces = numbers.random_bool(0.1);
+    let mut pieces = vec![
+        Piece::new("<unk>", 0.0, PieceKind::Unknown),
+        Piece::new("<s>", 0.0, PieceKind::Control),
+        Piece::new("</s>", 0.0, PieceKind::Control),
+    ];
+    if byte_fallback {
+        let bytes = (0..=255).map(|byte| format!("<0x{byte:02X}>"));
+        pieces.extend(bytes.map(|text| Piece::new(text, 0.0, PieceKind::Byte)));
+    }
+    let user_defined = numbers.random_bool(0.3);
+    let unused = numbers.random_bool(0.2);
+    // Few distinct scores make ties; large ones make sums of which the model begins anew.
+    let coarse = numbers.random_bool(0.4);
+    let scale = *[1.0, 1.0, 40.0, 3000.0].choose(numbers).unwrap();
+    for spelling in spellings(numbers, inner_spaces) {
+        let kind = match numbers.random_range(0..20) {
+            0 if user_defined => PieceKind::UserDefined,
+            1 if unused => PieceKind::Unused,
+            _ => PieceKind::Normal,
+        };
+        let score = match coarse {
+            true => -(numbers.random_range(1..8) as f32),
+            false => -numbers.random::<f32>() * 12.0,
+        };
+        if spelling != "<s>" && spelling != "</s>" && spelling != "<unk>" {
+            pieces.push(Piece::new(spelling, score * scale, kind));
+        }
+    }
+    let trainer = TrainerSpec {
+        algorithm,
+        byte_fallback,
+        treat_whitespace_as_suffix: numbers.random_bool(0.05),
+        ..TrainerSpec::default()
+    };
+    let normalizer = NormalizerSpec {
+        precompiled_charsmap: match numbers.random_bool(0.6) {
+            true => CHARSMAP.to_vec(),
+            false => Vec::new(),
+        },
+        add_dummy_prefix: numbers.random_bool(0.8),
+        remove_extra_whitespaces: numbers.random_bool(0.5),
+        escape_whitespaces: numbers.random_bool(0.95),
+        ..NormalizerSpec::default()
+    };
+    ModelProto::new(pieces, trainer, normalizer)
+}
+
+#[test]
+fn sentencepiece() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(21);
+    for round in 0..120 {
+        let algorithm = [Algorithm::Bpe, Algorithm::Unigram][round % 2];
+        let proto = sentencepiece_model(&mut numbers, algorithm);
+        let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
+        check(&tokenizer, (0..60).map(|_| text(&mut numbers)));
+        // Long enough for sums of scores that rounding shows in, and for sums begun anew.
+        let long = (0..300).map(|_| text(&mut numbers)).collect();
+        check(&tokenizer, [long]);
+    }
+}
+
+fn bert(clean_text: bool, chinese: bool, strip: Option<bool>, lowercase: bool) -> Normalizer {
+    Normalizer::Bert {
+        clean_text,
+        handle_chinese_chars: chinese,
+        strip_accents: strip,
+        lowercase,
+    }
+}
+
+/// Normalizers that keep words apart, and some that do not.
+fn normalizers() -> Vec<Option<Normalizer>> {
+    let flags = [false, true];
+    let mut all: Vec<_> = flags
+        .iter()
+        .flat_map(|&clean| flags.map(|chinese| (clean, chinese)))
+        .flat_map(|(clean, chinese)| {
+            [None, Some(false), Some(true)].map(|strip| (clean, chinese, strip))
+        })
+        .flat_map(|(clean, chinese, strip)| flags.map(|lower| bert(clean, chinese, strip, lower)))
+        .chain([
+            Normalizer::Nfc,
+            Normalizer::Nfd,
+            Normalizer::Nfkc,
+            Normalizer::Nfkd,
+            Normalizer::Lowercase,
+            Normalizer::Nmt,
+            Normalizer::Sequence(vec![
+                Normalizer::Nfd,
+                Normalizer::StripAccents,
+                Normalizer::Lowercase,
+            ]),
+            Normalizer::Precompiled(Charsmap::new(CHARSMAP).unwrap()),
+            Normalizer::Strip {
+                left: true,
+                right: true,
+            },
+        ])
+        .map(Some)
+        .collect();
+    all.push(None);
+    all
+}
+
+fn word_models(numbers: &mut ChaCha8Rng) -> [Model; 3] {
+    let words = spellings(numbers, false);
+    let vocab = || {
+        let mut entries = vec!["[UNK]".to_owned()];
+        entries.extend(words.iter().map(|word| word.to_lowercase()));
+        entries.extend(
+            words
+                .iter()
+                .map(|word| format!("##{}", word.to_lowercase())),
+        );
+        entries.sort();
+        entries.dedup();
+        Vocab::new(entries.into_iter().zip(0..)).unwrap()
+    };
+    let scores = words.iter().map(|word| (word, -(word.len() as f64)));
+    let scores = scores.chain([(&words[0], -1.0)]).skip(1);
+    [
+        Model::WordPiece(WordPiece::new(vocab(), "[UNK]", "##", 20)),
+        Model::WordLevel(WordLevel::new(vocab(), "[UNK]")),
+        Model::Unigram(Unigram::new(scores, Some(0), false).unwrap()),
+    ]
+}
+
+#[test]
+fn words_by_themselves() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(23);
+    for normalizer in normalizers() {
+        for pre_tokenizer in [
+            PreTokenizer::Bert,
+            PreTokenizer::Whitespace,
+            PreTokenizer::WhitespaceSplit,
+        ] {
+            for model in word_models(&mut numbers) {
+                let mut stages = Stages::of_model(model);
+                stages.normalizer = normalizer.clone();
+                stages.pre_tokenizer = Some(pre_tokenizer.clone());
+                stages.post_processor = Some(PostProcessor::Bert {
+                    sep: ("[SEP]".to_owned(), 7),
+                    cls: ("[CLS]".to_owned(), 8),
+                });
+                let tokenizer = Tokenizer::new(stages).unwrap();
+                check(&tokenizer, (0..12).map(|_| text(&mut numbers)));
+            }
+        }
+    }
+}
+
+/// Each character between words, between marks and beside punctuation, where words are cut.
+#[test]
+fn every_character_beside_bert_words() {
+    let words = [
+        "[UNK]",
+        "a",
+        "##a",
+        "b",
+        "##b",
+        ".",
+        "-",
+        "\u{301}",
+        "##\u{301}",
+        "##中",
+        "中",
+    ];
+    let letters: Vec<String> = ('\u{80}'..='\u{3ff}').map(String::from).collect();
+    let entries = words.iter().map(|word| (*word).to_owned()).chain(letters);
+    let mut entries: Vec<String> = entries.collect();
+    entries.sort();
+    entries.dedup();
+    let vocab = Vocab::new(entries.into_iter().zip(0..)).unwrap();
+    for normalizer in [bert(true, true, None, true), bert(true, true, None, false)] {
+        let model = Model::WordPiece(WordPiece::new(vocab.clone(), "[UNK]", "##", 100));
+        let mut stages = Stages::of_model(model);
+        stages.normalizer = Some(normalizer);
+        stages.pre_tokenizer = Some(PreTokenizer::Bert);
+        let tokenizer = Tokenizer::new(stages).unwrap();
+        let options = EncodeOptions::default();
+        // All that any stage tells apart, and a part of the many ideographs and syllables.
+        let told_apart = |c: &char| {
+            let code_point = u32::from(*c);
+            let many = matches!(code_point, 0x3500..0xD700 | 0xE100..0xF800 | 0x1_7100..0xE_0000 | 0xE_0200..);
+            !many || code_point % 61 == 0
+        };
+        for c in ('\0'..=char::MAX).filter(told_apart) {
+            // Long enough to be cut beside the character.
+            let text =
+                format!("a{c}b a\u{301}中{c}\u{323}.{c}\u{301}{c}中aaaaaaaaaaaaaaa{c} {c} a{c}");
+            let staged = tokenizer.encode(&text, None, &options).unwrap().ids;
+            assert_eq!(
+                tokenizer.encode_ids(&text, &options).unwrap(),
+                staged,
+                "{text:?}"
+            );
+        }
+    }
+}
+
+fn shared(path: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/data")
+        .join(path);
+    match path.is_file() {
+        true => Some(path),
+        false => {
+            eprintln!("skipped: {} is not there", path.display());
+            None
+        }
+    }
+}
+
+#[test]
+fn published_sentencepiece_models() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(22);
+    for name in ["llama2_sentencepiece_bpe.model", "t5_style_unigram.model"] {
+        let Some(path) = shared(&format!("vocab/{name}")) else {
+            continue;
+        };
+        let file = std::fs::read(path).unwrap();
+        let tokenizer = Tokenizer::new(sentencepiece::read(&file).unwrap()).unwrap();
+        check(&tokenizer, (0..400).map(|_| text(&mut numbers)));
+        for kind in ["english", "multilingual"] {
+            let Some(path) = shared(&format!("text/{kind}.txt")) else {
+                continue;
+            };
+            let sample = std::fs::read_to_string(path).unwrap();
+            let sample: Vec<char> = sample.chars().take(200_000).collect();
+            let documents = sample
+                .chunks(4000)
+                .map(|document| document.iter().collect());
+            check(&tokenizer, documents);
+        }
+    }
+}
+
+#[test]
+fn a_published_bert_vocabulary() {
+    let Some(path) = shared("vocab/bert_uncased_vocab.txt") else {
+        return;
+    };
+    let mut numbers = ChaCha8Rng::seed_from_u64(24);
+    let file = std::fs::read(path).unwrap();
+    let tokenizer = Tokenizer::new(wordpiece::read(&file, None).unwrap()).unwrap();
+    check(&tokenizer, (0..400).map(|_| text(&mut numbers)));
+    for kind in ["english", "multilingual"] {
+        let Some(path) = shared(&format!("text/{kind}.txt")) else {
+            continue;
+        };
+        let sample = std::fs::read_to_string(path).unwrap();
+        let sample: Vec<char> = sample.chars().take(200_000).collect();
+        let documents = sample
+            .chunks(4000)
+            .map(|document| document.iter().collect());
+        check(&tokenizer, documents);
+    }
+}
