@@ -16,9 +16,9 @@ use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::{Alphabet, BpeOptions};
 use crate::model::{Bpe, Model, Vocab, show};
-use crate::pattern::SearchPattern;
+use crate::pattern::{Regex, SearchPattern};
 use crate::post_processor::PostProcessor;
-use crate::pre_tokenizer::{PreTokenizer, named};
+use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
 use crate::printable;
 use crate::tokenizer::Stages;
 
@@ -234,6 +234,11 @@ pub fn write(stages: &Stages) -> Result<(String, String)> {
 
 /// Whether text is cut by GPT-2's pattern, or by another spelling of the same.
 fn cuts_as_gpt2(pre_tokenizer: &PreTokenizer) -> bool {
+    let is_gpt2 = |regex: &Regex| {
+        let known = named::find("gpt2").map(|named| named.sources().0);
+        regex.source() == named::GPT2_ORIGINAL
+            || known.is_ok_and(|sources| sources == [regex.source()])
+    };
     match pre_tokenizer {
         PreTokenizer::ByteLevel {
             add_prefix_space: false,
@@ -243,11 +248,23 @@ fn cuts_as_gpt2(pre_tokenizer: &PreTokenizer) -> bool {
         } => true,
         PreTokenizer::Matches {
             pattern: SearchPattern::Regex(regex),
-        } => {
-            let known = named::find("gpt2").map(|named| named.sources().0);
-            regex.source() == named::GPT2_ORIGINAL
-                || known.is_ok_and(|sources| sources == [regex.source()])
-        }
+        } => is_gpt2(regex),
+        PreTokenizer::Sequence(steps) => match steps.as_slice() {
+            [
+                PreTokenizer::Split {
+                    pattern: SearchPattern::Regex(regex),
+                    behavior: SplitBehavior::Isolated,
+                    invert: false,
+                },
+                PreTokenizer::ByteLevel {
+                    add_prefix_space: false,
+                    use_regex: false,
+                    printable: false,
+                    ..
+                },
+            ] => is_gpt2(regex),
+            _ => false,
+        },
         _ => false,
     }
 }

@@ -25,8 +25,8 @@ use crate::added_tokens::{AddedToken, assign_ids};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::sentencepiece;
-use crate::model::Model;
 use crate::model::bpe::Alphabet;
+use crate::model::{Characters, Model, WordLevel};
 use crate::normalizer::Normalizer;
 use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::PreTokenizer;
@@ -184,7 +184,8 @@ fn is_raw(model: &Model) -> bool {
 
 /// The `tokenizer.json` of these stages. Read again, it gives equal ones, unless the tokenizer
 /// came from a format whose conventions this one spells differently, as tiktoken's ranks and
-/// SentencePiece's scores, which become merges; ids are the same in any case.
+/// SentencePiece's scores, which become merges, and characters, which become words of one; ids are
+/// the same in any case.
 ///
 /// # Errors
 /// What the format cannot hold, by name.
@@ -192,12 +193,39 @@ pub fn write(stages: &Stages) -> Result<String> {
     let stages = match &stages.model {
         model if is_raw(model) => Cow::Owned(ranks::spell_out(stages)?),
         Model::SentencePiece(_) => Cow::Owned(sentencepiece::to_huggingface(stages)?),
+        Model::Characters(model) => Cow::Owned(characters_as_words(model, stages)?),
         _ => Cow::Borrowed(stages),
     };
     let mut fields = write_parts(&stages, false)?;
     let extra = tokens_out_of_order(&stages);
     fields.insert("model".to_owned(), model::write(&stages.model, &extra)?);
     pretty(fields)
+}
+
+/// A model of characters as one of words, after a cut into single characters: an unseen character
+/// is the unknown token there too, or an error where there is none.
+fn characters_as_words(model: &Characters, stages: &Stages) -> Result<Stages> {
+    let vocab = model.vocab();
+    let unknown = match model.unk_id().and_then(|id| vocab.token(id)) {
+        Some(token) => String::from_utf8_lossy(token).into_owned(),
+        None => {
+            let mut name = "<unk>".to_owned();
+            let is_added = |name: &str| stages.added_tokens.iter().any(|t| t.content == name);
+            while vocab.id(name.as_bytes()).is_some() || is_added(&name) {
+                name.insert(1, '_');
+            }
+            name
+        }
+    };
+    let cut = PreTokenizer::FixedLength { length: 1 };
+    Ok(Stages {
+        model: Model::WordLevel(WordLevel::new(vocab.clone(), unknown)),
+        pre_tokenizer: Some(match stages.pre_tokenizer.clone() {
+            None => cut,
+            Some(first) => PreTokenizer::Sequence(vec![first, cut]),
+        }),
+        ..stages.clone()
+    })
 }
 
 /// The stages but for the model, as [`read_stages`] reads them.

@@ -229,7 +229,7 @@ pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
         }
         Model::Characters(_) => Err(Error::new(
             ErrorKind::Unsupported,
-            "tokenizer.json has no model of single characters",
+            "tokenizer.json has no model of single characters but as words",
         )),
         Model::SentencePiece(_) => Err(super::only_sentencepiece("model")),
     }

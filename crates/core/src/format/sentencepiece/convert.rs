@@ -366,6 +366,9 @@ pub fn from_huggingface(stages: &Stages) -> Result<ModelProto> {
     let Model::Bpe(bpe) = &stages.model else {
         return Err(cannot("this model"));
     };
+    if bpe.options().unk_token.is_none() && !bpe.options().byte_fallback {
+        return Err(cannot("a model without an unknown token"));
+    }
     let white_space = white_space_of(stages.normalizer.as_ref())?
         .ok_or_else(|| cannot("a normalizer that does more than mark spaces"))?;
     let proto = ModelProto::new(

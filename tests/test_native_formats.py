@@ -1,0 +1,146 @@
+"""Each kind of tokenizer in each format: saved and read again it gives the same ids, or the error
+names what the format cannot hold.
+
+Look here for which conversions there are; `docs/formats.md` holds the same table.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import jeton
+from jeton.components import models
+from jeton.errors import EncodeError, UnsupportedError
+from kinds import KINDS
+
+LINES = ["the theory of the weather there, then: père, 東京 x = 1"] * 4
+TEXTS = [
+    "",
+    " ",
+    "the weather",
+    "  then   x ",
+    "père 東京 there",
+    "é\u0301 ①",
+    "\u3000a\tb\n",
+    "<s> </s> <unk> [UNK] ##s",
+    "theweather" * 30,
+]
+
+#: The unknown piece, control, user-defined and ordinary ones.
+PIECES = [
+    ("<unk>", 0.0, 2),
+    ("<s>", 0.0, 3),
+    ("</s>", 0.0, 3),
+    *((piece, -2.0 - at / 8, 1) for at, piece in enumerate(["▁", *"thew arxyn"])),
+    ("▁t", -5.0, 1),
+    ("he", -5.5, 1),
+    ("▁the", -6.0, 1),
+    ("▁weather", -6.5, 1),
+]
+UNIGRAM, BPE, WORD, CHAR = 1, 2, 3, 4
+
+
+def _field(number: int, value: bytes) -> bytes:
+    return bytes([number << 3 | 2, len(value)]) + value
+
+
+def sentence_piece(algorithm: int) -> jeton.Tokenizer:
+    """A `.model` file of these pieces."""
+    file = b""
+    for text, score, kind in PIECES:
+        number = struct.pack("<Bf", 2 << 3 | 5, score)
+        file += _field(1, _field(1, text.encode()) + number + bytes([3 << 3, kind]))
+    file += _field(2, bytes([3 << 3, algorithm]))
+    file += _field(3, b"")
+    return jeton.Tokenizer(models.SentencePiece(file))
+
+
+def trained(**options: object) -> Callable[[], jeton.Tokenizer]:
+    """A BPE trained on a little text."""
+    return lambda: jeton.BPETrainer(**options).train(LINES)  # type: ignore[arg-type]
+
+
+MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
+    **KINDS,
+    "trained: GPT-2's pattern": trained(vocab_size=280, pattern="gpt2"),
+    "trained: WordPiece": lambda: jeton.WordPieceTrainer(vocab_size=60).train(LINES),
+    "trained: closed characters": lambda: jeton.CharTrainer().train("the weather"),
+    "trained: SentencePiece's BPE": trained(vocab_size=330, alphabet="sentencepiece"),
+    ".model: Unigram": lambda: sentence_piece(UNIGRAM),
+    ".model: BPE": lambda: sentence_piece(BPE),
+    ".model: words": lambda: sentence_piece(WORD),
+    ".model: characters": lambda: sentence_piece(CHAR),
+}
+
+FORMATS = ["tokenizer.json", "x.tiktoken", "vocab.json", "x.model", "vocab.txt"]
+
+#: What each kind can be saved as. A name alone: the tokenizer read again is equal; with `~`, it
+#: only gives the same ids, since the format spells it in another way.
+HOLDS = {
+    "byte-level": ["tokenizer.json", "~x.tiktoken", "~x.model"],
+    "ranks": ["~tokenizer.json", "x.tiktoken", "x.model"],
+    "WordPiece": ["tokenizer.json"],
+    "Unigram": ["tokenizer.json"],
+    "characters": ["~tokenizer.json"],
+    "trained: GPT-2's pattern": ["tokenizer.json", "~x.tiktoken", "~vocab.json", "~x.model"],
+    "trained: WordPiece": ["tokenizer.json", "vocab.txt"],
+    "trained: closed characters": ["~tokenizer.json"],
+    "trained: SentencePiece's BPE": ["tokenizer.json", "~x.model"],
+    ".model: Unigram": ["x.model"],
+    ".model: BPE": ["~tokenizer.json", "x.model"],
+    ".model: words": ["x.model"],
+    ".model: characters": ["~tokenizer.json", "x.model"],
+}
+
+
+def encoded(tok: jeton.Tokenizer, text: str) -> list[int] | None:
+    """The ids; `None` where the text holds something that the model has no token for."""
+    try:
+        return tok.encode(text)
+    except EncodeError:
+        return None
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("kind", MADE)
+def test_every_kind_in_every_format(kind: str, name: str, tmp_path: Path) -> None:
+    tok = MADE[kind]()
+    path = tmp_path / name
+    held = [entry for entry in HOLDS[kind] if entry.lstrip("~") == name]
+    if not held:
+        with pytest.raises(UnsupportedError, match=r"cannot hold|goes with GPT-2's pattern"):
+            tok.save(path)
+        assert not path.exists()
+        return
+    tok.save(path)
+    given = {}
+    ranks = kind in ("byte-level", "ranks", "trained: GPT-2's pattern")
+    if ranks and name in ("x.tiktoken", "x.model"):
+        pattern = "gpt2" if "GPT-2" in kind else "gpt4"
+        given = {"pattern": pattern, "special_tokens": tok.special_tokens}
+    again = jeton.load(path, **given)  # type: ignore[arg-type]
+    assert (again == tok) == (not held[0].startswith("~"))
+    for text in TEXTS:
+        ids = encoded(tok, text)
+        assert encoded(again, text) == ids, text
+        if ids is not None:
+            assert again.decode(ids) == tok.decode(ids)
+    again.save(path)
+    assert jeton.load(path, **given) == again  # type: ignore[arg-type]
+
+
+def test_the_table_in_the_documentation() -> None:
+    document = (Path(__file__).parents[1] / "docs" / "formats.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| (.+?) +\| (.+?) +\| (.+?) +\| (.+?) +\| (.+?) +\| (.+?) +\|$", document, re.M
+    )
+    table = {row[0]: dict(zip(FORMATS, row[1:], strict=True)) for row in rows}
+    for kind, held in HOLDS.items():
+        for name in FORMATS:
+            mark = "equal" if name in held else "same ids" if f"~{name}" in held else "—"
+            assert table[kind][name] == mark, (kind, name)
