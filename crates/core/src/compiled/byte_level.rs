@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use foldhash::fast::RandomState;
 
 use super::cuts::Cuts;
-use super::merges::{Merges, SCANNED};
+use super::merges::{Merges, SCANNED, Work};
 use super::scanner::Scanner;
 use super::sink::Sink;
 use super::splitter::Splitter;
@@ -26,7 +26,8 @@ const GROUP: usize = 32;
 pub struct ByteLevel {
     splitter: Splitter,
     merges: Merges,
-    /// Whether a piece that is a token as a whole is that token at once.
+    /// Whether a piece that is a token as a whole is that token at once, though its merges make
+    /// something else.
     whole: bool,
     /// Where long pieces may be cut, if a part's tokens are always those its merges make.
     cuts: Option<Cuts>,
@@ -40,6 +41,7 @@ struct Workspace {
     bounds: Vec<u32>,
     words: WordCache,
     tokens: Box<[u32; MOST_WAITING]>,
+    works: Vec<Work>,
 }
 
 impl ByteLevel {
@@ -56,7 +58,7 @@ impl ByteLevel {
         Some(Self {
             splitter: Splitter::of(pre_tokenizer?)?,
             merges: Merges::new(bpe)?,
-            whole: bpe.takes_whole_pieces(),
+            whole: bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens(),
             cuts: bpe.merges_make_all_tokens().then(|| Cuts::new(bpe.vocab())),
             spare: Mutex::default(),
         })
@@ -74,17 +76,20 @@ impl ByteLevel {
             bounds: Vec::new(),
             words: WordCache::new(RandomState::default().hash_one(0)),
             tokens: Box::new([0; MOST_WAITING]),
+            works: vec![Work::NEW; GROUP],
         });
         let Workspace {
             scanner,
             bounds,
             words,
             tokens,
+            works,
         } = &mut workspace;
         let mut pieces = Pieces {
             compiled: self,
             bpe,
             words,
+            works,
             waiting: Waiting::new(tokens),
         };
         self.splitter.split(scanner, text, |offset, length, bits| {
@@ -121,6 +126,7 @@ struct Pieces<'c> {
     compiled: &'c ByteLevel,
     bpe: &'c Bpe,
     words: &'c mut WordCache,
+    works: &'c mut [Work],
     waiting: Waiting<'c>,
 }
 
@@ -148,18 +154,28 @@ impl Pieces<'_> {
                 *hash = self.words.prefetch_long(LongKey::new(text, start, length));
             }
         }
-        for ((pair, &key), &hash) in bounds.windows(2).zip(&keys).zip(&hashes) {
+        for (i, ((pair, &key), &hash)) in bounds.windows(2).zip(&keys).zip(&hashes).enumerate() {
             let (start, end) = (pair[0] as usize, pair[1] as usize);
             if end - start <= SHORT {
-                match self.words.find_short(key, hash) {
-                    Some(found) => self.waiting.found(found, sink),
-                    None => self.new_short(&text[start..end], key, sink),
+                let mut place = self.words.place_short(key, hash);
+                if place.is_none() {
+                    self.learn(text, &bounds[i..], &keys[i..], &hashes[i..]);
+                    place = self.words.place_short(key, hash);
+                }
+                match place {
+                    Some(place) => self.waiting.found(self.words.short(place), sink),
+                    None => self.uncut(&text[start..end], sink),
                 }
             } else if end - start <= LONG {
                 let key = LongKey::new(text, start, end - start);
-                match self.words.find_long(key, hash) {
-                    Some(found) => self.waiting.found(found, sink),
-                    None => self.new_long(&text[start..end], key, sink),
+                let mut place = self.words.place_long(key, hash);
+                if place.is_none() {
+                    self.learn(text, &bounds[i..], &keys[i..], &hashes[i..]);
+                    place = self.words.place_long(key, hash);
+                }
+                match place {
+                    Some(place) => self.waiting.found(self.words.long(place), sink),
+                    None => self.uncut(&text[start..end], sink),
                 }
             } else {
                 self.very_long(text, start, end, sink);
@@ -167,20 +183,44 @@ impl Pieces<'_> {
         }
     }
 
+    /// Merges all pieces between `bounds` that are new, and remembers them.
     #[inline(never)]
-    fn new_short(&mut self, piece: &[u8], key: ShortKey, sink: &mut impl Sink) {
-        let mut space = [0; SCANNED];
-        let ids = self.tokens(piece, &mut space);
-        self.waiting.many(ids, sink);
-        self.words.insert_short(key, ids);
-    }
-
-    #[inline(never)]
-    fn new_long(&mut self, piece: &[u8], key: LongKey, sink: &mut impl Sink) {
-        let mut space = [0; SCANNED];
-        let ids = self.tokens(piece, &mut space);
-        self.waiting.many(ids, sink);
-        self.words.insert_long(key, ids);
+    fn learn(&mut self, text: &[u8], bounds: &[u32], keys: &[ShortKey], hashes: &[u64]) {
+        let mut new = [(0, 0); GROUP];
+        let mut count = 0;
+        for ((pair, &key), &hash) in bounds.windows(2).zip(keys).zip(hashes) {
+            let (start, length) = (pair[0] as usize, (pair[1] - pair[0]) as usize);
+            let known = if length <= SHORT {
+                self.words.find_short(key, hash).is_some()
+            } else if length <= LONG {
+                let key = LongKey::new(text, start, length);
+                self.words.find_long(key, hash).is_some()
+            } else {
+                true
+            };
+            new[count] = (start, start + length);
+            count += usize::from(!known);
+        }
+        let Self {
+            compiled,
+            words,
+            works,
+            bpe,
+            ..
+        } = self;
+        let new = &new[..count];
+        let pieces = new.iter().map(|&(start, end)| &text[start..end]);
+        compiled.merges.merge_together(pieces.clone(), works);
+        for (piece, work) in pieces.zip(works.iter_mut()) {
+            if words.knows(piece) {
+                continue;
+            }
+            let whole = compiled.whole.then(|| bpe.vocab().id(piece)).flatten();
+            words.insert(
+                piece,
+                whole.as_ref().map_or(work.finish(), std::slice::from_ref),
+            );
+        }
     }
 
     /// A piece longer than [`LONG`]: cut where no token spans, else merged as it is.
@@ -217,8 +257,16 @@ impl Pieces<'_> {
             return;
         }
         if piece.len() <= SCANNED {
-            let mut space = [0; SCANNED];
-            let ids = self.tokens(piece, &mut space);
+            let whole = self
+                .compiled
+                .whole
+                .then(|| self.bpe.vocab().id(piece))
+                .flatten();
+            let work = &mut self.works[0];
+            let ids = match &whole {
+                Some(id) => std::slice::from_ref(id),
+                None => self.compiled.merges.merge(piece, work),
+            };
             sink.push_all(ids);
             self.words.insert(piece, ids);
             return;
@@ -234,15 +282,5 @@ impl Pieces<'_> {
             sink.push_all(&ids);
             self.words.insert(piece, &ids);
         }
-    }
-
-    fn tokens<'s>(&self, piece: &[u8], space: &'s mut [u32; SCANNED]) -> &'s [u32] {
-        if self.compiled.whole
-            && let Some(id) = self.bpe.vocab().id(piece)
-        {
-            space[0] = id;
-            return &space[..1];
-        }
-        self.compiled.merges.merge(piece, space)
     }
 }

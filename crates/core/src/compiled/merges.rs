@@ -1,5 +1,10 @@
 //! Merging for words that are new: the same algorithm as the model's, over flat tables.
+//!
+//! A word of n bytes begins as fewer than n symbols: a character whose bytes always become one
+//! token before anything outside it can touch them begins as that token ([`Merges::symbols`]).
 
+use super::prefetch::prefetch;
+use super::scanner::decode;
 use crate::model::Bpe;
 
 /// Ids below this fit into a packed entry, and so do ranks.
@@ -7,6 +12,12 @@ const MOST_IDS: u32 = 1 << 20;
 /// Pieces of more bytes than this go to the model itself, which has a heap for them.
 pub const SCANNED: usize = 64;
 const NONE: u32 = u32::MAX;
+/// The bits of a key that hold a place; the rank stands above them.
+const PLACE: u32 = SCANNED.ilog2();
+/// How many keys are compared side by side.
+const KEYS_AT_ONCE: usize = 8;
+/// Characters from here on always begin as bytes.
+const WIDE: usize = 0x1_0000;
 
 /// The merges of a byte-level BPE.
 pub struct Merges {
@@ -16,8 +27,12 @@ pub struct Merges {
     byte_pairs: Vec<u32>,
     /// Open addressing: left id, right id and rank in one word; all ones when empty.
     table: Vec<u64>,
-    /// What each merge makes.
+    /// What each merge makes; empty if a merge's rank is the id of what it makes.
     made: Vec<u32>,
+    /// The token of each character that may begin as one; empty where no character may.
+    characters: Vec<u32>,
+    /// Last byte and first byte of neighbours of which some token holds one only in part.
+    partial: Vec<u64>,
 }
 
 impl Merges {
@@ -32,14 +47,21 @@ impl Merges {
             *id = vocab.id(&[byte as u8])?;
         }
         let merges = bpe.reachable_merges();
-        if merges.len() >= MOST_IDS as usize {
+        if merges.len() >= MOST_IDS as usize || merges.iter().any(|merge| merge.1 >= MOST_IDS) {
             return None;
         }
         let mut made = vec![0; merges.iter().map(|m| m.1 + 1).max().unwrap_or(0) as usize];
+        let mut ranks_are_ids = true;
         let mut table = vec![u64::MAX; (merges.len() * 2).next_power_of_two().max(2)];
         let mask = table.len() - 1;
+        let mut first_use = vec![NONE; vocab.max_id()? as usize + 1];
         for &((left, right), rank, id) in &merges {
             made[rank as usize] = id;
+            ranks_are_ids &= rank == id;
+            for side in [left, right] {
+                let first = &mut first_use[side as usize];
+                *first = rank.min(*first);
+            }
             let mut slot = Self::hash(left, right) & mask;
             while table[slot] != u64::MAX {
                 slot = (slot + 1) & mask;
@@ -50,12 +72,42 @@ impl Merges {
             bytes,
             byte_pairs: Vec::new(),
             table,
-            made,
+            made: if ranks_are_ids { Vec::new() } else { made },
+            characters: Vec::new(),
+            partial: vec![0; 1 << 10],
         };
         this.byte_pairs = (0..1usize << 16)
             .map(|pair| this.rank(bytes[pair >> 8], bytes[pair & 0xFF]))
             .collect();
+        if bpe.merges_make_all_tokens() {
+            this.find_characters(bpe, &first_use);
+        }
         Some(this)
+    }
+
+    /// Finds the characters that may begin as tokens: all merges inside come before the first merge
+    /// that takes the token itself, so nothing tells whether they happened early.
+    fn find_characters(&mut self, bpe: &Bpe, first_use: &[u32]) {
+        let mut characters = vec![NONE; WIDE];
+        let mut work = Work::NEW;
+        for (token, id) in bpe.vocab().iter() {
+            for at in 1..token.len() {
+                let (left, right) = token.split_at(at);
+                if token[at] & 0xC0 != 0x80 && !(ends_whole(left) && begins_whole(right)) {
+                    let bit = ends(token[at - 1], token[at]);
+                    self.partial[bit / 64] |= 1 << (bit % 64);
+                }
+            }
+            if let Some(code_point) = only_character(token)
+                && code_point < WIDE as u32
+            {
+                let made_it = *self.merge(token, &mut work) == [id];
+                if made_it && work.highest < first_use[id as usize] {
+                    characters[code_point as usize] = id;
+                }
+            }
+        }
+        self.characters = characters;
     }
 
     #[inline(always)]
@@ -67,6 +119,15 @@ impl Merges {
     fn hash(left: u32, right: u32) -> usize {
         let mixed = Self::key(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (mixed >> 32) as usize
+    }
+
+    /// Asks for the memory in which the rank of a pair would be found.
+    #[inline(always)]
+    fn prefetch(&self, left: u32, right: u32) {
+        prefetch(
+            &self.table,
+            Self::hash(left, right) & (self.table.len() - 1),
+        );
     }
 
     /// The rank of a pair, or [`NONE`].
@@ -87,37 +148,241 @@ impl Merges {
         }
     }
 
-    /// The tokens of a piece of 1 to [`SCANNED`] bytes.
-    pub fn merge<'i>(&self, piece: &[u8], ids: &'i mut [u32; SCANNED]) -> &'i [u32] {
-        let mut count = piece.len();
-        let mut ranks = [NONE; SCANNED];
-        for (id, &byte) in ids.iter_mut().zip(piece) {
-            *id = self.bytes[byte as usize];
+    /// The tokens of a piece of 1 to [`SCANNED`] bytes of text.
+    pub fn merge<'w>(&self, piece: &[u8], work: &'w mut Work) -> &'w [u32] {
+        self.begin(piece, work);
+        while self.step(work) {
+            self.refresh(work);
         }
-        for (rank, pair) in ranks.iter_mut().zip(piece.windows(2)) {
-            *rank = self.byte_pairs[usize::from(pair[0]) << 8 | usize::from(pair[1])];
+        work.finish()
+    }
+
+    /// Merges several pieces at a time, so that their memory is fetched at the same time. The
+    /// tokens are then those that [`Work::finish`] gives.
+    pub fn merge_together<'p>(&self, pieces: impl Iterator<Item = &'p [u8]>, works: &mut [Work]) {
+        let mut active = 0u64;
+        for (i, (piece, work)) in pieces.zip(&mut *works).enumerate() {
+            self.begin(piece, work);
+            active |= 1 << i;
         }
-        loop {
-            let (mut best, mut at) = (NONE, 0);
-            for (i, &rank) in ranks[..count - 1].iter().enumerate() {
-                if rank < best {
-                    (best, at) = (rank, i);
+        while active != 0 {
+            let mut rest = active;
+            while rest != 0 {
+                let i = rest.trailing_zeros() as usize;
+                if !self.step(&mut works[i]) {
+                    active &= !(1 << i);
                 }
+                rest &= rest - 1;
             }
-            if best == NONE {
-                return &ids[..count];
-            }
-            ids[at] = self.made[best as usize];
-            ids.copy_within(at + 2..count, at + 1);
-            ranks.copy_within(at + 1..count - 1, at);
-            count -= 1;
-            ranks[count - 1] = NONE;
-            if at + 1 < count {
-                ranks[at] = self.rank(ids[at], ids[at + 1]);
-            }
-            if at > 0 {
-                ranks[at - 1] = self.rank(ids[at - 1], ids[at]);
+            let mut rest = active;
+            while rest != 0 {
+                self.refresh(&mut works[rest.trailing_zeros() as usize]);
+                rest &= rest - 1;
             }
         }
     }
+
+    /// The symbols that a piece begins as.
+    ///
+    /// A character begins as its token if no token spans one of its ends while holding it, or what
+    /// stands there, only in part: then its bytes can merge with nothing but each other.
+    fn symbols(&self, piece: &[u8], ids: &mut [u32; SCANNED]) -> usize {
+        let (mut at, mut count) = (0, 0);
+        let mut clean = true;
+        while at < piece.len() {
+            let first = piece[at];
+            if first < 0x80 || self.characters.is_empty() {
+                ids[count] = self.bytes[first as usize];
+                (at, count) = (at + 1, count + 1);
+                clean = at < piece.len() && self.apart(piece, at);
+                continue;
+            }
+            let (code_point, length) = match first {
+                0xC0.. => decode(piece, at),
+                _ => (NONE, 1),
+            };
+            let end = at + length;
+            let clean_after = end == piece.len() || self.apart(piece, end);
+            let id = match self.characters.get(code_point as usize) {
+                Some(&id) if clean && clean_after => id,
+                _ => NONE,
+            };
+            if id != NONE {
+                ids[count] = id;
+                count += 1;
+            } else {
+                for &byte in &piece[at..end] {
+                    ids[count] = self.bytes[byte as usize];
+                    count += 1;
+                }
+            }
+            (at, clean) = (end, clean_after);
+        }
+        count
+    }
+
+    /// Whether no token spans the place `at` while holding one of its two characters in part.
+    #[inline(always)]
+    fn apart(&self, piece: &[u8], at: usize) -> bool {
+        let bit = ends(piece[at - 1], piece[at]);
+        self.partial[bit / 64] >> (bit % 64) & 1 == 0
+    }
+
+    /// Sets out the symbols of a piece and the ranks of their pairs.
+    #[inline(always)]
+    fn begin(&self, piece: &[u8], work: &mut Work) {
+        let count = self.symbols(piece, &mut work.ids);
+        work.count = count;
+        work.alive = !0u64 >> (SCANNED - count);
+        work.highest = 0;
+        if count == piece.len() {
+            for (at, pair) in piece.windows(2).enumerate() {
+                work.keys[at] = key(self.byte_pairs[ends(pair[0], pair[1])], at);
+            }
+        } else {
+            for at in 0..count - 1 {
+                work.keys[at] = key(self.rank(work.ids[at], work.ids[at + 1]), at);
+            }
+        }
+        work.keys[count - 1..(count + KEYS_AT_ONCE).min(SCANNED)].fill(NONE);
+    }
+
+    /// Merges the best pair, and asks for what [`Self::refresh`] will look at; or says that no pair
+    /// may be merged.
+    #[inline(always)]
+    fn step(&self, work: &mut Work) -> bool {
+        let best = lowest(&work.keys, work.count);
+        if best == NONE {
+            return false;
+        }
+        let (rank, at) = (best >> PLACE, best as usize % SCANNED);
+        let id = self.made.get(rank as usize).copied().unwrap_or(rank);
+        work.highest = rank.max(work.highest);
+        work.ids[at] = id;
+        let after = work.alive & (!1 << at);
+        let right = after.trailing_zeros();
+        work.alive &= !(1 << right);
+        work.keys[right as usize % SCANNED] = NONE;
+        work.at = at;
+        work.after = after & after.wrapping_sub(1);
+        if work.after != 0 {
+            self.prefetch(id, work.ids[work.after.trailing_zeros() as usize]);
+        }
+        let before = work.alive & !(!0 << at);
+        if before != 0 {
+            self.prefetch(work.ids[before.ilog2() as usize], id);
+        }
+        true
+    }
+
+    /// Looks up the two pairs that the last merge has made.
+    #[inline(always)]
+    fn refresh(&self, work: &mut Work) {
+        let at = work.at;
+        let id = work.ids[at];
+        work.keys[at] = match work.after {
+            0 => NONE,
+            after => key(self.rank(id, work.ids[after.trailing_zeros() as usize]), at),
+        };
+        let before = work.alive & !(!0 << at);
+        if before != 0 {
+            let left = before.ilog2() as usize;
+            work.keys[left] = key(self.rank(work.ids[left], id), left);
+        }
+    }
+}
+
+/// A piece while it is merged.
+#[derive(Clone)]
+pub struct Work {
+    ids: [u32; SCANNED],
+    /// Each symbol's merge with the next one: the rank, and the symbol's place.
+    keys: [u32; SCANNED],
+    count: usize,
+    /// The symbols that are not part of another one yet.
+    alive: u64,
+    /// The highest rank among the merges so far.
+    highest: u32,
+    /// Where the last merge was, and what stands behind it.
+    at: usize,
+    after: u64,
+}
+
+impl Work {
+    /// Room for one piece.
+    pub const NEW: Self = Self {
+        ids: [0; SCANNED],
+        keys: [NONE; SCANNED],
+        count: 0,
+        alive: 0,
+        highest: 0,
+        at: 0,
+        after: 0,
+    };
+
+    /// The tokens, once all is merged.
+    pub fn finish(&mut self) -> &[u32] {
+        let mut kept = 0;
+        let mut alive = self.alive;
+        while alive != 0 {
+            self.ids[kept] = self.ids[alive.trailing_zeros() as usize];
+            kept += 1;
+            alive &= alive - 1;
+        }
+        &self.ids[..kept]
+    }
+}
+
+#[inline(always)]
+fn key(rank: u32, at: usize) -> u32 {
+    match rank {
+        NONE => NONE,
+        rank => rank << PLACE | at as u32,
+    }
+}
+
+/// The lowest of the first `count` keys.
+#[inline(always)]
+fn lowest(keys: &[u32; SCANNED], count: usize) -> u32 {
+    let mut best = [NONE; KEYS_AT_ONCE];
+    for chunk in keys[..count.next_multiple_of(KEYS_AT_ONCE)].chunks_exact(KEYS_AT_ONCE) {
+        for (best, &key) in best.iter_mut().zip(chunk) {
+            *best = key.min(*best);
+        }
+    }
+    best.into_iter().fold(NONE, u32::min)
+}
+
+#[inline(always)]
+fn ends(left: u8, right: u8) -> usize {
+    usize::from(left) << 8 | usize::from(right)
+}
+
+fn begins_whole(bytes: &[u8]) -> bool {
+    let length = match bytes[0] {
+        ..0x80 => 1,
+        0x80..0xC0 => return false,
+        0xC0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0.. => 4,
+    };
+    bytes
+        .get(..length)
+        .is_some_and(|bytes| std::str::from_utf8(bytes).is_ok())
+}
+
+fn ends_whole(bytes: &[u8]) -> bool {
+    let first = bytes.iter().rposition(|&byte| byte & 0xC0 != 0x80);
+    first.is_some_and(|first| std::str::from_utf8(&bytes[first..]).is_ok())
+}
+
+/// The code point of a token that is one character outside ASCII.
+fn only_character(token: &[u8]) -> Option<u32> {
+    if !(2..=4).contains(&token.len()) {
+        return None;
+    }
+    let text = std::str::from_utf8(token).ok()?;
+    let mut characters = text.chars();
+    let only = characters.next()?;
+    characters.next().is_none().then_some(only.into())
 }

@@ -3,12 +3,13 @@
 //! Text repeats itself: nearly all pieces of a text are among the few thousand commonest. A cache
 //! belongs to one call at a time, so it needs no locks, and it is bounded: its tables grow to
 //! [`MOST_SHORT`] and [`MOST_LONG`] cache lines, [`MOST_SPILLED`] tokens and [`MOST_REST`] bytes,
-//! about 40 MB together, after which new words take the place of old ones.
+//! about 44 MB together, after which new words take the place of old ones.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use super::sink::Sink;
+use super::prefetch::prefetch;
+use super::sink::{Count, Sink};
 
 /// Pieces of up to this many bytes are kept in entries of half a cache line.
 pub const SHORT: usize = 15;
@@ -21,13 +22,13 @@ pub const SHORT_IDS: usize = 4;
 /// The most tokens that an entry for a long piece holds itself.
 pub const LONG_IDS: usize = 8;
 /// Tokens that an entry has no room for lie elsewhere, in rows of this many.
-pub const SPILL_ROW: usize = 16;
+const SPILL_ROW: usize = 4;
 /// The most cache lines of two short entries: 16 MB.
 const MOST_SHORT: usize = 1 << 18;
 /// The most long entries: 16 MB.
 const MOST_LONG: usize = 1 << 18;
-/// The most tokens that lie outside their entries: 4 MB.
-const MOST_SPILLED: usize = 1 << 20;
+/// The most tokens that lie outside their entries: 8 MB.
+const MOST_SPILLED: usize = 1 << 21;
 /// The most bytes, keys and tokens together, of the pieces that no entry holds.
 const MOST_REST: usize = 4 << 20;
 const FEWEST: usize = 1 << 9;
@@ -204,15 +205,29 @@ impl LongEntry {
     }
 }
 
-/// Where the tokens of a piece lie.
+/// Where an entry lies, until the next piece is remembered.
+#[derive(Clone, Copy)]
+pub struct Place(usize);
+
+/// The tokens of a piece: the first so many of an entry's, or those that it has no room for.
 #[derive(Clone, Copy)]
 pub enum Found<'c> {
-    /// In a short entry.
+    /// A short entry's.
     Short(&'c [u32; SHORT_IDS], usize),
-    /// In a long entry.
+    /// A long entry's.
     Long(&'c [u32; LONG_IDS], usize),
     /// Outside.
     Spilled(&'c [u32]),
+}
+
+impl<'c> Found<'c> {
+    fn as_slice(self) -> &'c [u32] {
+        match self {
+            Self::Short(ids, count) => &ids[..count],
+            Self::Long(ids, count) => &ids[..count],
+            Self::Spilled(ids) => ids,
+        }
+    }
 }
 
 /// The tokens of pieces met before.
@@ -260,39 +275,66 @@ impl WordCache {
         hash
     }
 
-    /// The tokens of a short piece, if they are known.
+    /// Where a short piece lies, if it is known.
     #[inline(always)]
-    pub fn find_short(&self, key: ShortKey, hash: u64) -> Option<Found<'_>> {
+    pub fn place_short(&self, key: ShortKey, hash: u64) -> Option<Place> {
         let at = hash as usize & (self.short.len() - 1);
         let Line(entries) = &self.short[at];
         let second = entries[1].has(key);
-        let entry = if entries[0].has(key) | second {
-            &entries[usize::from(second)]
-        } else {
-            let Line(entries) = &self.short[at ^ 1];
-            entries.iter().find(|entry| entry.has(key))?
-        };
+        if entries[0].has(key) | second {
+            return Some(Place(at * 2 + usize::from(second)));
+        }
+        let Line(entries) = &self.short[at ^ 1];
+        let side = entries.iter().position(|entry| entry.has(key))?;
+        Some(Place((at ^ 1) * 2 + side))
+    }
+
+    /// The tokens of a short piece.
+    #[inline(always)]
+    pub fn short(&self, Place(at): Place) -> Found<'_> {
+        let entry = &self.short[at / 2].0[at % 2];
         let count = (entry.high >> SHORT_COUNT) as usize;
-        Some(if count <= SHORT_IDS {
+        if count <= SHORT_IDS {
             Found::Short(&entry.ids, count)
         } else {
             Found::Spilled(self.spilled(entry.ids[0], count))
-        })
+        }
     }
 
-    /// The tokens of a piece of up to [`LONG`] bytes that is kept as a long one, if they are known.
+    /// Where a piece of up to [`LONG`] bytes that is kept as a long one lies, if it is known.
     #[inline(always)]
-    pub fn find_long(&self, key: LongKey, hash: u64) -> Option<Found<'_>> {
+    pub fn place_long(&self, key: LongKey, hash: u64) -> Option<Place> {
         let mask = self.long.len() - 1;
-        let entry = (0..REACH)
-            .map(|step| &self.long[(hash as usize + step) & mask])
-            .find(|entry| entry.key() == key)?;
+        (0..REACH)
+            .map(|step| (hash as usize + step) & mask)
+            .find(|&at| self.long[at].key() == key)
+            .map(Place)
+    }
+
+    /// The tokens of a long piece.
+    #[inline(always)]
+    pub fn long(&self, Place(at): Place) -> Found<'_> {
+        let entry = &self.long[at];
         let count = (entry.words[3] >> LONG_COUNT) as usize;
-        Some(if count <= LONG_IDS {
+        if count <= LONG_IDS {
             Found::Long(&entry.ids, count)
         } else {
             Found::Spilled(self.spilled(entry.ids[0], count))
-        })
+        }
+    }
+
+    /// The tokens of a short piece, if they are known.
+    #[inline(always)]
+    pub fn find_short(&self, key: ShortKey, hash: u64) -> Option<Found<'_>> {
+        let place = self.place_short(key, hash)?;
+        Some(self.short(place))
+    }
+
+    /// The tokens of a piece that is kept as a long one, if they are known.
+    #[inline(always)]
+    pub fn find_long(&self, key: LongKey, hash: u64) -> Option<Found<'_>> {
+        let place = self.place_long(key, hash)?;
+        Some(self.long(place))
     }
 
     fn spilled(&self, row: u32, count: usize) -> &[u32] {
@@ -300,24 +342,29 @@ impl WordCache {
         &self.spilled[start..start + count]
     }
 
+    /// Whether the tokens of a piece are known.
+    pub fn knows(&self, piece: &[u8]) -> bool {
+        self.emit(piece, &mut Count::default())
+    }
+
     /// Gives the tokens of any piece to `sink`, if they are known.
     pub fn emit(&self, piece: &[u8], sink: &mut impl Sink) -> bool {
-        let found = if piece.len() <= SHORT {
+        if piece.len() <= SHORT {
             let key = ShortKey::new(piece, 0, piece.len());
-            self.find_short(key, key.hash(self.seed))
+            let found = self.find_short(key, key.hash(self.seed));
+            found
+                .inspect(|found| sink.push_all(found.as_slice()))
+                .is_some()
         } else if piece.len() <= LONG {
             let key = LongKey::new(piece, 0, piece.len());
-            self.find_long(key, key.hash(self.seed))
+            let found = self.find_long(key, key.hash(self.seed));
+            found
+                .inspect(|found| sink.push_all(found.as_slice()))
+                .is_some()
         } else {
-            self.rest.get(piece).map(|ids| Found::Spilled(ids))
-        };
-        match found {
-            Some(Found::Short(ids, count)) => sink.push_all(&ids[..count]),
-            Some(Found::Long(ids, count)) => sink.push_all(&ids[..count]),
-            Some(Found::Spilled(ids)) => sink.push_all(ids),
-            None => return false,
+            let ids = self.rest.get(piece);
+            ids.inspect(|ids| sink.push_all(ids)).is_some()
         }
-        true
     }
 
     /// Remembers the tokens of any piece.
@@ -446,20 +493,6 @@ impl WordCache {
         self.rest_bytes += bytes;
         self.rest.insert(piece.into(), ids.into());
     }
-}
-
-/// Asks for the memory of `table[at]`.
-#[inline(always)]
-fn prefetch<T>(table: &[T], at: usize) {
-    debug_assert!(at < table.len());
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing, so any address will do.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch(table.as_ptr().wrapping_add(at).cast(), _MM_HINT_T0);
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (table, at);
 }
 
 #[cfg(test)]
