@@ -1,0 +1,173 @@
+"""Broken files of WordPiece, Unigram and SentencePiece: an error that says what and where.
+
+Rows of a file's bytes and of what the error says. The readers are also held to random damage, in
+`crates/core/tests/hostile_files.rs`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jeton
+from jeton.errors import FormatError, JetonError
+
+
+def field(number: int, value: bytes) -> bytes:
+    """A field of a `.model` file that holds up to 16,383 bytes."""
+    length = [len(value)] if len(value) < 0x80 else [len(value) & 0x7F | 0x80, len(value) >> 7]
+    return bytes([number << 3 | 2, *length]) + value
+
+
+def piece(text: str | bytes, score: float = -1.0, kind: int = 1) -> bytes:
+    """A piece of a `.model` file."""
+    spelled = text.encode() if isinstance(text, str) else text
+    number = struct.pack("<Bf", 2 << 3 | 5, score)
+    return field(1, field(1, spelled) + number + bytes([3 << 3, kind]))
+
+
+UNK = piece("<unk>", 0.0, 2)
+GOOD = UNK + piece("▁") + piece("a")
+BPE = field(2, bytes([3 << 3, 2]))
+
+
+def charsmap(*units: int, texts: bytes = b"") -> bytes:
+    """A normalizer with a character map of these units."""
+    blob = struct.pack(f"<{len(units) + 1}I", 4 * len(units), *units) + texts
+    return field(3, field(2, blob))
+
+
+def unigram(**changes: Any) -> bytes:
+    """A `tokenizer.json` of a Unigram model."""
+    model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0]]}
+    return json.dumps({"version": "1.0", "added_tokens": [], "model": model | changes}).encode()
+
+
+BROKEN: dict[str, tuple[str, bytes, str]] = {
+    ".model: nothing": ("x.model", b"", "the file is empty"),
+    ".model: truncated in a piece": ("x.model", GOOD[:-3], "10 bytes should follow, but only 7"),
+    ".model: another file's magic": (
+        "x.model",
+        b"\x89PNG\r\n\x1a\n" + bytes(40),
+        "no tokenizer of a known format",
+    ),
+    ".model: a length past the end": (
+        "x.model",
+        GOOD + b"\x0a\xff\xff\xff\xff\x07a",
+        "byte 48: 2147483647 bytes should",
+    ),
+    ".model: a length of 2^63": (
+        "x.model",
+        GOOD + b"\x0a" + b"\xff" * 8 + b"\x7f",
+        "9223372036854775807 bytes should",
+    ),
+    ".model: a number without end": (
+        "x.model",
+        GOOD + b"\x0a" + b"\xff" * 12,
+        "more than ten bytes",
+    ),
+    ".model: a field number 0": ("x.model", GOOD + b"\x02\x00", "0 is not a field number"),
+    ".model: a group, which the format has not": ("x.model", GOOD + b"\x0b\x0c", "wire type 3"),
+    ".model: the same piece twice": ("x.model", GOOD + piece("a"), '"a" has two ids, 2 and 3'),
+    ".model: NaN": ("x.model", UNK + piece("a", float("nan")), "score of .a. is NaN"),
+    ".model: infinity": ("x.model", UNK + piece("a", float("inf")), "score of .a. is inf"),
+    ".model: two unknown pieces": ("x.model", GOOD + piece("u", 0, 2), "a second unknown piece"),
+    ".model: no unknown piece": ("x.model", piece("a"), "no piece is the unknown piece"),
+    ".model: an empty piece": ("x.model", GOOD + piece(""), "piece 3: it is empty"),
+    ".model: no UTF-8": ("x.model", GOOD + piece(b"\xff"), "UTF-8"),
+    ".model: a byte without byte_fallback": (
+        "x.model",
+        GOOD + piece("<0x41>", 0, 6),
+        "byte_fallback is off",
+    ),
+    ".model: byte_fallback without bytes": (
+        "x.model",
+        GOOD + field(2, b"\x98\x02\x01"),
+        "there is no piece .<0x00>",
+    ),
+    ".model: a map that leads to itself": (
+        "x.model",
+        GOOD + charsmap(0, 1 << 10 | 1),
+        "leads to itself",
+    ),
+    ".model: a map of absurd size": (
+        "x.model",
+        GOOD + field(3, field(2, struct.pack("<II", 0xFFFF_FFFC, 0))),
+        "should have 4294967292 bytes",
+    ),
+    ".model: a map that ends early": ("x.model", GOOD + field(3, field(2, b"\x08")), "ends before"),
+    ".model: BPE with NaN": ("x.model", UNK + piece("a", float("nan")) + BPE, "is NaN"),
+    "vocab.txt: nothing": ("vocab.txt", b"", "the file is empty"),
+    "vocab.txt: no UTF-8": ("vocab.txt", b"[UNK]\n\xff\xfe\n", "UTF-8"),
+    "vocab.txt: no unknown token": ("vocab.txt", b"a\nb\n##c\n", r"\[UNK\]"),
+    "vocab.txt: binary": ("vocab.txt", bytes(range(256)) * 4, "no tokenizer of a known format"),
+    "Unigram: no tokens": ("tokenizer.json", unigram(vocab=[]), "at least one token"),
+    "Unigram: truncated": ("tokenizer.json", unigram()[:-20], "not valid JSON"),
+    "Unigram: unk_id outside": ("tokenizer.json", unigram(unk_id=7), "unk_id 7 is none of the 2"),
+    "Unigram: unk_id negative": ("tokenizer.json", unigram(unk_id=-1), "unk_id"),
+    "Unigram: no score": ("tokenizer.json", unigram(vocab=[["a"]]), "a piece and its score"),
+    "Unigram: a score that is null": ("tokenizer.json", unigram(vocab=[["a", None]]), "its score"),
+    "Unigram: a score that is NaN": (
+        "tokenizer.json",
+        unigram(vocab=[["a", float("nan")]]),
+        "not valid JSON",
+    ),
+    "Unigram: a score of 1e999": (
+        "tokenizer.json",
+        unigram().replace(b"-1.0", b"-1e999"),
+        "out of range",
+    ),
+    "Unigram: a piece that is a number": ("tokenizer.json", unigram(vocab=[[1, 1.0]]), "piece"),
+    "Unigram: a map of absurd size": (
+        "tokenizer.json",
+        unigram().replace(
+            b'"added_tokens"',
+            b'"normalizer": {"type": "Precompiled", "precompiled_charsmap": "'
+            + base64.b64encode(b"\xfc\xff\xff\xff\0\0\0\0")
+            + b'"}, "added_tokens"',
+        ),
+        r"normalizer.*should have 4294967292 bytes",
+    ),
+    "Unigram: nested a million deep": (
+        "tokenizer.json",
+        b"[" * 1_000_000,
+        "no tokenizer of a known format",
+    ),
+}
+
+
+@pytest.mark.parametrize("row", BROKEN)
+def test_broken_files(row: str, tmp_path: Path) -> None:
+    name, content, expected = BROKEN[row]
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(JetonError, match=expected) as raised:
+        jeton.load(path)
+    assert isinstance(raised.value, FormatError), raised.value
+    assert name in str(raised.value)
+
+
+@pytest.mark.parametrize("content", [GOOD, GOOD + BPE, unigram()])
+def test_every_truncation(content: bytes, tmp_path: Path) -> None:
+    """A shorter file is refused, or is a whole file by itself."""
+    path = tmp_path / ("tokenizer.json" if content.startswith(b"{") else "x.model")
+    for length in range(len(content)):
+        path.write_bytes(content[:length])
+        try:
+            jeton.load(path).encode("a a")
+        except JetonError as error:
+            assert str(error)
+
+
+def test_vocab_txt_with_a_token_twice(tmp_path: Path) -> None:
+    """As in tokenizers, the later line counts."""
+    path = tmp_path / "vocab.txt"
+    path.write_bytes(b"[UNK]\n[CLS]\n[SEP]\na\nb\na\n")
+    tokenizers = pytest.importorskip("tokenizers")
+    judge = tokenizers.BertWordPieceTokenizer(str(path))
+    assert jeton.load(path).encode("a b") == judge.encode("a b", add_special_tokens=False).ids
