@@ -22,7 +22,16 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 import jeton
 from test_sentencepiece import OPTIONS, spans_agree, train
 
-__all__ = ["Differences", "Pair", "option_pairs", "real_pairs", "trained_pairs"]
+__all__ = [
+    "Differences",
+    "Pair",
+    "option_pairs",
+    "real_pairs",
+    "sentence_pieces",
+    "trained_pairs",
+    "unigrams",
+    "word_pieces",
+]
 
 #: Of this many texts, one is looked at closely: spans, pieces, n-best.
 STRIDE = 16
@@ -203,12 +212,12 @@ def option_pairs(folder: Path, count: int = 80) -> Iterator[Pair]:
 
 def trained_pairs(folder: Path, lines: Sequence[str]) -> Iterator[Pair]:
     """Models trained here on real text, with sentencepiece and with tokenizers."""
-    yield from _sentence_pieces(folder, lines)
-    yield from _word_pieces(folder, lines)
-    yield from _unigrams(folder, lines)
+    yield from sentence_pieces(folder, lines)
+    yield from word_pieces(folder, lines)
+    yield from unigrams(folder, lines)
 
 
-def _sentence_pieces(folder: Path, lines: Sequence[str]) -> Iterator[Pair]:
+def sentence_pieces(folder: Path, lines: Sequence[str]) -> Iterator[Pair]:
     shapes: list[dict[str, Any]] = [
         {},
         {"byte_fallback": True, "normalization_rule_name": "identity"},
@@ -244,7 +253,7 @@ def _sentence_pieces(folder: Path, lines: Sequence[str]) -> Iterator[Pair]:
         yield Pair("SentencePiece, real text", path.stem, path, sentence_piece)
 
 
-def _word_pieces(folder: Path, lines: Sequence[str]) -> Iterator[Pair]:
+def word_pieces(folder: Path, lines: Sequence[str]) -> Iterator[Pair]:
     normalizer: list[Any] = [
         normalizers.BertNormalizer(),
         normalizers.BertNormalizer(lowercase=False),
@@ -277,7 +286,7 @@ def _word_pieces(folder: Path, lines: Sequence[str]) -> Iterator[Pair]:
         yield Pair("WordPiece by tokenizers", path.stem, path, hugging_face)
 
 
-def _unigrams(folder: Path, lines: Sequence[str]) -> Iterator[Pair]:
+def unigrams(folder: Path, lines: Sequence[str]) -> Iterator[Pair]:
     normalizer: list[Any] = [
         None,
         normalizers.NFKC(),
