@@ -254,7 +254,7 @@ impl Lines {
     pub fn count(&self, counter: &mut WordCounter) -> Result<()> {
         let Self { block, file } = self;
         let Some(field) = &file.field else {
-            return counter.count_lines(&block.text, |line, _| Ok(line.into()));
+            return counter.count_text_lines(&block.text);
         };
         counter.count_lines(&block.text, |line, at| {
             json_lines::text(line, field).map_err(|error| {

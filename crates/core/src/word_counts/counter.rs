@@ -15,10 +15,10 @@ use rayon::prelude::*;
 
 use super::budget::{Fit, MemoryBudget};
 use super::spill::Spill;
-use super::stages::{FirstStages, Shortcut, is_blank};
+use super::stages::{FirstStages, Shortcut, is_blank, lines_alike};
 use super::table::{self, Entry, Table, pieces};
 use super::{Gathered, WordCounts};
-use crate::compiled::Scanner;
+use crate::compiled::{Scanner, Splitter};
 use crate::error::Result;
 
 /// What is counted, and within which bounds.
@@ -139,6 +139,46 @@ impl WordCounter {
         })
     }
 
+    /// Counts the words of the lines of `block`, each of which is a text with its newline.
+    ///
+    /// # Errors
+    /// As [`count`](Self::count).
+    pub fn count_text_lines(&mut self, block: &str) -> Result<()> {
+        let splitter = match &self.stages.shortcut {
+            _ if !self.stages.added_tokens_stay_in_lines() => None,
+            Shortcut::Splitter(splitter @ Splitter::Scanner(_)) => Some(Some(splitter)),
+            Shortcut::Blanks => Some(None),
+            _ => None,
+        };
+        let Some(splitter) = splitter else {
+            return self.count_lines(block, |line, _| Ok(line.into()));
+        };
+        let place = self.place;
+        self.place += places(&block);
+        parts_of_lines(block).into_par_iter().try_for_each(|part| {
+            let (offset, text) = (part.start, &block[part]);
+            for between in self.stages.parts(text)? {
+                let place = place + PLACES_PER_BYTE * (offset + between.start) as u64;
+                let mut text = &text[between];
+                self.with_worker(|worker| {
+                    let Some(splitter) = splitter else {
+                        worker.count_stretches(text, place);
+                        return Ok(());
+                    };
+                    let mut place = place;
+                    while !text.is_empty() {
+                        let (lines, rest) = text.split_at(lines_alike(text.as_bytes()));
+                        worker.split(splitter, lines, place)?;
+                        place += PLACES_PER_BYTE * lines.len() as u64;
+                        text = rest;
+                    }
+                    Ok(())
+                })?;
+            }
+            Ok(())
+        })
+    }
+
     /// Counts the words of the texts that `text_of` finds in the lines of `block`; it is told, too,
     /// where in the block a line begins. A line has its newline.
     ///
@@ -151,17 +191,9 @@ impl WordCounter {
         block: &'b str,
         text_of: impl Fn(&'b str, usize) -> Result<Cow<'b, str>> + Sync,
     ) -> Result<()> {
-        let mut parts = Vec::new();
-        let mut start = 0;
-        while start < block.len() {
-            let near = block.as_bytes().get(start + PART..).unwrap_or(&[]);
-            let newline = near.iter().position(|&byte| byte == b'\n');
-            let end = newline.map_or(block.len(), |at| start + PART + at + 1);
-            parts.push(std::mem::replace(&mut start, end)..end);
-        }
         let place = self.place;
         self.place += places(&block);
-        parts.into_par_iter().try_for_each(|part| {
+        parts_of_lines(block).into_par_iter().try_for_each(|part| {
             let mut at = part.start;
             for line in block[part].split_inclusive('\n') {
                 let text = text_of(line, at)?;
@@ -181,21 +213,12 @@ impl WordCounter {
             Shortcut::Splitter(splitter) => &|part| {
                 let place = place + part.start as u64;
                 let text = &text[part];
-                self.with_worker(|Worker { scanner, table }| {
-                    splitter.split(scanner, text, |offset, length, starts| {
-                        table.add_stretch(text, place, (offset, length), starts);
-                    })
-                })
+                self.with_worker(|worker| worker.split(splitter, text, place))
             },
             Shortcut::Blanks => &|part| {
                 let place = place + PLACES_PER_BYTE * part.start as u64;
-                self.with_worker(|Worker { table, .. }| {
-                    let mut start = 0;
-                    for word in text[part].as_bytes().split(|&byte| is_blank(byte)) {
-                        let place = place + PLACES_PER_BYTE * start;
-                        table.add(word, Entry { count: 1, place });
-                        start += word.len() as u64 + 1;
-                    }
+                self.with_worker(|worker| {
+                    worker.count_stretches(&text[part], place);
                     Ok(())
                 })
             },
@@ -391,6 +414,19 @@ impl Batch {
     }
 }
 
+/// Whole lines, about [`PART`] bytes of them at a time.
+fn parts_of_lines(block: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while start < block.len() {
+        let near = block.as_bytes().get(start + PART..).unwrap_or(&[]);
+        let newline = near.iter().position(|&byte| byte == b'\n');
+        let end = newline.map_or(block.len(), |at| start + PART + at + 1);
+        parts.push(std::mem::replace(&mut start, end)..end);
+    }
+    parts
+}
+
 /// How many places a text has.
 fn places<T: AsRef<str>>(text: &T) -> u64 {
     PLACES_PER_BYTE * (text.as_ref().len() as u64 + 1)
@@ -403,6 +439,24 @@ struct Worker {
 }
 
 impl Worker {
+    /// Counts the words that a splitter makes of a text.
+    fn split(&mut self, splitter: &Splitter, text: &str, place: u64) -> Result<()> {
+        let Self { scanner, table } = self;
+        splitter.split(scanner, text, |offset, length, starts| {
+            table.add_stretch(text, place, (offset, length), starts);
+        })
+    }
+
+    /// Counts the stretches of a text between blanks.
+    fn count_stretches(&mut self, text: &str, place: u64) {
+        let mut start = 0;
+        for word in text.as_bytes().split(|&byte| is_blank(byte)) {
+            let place = place + PLACES_PER_BYTE * start;
+            self.table.add(word, Entry { count: 1, place });
+            start += word.len() as u64 + 1;
+        }
+    }
+
     /// Counts the words that all stages make of a text which occurs so often, the first time there.
     fn stage(&mut self, stages: &FirstStages, text: &str, mut entry: Entry) -> Result<()> {
         let table = &mut self.table;

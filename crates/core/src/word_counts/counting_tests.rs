@@ -272,3 +272,35 @@ fn long_words_are_cut_between_characters() {
     assert_eq!(rows, [("ééé", 1), ("éé", 1), ("abc", 2), ("def", 1)]);
     assert_eq!(counted.cut, 2);
 }
+
+#[test]
+fn lines_together_are_lines_one_by_one() {
+    let mut numbers = Numbers(4);
+    for (normalizer, pre_tokenizer) in pipelines() {
+        for specials in [
+            vec![],
+            vec![special("<s>", false)],
+            vec![special("a", true)],
+        ] {
+            let stages =
+                FirstStages::new(specials, normalizer.clone(), Some(pre_tokenizer.clone()))
+                    .unwrap();
+            for _ in 0..60 {
+                let text = numbers
+                    .texts()
+                    .concat()
+                    .replace("Word", "Word.\nand\n")
+                    .replace("!?", "!?\nso");
+                let lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+                let mut counter = plain(stages.clone());
+                counter.count_text_lines(&text).unwrap();
+                let options = CountingOptions::default();
+                assert_eq!(
+                    counter.finish().unwrap(),
+                    counted(&stages, &options, &lines),
+                    "{text:?}"
+                );
+            }
+        }
+    }
+}

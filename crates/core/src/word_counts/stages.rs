@@ -101,6 +101,15 @@ impl FirstStages {
         self.added_tokens.finds_nothing(&SpecialPolicy::Allow)
     }
 
+    /// Whether the lines of a text may be looked at together for added tokens: none reaches over the
+    /// end of a line, and none looks beyond itself.
+    pub(super) fn added_tokens_stay_in_lines(&self) -> bool {
+        self.added_tokens.list().iter().all(|token| {
+            let looks_around = token.lstrip || token.rstrip || token.single_word;
+            !looks_around && !token.normalized && !token.content.contains('\n')
+        })
+    }
+
     /// The parts of `text` that lie between added tokens, not normalized.
     pub(super) fn parts(&self, text: &str) -> Result<Vec<Range<usize>>> {
         if self.no_added_tokens() {
@@ -132,6 +141,25 @@ impl FirstStages {
 /// them or makes them spaces, and no character composes with one or moves across one.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
+}
+
+/// How many bytes the first lines of `text` have that may be cut as one text: each but the last ends
+/// after something that is no white space and before a letter, and between those pieces part however
+/// the text around them goes on.
+pub(super) fn lines_alike(text: &[u8]) -> usize {
+    let mut start = 0;
+    loop {
+        let Some(at) = text[start..].iter().position(|&byte| byte == b'\n') else {
+            return text.len();
+        };
+        let (newline, end) = (start + at, start + at + 1);
+        let parts =
+            |before: u8, after: u8| before.is_ascii_graphic() && after.is_ascii_alphabetic();
+        match (newline.checked_sub(1), text.get(end)) {
+            (Some(before), Some(&after)) if parts(text[before], after) => start = end,
+            _ => return end,
+        }
+    }
 }
 
 /// Whether a normalizer does to a text what it does to each stretch between blanks, and leaves

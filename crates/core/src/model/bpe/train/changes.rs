@@ -3,7 +3,10 @@
 //! Summed up by neighbour, so that the tables of pairs are touched once for each distinct
 //! neighbour and not once for each occurrence.
 
-use super::words::{NONE, merge_in_word};
+use super::words::{NONE, merge_in_word, prefetch};
+
+/// How many words ahead memory is asked for: about what is done while it comes.
+const AHEAD: usize = 12;
 
 /// One neighbour on one side.
 #[derive(Clone, Copy)]
@@ -117,7 +120,10 @@ impl Changes {
         id: u32,
     ) {
         let Self { left, right } = self;
-        for &word in words {
+        for (at, &word) in words.iter().enumerate() {
+            if let Some(&later) = words.get(at + AHEAD) {
+                prefetch(row, (later - offset) as usize);
+            }
             let row = &mut row[(word - offset) as usize..];
             // What stands before a new token loses and wins at once. What stands after it, too;
             // but twice the new token is one pair, whichever side it is seen from.

@@ -44,6 +44,21 @@ impl Words {
     }
 }
 
+/// Asks for the memory of the word that begins at `start`, to have it at hand soon.
+#[inline(always)]
+pub(super) fn prefetch(row: &[u32], start: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if start < row.len() {
+        // SAFETY: the address is inside the row; prefetching has no other precondition.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch(row.as_ptr().add(start).cast(), _MM_HINT_T0);
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (row, start);
+}
+
 fn count_of(head: &[u32]) -> i64 {
     (u64::from(head[1]) | u64::from(head[2]) << 32) as i64
 }
@@ -62,8 +77,10 @@ pub(in crate::model) fn merge_in_word(
     let (head, rest) = row.split_at_mut(HEAD);
     let count = count_of(head);
     let symbols = &mut rest[..head[0] as usize];
-    let mut written = 0;
-    let mut read = 0;
+    // Up to the first merge, everything stays where it is.
+    let first = symbols.windows(2).position(|symbols| symbols == [a, b]);
+    let Some(mut read) = first else { return };
+    let mut written = read;
     while read < symbols.len() {
         if symbols[read] != a || symbols.get(read + 1) != Some(&b) {
             symbols[written] = symbols[read];
