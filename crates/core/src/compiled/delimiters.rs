@@ -118,27 +118,22 @@ impl Delimiters {
                 true => !spaces & (space_before | alone_before | alone),
                 false => spaces & !space_before | alone | alone_before,
             } & valid;
-            let mut ends = match self.dropped {
-                true => (spaces | alone | alone_before) & !space_before & valid,
-                false => starts,
-            };
+            let ends = (spaces | alone | alone_before) & !space_before & valid;
             if at == start && !self.dropped {
                 starts &= !1;
-                ends = starts;
             }
-            while starts != 0 {
-                chunks.starts[begun] = at + starts.trailing_zeros() as usize;
-                starts &= starts - 1;
-                begun += 1;
-            }
-            while ends != 0 {
-                chunks.ends[ended] = at + ends.trailing_zeros() as usize;
-                ends &= ends - 1;
-                ended += 1;
+            begun = write(starts, at, &mut chunks.starts, begun);
+            if self.dropped {
+                ended = write(ends, at, &mut chunks.ends, ended);
             }
             at += BLOCK;
             blocks += 1;
             if blocks == BLOCKS || at >= text.len() {
+                if !self.dropped {
+                    // Each chunk ends where the next begins.
+                    ended = begun - 1;
+                    chunks.ends[..ended].copy_from_slice(&chunks.starts[1..begun]);
+                }
                 if at >= text.len() && ended < begun {
                     chunks.ends[ended] = text.len();
                     ended += 1;
@@ -162,6 +157,20 @@ impl Default for Chunks {
             ends: [0; MOST],
         }
     }
+}
+
+/// Writes `base + i` behind the first `count` of `places` for each bit `i` of `mask`; returns how
+/// many there are then.
+#[inline(always)]
+fn write(mask: u64, base: usize, places: &mut [usize; MOST], count: usize) -> usize {
+    let mut rest = mask;
+    let mut next = count;
+    while rest != 0 {
+        places[next] = base + rest.trailing_zeros() as usize;
+        rest &= rest - 1;
+        next += 1;
+    }
+    next
 }
 
 /// Which bytes of a block are in `set`.

@@ -237,3 +237,45 @@ impl Call<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worked_example() {
+        let mut stages = Stages::of_model(Model::WordLevel(crate::model::WordLevel::new(
+            crate::model::Vocab::new([("[UNK]", 0)]).unwrap(),
+            "[UNK]",
+        )));
+        stages.normalizer = Some(Normalizer::Bert {
+            clean_text: true,
+            handle_chinese_chars: true,
+            strip_accents: None,
+            lowercase: true,
+        });
+        stages.pre_tokenizer = Some(PreTokenizer::Bert);
+        let local = Local::new(&stages).unwrap();
+        let text = "Wörter, 漢字!";
+        let mut words = Vec::new();
+        let visit = |starts: &[usize], ends: &[usize]| -> Result<()> {
+            words.extend(
+                starts
+                    .iter()
+                    .zip(ends)
+                    .map(|(&start, &end)| &text[start..end]),
+            );
+            Ok(())
+        };
+        let mut chunks = super::super::delimiters::Chunks::default();
+        local
+            .delimiters
+            .chunks(text.as_bytes(), 0, &mut chunks, visit)
+            .unwrap();
+        assert_eq!(words, ["Wörter", ",", "漢字", "!"]);
+        assert_eq!(local.around.part_end("漢字".as_bytes(), 0, 6), 3);
+        let mut ids = Vec::new();
+        local.encode(&stages, text, &mut ids).unwrap();
+        assert_eq!(ids, [0; 5]);
+    }
+}

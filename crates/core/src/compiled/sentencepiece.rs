@@ -157,6 +157,7 @@ impl SentencePiece {
             model,
             normalizer,
             words,
+            gathered: Gathered::default(),
             normalized: String::new(),
             key: Vec::new(),
         };
@@ -191,7 +192,8 @@ struct Call<'c, V> {
     model: &'c model::SentencePiece,
     normalizer: &'c SentencePieceNormalizer,
     words: &'c mut WordCache,
-    /// Room for normalized text and for keys.
+    /// Room for tokens, for normalized text and for keys.
+    gathered: Gathered,
     normalized: String,
     key: Vec<u8>,
 }
@@ -216,6 +218,16 @@ impl Default for Gathered {
 }
 
 impl Gathered {
+    /// None yet, with the room that there is.
+    fn take(&mut self) -> Self {
+        let mut ids = std::mem::take(&mut self.ids);
+        ids.clear();
+        Self {
+            ids,
+            ..Self::default()
+        }
+    }
+
     /// Whether they are the same anywhere, and so few that an entry of the cache has room for them;
     /// the parts of other chunks are remembered one by one.
     fn fits(&self) -> bool {
@@ -261,6 +273,7 @@ impl<'c, V> Call<'c, V> {
             model,
             normalizer,
             words,
+            gathered,
             normalized,
             key,
             ..
@@ -271,6 +284,7 @@ impl<'c, V> Call<'c, V> {
             model,
             normalizer,
             words,
+            gathered,
             normalized,
             key,
         }
@@ -300,11 +314,10 @@ impl<'c, V> Call<'c, V> {
         &self.compiled.delimiters
     }
 
-    /// Whether a chunk that the character map leaves as it is ends in a space.
+    /// Whether a chunk that the character map leaves as it is ends in a space, and more spaces may
+    /// follow. Behind a chunk of nothing but spaces there is no space.
     fn ends_open(&self, chunk: &[u8]) -> bool {
-        let last = chunk.last();
         chunk.ends_with(SPACE.as_bytes())
-            || last.is_none_or(|last| self.delimiters().is_space(*last))
     }
 
     /// Whether the character map leaves a chunk as it is, spaces apart.
@@ -347,7 +360,7 @@ impl<'c, V> Call<'c, V> {
             .iter()
             .take_while(|byte| self.delimiters().is_space(**byte))
             .count();
-        let mut gathered = Gathered::default();
+        let mut gathered = self.gathered.take();
         let (mut part, mut from) = (start, start + spaces);
         while part < end {
             let next = match end - part <= SHORT {
@@ -371,6 +384,7 @@ impl<'c, V> Call<'c, V> {
         if gathered.fits() && end - start <= LONG {
             self.words.insert(&bytes[start..end], &gathered.ids);
         }
+        self.gathered = gathered;
     }
 
     /// Adds the tokens of a part to `ids`, if they are known.
@@ -390,7 +404,8 @@ impl<'c, V> Call<'c, V> {
         let first = gathered.ids.len();
         let anywhere = self.solver.solve(part, &mut gathered.ids, sink);
         // A part that ends in a space is not to be taken for a chunk, whose next may begin in one.
-        let kept = key.len() <= LONGEST && !part.ends_with(SPACE);
+        let kept = key.len() <= LONGEST
+            && (!part.ends_with(SPACE) || key.iter().all(|byte| self.delimiters().is_space(*byte)));
         match anywhere {
             true if kept => self.words.insert(key, &gathered.ids[first..]),
             true => {}
@@ -427,7 +442,7 @@ impl<'c, V> Call<'c, V> {
         let new = normalized.as_bytes();
         let spaces = new.len() - normalized.trim_start_matches(SPACE).len();
         let whole = longer - start <= LONG;
-        let mut gathered = Gathered::default();
+        let mut gathered = self.gathered.take();
         let (mut part, mut from) = (0, spaces);
         let mut key = std::mem::take(&mut self.key);
         while part < new.len() {
@@ -448,6 +463,7 @@ impl<'c, V> Call<'c, V> {
         if gathered.fits() && whole && !open {
             self.words.insert(&bytes[start..longer], &gathered.ids);
         }
+        self.gathered = gathered;
         longer
     }
 

@@ -90,24 +90,56 @@ impl Splitter {
             Self::Matches(regex) => (regex, false),
             Self::Isolated(regex) => (regex, true),
         };
-        let mut piece = |start: usize, end: usize| {
-            if start < end {
-                visit(start, end - start, &[1]);
-            }
-        };
+        let mut stretch = Stretch::default();
         let mut done = 0;
         for found in regex.matches(text) {
             let found = found?;
             if keeps_gaps {
-                piece(done, found.start);
+                stretch.piece(done, found.start, &mut visit);
             }
             done = found.end;
-            piece(found.start, found.end);
+            stretch.piece(found.start, found.end, &mut visit);
         }
         if keeps_gaps {
-            piece(done, text.len());
+            stretch.piece(done, text.len(), &mut visit);
         }
+        stretch.give(&mut visit);
         Ok(())
+    }
+}
+
+/// Pieces side by side, as an engine finds them one by one.
+#[derive(Default)]
+struct Stretch {
+    start: usize,
+    end: usize,
+    /// Which bytes begin a piece.
+    bits: Vec<u64>,
+}
+
+impl Stretch {
+    /// About how many bytes are gathered before they are given away.
+    const LENGTH: usize = 4 << 10;
+
+    fn piece(&mut self, start: usize, end: usize, visit: &mut impl FnMut(usize, usize, &[u64])) {
+        if start >= end {
+            return;
+        }
+        if start != self.end || self.end - self.start > Self::LENGTH {
+            self.give(visit);
+            (self.start, self.end) = (start, start);
+        }
+        let at = start - self.start;
+        self.bits.resize(at / 64 + 1, 0);
+        self.bits[at / 64] |= 1 << (at % 64);
+        self.end = end;
+    }
+
+    fn give(&mut self, visit: &mut impl FnMut(usize, usize, &[u64])) {
+        if self.start < self.end {
+            visit(self.start, self.end - self.start, &self.bits);
+        }
+        self.bits.clear();
     }
 }
 

@@ -234,3 +234,40 @@ impl<S: Few> Solver<Summing<'_, S>> for Viterbi<'_> {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::sentencepiece::{
+        Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+    };
+
+    fn wins_clearly(ab: f32, text: &str) -> bool {
+        let pieces = vec![
+            Piece::new("<unk>", 0.0, PieceKind::Unknown),
+            Piece::new("a", -1.0, PieceKind::Normal),
+            Piece::new("b", -1.0, PieceKind::Normal),
+            Piece::new("ab", ab, PieceKind::Normal),
+        ];
+        let trainer = TrainerSpec {
+            algorithm: Algorithm::Unigram,
+            ..TrainerSpec::default()
+        };
+        let proto = ModelProto::new(pieces, trainer, NormalizerSpec::default());
+        let model = SentencePiece::new(proto).unwrap();
+        let scores = Scores::new(&model);
+        Viterbi::new(&model, &scores).clear_winner(text, &mut Vec::new())
+    }
+
+    #[test]
+    fn worked_example() {
+        assert!(!wins_clearly(-2.0, "ab"));
+        assert!(wins_clearly(-2.0, "ba"));
+        // Two characters: four times 1/256.
+        assert!(!wins_clearly(-2.0 + 3.9 / 256.0, "ab"));
+        assert!(wins_clearly(-2.0 + 4.1 / 256.0, "ab"));
+        assert!(wins_clearly(-2.0 - 4.1 / 256.0, "ab"));
+        // Text of which the sum may change by too much.
+        assert!(!wins_clearly(-1.5, &"ab".repeat(200)));
+    }
+}
