@@ -1,12 +1,15 @@
 //! A tokenizer: the stages in order. The only file that knows the order.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde::{Deserialize, Serialize};
 
 use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
 use crate::compiled::{Compiled, Count, Sink};
-use crate::decoder::{Decoder, Invalid};
+use crate::decoder::{Decoder, Invalid, Surfaces};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
+use crate::lazy::Lazy;
 use crate::model::bpe::Alphabet;
 use crate::model::{Model, Sampler, Sampling, SentencePiece, Token};
 use crate::normalizer::Normalizer;
@@ -62,7 +65,13 @@ pub struct Tokenizer {
     /// What the post-processor puts around the ids of one text, without special tokens and with
     /// them; none where that is not all it does.
     frames: [Option<Frame>; 2],
+    /// The texts of tokens for decoding, once so many ids were decoded that they pay.
+    surfaces: Lazy<Option<Surfaces>>,
+    decoded: AtomicUsize,
 }
+
+/// How many ids are decoded one by one before the texts of all tokens are computed.
+const BEFORE_SURFACES: usize = 1 << 10;
 
 /// What may vary from one call of encoding to the next.
 #[derive(Clone, Debug, Default)]
@@ -103,6 +112,8 @@ impl Tokenizer {
             frames: [false, true].map(|add| frame(stages.post_processor.as_ref(), add)),
             stages,
             added_tokens,
+            surfaces: Lazy::new(),
+            decoded: AtomicUsize::new(0),
         })
     }
 
@@ -410,23 +421,99 @@ impl Tokenizer {
                 .is_some_and(|token| token.special)
     }
 
-    /// ids ─▶ token bytes ─ decoder ─▶ text
+    /// As [`Tokenizer::decode`], appended to `text` as bytes, in which what is not UTF-8 may still be
+    /// as it was; without `replace` it is kept for certain, as by [`Tokenizer::decode_bytes`].
+    ///
+    /// # Errors
+    /// An id that stands for no token.
+    pub fn decode_into(
+        &self,
+        ids: &[u32],
+        skip_special_tokens: bool,
+        replace: bool,
+        text: &mut Vec<u8>,
+    ) -> Result<()> {
+        let invalid = match replace {
+            true => Invalid::Replace,
+            false => Invalid::Keep,
+        };
+        let Some(surfaces) = self.surfaces(ids.len()) else {
+            text.extend(self.decode_by_stages(ids, skip_special_tokens, invalid)?);
+            return Ok(());
+        };
+        if let Some(position) = ids.iter().position(|&id| !surfaces.has(id)) {
+            self.known_input(ids[position], position)?;
+        }
+        let kept: Vec<u32>;
+        let mut ids = ids;
+        if skip_special_tokens && ids.iter().any(|&id| surfaces.is_special(id)) {
+            let ordinary = ids.iter().copied().filter(|&id| !surfaces.is_special(id));
+            kept = ordinary.collect();
+            ids = &kept;
+        }
+        let token = |id| self.decoder_input(id).unwrap_or_default();
+        surfaces.decode(self.stages.decoder.as_ref(), token, ids, invalid, text)
+    }
+
+    /// The texts of tokens, if `count` ids more make them pay, and the decoder is one with such.
+    fn surfaces(&self, count: usize) -> Option<&Surfaces> {
+        if self.surfaces.made().is_none()
+            && self.decoded.fetch_add(count, Ordering::Relaxed) + count < BEFORE_SURFACES
+        {
+            return None;
+        }
+        let make = || {
+            let ids = self.max_id().map_or(0, |max| max as usize + 1);
+            // Ids with large gaps would make a large table of nothing.
+            if ids > 4 * self.stages.model.vocab().len() + (1 << 16) {
+                return None;
+            }
+            let tokens = (0..ids as u32).map(|id| {
+                let token = self.decoder_input(id)?;
+                Some((token, self.decodes_as_special(id, token)))
+            });
+            Surfaces::new(self.stages.decoder.as_ref(), &tokens.collect::<Vec<_>>())
+        };
+        self.surfaces.get(make).as_ref()
+    }
+
+    /// What the decoder gets for an id.
+    fn decoder_input(&self, id: u32) -> Option<&[u8]> {
+        match self.added_tokens.decoder_input(id) {
+            Some(content) => Some(content.as_bytes()),
+            None => self.token_bytes(id),
+        }
+    }
+
+    /// What the decoder gets for the id at a position of a text.
+    fn known_input(&self, id: u32, position: usize) -> Result<&[u8]> {
+        self.decoder_input(id).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Lookup,
+                format!("id {id} at position {position} stands for no token"),
+            )
+        })
+    }
+
     fn decode_with(&self, ids: &[u32], skip_special: bool, invalid: Invalid) -> Result<Vec<u8>> {
+        let mut text = Vec::with_capacity(5 * ids.len());
+        self.decode_into(ids, skip_special, invalid == Invalid::Replace, &mut text)?;
+        Ok(text)
+    }
+
+    /// ids ─▶ token bytes ─ decoder ─▶ text
+    pub(crate) fn decode_by_stages(
+        &self,
+        ids: &[u32],
+        skip_special: bool,
+        invalid: Invalid,
+    ) -> Result<Vec<u8>> {
         let mut tokens = Vec::with_capacity(ids.len());
         for (position, &id) in ids.iter().enumerate() {
-            let token = match self.added_tokens.decoder_input(id) {
-                Some(content) => content.as_bytes(),
-                None => self.token_bytes(id).ok_or_else(|| {
-                    Error::new(
-                        ErrorKind::Lookup,
-                        format!("id {id} at position {position} stands for no token"),
-                    )
-                })?,
-            };
-            if skip_special && self.decodes_as_special(id, token) {
-                continue;
+            let token = self.known_input(id, position)?;
+            if !(skip_special && self.decodes_as_special(id, token)) {
+                tokens.push(token.to_vec());
             }
-            tokens.push(token.to_vec());
         }
         match &self.stages.decoder {
             Some(decoder) => Ok(decoder.decode(tokens, invalid)?.concat()),

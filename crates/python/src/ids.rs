@@ -3,8 +3,11 @@
 //! Look here for what `decode` accepts: any iterable of ints, numpy integers included, and numpy
 //! arrays of any integer type with one axis.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use numpy::{Element, PyArray1, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyOverflowError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 
@@ -15,11 +18,7 @@ const EXPECTED: &str = "an iterable of ints or a numpy array of integers";
 /// The ids of the argument called `name`.
 pub fn ids(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vec<u32>> {
     if let Ok(list) = value.cast::<PyList>() {
-        return list
-            .iter()
-            .enumerate()
-            .map(|(i, item)| id_at(name, i, &item))
-            .collect();
+        return ids_of_list(name, list);
     }
     if let Ok(tuple) = value.cast::<PyTuple>() {
         return tuple
@@ -35,7 +34,7 @@ pub fn ids(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vec<u32>> {
         return Err(wrong_type(name, EXPECTED, value));
     }
     // Only something that came from numpy can be an array, so numpy is not imported to find out.
-    if value.hasattr("__array_interface__")?
+    if is_numpy_imported(value.py())?
         && let Ok(array) = value.cast::<PyUntypedArray>()
     {
         return ids_of_array(name, array);
@@ -47,6 +46,42 @@ pub fn ids(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vec<u32>> {
         .enumerate()
         .map(|(i, item)| id_at(name, i, &item?))
         .collect()
+}
+
+/// The ids of a list. What `int`s hold is read without a call of theirs; anything else may run
+/// Python, which may change the list.
+fn ids_of_list(name: &str, list: &Bound<'_, PyList>) -> Outcome<Vec<u32>> {
+    let mut ids = Vec::with_capacity(list.len());
+    while ids.len() < list.len() {
+        let at = ids.len();
+        // SAFETY: the place exists, and the reference is borrowed from a list that nothing changes
+        // while it is read: the GIL is held, and reading an exact int runs no Python.
+        let exact = unsafe {
+            let item = ffi::PyList_GET_ITEM(list.as_ptr(), at as ffi::Py_ssize_t);
+            (ffi::PyLong_CheckExact(item) != 0).then(|| {
+                let value = ffi::PyLong_AsLongLong(item);
+                if value == -1 {
+                    ffi::PyErr_Clear();
+                }
+                u32::try_from(value).ok()
+            })
+        };
+        ids.push(match exact {
+            Some(Some(id)) => id,
+            _ => id_at(name, at, &list.get_item(at)?)?,
+        });
+    }
+    Ok(ids)
+}
+
+/// Whether anything can be a numpy array.
+fn is_numpy_imported(py: Python<'_>) -> PyResult<bool> {
+    static IMPORTED: AtomicBool = AtomicBool::new(false);
+    if !IMPORTED.load(Ordering::Relaxed) {
+        let modules = py.import("sys")?.getattr("modules")?;
+        IMPORTED.store(modules.contains("numpy")?, Ordering::Relaxed);
+    }
+    Ok(IMPORTED.load(Ordering::Relaxed))
 }
 
 /// The id of the argument that `name` says the name of.
@@ -98,6 +133,11 @@ fn ids_of_array(name: &str, array: &Bound<'_, PyUntypedArray>) -> Outcome<Vec<u3
             })
         };
         Some(array.as_array().iter().enumerate().map(convert).collect())
+    }
+    if let Ok(array) = array.cast::<PyArray1<u32>>()
+        && let Ok(ids) = array.to_vec()
+    {
+        return Ok(ids);
     }
     of::<u32>(name, array, Some)
         .or_else(|| of::<i64>(name, array, |id| u32::try_from(id).ok()))

@@ -12,7 +12,7 @@ use jeton_core::batch;
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
 use jeton_core::model::{Sampler, Sampling};
 use jeton_core::pre_tokenizer::named;
-use jeton_core::{EncodeOptions, Error, ErrorKind, OnInvalid};
+use jeton_core::{EncodeOptions, Error, ErrorKind};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -51,6 +51,19 @@ impl From<jeton_core::Tokenizer> for Tokenizer {
 thread_local! {
     /// Where the ids of short texts go before they become Python objects.
     static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
+    /// Where texts go before they become Python objects.
+    static TEXT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// As [`with_buffer`], for bytes.
+fn with_text_buffer<R>(body: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+    let mut bytes = TEXT.take();
+    bytes.clear();
+    let result = body(&mut bytes);
+    if bytes.capacity() <= 1 << 20 {
+        TEXT.set(bytes);
+    }
+    result
 }
 
 /// Gives `body` a buffer that is used again, empty.
@@ -73,26 +86,6 @@ impl Tokenizer {
     ) -> Outcome<EncodeOptions> {
         let model = &self.core.stages().model;
         options::encode_options(model, special, add_special_tokens, drawing)
-    }
-
-    /// The text of ids, or the bytes where what is not UTF-8 in them is for Python to deal with.
-    fn decode_ids(
-        &self,
-        ids: &[u32],
-        skip_special_tokens: bool,
-        errors: &str,
-    ) -> jeton_core::Result<Decoded> {
-        match errors {
-            "replace" => self
-                .core
-                .decode(ids, skip_special_tokens, OnInvalid::Replace)
-                .map(Decoded::Text),
-            _ => {
-                let bytes = self.core.decode_bytes(ids, skip_special_tokens)?;
-                Ok(String::from_utf8(bytes)
-                    .map_or_else(|error| Decoded::Bytes(error.into_bytes()), Decoded::Text))
-            }
-        }
     }
 
     /// Appends the ids of a text to `ids`.
@@ -406,11 +399,19 @@ impl Tokenizer {
         guard(py, || {
             let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
             let ids = ids("ids", token_ids)?;
-            let decoded = match ids.len() < pool::WITHOUT_GIL / 4 {
-                true => self.decode_ids(&ids, skip_special_tokens, errors)?,
-                false => py.detach(|| self.decode_ids(&ids, skip_special_tokens, errors))?,
-            };
-            text_of(py, decoded, errors)
+            with_text_buffer(|bytes| {
+                let replace = errors == "replace";
+                match ids.len() < pool::WITHOUT_GIL {
+                    true => self
+                        .core
+                        .decode_into(&ids, skip_special_tokens, replace, bytes)?,
+                    false => py.detach(|| {
+                        self.core
+                            .decode_into(&ids, skip_special_tokens, replace, bytes)
+                    })?,
+                }
+                text_of(py, bytes, errors)
+            })
         })
     }
 
@@ -451,13 +452,16 @@ impl Tokenizer {
                 &rows,
                 |ids| 4 * ids.len(),
                 |row, ids| {
-                    self.decode_ids(ids, skip_special_tokens, errors)
-                        .map_err(|error| error.at(format!("batch[{row}]")))
+                    let mut bytes = Vec::with_capacity(5 * ids.len());
+                    self.core
+                        .decode_into(ids, skip_special_tokens, errors == "replace", &mut bytes)
+                        .map_err(|error| error.at(format!("batch[{row}]")))?;
+                    Ok(bytes)
                 },
             )?;
             let texts = decoded
                 .into_iter()
-                .map(|bytes| text_of(py, bytes, errors))
+                .map(|bytes| text_of(py, &bytes, errors))
                 .collect::<Outcome<Vec<_>>>()?;
             Ok(PyList::new(py, texts)?)
         })
@@ -608,20 +612,17 @@ fn with_texts<R: Send>(
     Ok(done.map_err(|(row, error)| error.at(format!("texts[{row}]")))?)
 }
 
-/// What decoding gives.
-enum Decoded {
-    Text(String),
-    /// Not UTF-8.
-    Bytes(Vec<u8>),
-}
-
 /// Decoded text; `errors` is as in `bytes.decode`.
-fn text_of<'py>(py: Python<'py>, decoded: Decoded, errors: &str) -> Outcome<Bound<'py, PyString>> {
-    match decoded {
-        Decoded::Text(text) => Ok(PyString::new(py, &text)),
-        Decoded::Bytes(bytes) if errors == "strict" => Err(Failure::NotText(bytes)),
-        Decoded::Bytes(bytes) => {
-            let text = PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors))?;
+fn text_of<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> Outcome<Bound<'py, PyString>> {
+    // Python finds out while it copies whether the bytes are UTF-8.
+    if let Ok(text) = PyString::from_bytes(py, bytes) {
+        return Ok(text);
+    }
+    match errors {
+        "replace" => Ok(PyString::new(py, &String::from_utf8_lossy(bytes))),
+        "strict" => Err(Failure::NotText(bytes.to_vec())),
+        _ => {
+            let text = PyBytes::new(py, bytes).call_method1("decode", ("utf-8", errors))?;
             Ok(text.cast_into::<PyString>().map_err(PyErr::from)?)
         }
     }

@@ -12,9 +12,11 @@ use crate::pattern::SearchPattern;
 mod byte_fallback;
 mod byte_level;
 mod sentencepiece;
+mod surfaces;
 mod text;
 
 pub use sentencepiece::{LeadingSpaces, SentencePieceDecoder};
+pub(crate) use surfaces::Surfaces;
 use text::{clean_up, in_text, replace_matches, strip};
 
 /// One decoder. The names are those of Hugging Face `tokenizers`, and so are the meanings.

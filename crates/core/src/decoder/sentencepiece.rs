@@ -71,7 +71,21 @@ impl SentencePieceDecoder {
         }
     }
 
-    fn byte(&self, piece: &[u8]) -> Option<u8> {
+    /// Appends the text of a run of bytes, and empties it: what [`decode_bytes`] gives, joined.
+    pub(super) fn join_bytes(bytes: &mut Vec<u8>, invalid: Invalid, text: &mut Vec<u8>) {
+        for chunk in bytes.utf8_chunks() {
+            text.extend_from_slice(chunk.valid().as_bytes());
+            for &byte in chunk.invalid() {
+                match invalid {
+                    Invalid::Keep => text.push(byte),
+                    Invalid::Replace => text.extend_from_slice("\u{FFFD}".as_bytes()),
+                }
+            }
+        }
+        bytes.clear();
+    }
+
+    pub(super) fn byte(&self, piece: &[u8]) -> Option<u8> {
         match piece {
             [b'<', b'0', b'x', high, low, b'>'] if self.bytes => {
                 let digit = |byte: u8| match byte {
@@ -85,7 +99,7 @@ impl SentencePieceDecoder {
         }
     }
 
-    fn surface(&self, piece: &[u8], at_front: &mut bool) -> Vec<u8> {
+    pub(super) fn surface(&self, piece: &[u8], at_front: &mut bool) -> Vec<u8> {
         let Ok(mut text) = std::str::from_utf8(piece) else {
             return piece.to_vec();
         };

@@ -10,8 +10,6 @@
 //! Source: Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with Subword
 //! Units", 2016. Dropout: Provilkov, Emelianenko and Voita, "BPE-Dropout", 2020.
 
-use std::sync::OnceLock;
-
 use serde::{Deserialize, Serialize};
 
 mod derive;
@@ -21,6 +19,7 @@ pub mod train;
 use self::merge::{Merge, Pairs, Symbol, merge, merge_by_heap};
 use super::{Sampler, Token, Vocab, byte_token, show};
 use crate::error::{Error, ErrorKind, Result};
+use crate::lazy::Lazy;
 
 /// Which pairs may be merged, and in which order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -106,25 +105,6 @@ pub struct Bpe {
     pairs: Lazy<Pairs>,
     /// For ranks: the merges that they imply.
     derived: Lazy<MergeList>,
-}
-
-/// A value that is made when it is first asked for. Two threads may both make it, but none ever
-/// waits for another, so that a process may fork at any time.
-#[derive(Clone)]
-struct Lazy<T>(OnceLock<T>);
-
-impl<T> Lazy<T> {
-    fn new() -> Self {
-        Self(OnceLock::new())
-    }
-
-    fn get(&self, make: impl FnOnce() -> T) -> &T {
-        if let Some(value) = self.0.get() {
-            return value;
-        }
-        let made = make();
-        self.0.get_or_init(|| made)
-    }
 }
 
 /// The merges that make each token of a vocabulary.
