@@ -363,7 +363,7 @@ impl<'c, V> Call<'c, V> {
         let mut gathered = self.gathered.take();
         let (mut part, mut from) = (start, start + spaces);
         while part < end {
-            let next = match end - part <= SHORT {
+            let next = match end - part <= SHORT || from == end {
                 true => end,
                 false => self.cuts().part_end(bytes, from, end),
             };
