@@ -453,6 +453,25 @@ class TestTrain:
         assert longer.merges[:1] == jeton.load(here / "a.json").merges
         assert longer.vocab_size == 259
 
+    def test_unigram_in_both_formats(self, run: Run, here: Path) -> None:
+        (here / "a.txt").write_text("hello hello help shell\n" * 9, encoding="utf-8")
+        options = ["--kind=unigram", "--vocab-size=13", "--set", "byte_fallback=false"]
+        run("train", "a.txt", "-o", "a.model", *options, "--save-counts", "x.counts", "--json")
+        assert jeton.load(here / "a.model").vocab_size == 13
+        run("train", "x.counts", "-o", "b.model", *options)
+        assert jeton.load(here / "b.model") == jeton.load(here / "a.model")
+        run("train", "a.txt", "-o", "a.json", *options, "--special-token=<mask>")
+        assert jeton.load(here / "a.json").special_tokens["<mask>"] == 3
+        for wrong, code, told in (
+            (["--set", "byte_falback=true"], 2, "did you mean 'byte_fallback'"),
+            (["--set", "byte_fallback"], 2, "NAME=VALUE"),
+            (["--set", "byte_fallback=3"], 1, "byte_fallback must be a bool"),
+            (["--set", "shrinking_factor=NaN"], 1, "shrinking_factor cannot be NaN"),
+            (["--pattern=gpt2"], 2, "no --pattern"),
+        ):
+            result = run("train", "a.txt", "-o", "c.model", *options, *wrong, code=code)
+            assert told in result.stderr and not (here / "c.model").exists()
+
     def test_ctrl_c_leaves_nothing_and_says_what_is_kept(
         self, here: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

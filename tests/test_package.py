@@ -19,6 +19,7 @@ PUBLIC = [
     "PaddedBatch",
     "TokenBatch",
     "Tokenizer",
+    "UnigramTrainer",
     "WordCounts",
     "WordPieceTrainer",
     "__version__",

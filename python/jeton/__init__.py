@@ -23,7 +23,7 @@ from jeton.loading import load
 from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from jeton.trainers import BPETrainer, CharTrainer, WordPieceTrainer
+    from jeton.trainers import BPETrainer, CharTrainer, UnigramTrainer, WordPieceTrainer
     from jeton.word_counts import WordCounts
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "PaddedBatch",
     "TokenBatch",
     "Tokenizer",
+    "UnigramTrainer",
     "WordCounts",
     "WordPieceTrainer",
     "__version__",
@@ -46,6 +47,7 @@ __all__ = [
 _IMPORTED_WHEN_USED = {
     "BPETrainer": "jeton.trainers",
     "CharTrainer": "jeton.trainers",
+    "UnigramTrainer": "jeton.trainers",
     "WordCounts": "jeton.word_counts",
     "WordPieceTrainer": "jeton.trainers",
 }

@@ -1,7 +1,7 @@
 """The compiled core of jeton. Private: use the names of `jeton` itself."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,16 @@ __all__ = [
     "canonical_component",
     "check_bpe_training",
     "check_regex",
+    "check_unigram_training",
     "did_you_mean",
     "fingerprint",
     "load",
     "pattern_pre_tokenizer",
     "published_encodings",
     "save",
+    "train_huggingface_unigram",
+    "train_sentencepiece_unigram",
+    "unigram_separators",
 ]
 
 __version__: str
@@ -44,6 +48,18 @@ def check_regex(source: str, dialect: str) -> None: ...
 def did_you_mean(given: str, candidates: Any) -> str | None: ...
 def pattern_pre_tokenizer(pattern: str) -> str: ...
 def check_bpe_training(parameters: dict[str, Any]) -> None: ...
+def check_unigram_training(parameters: dict[str, Any]) -> None: ...
+def unigram_separators(parameters: dict[str, Any]) -> bytes: ...
+def train_sentencepiece_unigram(
+    counts: WordCounts,
+    parameters: dict[str, Any],
+    watch: Callable[[Literal["seeding", "fitting"], int, int], None] | None,
+) -> Model: ...
+def train_huggingface_unigram(
+    counts: WordCounts,
+    parameters: dict[str, Any],
+    watch: Callable[[Literal["seeding", "fitting"], int, int], None] | None,
+) -> Model: ...
 
 @final
 class Tokenizer:
@@ -146,6 +162,10 @@ class WordCounter:
         memory: int | None,
         temp_dir: str,
         needs: tuple[int, int],
+    ) -> WordCounter: ...
+    @staticmethod
+    def between(
+        separators: bytes, memory: int | None, temp_dir: str, needs: tuple[int, int]
     ) -> WordCounter: ...
     def count(self, texts: list[str]) -> None: ...
     def count_files(

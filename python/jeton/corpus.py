@@ -32,9 +32,9 @@ _BATCH_CHARACTERS = 4_000_000
 class Progress:
     """How far training has come."""
 
-    phase: Literal["counting", "merging"]
+    phase: Literal["counting", "merging", "seeding", "fitting"]
     done: int
-    """Bytes of files when counting, tokens when merging."""
+    """Bytes of files when counting, tokens when merging; else steps."""
     total: int
     text: int = 0
     """Bytes of text that were counted; more than `done` where files are compressed."""

@@ -180,7 +180,7 @@ def is_counts(path: str | os.PathLike[str]) -> bool:
 
 def count_words(
     data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
-    stages: str,
+    stages: str | bytes,
     *,
     field: str | None,
     errors: str,
@@ -191,12 +191,17 @@ def count_words(
     needs: tuple[int, int],
     watch: Callable[[Progress], None] | None,
 ) -> _core.WordCounts:
-    """The words that `stages` make of a corpus; warns of those that were cut or left out."""
+    """The words that `stages` make of a corpus; warns of those that were cut or left out.
+
+    Instead of stages, ASCII characters: then what lies between them is counted, whole.
+    """
     check_limits(max_word_length, min_word_count)
     folder = tempfile.gettempdir() if temp_dir is None else os.fspath(temp_dir)
-    counter = _core.WordCounter(
-        stages, max_word_length, min_word_count, memory_bytes(memory), folder, needs
-    )
+    allowed = memory_bytes(memory)
+    if isinstance(stages, bytes):
+        counter = _core.WordCounter.between(stages, allowed, folder, needs)
+    else:
+        counter = _core.WordCounter(stages, max_word_length, min_word_count, allowed, folder, needs)
     try:
         count(counter, data, field=field, errors=errors, watch=watch)
         counts, (cut, rare, rare_total, _) = counter.finish()

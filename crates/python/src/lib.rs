@@ -14,6 +14,7 @@ mod stages;
 mod text;
 mod tokenizer;
 mod training;
+mod unigram_training;
 
 use pyo3::prelude::*;
 
@@ -32,6 +33,11 @@ mod _core {
     use super::tokenizer::Tokenizer;
     #[pymodule_export]
     use super::training::{WordCounter, WordCounts, check_bpe_training, pattern_pre_tokenizer};
+    #[pymodule_export]
+    use super::unigram_training::{
+        check_unigram_training, train_huggingface_unigram, train_sentencepiece_unigram,
+        unigram_separators,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -6,6 +6,7 @@
 //! knows nothing of, is told by the process id and left alone.
 
 use std::mem;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -177,4 +178,58 @@ pub fn map<T: Sync, R: Send>(
 pub fn install<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> Outcome<R> {
     let pool = pool(py)?;
     Ok(py.detach(|| pool.threads.install(work)))
+}
+
+/// What comes back from work that is listened to.
+enum Told<M, R> {
+    Progress(M),
+    Done(R),
+}
+
+/// Runs `work` as [`install`] does, while the calling thread hears what `work` tells and looks for
+/// Ctrl-C. An error from `hear` is the answer to what `work` tells next.
+pub fn install_hearing<M: Send, R: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&mut dyn FnMut(M) -> ControlFlow<()>) -> R + Send,
+    mut hear: impl FnMut(Python<'_>, M) -> PyResult<()> + Send,
+) -> Outcome<R> {
+    let pool = pool(py)?;
+    let heard = py.detach(|| {
+        let cancelled = AtomicBool::new(false);
+        let (sender, receiver) = channel();
+        pool.threads.in_place_scope(|scope| {
+            let cancelled = &cancelled;
+            scope.spawn(move |_| {
+                let mut tell = |progress| {
+                    // Nobody listens only where this thread is waited for no more.
+                    let _ = sender.send(Told::Progress(progress));
+                    match cancelled.load(Ordering::Relaxed) {
+                        true => ControlFlow::Break(()),
+                        false => ControlFlow::Continue(()),
+                    }
+                };
+                let result = work(&mut tell);
+                let _ = sender.send(Told::Done(result));
+            });
+            let mut failure = None;
+            loop {
+                let told = match receiver.recv_timeout(SIGNAL_CHECK) {
+                    Ok(Told::Done(result)) => break failure.map_or(Ok(Some(result)), Err),
+                    Ok(Told::Progress(progress)) => Some(progress),
+                    Err(RecvTimeoutError::Timeout) => None,
+                    // The work panicked; leaving the scope passes the panic on.
+                    Err(RecvTimeoutError::Disconnected) => break Ok(None),
+                };
+                let heard = Python::attach(|py| {
+                    py.check_signals()?;
+                    told.map_or(Ok(()), |progress| hear(py, progress))
+                });
+                if let Err(error) = heard {
+                    cancelled.store(true, Ordering::Relaxed);
+                    failure.get_or_insert(error);
+                }
+            }
+        })
+    })?;
+    Ok(heard.expect("work that did not panic is done"))
 }

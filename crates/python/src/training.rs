@@ -70,11 +70,25 @@ impl WordCounter {
                 min_word_count,
                 memory: memory.map(|bytes| budget(bytes, temp_dir, needs)),
             };
-            let core = pool::install(py, || word_counts::WordCounter::new(stages, options))?;
-            Ok(Self {
-                core: Mutex::new(Some(core)),
-                memory,
-            })
+            Self::of(py, stages, options)
+        })
+    }
+
+    /// A counter of what lies between these ASCII characters.
+    #[staticmethod]
+    fn between(
+        py: Python<'_>,
+        separators: &[u8],
+        memory: Option<u64>,
+        temp_dir: PathBuf,
+        needs: (u64, u64),
+    ) -> PyResult<Self> {
+        guard(py, || {
+            let options = CountingOptions {
+                memory: memory.map(|bytes| budget(bytes, temp_dir, needs)),
+                ..CountingOptions::default()
+            };
+            Self::of(py, FirstStages::between(separators), options)
         })
     }
 
@@ -153,10 +167,21 @@ impl WordCounter {
     }
 }
 
+impl WordCounter {
+    fn of(py: Python<'_>, stages: FirstStages, options: CountingOptions) -> Outcome<Self> {
+        let memory = options.memory.as_ref().map(|memory| memory.bytes);
+        let core = pool::install(py, || word_counts::WordCounter::new(stages, options))?;
+        Ok(Self {
+            core: Mutex::new(Some(core)),
+            memory,
+        })
+    }
+}
+
 /// The distinct words of a corpus with their counts.
 #[pyclass(frozen, module = "jeton._core")]
 pub struct WordCounts {
-    core: word_counts::WordCounts,
+    pub(crate) core: word_counts::WordCounts,
 }
 
 #[pymethods]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import time
 import warnings
@@ -13,6 +14,7 @@ from typing import Any
 import click
 
 import jeton
+from jeton import _core
 from jeton.cli.command import Command, echo_note, is_quiet, replacing
 from jeton.cli.terminal import Progress, human_bytes
 from jeton.corpus import Progress as Step
@@ -35,6 +37,8 @@ Examples:
   jeton train web.jsonl.zst --field body -o web.json --special-token '<|endoftext|>'
   jeton train corpus/ --kind wordpiece -o vocab.txt
   jeton train corpus/ --alphabet sentencepiece -o tokenizer.model
+  jeton train corpus/ --kind unigram -o tokenizer.model --vocab-size 32000
+  jeton train corpus/ --kind unigram -o tokenizer.json --set byte_fallback=true
   jeton train corpus/ -o tok.json --memory 4GB --save-counts corpus.counts
   jeton train corpus.counts -o small.json --vocab-size 8000
   jeton train corpus/ -o tok.json --vocab-size 16000 --vocab-size 32000   # tok-16000.json, …
@@ -46,7 +50,7 @@ Examples:
 @click.option("-o", "--output", "target", required=True, type=click.Path(path_type=Path))
 @click.option(
     "--kind",
-    type=click.Choice(["bpe", "wordpiece"]),
+    type=click.Choice(["bpe", "wordpiece", "unigram"]),
     default="bpe",
     show_default=True,
     help="The algorithm.",
@@ -76,6 +80,13 @@ Examples:
     "--rule",
     type=click.Choice(["released", "published"]),
     help="Which WordPiece.  [default: released]",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of UnigramTrainer, its value as JSON or text; repeatable.",
 )
 @click.option("--min-frequency", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--max-word-length", type=click.IntRange(min=1), help="Longer words are cut.")
@@ -109,6 +120,7 @@ def train(
     alphabet: str | None,
     start_from: Path | None,
     rule: str | None,
+    settings: tuple[str, ...],
     min_frequency: int,
     max_word_length: int | None,
     min_word_count: int,
@@ -134,14 +146,31 @@ def train(
     limits: dict[str, Any] = {"min_frequency": min_frequency, "min_word_count": min_word_count}
     if max_word_length is not None:
         limits["max_word_length"] = max_word_length
-    if kind == "wordpiece":
+    if settings and kind != "unigram":
+        raise click.UsageError("--set is for --kind unigram")
+    if kind == "unigram":
+        if len(sizes) > 1 or (pattern, alphabet, start_from, rule) != (None, None, None, None):
+            raise click.UsageError(
+                "unigram takes one --vocab-size, and no --pattern, --alphabet, --start-from or "
+                "--rule"
+            )
+        if min_frequency or max_word_length is not None:
+            raise click.UsageError("unigram takes no --min-frequency or --max-word-length")
+        trainer: Any = jeton.UnigramTrainer(
+            sizes[0],
+            special_tokens=specials,
+            min_word_count=min_word_count,
+            **{"style": "huggingface" if target.suffix == ".json" else "sentencepiece"}
+            | _settings(settings),
+        )
+    elif kind == "wordpiece":
         if len(sizes) > 1 or (pattern, alphabet, start_from) != (None, None, None):
             raise click.UsageError(
                 "wordpiece takes one --vocab-size, and no --pattern, --alphabet or --start-from"
             )
         options: dict[str, Any] = {"special_tokens": specials} if specials else {}
         options["rule"] = rule or "released"
-        trainer: Any = jeton.WordPieceTrainer(sizes[0], **options, **limits)
+        trainer = jeton.WordPieceTrainer(sizes[0], **options, **limits)
     else:
         if rule is not None:
             raise click.UsageError("--rule is for --kind wordpiece")
@@ -170,7 +199,7 @@ def train(
             if save_counts is not None:
                 counts.save(save_counts)
         try:
-            if kind == "wordpiece":
+            if kind != "bpe":
                 trained = {sizes[0]: trainer.train(counts, memory=memory, watch=watch)}
             else:
                 trained = trainer.train_all(counts, memory=memory, watch=watch)
@@ -194,6 +223,27 @@ def train(
         click.echo(f"{path}")
         if tok.vocab_size < size:
             echo_note(f"{path}: {tok.vocab_size:,} tokens; the corpus has no more pairs to merge")
+
+
+def _settings(given: tuple[str, ...]) -> dict[str, Any]:
+    """The parameters of a trainer that are given as NAME=VALUE."""
+    has_options = ("vocab_size", "special_tokens", "min_word_count")
+    parameters = inspect.signature(jeton.UnigramTrainer).parameters
+    known = [name for name in parameters if name not in has_options]
+    settings: dict[str, Any] = {}
+    for setting in given:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise click.UsageError(f"--set {setting}: it must be NAME=VALUE")
+        if name not in known:
+            close = _core.did_you_mean(name, known)
+            hint = f"did you mean {close!r}?" if close else f"it is one of {', '.join(known)}"
+            raise click.UsageError(f"--set {name}: there is no such parameter ({hint})")
+        try:
+            settings[name] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[name] = value
+    return settings
 
 
 @contextmanager
@@ -239,17 +289,19 @@ def _watch(as_json: bool) -> Callable[[Step], None]:
         if step.phase != shown["phase"]:
             if (old := shown.get("bar")) is not None:
                 old.__exit__(None, None, None)
+            if shown["phase"] == "counting":
                 seconds = time.monotonic() - start
                 echo_note(f"counted {human_bytes(shown['text'])} of text in {seconds:.1f} s")
-            unit = human_bytes if step.phase == "counting" else _tokens
+            unit = _UNITS[step.phase]
             shown.update(phase=step.phase, bar=Progress(step.phase, step.total or None, unit))
         progress: Progress = shown["bar"]
+        progress.total = step.total or None
         if step.phase == "counting":
             shown["text"] = step.text
         # Files are read ahead of what is known of them: text tells sooner where none is compressed.
         done = max(step.done, min(step.text, step.total)) if step.total else step.text
         progress.advance(done - progress.done)
-        if step.phase == "merging" and step.done == step.total:
+        if step.phase in ("merging", "fitting") and step.done == step.total:
             progress.__exit__(None, None, None)
 
     return line if as_json and not is_quiet() else bar
@@ -257,3 +309,15 @@ def _watch(as_json: bool) -> Callable[[Step], None]:
 
 def _tokens(count: float) -> str:
     return f"{count:,.0f} tokens"
+
+
+def _steps(count: float) -> str:
+    return f"{count:,.0f} steps"
+
+
+_UNITS: dict[str, Callable[[float], str]] = {
+    "counting": human_bytes,
+    "merging": _tokens,
+    "seeding": _steps,
+    "fitting": _steps,
+}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from jeton.trainers.bpe import BPETrainer
 from jeton.trainers.characters import CharTrainer
+from jeton.trainers.unigram import UnigramTrainer
 from jeton.trainers.wordpiece import WordPieceTrainer
 
-__all__ = ["BPETrainer", "CharTrainer", "WordPieceTrainer"]
+__all__ = ["BPETrainer", "CharTrainer", "UnigramTrainer", "WordPieceTrainer"]

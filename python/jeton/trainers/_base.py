@@ -170,15 +170,11 @@ def _as_stored(tokenizer: Tokenizer) -> Tokenizer:
         return tokenizer
 
 
-def checked_special_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
+def checked_special_tokens(tokens: Iterable[str], name: str = "special_tokens") -> tuple[str, ...]:
     if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
-        raise ArgumentTypeError(
-            f"special_tokens must be an iterable of str, not {type(tokens).__name__}"
-        )
+        raise ArgumentTypeError(f"{name} must be an iterable of str, not {type(tokens).__name__}")
     listed = tuple(tokens)
     for token in listed:
         if not isinstance(token, str):
-            raise ArgumentTypeError(
-                f"each of special_tokens must be a str, not {type(token).__name__}"
-            )
+            raise ArgumentTypeError(f"each of {name} must be a str, not {type(token).__name__}")
     return listed

@@ -4,12 +4,15 @@
 //! [`AlignedText`], so spans survive.
 
 mod bert;
+mod compile;
 mod nmt;
 mod precompiled;
+mod rules;
 mod sentencepiece;
 mod unicode;
 
 pub use precompiled::Charsmap;
+pub use rules::Normalization;
 pub use sentencepiece::{SentencePieceNormalizer, WhiteSpace};
 
 use serde::{Deserialize, Serialize};

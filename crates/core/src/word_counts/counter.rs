@@ -162,7 +162,7 @@ impl WordCounter {
                 let mut text = &text[between];
                 self.with_worker(|worker| {
                     let Some(splitter) = splitter else {
-                        worker.count_stretches(text, place);
+                        worker.count_between(text, place, is_blank);
                         return Ok(());
                     };
                     let mut place = place;
@@ -215,13 +215,10 @@ impl WordCounter {
                 let text = &text[part];
                 self.with_worker(|worker| worker.split(splitter, text, place))
             },
-            Shortcut::Blanks => &|part| {
-                let place = place + PLACES_PER_BYTE * part.start as u64;
-                self.with_worker(|worker| {
-                    worker.count_stretches(&text[part], place);
-                    Ok(())
-                })
-            },
+            Shortcut::Blanks => &|part| self.count_between(text, part, place, is_blank),
+            Shortcut::Between(separators) => {
+                &|part| self.count_between(text, part, place, |byte| separators.contains(&byte))
+            }
         };
         if text.len() <= PART && self.stages.no_added_tokens() {
             return count_part(0..text.len());
@@ -241,15 +238,27 @@ impl WordCounter {
         Ok(())
     }
 
+    /// Counts what lies between separators in a part of a text.
+    fn count_between(
+        &self,
+        text: &str,
+        part: Range<usize>,
+        place: u64,
+        is_separator: impl Fn(u8) -> bool,
+    ) -> Result<()> {
+        let place = place + PLACES_PER_BYTE * part.start as u64;
+        self.with_worker(|worker| {
+            worker.count_between(&text[part], place, is_separator);
+            Ok(())
+        })
+    }
+
     /// Where a part of `text` ends that is counted by itself, about [`PART`] bytes long.
     fn part_end(&self, text: &str) -> usize {
         match &self.stages.shortcut {
             Shortcut::Splitter(splitter) => splitter.part_end(text, 0, PART),
-            Shortcut::Blanks => {
-                let mut rest = text.as_bytes()[PART..].iter();
-                let blank = rest.position(|&byte| is_blank(byte));
-                blank.map_or(text.len(), |at| PART + at + 1)
-            }
+            Shortcut::Blanks => end_between(text, is_blank),
+            Shortcut::Between(separators) => end_between(text, |byte| separators.contains(&byte)),
             Shortcut::None => text.len(),
         }
     }
@@ -395,6 +404,13 @@ impl WordCounter {
     }
 }
 
+/// Where a part of `text` ends after a separator, about [`PART`] bytes long.
+fn end_between(text: &str, is_separator: impl Fn(u8) -> bool) -> usize {
+    let mut rest = text.as_bytes()[PART..].iter();
+    let separator = rest.position(|&byte| is_separator(byte));
+    separator.map_or(text.len(), |at| PART + at + 1)
+}
+
 /// How many bytes of stretches are staged together, and how many stretches a thread takes.
 const BATCH: usize = 1 << 20;
 const STRETCHES: usize = 1 << 10;
@@ -447,13 +463,12 @@ impl Worker {
         })
     }
 
-    /// Counts the stretches of a text between blanks.
-    fn count_stretches(&mut self, text: &str, place: u64) {
-        let mut start = 0;
-        for word in text.as_bytes().split(|&byte| is_blank(byte)) {
-            let place = place + PLACES_PER_BYTE * start;
+    /// Counts what lies between separators.
+    fn count_between(&mut self, text: &str, place: u64, is_separator: impl Fn(u8) -> bool) {
+        let mut place = place;
+        for word in text.as_bytes().split(|&byte| is_separator(byte)) {
             self.table.add(word, Entry { count: 1, place });
-            start += word.len() as u64 + 1;
+            place += PLACES_PER_BYTE * (word.len() as u64 + 1);
         }
     }
 

@@ -28,6 +28,8 @@ pub(super) enum Shortcut {
     None,
     /// This cuts as the pre-tokenizer does, and nothing normalizes.
     Splitter(Splitter),
+    /// Words are what lies between these ASCII characters.
+    Between(Vec<u8>),
     /// What lies between blanks is staged by itself, whatever stands around it; so each distinct
     /// stretch is counted first, and staged once.
     Blanks,
@@ -62,6 +64,15 @@ impl FirstStages {
             pre_tokenizer,
             shortcut,
         })
+    }
+
+    /// The stages that cut text at these ASCII characters, which belong to no word.
+    pub fn between(separators: &[u8]) -> Self {
+        let separators = separators.iter().copied().filter(u8::is_ascii);
+        Self {
+            shortcut: Shortcut::Between(separators.collect()),
+            ..Self::default()
+        }
     }
 
     /// The same, but without a shortcut.

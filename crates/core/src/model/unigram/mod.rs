@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+pub mod train;
+
 use super::trie::Trie;
 use super::{Token, Vocab, byte_token, show};
 use crate::error::{Error, ErrorKind, Result};

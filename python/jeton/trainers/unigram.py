@@ -1,0 +1,356 @@
+"""Trains Unigram."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, Literal
+
+from jeton import _core
+from jeton.components import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
+from jeton.components._base import one_of
+from jeton.corpus import Progress
+from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.memory import memory_bytes
+from jeton.tokenizer import Tokenizer
+from jeton.trainers._base import checked_special_tokens
+from jeton.word_counts import Corpus, WordCounts, check_limits, count_words, first_stages
+
+__all__ = ["UnigramTrainer"]
+
+
+class UnigramTrainer:
+    """Trains Unigram, by SentencePiece's method: the pieces that make a corpus the most probable.
+
+    A line of the corpus is a text of its own.
+
+    Args:
+        vocab_size: How many tokens there are in the end, special ones and bytes included.
+        style: Whose tokenizer comes out: `"sentencepiece"` makes a SentencePiece model, which
+            saves as `.model`; `"huggingface"` composes one of `tokenizers`' components, which saves
+            as `tokenizer.json`. Each gives the same ids in the library of its format.
+        normalizer: What happens to text first: `"nmt_nfkc"`, `"nfkc"` or `"identity"`; or a
+            component, for SentencePiece style only `Precompiled`.
+        pre_tokenizer: How text is cut, for Hugging Face style; by default `Metaspace`.
+        add_dummy_prefix: A space is put in front of each text.
+        remove_extra_whitespaces: Spaces at the ends are removed, and runs of them made one.
+        split_by_whitespace: No piece goes across a space.
+        treat_whitespace_as_suffix: Spaces end words instead of beginning them.
+        allow_whitespace_only_pieces: There may be pieces of several spaces.
+        split_by_unicode_script: No piece has characters of two scripts; digits and punctuation are
+            a script of their own.
+        split_by_number: Digits do not stand beside letters.
+        split_digits: Each digit is a piece by itself.
+        max_piece_length: How many characters a piece may have, 1 to 512.
+        character_coverage: What share of the corpus's characters the pieces shall make up; the
+            rarest beyond that are unknown.
+        required_chars: Characters that are pieces though the corpus may lack them.
+        special_tokens: More special tokens; they have the first free ids.
+        user_defined_symbols: Texts that are always a token of their own; they come next.
+        byte_fallback: Text that no piece covers is written as `<0xNN>` tokens; they come next.
+        unk_token: What stands for text that no piece covers.
+        bos_token: The token at the beginning of a text.
+        eos_token: The token at the end of a text.
+        pad_token: The token that fills rows.
+        unk_id: Its id.
+        bos_id: Its id; `None` for no such token.
+        eos_id: Its id; `None` for no such token.
+        pad_id: Its id; `None` for no such token.
+        min_word_count: Words that occur less often are not learnt from.
+        seed_size: How many substrings training starts from, at most.
+        shrinking_factor: What share of the pieces stays in each round.
+        num_sub_iterations: How often probabilities are estimated in each round.
+        hard_vocab_limit: A corpus that does not support `vocab_size` is an error; otherwise there
+            are fewer tokens.
+
+    Raises:
+        ArgumentError: A parameter that makes no sense, by name.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.UnigramTrainer(17).train(["low lower lowest", "new newer newest"] * 9)
+        >>> [tok.id_to_bytes(id).decode() for id in tok.encode("lowest newer")]
+        ['▁lowest', '▁new', 'e', 'r']
+    """
+
+    MEMORY_NEEDED: ClassVar[tuple[int, int]] = (96, 96)
+    """Bytes of memory that training needs at most for a distinct word, and for each byte of it."""
+
+    def __init__(
+        self,
+        vocab_size: int = 8_000,
+        *,
+        style: Literal["sentencepiece", "huggingface"] = "sentencepiece",
+        normalizer: str | normalizers.Normalizer = "nmt_nfkc",
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
+        add_dummy_prefix: bool = True,
+        remove_extra_whitespaces: bool = True,
+        split_by_whitespace: bool = True,
+        treat_whitespace_as_suffix: bool = False,
+        allow_whitespace_only_pieces: bool = False,
+        split_by_unicode_script: bool = True,
+        split_by_number: bool = True,
+        split_digits: bool = False,
+        max_piece_length: int = 16,
+        character_coverage: float = 0.9995,
+        required_chars: str = "",
+        special_tokens: Iterable[str] = (),
+        user_defined_symbols: Iterable[str] = (),
+        byte_fallback: bool = False,
+        unk_token: str = "<unk>",
+        bos_token: str = "<s>",
+        eos_token: str = "</s>",
+        pad_token: str = "<pad>",
+        unk_id: int = 0,
+        bos_id: int | None = 1,
+        eos_id: int | None = 2,
+        pad_id: int | None = None,
+        min_word_count: int = 0,
+        seed_size: int = 1_000_000,
+        shrinking_factor: float = 0.75,
+        num_sub_iterations: int = 2,
+        hard_vocab_limit: bool = True,
+    ) -> None:
+        check_limits(None, min_word_count)
+        self.style = style
+        one_of(self, "style", style, ("sentencepiece", "huggingface"))
+        self.special_tokens = checked_special_tokens(special_tokens)
+        self.user_defined_symbols = checked_special_tokens(
+            user_defined_symbols, "user_defined_symbols"
+        )
+        normalization, charsmap = _normalization(normalizer, style)
+        self.parameters: dict[str, Any] = {
+            "vocab_size": vocab_size,
+            "normalization": normalization,
+            "charsmap": charsmap,
+            "add_dummy_prefix": add_dummy_prefix,
+            "remove_extra_whitespaces": remove_extra_whitespaces,
+            "split_by_whitespace": split_by_whitespace,
+            "treat_whitespace_as_suffix": treat_whitespace_as_suffix,
+            "allow_whitespace_only_pieces": allow_whitespace_only_pieces,
+            "split_by_unicode_script": split_by_unicode_script,
+            "split_by_number": split_by_number,
+            "split_digits": split_digits,
+            "max_piece_length": max_piece_length,
+            "character_coverage": character_coverage,
+            "required_chars": required_chars,
+            "special_tokens": list(self.special_tokens),
+            "user_defined_symbols": list(self.user_defined_symbols),
+            "byte_fallback": byte_fallback,
+            "unk_token": unk_token,
+            "bos_token": bos_token,
+            "eos_token": eos_token,
+            "pad_token": pad_token,
+            "unk_id": unk_id,
+            "bos_id": bos_id,
+            "eos_id": eos_id,
+            "pad_id": pad_id,
+            "min_word_count": min_word_count,
+            "seed_size": seed_size,
+            "shrinking_factor": shrinking_factor,
+            "num_sub_iterations": num_sub_iterations,
+            "hard_vocab_limit": hard_vocab_limit,
+        }
+        _core.check_unigram_training(self.parameters)
+        self.normalizer: normalizers.Normalizer | None = None
+        self.pre_tokenizer: pre_tokenizers.PreTokenizer | None = None
+        if style == "huggingface":
+            self.normalizer = self._composed_normalizer(normalizer)
+            self.pre_tokenizer = self._composed_pre_tokenizer(pre_tokenizer)
+            self._first_stages()
+        elif pre_tokenizer is not None:
+            raise ArgumentError(
+                "a SentencePiece model has no pre_tokenizer (set style='huggingface', or say how "
+                "text is cut by split_by_whitespace and the like)"
+            )
+
+    def count(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> WordCounts:
+        """The texts (SentencePiece style) or words of a corpus, to be saved and trained from.
+
+        Args:
+            data: As for `BPETrainer.train`.
+            field: As for `BPETrainer.train`.
+            errors: As for `BPETrainer.train`.
+            memory: As for `BPETrainer.train`.
+            temp_dir: As for `BPETrainer.train`.
+            watch: As for `BPETrainer.train`.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: Texts that need more than `memory`.
+        """
+        if isinstance(data, WordCounts):
+            if (allowed := memory_bytes(memory)) is not None:
+                data.core.check_memory(allowed, self.MEMORY_NEEDED)
+            return data
+        if self.style == "sentencepiece":
+            stages: str | bytes = _core.unigram_separators(self.parameters)
+        else:
+            stages = self._first_stages()
+        core = count_words(
+            data,
+            stages,
+            field=field,
+            errors=errors,
+            max_word_length=None,
+            min_word_count=0,
+            memory=memory,
+            temp_dir=temp_dir,
+            needs=self.MEMORY_NEEDED,
+            watch=watch,
+        )
+        return WordCounts.of_core(core)
+
+    def train(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> Tokenizer:
+        """The tokenizer that a corpus asks for.
+
+        The result depends on the texts and how often each occurs alone: not on their order, nor on
+        the number of threads.
+
+        Args:
+            data: As for `BPETrainer.train`. `WordCounts` are texts with their counts in
+                SentencePiece style, whatever pattern they were cut by; in Hugging Face style they
+                are words as `normalizer` and `pre_tokenizer` make them.
+            field: As for `BPETrainer.train`.
+            errors: As for `BPETrainer.train`.
+            memory: As for `BPETrainer.train`.
+            temp_dir: As for `BPETrainer.train`.
+            watch: As for `BPETrainer.train`.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: A `vocab_size` that does not hold the characters that there must be, or
+                that is more than the corpus supports; a corpus without words; one that needs more
+                than `memory`.
+        """
+        counts = self.count(
+            data, field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch
+        ).core
+
+        def told(phase: Literal["seeding", "fitting"], done: int, total: int) -> None:
+            if watch is not None:
+                watch(Progress(phase, done, total))
+
+        if self.style == "sentencepiece":
+            core = _core.train_sentencepiece_unigram(counts, self.parameters, told)
+            return Tokenizer(models.from_core(core))
+        return self._composed(_core.train_huggingface_unigram(counts, self.parameters, told))
+
+    def _first_stages(self) -> str:
+        own = [token for token, _ in self._special_ids()]
+        return first_stages(
+            self.normalizer,
+            self.pre_tokenizer,
+            [*own, *self.special_tokens, *self.user_defined_symbols],
+        )
+
+    def _special_ids(self) -> list[tuple[str, int]]:
+        """The special tokens that have ids of their own."""
+        given = self.parameters
+        ids = [(given[f"{name}_token"], given[f"{name}_id"]) for name in _OWN_TOKENS]
+        return [(token, id) for token, id in ids if id is not None]
+
+    def _composed(self, core: _core.Model) -> Tokenizer:
+        special = {token for token, _ in self._special_ids()} | set(self.special_tokens)
+        vocab = core.vocab()
+        added = [
+            AddedToken(token, vocab[token.encode()], special=token in special)
+            for token in [*special, *self.user_defined_symbols]
+        ]
+        added.sort(key=lambda token: token.id or 0)
+        prefix = self.parameters["add_dummy_prefix"]
+        spaces = decoders.Metaspace(prepend_scheme="always" if prefix else "never")
+        tokenizer = Tokenizer(
+            models.from_core(core),
+            normalizer=self.normalizer,
+            pre_tokenizer=self.pre_tokenizer,
+            decoder=(
+                decoders.Sequence([decoders.ByteFallback(), spaces])
+                if self.parameters["byte_fallback"]
+                else spaces
+            ),
+            added_tokens=added,
+        )
+        return Tokenizer.from_json(tokenizer.to_json())
+
+    def _composed_normalizer(
+        self, normalizer: str | normalizers.Normalizer
+    ) -> normalizers.Normalizer | None:
+        steps: list[normalizers.Normalizer]
+        match normalizer:
+            case "nmt_nfkc":
+                steps = [normalizers.Nmt(), normalizers.NFKC()]
+            case "nfkc":
+                steps = [normalizers.NFKC()]
+            case normalizers.Normalizer():
+                steps = [normalizer]
+            case _:
+                steps = []
+        if self.parameters["remove_extra_whitespaces"]:
+            steps += [normalizers.Strip(), normalizers.Replace(Regex(" {2,}"), " ")]
+        return normalizers.Sequence(steps) if steps else None
+
+    def _composed_pre_tokenizer(
+        self, pre_tokenizer: pre_tokenizers.PreTokenizer | None
+    ) -> pre_tokenizers.PreTokenizer:
+        if self.parameters["treat_whitespace_as_suffix"]:
+            raise ArgumentError(
+                "treat_whitespace_as_suffix is for style='sentencepiece': tokenizers has no such "
+                "pre-tokenizer"
+            )
+        prefix = self.parameters["add_dummy_prefix"]
+        if pre_tokenizer is None:
+            return pre_tokenizers.Metaspace(
+                prepend_scheme="always" if prefix else "never",
+                split=self.parameters["split_by_whitespace"],
+            )
+        if not prefix:
+            raise ArgumentError("add_dummy_prefix is what pre_tokenizer says; leave one out")
+        return pre_tokenizer
+
+    def __repr__(self) -> str:
+        return f"UnigramTrainer(vocab_size={self.parameters['vocab_size']}, style={self.style!r})"
+
+
+_OWN_TOKENS = ("unk", "bos", "eos", "pad")
+
+
+def _normalization(
+    normalizer: str | normalizers.Normalizer, style: str
+) -> tuple[str, bytes | None]:
+    """The name of the rules of a SentencePiece model, and their character map if it is given."""
+    if isinstance(normalizer, str):
+        return normalizer, None
+    if not isinstance(normalizer, normalizers.Normalizer):
+        raise ArgumentTypeError(
+            f"normalizer must be a name or one of jeton.components.normalizers, "
+            f"not {type(normalizer).__name__}"
+        )
+    if style == "huggingface":
+        return "identity", None
+    if isinstance(normalizer, normalizers.Precompiled):
+        return "user_defined", normalizer.charsmap
+    raise ArgumentError(
+        f"a SentencePiece model cannot hold the normalizer {type(normalizer).__name__} (name one "
+        "of its own rules, give a Precompiled map, or set style='huggingface')"
+    )
