@@ -45,7 +45,7 @@ def test_equal_to_tokenizers(alphabet: Any) -> None:
         ours: dict[str, Any] = dict(shared)
         theirs: dict[str, Any] = dict(shared)
         if alphabet == "bytes":
-            stage = theirs_pre.ByteLevel(add_prefix_space=False)
+            stage: Any = theirs_pre.ByteLevel(add_prefix_space=False)
             theirs["initial_alphabet"] = theirs_pre.ByteLevel.alphabet()
             ours["pre_tokenizer"] = pre_tokenizers.ByteLevel(add_prefix_space=False)
         else:
