@@ -38,6 +38,7 @@ def test_public_names() -> None:
 def test_public_names_of_a_tokenizer() -> None:
     assert sorted(name for name in vars(jeton.Tokenizer) if not name.startswith("_")) == [
         "added_tokens",
+        "approximation",
         "as_tiktoken",
         "bytes_to_id",
         "count",

@@ -223,7 +223,12 @@ class Tokenizer:
             [1, 3, 2, 0]
         """
         return self._core.encode(
-            text, special, add_special_tokens, _drawing(dropout, alpha, nbest_size, seed)
+            text,
+            special,
+            add_special_tokens,
+            None
+            if dropout is alpha is nbest_size is seed is None
+            else (dropout, alpha, nbest_size, seed),
         )
 
     def encode_array(
@@ -248,7 +253,12 @@ class Tokenizer:
             array([1, 3, 2, 0], dtype=uint32)
         """
         return self._core.encode_array(
-            text, special, add_special_tokens, _drawing(dropout, alpha, nbest_size, seed)
+            text,
+            special,
+            add_special_tokens,
+            None
+            if dropout is alpha is nbest_size is seed is None
+            else (dropout, alpha, nbest_size, seed),
         )
 
     def encode_batch(
@@ -274,7 +284,12 @@ class Tokenizer:
             [[1, 3, 2, 0], [0, 0, 2]]
         """
         ids, offsets = self._core.encode_batch(
-            texts, special, add_special_tokens, _drawing(dropout, alpha, nbest_size, seed)
+            texts,
+            special,
+            add_special_tokens,
+            None
+            if dropout is alpha is nbest_size is seed is None
+            else (dropout, alpha, nbest_size, seed),
         )
         return TokenBatch._of_core(ids, offsets)
 
@@ -316,7 +331,9 @@ class Tokenizer:
             special,
             add_special_tokens,
             unit,
-            _drawing(dropout, alpha, nbest_size, seed),
+            None
+            if dropout is alpha is nbest_size is seed is None
+            else (dropout, alpha, nbest_size, seed),
         )
         return Encoding(*columns)
 
@@ -729,15 +746,6 @@ class Tokenizer:
             f"<jeton.Tokenizer: {self._core.model_kind}, {self.vocab_size:,} tokens, "
             f"{special:,} special>"
         )
-
-
-def _drawing(
-    dropout: object, alpha: object, nbest_size: object, seed: object
-) -> tuple[object, object, object, object] | None:
-    """What the core takes for the arguments that say how to draw: `None` if none is given."""
-    if dropout is None and alpha is None and nbest_size is None and seed is None:
-        return None
-    return (dropout, alpha, nbest_size, seed)
 
 
 def _path(name: str, value: str | os.PathLike[str]) -> str:
