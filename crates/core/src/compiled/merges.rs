@@ -160,6 +160,32 @@ impl Merges {
     /// Merges several pieces at a time, so that their memory is fetched at the same time. The
     /// tokens are then those that [`Work::finish`] gives.
     pub fn merge_together<'p>(&self, pieces: impl Iterator<Item = &'p [u8]>, works: &mut [Work]) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+        {
+            // SAFETY: the processor has the features that the function is compiled for.
+            unsafe { self.merge_together_avx2(pieces, works) };
+            return;
+        }
+        self.merge_together_portable(pieces, works);
+    }
+
+    /// The same code, for processors that compare eight keys at once.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn merge_together_avx2<'p>(&self, pieces: impl Iterator<Item = &'p [u8]>, works: &mut [Work]) {
+        self.merge_together_portable(pieces, works);
+    }
+
+    #[inline(always)]
+    fn merge_together_portable<'p>(
+        &self,
+        pieces: impl Iterator<Item = &'p [u8]>,
+        works: &mut [Work],
+    ) {
         let mut active = 0u64;
         for (i, (piece, work)) in pieces.zip(&mut *works).enumerate() {
             self.begin(piece, work);
@@ -186,6 +212,7 @@ impl Merges {
     ///
     /// A character begins as its token if no token spans one of its ends while holding it, or what
     /// stands there, only in part: then its bytes can merge with nothing but each other.
+    #[inline(always)]
     fn symbols(&self, piece: &[u8], ids: &mut [u32; SCANNED]) -> usize {
         let (mut at, mut count) = (0, 0);
         let mut clean = true;
