@@ -108,10 +108,12 @@ def main() -> int:
 
     context = multiprocessing.get_context("fork")
     tasks, results = context.Queue(), context.Queue()
-    for part in range(PARTS):
-        tasks.put((part, range(published)))
-    for part in range(PARTS):
-        tasks.put((part, range(published, len(pairs))))
+    # Some of everything first, then what is published.
+    for part in range(PROCESSES):
+        tasks.put((part, range(len(pairs))))
+    for numbers in (range(published), range(published, len(pairs))):
+        for part in range(PROCESSES, PARTS):
+            tasks.put((part, numbers))
     workers = [
         context.Process(target=work, args=(pairs, texts, tasks, results, deadline))
         for _ in range(PROCESSES)
