@@ -367,7 +367,7 @@ impl<'c, V> Call<'c, V> {
                 true => end,
                 false => self.cuts().part_end(bytes, from, end),
             };
-            if !self.recall(&bytes[part..next], &mut gathered.ids, sink) {
+            if !self.recall(&bytes[part..next], &mut gathered, sink) {
                 let mut normalized = std::mem::take(&mut self.normalized);
                 normalized.clear();
                 let one = self.compiled.collapses && from > part;
@@ -388,10 +388,13 @@ impl<'c, V> Call<'c, V> {
     }
 
     /// Adds the tokens of a part to `ids`, if they are known.
-    fn recall<S: Few>(&self, part: &[u8], ids: &mut Vec<u32>, sink: &S) -> bool
+    fn recall<S: Few>(&self, part: &[u8], gathered: &mut Gathered, sink: &mut S) -> bool
     where
         V: Solver<S>,
     {
+        // The sink says what may be recalled, so it has to know of all parts so far.
+        gathered.give(sink);
+        let ids = &mut gathered.ids;
         self.solver.may_recall(sink) && part.len() <= LONGEST && self.words.emit(part, ids)
     }
 
@@ -453,7 +456,7 @@ impl<'c, V> Call<'c, V> {
             key.clear();
             key.push(NORMALIZED);
             key.extend_from_slice(&new[part..next]);
-            if !self.recall(&key, &mut gathered.ids, sink) {
+            if !self.recall(&key, &mut gathered, sink) {
                 self.solve(&normalized[part..next], &key, &mut gathered, sink);
             }
             (part, from) = (next, next);

@@ -14,8 +14,9 @@ use crate::model::SentencePiece;
 
 /// Sums below this in magnitude are rounded by at most [`ROUNDING`], and never made zero again as
 /// the model does with sums past 100,000.
-const MOST_SUM: f32 = 99_000.0;
-/// By how much the sum may change within a chunk of which something is remembered.
+const MOST_SUM: f32 = 91_000.0;
+/// By how much the sum may change within a part of which something is remembered. A chunk that is
+/// remembered as a whole has at most eight parts.
 const MOST_CHANGE: f64 = 1_000.0;
 /// Half the distance of two 32-bit floats between 2^16 and 2^17.
 const ROUNDING: f64 = 1.0 / 256.0;
