@@ -1,6 +1,6 @@
 """Times jeton against other libraries, and checks in the same run that the ids are the same.
 
-    python benchmarks/encode.py                                 # everything, some 15 minutes
+    python benchmarks/encode.py                                 # everything, some ten minutes
     python benchmarks/encode.py --quick                         # less text, fewer passes
     python benchmarks/encode.py --only encode short --family cl100k --library jeton gigatoken
     python benchmarks/encode.py --out docs/benchmarks           # write encode.md and encode.svg
@@ -45,7 +45,7 @@ def main() -> None:
         return
     quick = arguments.quick
     plan = Plan(
-        megabytes=arguments.mb or (1.0 if quick else 4.0),
+        megabytes=arguments.mb or (1.0 if quick else 3.0),
         passes=3 if quick else 5,
         seconds=0.2 if quick else 1.0,
         families=arguments.family,

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+import jeton
+
 from .families import Family
 
 Encode = Callable[[str], Any]
@@ -54,6 +56,9 @@ class Library:
 
 class Jeton(Library):
     name = "jeton"
+
+    def version(self) -> str:
+        return jeton.__version__
 
     def load(self, family: Family) -> Any:
         return family.load()

@@ -57,8 +57,13 @@ impl Surfaces {
             Some(Decoder::ByteLevel { printable }) => {
                 table.ends = Ends::Same;
                 for (id, token) in known() {
-                    let text = byte_level::join(vec![token.to_vec()], *printable, Invalid::Keep);
-                    table.set(id, &text)?;
+                    match printable {
+                        false => table.set(id, token)?,
+                        true => {
+                            let token = vec![token.to_vec()];
+                            table.set(id, &byte_level::join(token, true, Invalid::Keep))?;
+                        }
+                    }
                 }
             }
             Some(Decoder::SentencePiece(decoder)) if decoder.denormalizer.is_none() => {
