@@ -15,8 +15,8 @@ use super::starts::places;
 use super::waiting::{MOST_WAITING, Waiting};
 use super::words::{LONG, LongKey, SHORT, ShortKey, WordCache};
 use crate::error::Result;
+use crate::model::Bpe;
 use crate::model::bpe::Alphabet;
-use crate::model::{Bpe, Sampler, Sampling};
 use crate::pre_tokenizer::PreTokenizer;
 
 /// How many pieces are looked up together, so that their memory is fetched at the same time.
@@ -133,6 +133,24 @@ struct Pieces<'c> {
 impl Pieces<'_> {
     /// Tokens of the pieces of `text` that lie between neighbours in `bounds`.
     fn all(&mut self, text: &[u8], bounds: &[u32], sink: &mut impl Sink) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the features that the function is compiled for.
+            unsafe { self.all_avx2(text, bounds, sink) };
+            return;
+        }
+        self.all_portable(text, bounds, sink);
+    }
+
+    /// The same code, with what newer processors have for shifts and products.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi2")]
+    fn all_avx2(&mut self, text: &[u8], bounds: &[u32], sink: &mut impl Sink) {
+        self.all_portable(text, bounds, sink);
+    }
+
+    #[inline(always)]
+    fn all_portable(&mut self, text: &[u8], bounds: &[u32], sink: &mut impl Sink) {
         let mut first = 0;
         while first + 1 < bounds.len() {
             let last = (first + GROUP).min(bounds.len() - 1);
@@ -142,6 +160,7 @@ impl Pieces<'_> {
         self.waiting.give(sink);
     }
 
+    #[inline(always)]
     fn group(&mut self, text: &[u8], bounds: &[u32], sink: &mut impl Sink) {
         let mut keys = [ShortKey::EMPTY; GROUP];
         let mut hashes = [0; GROUP];
@@ -181,6 +200,11 @@ impl Pieces<'_> {
                 self.very_long(text, start, end, sink);
             }
         }
+    }
+
+    #[inline(never)]
+    fn parts(&mut self, text: &[u8], bounds: &[u32], sink: &mut impl Sink) {
+        self.group(text, bounds, sink);
     }
 
     /// Merges all pieces between `bounds` that are new, and remembers them.
@@ -238,7 +262,7 @@ impl Pieces<'_> {
         loop {
             bounds[count] = at as u32;
             if at == end || count == GROUP {
-                self.group(text, &bounds[..=count], sink);
+                self.parts(text, &bounds[..=count], sink);
                 bounds[0] = at as u32;
                 count = 0;
             }
@@ -256,31 +280,24 @@ impl Pieces<'_> {
         if self.words.emit(piece, sink) {
             return;
         }
-        if piece.len() <= SCANNED {
-            let whole = self
-                .compiled
-                .whole
-                .then(|| self.bpe.vocab().id(piece))
-                .flatten();
-            let work = &mut self.works[0];
-            let ids = match &whole {
-                Some(id) => std::slice::from_ref(id),
-                None => self.compiled.merges.merge(piece, work),
-            };
-            sink.push_all(ids);
-            self.words.insert(piece, ids);
-            return;
-        }
-        let mut tokens = Vec::new();
-        let mut sampler = Sampler::new(Sampling::default());
-        if self
-            .bpe
-            .tokenize_bytes(piece, &mut sampler, &mut tokens)
-            .is_ok()
-        {
-            let ids: Vec<u32> = tokens.iter().map(|token| token.id).collect();
-            sink.push_all(&ids);
-            self.words.insert(piece, &ids);
-        }
+        let Self {
+            compiled,
+            bpe,
+            words,
+            works,
+            ..
+        } = self;
+        let whole = compiled.whole.then(|| bpe.vocab().id(piece)).flatten();
+        let long;
+        let ids = match &whole {
+            Some(id) => std::slice::from_ref(id),
+            None if piece.len() <= SCANNED => compiled.merges.merge(piece, &mut works[0]),
+            None => {
+                long = compiled.merges.merge_long(piece);
+                &long
+            }
+        };
+        sink.push_all(ids);
+        words.insert(piece, ids);
     }
 }

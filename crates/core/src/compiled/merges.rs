@@ -3,13 +3,16 @@
 //! A word of n bytes begins as fewer than n symbols: a character whose bytes always become one
 //! token before anything outside it can touch them begins as that token ([`Merges::symbols`]).
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::prefetch::prefetch;
 use super::scanner::decode;
 use crate::model::Bpe;
 
 /// Ids below this fit into a packed entry, and so do ranks.
 const MOST_IDS: u32 = 1 << 20;
-/// Pieces of more bytes than this go to the model itself, which has a heap for them.
+/// Pieces of more bytes than this are merged with a heap.
 pub const SCANNED: usize = 64;
 const NONE: u32 = u32::MAX;
 /// The bits of a key that hold a place; the rank stands above them.
@@ -206,6 +209,53 @@ impl Merges {
                 rest &= rest - 1;
             }
         }
+    }
+
+    /// The tokens of a piece of any length, with a heap of the pairs by rank and place.
+    pub fn merge_long(&self, piece: &[u8]) -> Vec<u32> {
+        let count = piece.len();
+        let mut ids: Vec<u32> = piece
+            .iter()
+            .map(|&byte| self.bytes[usize::from(byte)])
+            .collect();
+        // The rank of each symbol's pair with the next one.
+        let mut ranks: Vec<u32> = piece
+            .windows(2)
+            .map(|pair| self.byte_pairs[ends(pair[0], pair[1])])
+            .collect();
+        ranks.push(NONE);
+        let mut next: Vec<usize> = (1..=count).collect();
+        let mut previous: Vec<usize> = (0..count).map(|at| at.wrapping_sub(1)).collect();
+        let mut heap: BinaryHeap<Reverse<(u32, usize)>> = (0..count)
+            .filter(|&at| ranks[at] != NONE)
+            .map(|at| Reverse((ranks[at], at)))
+            .collect();
+        while let Some(Reverse((rank, at))) = heap.pop() {
+            // An entry of a pair that is no more.
+            if ranks[at] != rank {
+                continue;
+            }
+            let right = next[at];
+            let after = next[right];
+            let id = self.made.get(rank as usize).copied().unwrap_or(rank);
+            ids[at] = id;
+            ids[right] = NONE;
+            ranks[right] = NONE;
+            next[at] = after;
+            ranks[at] = NONE;
+            if after < count {
+                previous[after] = at;
+                ranks[at] = self.rank(id, ids[after]);
+                heap.extend((ranks[at] != NONE).then_some(Reverse((ranks[at], at))));
+            }
+            let left = previous[at];
+            if left < count {
+                ranks[left] = self.rank(ids[left], id);
+                heap.extend((ranks[left] != NONE).then_some(Reverse((ranks[left], left))));
+            }
+        }
+        ids.retain(|&id| id != NONE);
+        ids
     }
 
     /// The symbols that a piece begins as.
