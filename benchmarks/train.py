@@ -509,7 +509,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     names = [row.name for row in ROWS]
     parser.add_argument("--rows", nargs="*", default=[*names, "growth", "budget"])
-    parser.add_argument("--mb", type=float, default=1e6, help="megabytes of each text at most")
+    parser.add_argument("--mb", type=float, default=64, help="megabytes of each text at most")
     parser.add_argument("--runs", type=int, default=3, help="runs of each training")
     parser.add_argument("--most", type=float, default=1000, help="megabytes, growth up to them")
     parser.add_argument(

@@ -235,3 +235,29 @@ fn long_runs_of_any_kind_take_no_quadratic_time() {
         }
     }
 }
+
+#[test]
+fn pieces_of_every_length_equal_the_stages() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(13);
+    for round in 0..12 {
+        let (tokens, merges) = vocabulary(&mut numbers);
+        let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
+        let bpe = match round % 2 {
+            0 => Bpe::by_ranks(vocab).unwrap(),
+            _ => Bpe::by_merges(vocab, merges, BpeOptions::default()).unwrap(),
+        };
+        let mut stages = Stages::of_model(Model::Bpe(bpe));
+        stages.pre_tokenizer = Some(split("\u{1}", SplitBehavior::Isolated));
+        let tokenizer = Tokenizer::new(stages).unwrap();
+        for length in [60, 64, 65, 70, 200, 4_000, 4_096, 4_100, 9_000] {
+            let mut piece = String::new();
+            while piece.len() < length {
+                let part = PARTS[numbers.random_range(0..PARTS.len())];
+                piece.push_str(&part.repeat(numbers.random_range(1..4)));
+            }
+            let options = EncodeOptions::default();
+            let staged = tokenizer.encode(&piece, None, &options).unwrap().ids;
+            assert_eq!(tokenizer.encode_ids(&piece, &options).unwrap(), staged);
+        }
+    }
+}

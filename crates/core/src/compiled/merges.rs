@@ -6,17 +6,22 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+
 use super::prefetch::prefetch;
 use super::scanner::decode;
 use crate::model::Bpe;
 
 /// Ids below this fit into a packed entry, and so do ranks.
 const MOST_IDS: u32 = 1 << 20;
-/// Pieces of more bytes than this are merged with a heap.
+/// Pieces of more bytes than this are merged with a queue.
 pub const SCANNED: usize = 64;
 const NONE: u32 = u32::MAX;
 /// The bits of a key that hold a place; the rank stands above them.
 const PLACE: u32 = SCANNED.ilog2();
+/// Pieces of up to this many bytes are merged with a heap.
+const HEAPED: usize = 4096;
 /// How many keys are compared side by side.
 const KEYS_AT_ONCE: usize = 8;
 /// Characters from here on always begin as bytes.
@@ -211,8 +216,16 @@ impl Merges {
         }
     }
 
-    /// The tokens of a piece of any length, with a heap of the pairs by rank and place.
+    /// The tokens of a piece of any length.
     pub fn merge_long(&self, piece: &[u8]) -> Vec<u32> {
+        if piece.len() <= HEAPED {
+            self.merge_queued(piece, BinaryHeap::new())
+        } else {
+            self.merge_queued(piece, Lists::default())
+        }
+    }
+
+    fn merge_queued(&self, piece: &[u8], mut queue: impl Queue) -> Vec<u32> {
         let count = piece.len();
         let mut ids: Vec<u32> = piece
             .iter()
@@ -226,18 +239,19 @@ impl Merges {
         ranks.push(NONE);
         let mut next: Vec<usize> = (1..=count).collect();
         let mut previous: Vec<usize> = (0..count).map(|at| at.wrapping_sub(1)).collect();
-        let mut heap: BinaryHeap<Reverse<(u32, usize)>> = (0..count)
-            .filter(|&at| ranks[at] != NONE)
-            .map(|at| Reverse((ranks[at], at)))
-            .collect();
-        while let Some(Reverse((rank, at))) = heap.pop() {
-            // An entry of a pair that is no more.
+        for (at, &rank) in ranks.iter().enumerate() {
+            if rank != NONE {
+                queue.push(rank, at);
+            }
+        }
+        while let Some((rank, at)) = queue.pop() {
+            // A place of a pair that is no more.
             if ranks[at] != rank {
                 continue;
             }
+            let id = self.made.get(rank as usize).copied().unwrap_or(rank);
             let right = next[at];
             let after = next[right];
-            let id = self.made.get(rank as usize).copied().unwrap_or(rank);
             ids[at] = id;
             ids[right] = NONE;
             ranks[right] = NONE;
@@ -246,12 +260,16 @@ impl Merges {
             if after < count {
                 previous[after] = at;
                 ranks[at] = self.rank(id, ids[after]);
-                heap.extend((ranks[at] != NONE).then_some(Reverse((ranks[at], at))));
+                if ranks[at] != NONE {
+                    queue.push(ranks[at], at);
+                }
             }
             let left = previous[at];
             if left < count {
                 ranks[left] = self.rank(ids[left], id);
-                heap.extend((ranks[left] != NONE).then_some(Reverse((ranks[left], left))));
+                if ranks[left] != NONE {
+                    queue.push(ranks[left], left);
+                }
             }
         }
         ids.retain(|&id| id != NONE);
@@ -365,6 +383,73 @@ impl Merges {
         if before != 0 {
             let left = before.ilog2() as usize;
             work.keys[left] = key(self.rank(work.ids[left], id), left);
+        }
+    }
+}
+
+/// The pairs that wait to be merged.
+trait Queue {
+    fn push(&mut self, rank: u32, at: usize);
+    /// The place of the lowest rank, the leftmost on ties, with its rank.
+    fn pop(&mut self) -> Option<(u32, usize)>;
+}
+
+/// For pieces of some hundred bytes, whose pairs are mostly of different ranks.
+impl Queue for BinaryHeap<Reverse<(u32, usize)>> {
+    fn push(&mut self, rank: u32, at: usize) {
+        BinaryHeap::push(self, Reverse((rank, at)));
+    }
+
+    fn pop(&mut self) -> Option<(u32, usize)> {
+        let Reverse(first) = BinaryHeap::pop(self)?;
+        Some(first)
+    }
+}
+
+/// For longer ones: a list of places for each rank. A text of one letter has a million places and a
+/// dozen ranks, and a heap of the places would be walked for each of them.
+#[derive(Default)]
+struct Lists {
+    ranks: BinaryHeap<Reverse<u32>>,
+    places: HashMap<u32, Vec<usize>, RandomState>,
+    /// The list that is being read: its rank, and its places from right to left.
+    current: Option<(u32, Vec<usize>)>,
+}
+
+impl Queue for Lists {
+    #[inline]
+    fn push(&mut self, rank: u32, at: usize) {
+        let places = self.places.entry(rank).or_default();
+        if places.is_empty() {
+            self.ranks.push(Reverse(rank));
+        }
+        places.push(at);
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<(u32, usize)> {
+        loop {
+            let lowest = self.ranks.peek().map(|&Reverse(rank)| rank);
+            if let Some((rank, places)) = &mut self.current {
+                // What a merge makes may rank below the merge itself.
+                if lowest.is_none_or(|lowest| *rank < lowest) {
+                    if let Some(at) = places.pop() {
+                        return Some((*rank, at));
+                    }
+                    self.current = None;
+                    continue;
+                }
+            }
+            let rank = lowest?;
+            if let Some((rank, places)) = self.current.take() {
+                for at in places {
+                    self.push(rank, at);
+                }
+            }
+            self.ranks.pop();
+            let mut places = self.places.remove(&rank)?;
+            places.sort_unstable_by(|a, b| b.cmp(a));
+            self.current = Some((rank, places));
         }
     }
 }
