@@ -71,6 +71,10 @@ MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
     "trained: WordPiece": lambda: jeton.WordPieceTrainer(vocab_size=60).train(LINES),
     "trained: closed characters": lambda: jeton.CharTrainer().train("the weather"),
     "trained: SentencePiece's BPE": trained(vocab_size=330, alphabet="sentencepiece"),
+    "trained: Unigram": lambda: jeton.UnigramTrainer(34).train(LINES),
+    "trained: tokenizers' Unigram": lambda: jeton.UnigramTrainer(34, style="huggingface").train(
+        LINES
+    ),
     ".model: Unigram": lambda: sentence_piece(UNIGRAM),
     ".model: BPE": lambda: sentence_piece(BPE),
     ".model: words": lambda: sentence_piece(WORD),
@@ -91,6 +95,8 @@ HOLDS = {
     "trained: WordPiece": ["tokenizer.json", "vocab.txt"],
     "trained: closed characters": ["~tokenizer.json"],
     "trained: SentencePiece's BPE": ["tokenizer.json", "~x.model"],
+    "trained: Unigram": ["x.model"],
+    "trained: tokenizers' Unigram": ["tokenizer.json"],
     ".model: Unigram": ["x.model"],
     ".model: BPE": ["~tokenizer.json", "x.model"],
     ".model: words": ["x.model"],
