@@ -35,6 +35,7 @@ pub mod decoder;
 pub mod encoding;
 pub mod error;
 pub mod format;
+mod large_pages;
 mod lazy;
 pub mod model;
 pub mod normalizer;

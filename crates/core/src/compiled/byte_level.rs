@@ -14,7 +14,7 @@ use super::splitter::Splitter;
 use super::starts::places;
 use super::waiting::{MOST_WAITING, Waiting};
 use super::words::{LONG, LongKey, SHORT, ShortKey, WordCache};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::Bpe;
 use crate::model::bpe::Alphabet;
 use crate::pre_tokenizer::PreTokenizer;
@@ -67,7 +67,7 @@ impl ByteLevel {
     /// Gives the tokens of `text`, in which no added tokens are left, to `sink`.
     ///
     /// # Errors
-    /// A pattern that gave up on this text.
+    /// A pattern that gave up on this text; more than 4 GiB without a place to cut.
     pub fn encode(&self, bpe: &Bpe, text: &str, sink: &mut impl Sink) -> Result<()> {
         // A fork may have happened while another thread held the lock: never wait for it.
         let spare = self.spare.try_lock().ok().and_then(|mut spare| spare.pop());
@@ -92,12 +92,21 @@ impl ByteLevel {
             works,
             waiting: Waiting::new(tokens),
         };
+        let mut too_long = None;
         self.splitter.split(scanner, text, |offset, length, bits| {
+            let Ok(end) = u32::try_from(length) else {
+                too_long = Some(length);
+                return;
+            };
             bounds.clear();
             places(bits, 0, bounds);
-            bounds.push(length as u32);
+            bounds.push(end);
             pieces.all(&text.as_bytes()[offset..], bounds, sink);
         })?;
+        if let Some(length) = too_long {
+            let message = format!("{length} bytes without a place to cut are more than 4 GiB");
+            return Err(Error::new(ErrorKind::Encode, message).hint("encode the text in parts"));
+        }
         if let Ok(mut spare) = self.spare.try_lock() {
             spare.push(workspace);
         }

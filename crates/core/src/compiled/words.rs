@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 
 use super::prefetch::prefetch;
 use super::sink::{Count, Sink};
+use crate::large_pages;
 
 /// Pieces of up to this many bytes are kept in entries of half a cache line.
 pub const SHORT: usize = 15;
@@ -415,7 +416,7 @@ impl WordCache {
     #[cold]
     fn grow_short(&mut self) {
         let lines = (self.short.len() * GROWTH).min(MOST_SHORT);
-        let larger = table(Line([ShortEntry::EMPTY; 2]), lines);
+        let larger = large_pages::filled(Line([ShortEntry::EMPTY; 2]), lines);
         let old = std::mem::replace(&mut self.short, larger);
         self.short_count = 0;
         for entry in old.iter().flat_map(|Line(entries)| entries) {
@@ -461,7 +462,7 @@ impl WordCache {
     #[cold]
     fn grow_long(&mut self) {
         let entries = (self.long.len() * GROWTH).min(MOST_LONG);
-        let larger = table(LongEntry::EMPTY, entries);
+        let larger = large_pages::filled(LongEntry::EMPTY, entries);
         let old = std::mem::replace(&mut self.long, larger);
         self.long_count = 0;
         for entry in old.into_iter().filter(|entry| !entry.is_empty()) {
@@ -494,28 +495,6 @@ impl WordCache {
         self.rest.insert(piece.into(), ids.into());
     }
 }
-
-/// A table of empty entries, in large pages where the system has them: entries lie at random, and
-/// each small page that one lies in would have to be found first.
-fn table<T: Clone>(empty: T, length: usize) -> Vec<T> {
-    let mut table = Vec::with_capacity(length);
-    #[cfg(target_os = "linux")]
-    if length * size_of::<T>() >= LARGE_PAGE {
-        let start = table.as_mut_ptr() as usize;
-        let first = start.next_multiple_of(LARGE_PAGE);
-        let last = (start + length * size_of::<T>()) / LARGE_PAGE * LARGE_PAGE;
-        if first < last {
-            // SAFETY: the pages lie inside the table's memory, and advice does not change them.
-            unsafe { libc::madvise(first as *mut _, last - first, libc::MADV_HUGEPAGE) };
-        }
-    }
-    table.resize(length, empty);
-    table
-}
-
-/// The bytes of a large page.
-#[cfg(target_os = "linux")]
-const LARGE_PAGE: usize = 2 << 20;
 
 #[cfg(test)]
 mod tests {

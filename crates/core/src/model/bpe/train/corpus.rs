@@ -16,6 +16,7 @@ use super::queue::{Candidate, Queue};
 use super::words::{NONE, Words};
 use super::{BpeTraining, TieBreak, Tokens};
 use crate::error::{Error, ErrorKind, Result};
+use crate::large_pages;
 
 /// From how many words on a merge is shared by two threads; few in tests, so that they do it.
 const SHARED: usize = if cfg!(test) { 4 } else { 4096 };
@@ -93,6 +94,10 @@ impl Corpus {
             )
             .hint("filter out the rarest words"));
         }
+        let words = Words {
+            row: large_pages::moved(&words.row),
+            ..words
+        };
         let mut corpus = Self {
             words,
             pairs: Pairs::default(),
@@ -112,7 +117,7 @@ impl Corpus {
         let Self { words, pairs, .. } = self;
         // For each pair the number of words and the last one; then where its next word goes.
         let mut sizes: Vec<(usize, u32)> = Vec::new();
-        let mut occurrences = Vec::with_capacity(words.row.len());
+        let mut occurrences = large_pages::with_capacity(words.row.len());
         for at in words.starts() {
             let (symbols, count) = words.word(at);
             for neighbours in symbols.windows(2) {
@@ -129,6 +134,8 @@ impl Corpus {
                 }
             }
         }
+        // As merges go on, new pairs need about as much room again.
+        self.places = large_pages::with_capacity(2 * occurrences.len());
         for (size, _) in &mut sizes {
             let start = self.places.len();
             self.places.resize(start + *size, 0);
