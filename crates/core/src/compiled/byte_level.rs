@@ -13,7 +13,7 @@ use super::sink::Sink;
 use super::splitter::Splitter;
 use super::starts::places;
 use super::waiting::{MOST_WAITING, Waiting};
-use super::words::{LONG, LongKey, SHORT, ShortKey, WordCache};
+use super::words::{LONG, LongKey, SHORT, ShortKey, WordCache, most_spare};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Bpe;
 use crate::model::bpe::Alphabet;
@@ -107,7 +107,9 @@ impl ByteLevel {
             let message = format!("{length} bytes without a place to cut are more than 4 GiB");
             return Err(Error::new(ErrorKind::Encode, message).hint("encode the text in parts"));
         }
-        if let Ok(mut spare) = self.spare.try_lock() {
+        if let Ok(mut spare) = self.spare.try_lock()
+            && spare.len() < most_spare()
+        {
             spare.push(workspace);
         }
         Ok(())

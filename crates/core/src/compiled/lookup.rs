@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 
 use super::delimiters::{Chunks, Delimiters};
 use super::waiting::{Few, MOST_WAITING};
-use super::words::{Found, LONG, LongKey, SHORT, ShortKey, WordCache};
+use super::words::{Found, LONG, LongKey, SHORT, ShortKey, WordCache, most_spare};
 use crate::error::Result;
 
 /// How many chunks are looked up together, so that their memory is fetched at the same time.
@@ -42,9 +42,11 @@ impl Spare {
         })
     }
 
-    /// Keeps working space for another call.
+    /// Keeps working space for another call, as much as there are threads that work at once.
     pub fn put(&self, workspace: Box<Workspace>) {
-        if let Ok(mut spare) = self.0.try_lock() {
+        if let Ok(mut spare) = self.0.try_lock()
+            && spare.len() < most_spare()
+        {
             spare.push(workspace);
         }
     }
