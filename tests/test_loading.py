@@ -345,3 +345,11 @@ def test_nothing_of_this_is_imported_before_it_is_needed() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_a_file_that_git_lfs_has_not_fetched(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 499723\n")
+    told = r"tokenizer\.json: this is a Git LFS pointer.*git lfs pull"
+    with pytest.raises(FormatError, match=told):
+        jeton.load(path)

@@ -198,7 +198,7 @@ fn folders_and_unknown_files_are_not_guessed_at() {
     std::fs::write(&prose, "").unwrap();
     assert_eq!(message(&prose), "DIR/prose: the file is empty");
     std::fs::write(&prose, "Ġ t\n").unwrap();
-    assert!(message(&prose).starts_with("DIR/prose: this is a merge list alone"));
+    assert!(message(&prose).starts_with("DIR/prose: two words a line"));
     let vocab = out.0.join("vocab.json");
     std::fs::write(&vocab, r#"{"a": 0}"#).unwrap();
     assert!(message(&vocab).contains("merges are missing: there is no DIR/merges.txt"));

@@ -69,6 +69,13 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Tokenizer> {
 }
 
 fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Tokenizer> {
+    if data.starts_with(b"version https://git-lfs.github.com/spec/") {
+        return Err(Error::new(
+            ErrorKind::Format,
+            "this is a Git LFS pointer, which stands for a file that was not fetched",
+        )
+        .hint("run `git lfs pull` where it came from"));
+    }
     let Some(format) = sniff::format_of(data) else {
         return Err(Error::new(
             ErrorKind::Format,
@@ -91,10 +98,11 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Tokenizer> {
             read_pair(path, data, options)?
         }
         Format::Merges => {
-            return Err(
-                Error::new(ErrorKind::Argument, "this is a merge list alone")
-                    .hint("load the vocab.json that belongs to it, with this file as merges="),
-            );
+            return Err(Error::new(
+                ErrorKind::Argument,
+                "two words a line: this is a merge list alone, or no tokenizer at all",
+            )
+            .hint("load the vocab.json that belongs to it, with this file as merges="));
         }
         Format::HuggingFace => {
             options.allow(format.name(), &[])?;
