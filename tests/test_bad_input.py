@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,13 @@ J: Any = jeton
 M: Any = models
 N: Any = normalizers
 P: Any = pre_tokenizers
+
+
+def never() -> Iterator[str]:
+    """A corpus that must not be read, since an argument is wrong."""
+    raise AssertionError("the corpus was read")
+    yield
+
 
 ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "encode None": (lambda: TOK.encode(None), TypeError, "text must be a str, not NoneType"),
@@ -320,9 +327,49 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "trainer size": (lambda: J.BPETrainer("x"), TypeError, "vocab_size must be an int"),
     "trainer size negative": (lambda: J.BPETrainer(-1), TypeError, "vocab_size"),
     "trainer small": (
-        lambda: J.BPETrainer(10).train(["x"]),
-        errors.TrainingError,
+        lambda: J.BPETrainer(10),
+        errors.ArgumentError,
         "vocab_size 10 does not hold",
+    ),
+    "trainer small with special tokens": (
+        lambda: J.BPETrainer(256, special_tokens=["<|end|>"]),
+        errors.ArgumentError,
+        "vocab_size 256 does not hold the 1 special tokens",
+    ),
+    "trainer small of several": (
+        lambda: J.BPETrainer([300, 20]),
+        errors.ArgumentError,
+        "vocab_size 20 does not hold",
+    ),
+    "trainer temp_dir": (
+        lambda: J.BPETrainer(300).train(never(), temp_dir="no-such-folder"),
+        errors.FileError,
+        "temp_dir 'no-such-folder' is no folder",
+    ),
+    "trainer watch": (
+        lambda: J.BPETrainer(300).train(never(), watch=1),
+        errors.ArgumentTypeError,
+        "watch must be callable or None, not int",
+    ),
+    "unigram watch": (
+        lambda: J.UnigramTrainer(300).train(never(), watch="x"),
+        errors.ArgumentTypeError,
+        "watch must be callable",
+    ),
+    "trainer watch of counts": (
+        lambda: J.BPETrainer(300).train(J.WordCounts([("a", 1)]), watch=1),
+        errors.ArgumentTypeError,
+        "watch must be callable",
+    ),
+    "trainer str paths": (
+        lambda: J.BPETrainer(300).train([__file__, __file__]),
+        errors.ArgumentError,
+        "pathlib.Path",
+    ),
+    "trainer paths and texts": (
+        lambda: J.BPETrainer(300).train([Path(__file__), "text"]),
+        errors.ArgumentTypeError,
+        "item 1 of data must be a path like the first, not str",
     ),
     "trainer tie_break": (
         lambda: J.BPETrainer(tie_break="frist"),

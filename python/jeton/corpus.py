@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 from jeton import _core
 from jeton.errors import (
@@ -22,7 +23,15 @@ from jeton.errors import (
     UnsupportedError,
 )
 
-__all__ = ["Progress", "batches", "count", "merging", "texts_of", "texts_or_text"]
+__all__ = [
+    "Progress",
+    "batches",
+    "check_watch",
+    "count",
+    "merging",
+    "texts_of",
+    "texts_or_text",
+]
 
 _BATCH_CHARACTERS = 4_000_000
 """How much text is counted at a time: enough for all cores, little enough to notice Ctrl-C."""
@@ -38,6 +47,12 @@ class Progress:
     total: int
     text: int = 0
     """Bytes of text that were counted; more than `done` where files are compressed."""
+
+
+def check_watch(watch: object) -> None:
+    """Refuses what cannot be called, before any work is done."""
+    if watch is not None and not callable(watch):
+        raise ArgumentTypeError(f"watch must be callable or None, not {type(watch).__name__}")
 
 
 def merging(watch: Callable[[Progress], None] | None) -> Callable[[int, int], None] | None:
@@ -62,40 +77,78 @@ def count(
         close = _core.did_you_mean(errors, ["strict", "replace", "ignore"])
         hint = f"did you mean {close!r}?" if close else "it is strict, replace or ignore"
         raise ArgumentError(f"errors cannot be {errors!r} ({hint})")
-    if isinstance(data, (str, os.PathLike)):
-        paths = _files(os.fspath(data))
-    elif _is_paths(data):
-        paths = [file for path in data for file in _files(os.fspath(path))]
-    else:
-        for batch in batches(texts_of(data)):  # type: ignore[arg-type]
-            counter.count(batch)
-        return
+    paths, texts = _paths_or_texts(data)
+    for batch in batches(texts):
+        counter.count(batch)
+    tables = iter([_table(path, field or "text") for path in paths if _is_table(path)])
+    size = sum(map(_size, paths))
+    text_before = read_before = text_now = 0
 
-    def told(text: int, read: int, total: int) -> None:
+    def told(text: int, read: int, _: int) -> None:
+        nonlocal text_now
+        text_now = text_before + text
         if watch is not None:
-            watch(Progress("counting", read, total, text))
+            watch(Progress("counting", read_before + read, size, text_now))
 
-    tables = [_table(path, field or "text") for path in paths if path.suffix == ".parquet"]
-    files = [os.fspath(path) for path in paths if path.suffix != ".parquet"]
-    if files:
-        counter.count_files(files, field, errors, told)
-    for table in tables:
-        for batch in batches(table):
-            counter.count(batch)
+    for is_table, run in groupby(paths, _is_table):
+        if is_table:
+            for _ in run:
+                for batch in batches(next(tables)):
+                    counter.count(batch)
+        else:
+            files = list(run)
+            counter.count_files([os.fspath(path) for path in files], field, errors, told)
+            text_before = text_now
+            read_before += sum(map(_size, files))
 
 
-def _is_paths(data: object) -> TypeGuard[Sequence[os.PathLike[str]]]:
-    return (
-        isinstance(data, (list, tuple))
-        and bool(data)
-        and all(isinstance(path, os.PathLike) for path in data)
-    )
+def _paths_or_texts(
+    data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
+) -> tuple[list[Path], Iterator[str]]:
+    """The files of a corpus, or else its texts; the first item of an iterable says which."""
+    if isinstance(data, (str, os.PathLike)):
+        return _files(os.fspath(data)), iter(())
+    if isinstance(data, (list, tuple)) and data and all(map(_names_a_file, data)):
+        raise ArgumentError(
+            f"data is a list of texts, each of which is the path of a file, as {data[0]!r}: wrap "
+            "them in pathlib.Path for the files, or pass iter(data) for the texts"
+        )
+    if isinstance(data, (bytes, bytearray)) or not isinstance(data, Iterable):
+        return [], texts_of(data)
+    items: Iterator[object] = iter(data)
+    first = list(islice(items, 1))
+    items = chain(first, items)
+    if not first or not isinstance(first[0], os.PathLike):
+        return [], _checked(items)
+    paths: list[str] = []
+    for number, path in enumerate(items):
+        if not isinstance(path, os.PathLike):
+            raise ArgumentTypeError(
+                f"item {number} of data must be a path like the first, not {type(path).__name__}"
+            )
+        paths.append(os.fspath(path))
+    if isinstance(data, (set, frozenset)):
+        paths.sort()
+    return [file for name in paths for file in _files(name)], iter(())
+
+
+def _names_a_file(text: object) -> bool:
+    return isinstance(text, str) and len(text) < 1_000 and "\0" not in text and os.path.isfile(text)
+
+
+def _size(path: Path) -> int:
+    """The bytes of a file that is no table; pipes have none."""
+    return path.stat().st_size if path.is_file() and not _is_table(path) else 0
+
+
+def _is_table(path: Path) -> bool:
+    return path.suffix.lower() == ".parquet"
 
 
 def _table(path: Path, column: str) -> Iterator[str]:
     """The texts in a column of a Parquet file, which is looked for at once."""
     try:
-        import pyarrow.parquet as parquet
+        from pyarrow import parquet, types
     except ImportError:
         raise UnsupportedError(
             f"{path}: Parquet is read by pyarrow (pip install 'jeton[parquet]')"
@@ -109,6 +162,10 @@ def _table(path: Path, column: str) -> Iterator[str]:
         close = _core.did_you_mean(column, names)
         hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
         raise FormatError(f"{path}: there is no column {column!r} ({hint})")
+    kind = table.schema_arrow.field(names.index(column)).type
+    values = kind.value_type if types.is_dictionary(kind) else kind
+    if str(values) not in ("string", "large_string", "string_view", "null"):
+        raise FormatError(f"{path}: column {column!r} holds {kind}, not text")
     return _texts_of_table(table, column)
 
 
@@ -136,7 +193,7 @@ def texts_or_text(data: str | os.PathLike[str] | Iterable[str]) -> Iterator[str]
     """As `texts_of`, but a `str` is a text."""
     if not isinstance(data, str):
         return texts_of(data)
-    if len(data) < 1_000 and "\0" not in data and os.path.isfile(data):
+    if _names_a_file(data):
         raise ArgumentError(
             f"{data!r} is a text, and the path of a file too: pass pathlib.Path({data!r}) for the "
             f"file, or [{data!r}] for the text"
@@ -158,7 +215,7 @@ def batches(texts: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _checked(texts: Iterable[str]) -> Iterator[str]:
+def _checked(texts: Iterable[object]) -> Iterator[str]:
     for number, text in enumerate(texts):
         if not isinstance(text, str):
             raise ArgumentTypeError(

@@ -15,8 +15,8 @@ from typing import Literal, TypeAlias
 
 from jeton import _core
 from jeton.components import _base, normalizers, pre_tokenizers
-from jeton.corpus import Progress, count
-from jeton.errors import ArgumentError, ArgumentTypeError, TrainingWarning
+from jeton.corpus import Progress, check_watch, count
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, TrainingWarning
 from jeton.memory import memory_bytes
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "first_stages",
     "is_counts",
     "named_pre_tokenizer",
+    "without_rare",
 ]
 
 MAX_WORD_LENGTH = 10_000
@@ -196,7 +197,10 @@ def count_words(
     Instead of stages, ASCII characters: then what lies between them is counted, whole.
     """
     check_limits(max_word_length, min_word_count)
+    check_watch(watch)
     folder = tempfile.gettempdir() if temp_dir is None else os.fspath(temp_dir)
+    if not os.path.isdir(folder):
+        raise FileError(f"temp_dir {folder!r} is no folder; create it first")
     allowed = memory_bytes(memory)
     if isinstance(stages, bytes):
         counter = _core.WordCounter.between(stages, allowed, folder, needs)
@@ -213,11 +217,18 @@ def count_words(
             f"{cut:,} times"
         )
     if rare:
-        _warn(
-            f"{rare:,} distinct words that occur less than min_word_count={min_word_count:,} "
-            f"times were left out; together they occur {rare_total:,} times"
-        )
+        _warn_of_rare(rare, rare_total, min_word_count)
     return counts
+
+
+def without_rare(counts: _core.WordCounts, min_word_count: int) -> _core.WordCounts:
+    """The words that occur often enough; warns of those that are left out."""
+    if min_word_count <= 1:
+        return counts
+    kept = counts.at_least(min_word_count)
+    if rare := len(counts) - len(kept):
+        _warn_of_rare(rare, counts.total() - kept.total(), min_word_count)
+    return kept
 
 
 def check_limits(max_word_length: int | None, min_word_count: int) -> None:
@@ -232,6 +243,13 @@ def check_limits(max_word_length: int | None, min_word_count: int) -> None:
             raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
         if value < least:
             raise ArgumentError(f"{name} must be at least {least}, not {value}")
+
+
+def _warn_of_rare(distinct: int, total: int, min_word_count: int) -> None:
+    _warn(
+        f"{distinct:,} distinct words that occur less than min_word_count={min_word_count:,} "
+        f"times were left out; together they occur {total:,} times"
+    )
 
 
 def _warn(message: str) -> None:

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use jeton_core::corpus::{Corpus, CorpusOptions};
+use jeton_core::corpus::{Corpus, CorpusOptions, PATIENCE, Step};
 use jeton_core::format::huggingface;
 use jeton_core::model::bpe::train::{BpeTraining, Progress, Start, Trained};
 use jeton_core::model::wordpiece::train_wordpiece;
@@ -125,8 +125,15 @@ impl WordCounter {
             let threads = pool::install(py, rayon::current_num_threads)?;
             let allowed = self.memory.unwrap_or(u64::MAX) / MEMORY_OF_A_FILE;
             let mut blocks = corpus.read(threads.min(usize::try_from(allowed).unwrap_or(threads)));
-            while let Some(block) = py.detach(|| blocks.next()) {
-                let block = block?;
+            loop {
+                let block = match py.detach(|| blocks.step(PATIENCE))? {
+                    Step::Lines(block) => block,
+                    Step::Waiting => {
+                        py.check_signals()?;
+                        continue;
+                    }
+                    Step::End => return Ok(()),
+                };
                 pool::install(py, || match self.core.lock() {
                     Ok(mut core) => core.as_mut().map_or(Ok(()), |core| block.count(core)),
                     Err(_) => Ok(()),
@@ -137,7 +144,6 @@ impl WordCounter {
                     watch.call1((progress.text, progress.read, progress.total))?;
                 }
             }
-            Ok(())
         })
     }
 

@@ -15,8 +15,8 @@ from jeton.components import (
     post_processors,
     pre_tokenizers,
 )
-from jeton.corpus import Progress
-from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from jeton.corpus import Progress, check_watch
+from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
 from jeton.memory import memory_bytes
 from jeton.tokenizer import Tokenizer
 from jeton.word_counts import (
@@ -27,6 +27,7 @@ from jeton.word_counts import (
     count_words,
     first_stages,
     named_pre_tokenizer,
+    without_rare,
 )
 
 __all__ = ["WordTrainer", "checked_special_tokens"]
@@ -125,9 +126,11 @@ class WordTrainer:
         temp_dir: str | os.PathLike[str] | None = None,
     ) -> _core.WordCounts:
         if isinstance(data, WordCounts):
+            check_watch(watch)
+            counts = without_rare(data.core, self.min_word_count)
             if (allowed := memory_bytes(memory)) is not None:
-                data.core.check_memory(allowed, self.MEMORY_NEEDED)
-            return data.core
+                counts.check_memory(allowed, self.MEMORY_NEEDED)
+            return counts
         return count_words(
             data,
             self._first_stages(),
@@ -140,6 +143,23 @@ class WordTrainer:
             needs=self.MEMORY_NEEDED,
             watch=watch,
         )
+
+    def _words(
+        self,
+        data: Corpus,
+        field: str | None,
+        errors: str,
+        watch: Callable[[Progress], None] | None,
+        memory: int | str | None,
+        temp_dir: str | os.PathLike[str] | None,
+    ) -> _core.WordCounts:
+        """The words to train from, of which there must be some."""
+        counts = self._counts(data, field, errors, watch, memory, temp_dir)
+        if not len(counts):
+            raise TrainingError(
+                "the corpus has no words to learn from (is it empty, or min_word_count too high?)"
+            )
+        return counts
 
     def _tokenizer(self, model: models.Model) -> Tokenizer:
         tokenizer = Tokenizer(

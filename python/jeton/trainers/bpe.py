@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
+from jeton import _core
 from jeton.components import (
     AddedToken,
     decoders,
@@ -154,6 +155,7 @@ class BPETrainer(WordTrainer):
             max_word_length=max_word_length,
             min_word_count=min_word_count,
         )
+        _core.check_bpe_training({**self.parameters, "vocab_size": min(self.vocab_sizes)})
 
     def train(
         self,
@@ -171,7 +173,7 @@ class BPETrainer(WordTrainer):
 
         Args:
             data: An iterable of texts; or the path of a file of UTF-8, of a folder of such files,
-                or a pattern of paths such as `"corpus/*.txt"`; or a list of `pathlib.Path`; or
+                or a pattern of paths such as `"corpus/*.txt"`; or an iterable of `pathlib.Path`; or
                 `WordCounts`. A file is taken line by line. Files may be compressed by gzip or
                 Zstandard; `.jsonl` and `.ndjson` are JSON lines, `.parquet` is a table.
             field: The field of JSON lines, or the column of a table, that holds the text; `"text"`
@@ -188,7 +190,8 @@ class BPETrainer(WordTrainer):
         Raises:
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: A `vocab_size` that does not hold the special tokens and the alphabet;
+            TrainingError: A corpus without words; a `vocab_size` that does not hold the special
+                tokens and the alphabet;
                 words that need more than `memory`.
         """
         largest = max(self.vocab_sizes)
@@ -217,7 +220,8 @@ class BPETrainer(WordTrainer):
         Raises:
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: A size that does not hold the special tokens and the alphabet.
+            TrainingError: A corpus without words; a size that does not hold the special tokens
+                and the alphabet.
 
         Example:
             >>> import jeton
@@ -237,7 +241,7 @@ class BPETrainer(WordTrainer):
         temp_dir: str | os.PathLike[str] | None,
         watch: Callable[[Progress], None] | None,
     ) -> dict[int, Tokenizer]:
-        counts = self._counts(data, field, errors, watch, memory, temp_dir)
+        counts = self._words(data, field, errors, watch, memory, temp_dir)
         trained = counts.train_bpe(self.parameters, list(sizes), merging(watch))
         return {
             size: self._tokenizer(models.from_core(model))

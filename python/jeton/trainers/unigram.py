@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from jeton import _core
 from jeton.components import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
 from jeton.components._base import one_of
-from jeton.corpus import Progress
+from jeton.corpus import Progress, check_watch
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.memory import memory_bytes
 from jeton.tokenizer import Tokenizer
@@ -190,6 +190,7 @@ class UnigramTrainer:
             TrainingError: Texts that need more than `memory`.
         """
         if isinstance(data, WordCounts):
+            check_watch(watch)
             if (allowed := memory_bytes(memory)) is not None:
                 data.core.check_memory(allowed, self.MEMORY_NEEDED)
             return data

@@ -129,9 +129,10 @@ class WordPieceTrainer(WordTrainer):
         Raises:
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: A `vocab_size` that does not hold the special tokens and the alphabet.
+            TrainingError: A corpus without words; a `vocab_size` that does not hold the special
+                tokens and the alphabet.
         """
-        counts = self._counts(data, field, errors, watch, memory, temp_dir)
+        counts = self._words(data, field, errors, watch, memory, temp_dir)
         model = counts.train_wordpiece(self.rule, self.parameters, merging(watch))
         return self._tokenizer(models.from_core(model))
 

@@ -11,8 +11,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 mod blocks;
 mod json_lines;
@@ -100,6 +101,10 @@ pub struct CountProgress {
 /// How many blocks are read ahead of each file.
 const BLOCKS_AHEAD: usize = 2;
 
+/// How long the reading of a pipe that brings nothing is waited for before the caller is asked
+/// whether to go on.
+pub const PATIENCE: Duration = Duration::from_millis(100);
+
 impl Corpus {
     /// The files at `paths`; of a folder, all files in it, in the order of their names. The path
     /// `-` is the standard input.
@@ -120,19 +125,21 @@ impl Corpus {
             }
         }
         let files = found.into_iter().map(|path| {
-            let size = match is_standard_input(&path) {
-                true => 0,
-                false => {
-                    let size = fs::metadata(&path).map(|metadata| metadata.len());
-                    size.map_err(|error| file::file_error(&path, "read", &error))?
-                }
+            let (size, is_file) = match is_standard_input(&path) {
+                true => (0, false),
+                false => fs::metadata(&path)
+                    .map(|metadata| (metadata.len(), metadata.is_file()))
+                    .map_err(|error| file::file_error(&path, "read", &error))?,
             };
             let field = match &options.field {
                 None if is_json_lines(&path) => Some("text".to_owned()),
                 field => field.clone(),
             };
             let file = CorpusFile { path, size, field };
-            file.check(options.errors)?;
+            // What is read from a pipe is gone, and opening one waits for who writes to it.
+            if is_file {
+                file.check(options.errors)?;
+            }
             Ok(Arc::new(file))
         });
         Ok(Self {
@@ -146,7 +153,8 @@ impl Corpus {
         self.files.iter().map(|file| file.size).sum()
     }
 
-    /// Counts the words of all files. Calls `watch` every few megabytes.
+    /// Counts the words of all files. Calls `watch` every few megabytes, and while a pipe brings
+    /// nothing.
     ///
     /// # Errors
     /// A file that cannot be read, is cut short or is not UTF-8; a line that is no JSON object or
@@ -157,13 +165,16 @@ impl Corpus {
         mut watch: impl FnMut(CountProgress) -> ControlFlow<()>,
     ) -> Result<()> {
         let mut blocks = self.read(rayon::current_num_threads());
-        while let Some(block) = blocks.next() {
-            block?.count(counter)?;
+        loop {
+            match blocks.step(PATIENCE)? {
+                Step::Lines(lines) => lines.count(counter)?,
+                Step::Waiting => {}
+                Step::End => return Ok(()),
+            }
             if watch(blocks.progress()).is_break() {
                 return Err(Error::new(ErrorKind::Training, "counting was interrupted"));
             }
         }
-        Ok(())
     }
 
     /// Reads all files, so many at a time, each on a thread of its own.
@@ -196,12 +207,12 @@ impl Reading {
     pub fn progress(&self) -> CountProgress {
         self.progress
     }
-}
 
-impl Iterator for Reading {
-    type Item = Result<Lines>;
-
-    fn next(&mut self) -> Option<Result<Lines>> {
+    /// The next block, if it comes within `patience`: a pipe may bring nothing for long.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is cut short or is not UTF-8.
+    pub fn step(&mut self, patience: Duration) -> Result<Step> {
         loop {
             while self.open.len() < self.threads
                 && let Some(file) = self.waiting.pop_front()
@@ -209,17 +220,47 @@ impl Iterator for Reading {
                 let blocks = read_ahead(Arc::clone(&file), self.errors);
                 self.open.push_back((file, blocks));
             }
-            let (file, blocks) = self.open.front()?;
-            if let Ok(block) = blocks.recv() {
-                let lines = block.map(|block| {
+            let Some((file, blocks)) = self.open.front() else {
+                return Ok(Step::End);
+            };
+            match blocks.recv_timeout(patience) {
+                Ok(block) => {
+                    let block = block?;
                     self.progress.text += block.text.len() as u64;
                     let file = Arc::clone(file);
-                    Lines { block, file }
-                });
-                return Some(lines);
+                    return Ok(Step::Lines(Lines { block, file }));
+                }
+                Err(RecvTimeoutError::Timeout) => return Ok(Step::Waiting),
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.progress.read += file.size;
+                    self.open.pop_front();
+                }
             }
-            self.progress.read += file.size;
-            self.open.pop_front();
+        }
+    }
+}
+
+/// What reading a corpus has come to.
+pub enum Step {
+    /// The next block.
+    Lines(Lines),
+    /// Nothing yet.
+    Waiting,
+    /// All files were read.
+    End,
+}
+
+impl Iterator for Reading {
+    type Item = Result<Lines>;
+
+    fn next(&mut self) -> Option<Result<Lines>> {
+        loop {
+            match self.step(PATIENCE) {
+                Ok(Step::Lines(lines)) => return Some(Ok(lines)),
+                Ok(Step::Waiting) => {}
+                Ok(Step::End) => return None,
+                Err(error) => return Some(Err(error)),
+            }
         }
     }
 }
@@ -268,9 +309,6 @@ impl Lines {
 impl CorpusFile {
     /// Reads the first line of JSON lines, and looks whether any other file can be opened.
     fn check(&self, errors: InvalidUtf8) -> Result<()> {
-        if is_standard_input(&self.path) {
-            return Ok(());
-        }
         let blocks = self.blocks(errors)?;
         if let Some(field) = &self.field
             && let Some(first) = blocks.first_line()?

@@ -240,6 +240,20 @@ impl BpeTraining {
                 );
             }
         }
+        if self.alphabet == Alphabet::Bytes && self.start.is_none() {
+            // A special token of one byte is that byte's token.
+            let longer = seen.iter().filter(|token| token.len() > 1).count();
+            if self.vocab_size < 256 + longer {
+                return wrong(
+                    format!(
+                        "vocab_size {} does not hold the {} special tokens and an alphabet of 256",
+                        self.vocab_size,
+                        seen.len()
+                    ),
+                    "the 256 bytes are always there; ask for more",
+                );
+            }
+        }
         let started = |unk: &String| {
             let start = self.start.as_ref();
             start.is_some_and(|start| start.tokens.iter().any(|(t, _)| t == unk.as_bytes()))
