@@ -7,6 +7,7 @@ process of its own (pipes, signals, terminals).
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -471,6 +472,68 @@ class TestTrain:
         ):
             result = run("train", "a.txt", "-o", "c.model", *options, *wrong, code=code)
             assert told in result.stderr and not (here / "c.model").exists()
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            (["-o", "folder.json", "--force"], "folder.json: exists and is not a file"),
+            (["-o", "pipe.json", "--force"], "pipe.json: exists and is not a file"),
+            (["-o", "link.json", "--force"], "link.json: is a link"),
+            (["-o", "a.json", "--force"], "a.json: is one of the inputs"),
+            (["-o", "x.json", "--save-counts=a.json", "--force"], "a.json: is one of the inputs"),
+            (["-o", "x.json", "--save-counts=mine"], "mine: exists already"),
+            (["-o", "x.json", "--save-counts=x.json"], "x.json: the tokenizer goes there"),
+            (["-o", "x.json", "--save-counts=no/c"], "no: no such folder"),
+            (["-o", "vocab.json"], "merges.txt: exists already"),
+            (["-o", "a.bin"], "a.bin: the name says no format"),
+            (["-o", "a.model"], "a.model: SentencePiece does not read a BPE of bytes"),
+            (["-o", "a.model", "--start-from=bytes.json"], "a.model: SentencePiece does not read"),
+            (["-o", "vocab.txt"], "vocab.txt is for --kind wordpiece"),
+            (["-o", "a.tiktoken", "--kind=unigram"], ".tiktoken holds no Unigram"),
+            (["-o", "a.tiktoken", "--alphabet=characters"], ".tiktoken is for --alphabet bytes"),
+        ],
+    )
+    def test_refused_before_counting(
+        self, run: Run, here: Path, options: list[str], told: str
+    ) -> None:
+        (here / "a.json").write_text("hello hello help\n", encoding="utf-8")
+        for name in ("mine", "merges.txt"):
+            (here / name).write_text("mine", encoding="utf-8")
+        jeton.BPETrainer(257).train(["hello hello"]).save(here / "bytes.json")
+        (here / "folder.json").mkdir()
+        os.mkfifo(here / "pipe.json")
+        (here / "link.json").symlink_to("mine")
+        before = sorted(here.iterdir())
+        result = run("train", "a.json", *options, "--vocab-size=258", "--json", code=1)
+        assert told in error_of(result) and "counting" not in result.stderr
+        assert sorted(here.iterdir()) == before
+        assert (here / "mine").read_text(encoding="utf-8") == "mine"
+        assert (here / "a.json").read_text(encoding="utf-8") == "hello hello help\n"
+
+    def test_the_whole_name_says_the_format(self, run: Run, here: Path) -> None:
+        (here / "a.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
+        run("train", "a.txt", "-o", "vocab.txt", "--kind=wordpiece", "--vocab-size=20")
+        assert jeton.load(here / "vocab.txt").vocab_size <= 20
+        run("train", "a.txt", "-o", "vocab.json", "--pattern=gpt2", "--vocab-size=258")
+        assert jeton.load(here / "vocab.json").vocab_size == 258
+        names = sorted(path.name for path in here.iterdir())
+        assert names == ["a.txt", "merges.txt", "vocab.json", "vocab.txt"]
+
+    @pytest.mark.parametrize(
+        "option",
+        [
+            "field=x",
+            "errors=strict",
+            "temp-dir=.",
+            "min-word-count=2",
+            "max-word-length=3",
+            "save-counts=y.counts",
+        ],
+    )
+    def test_options_of_counting_with_counts(self, run: Run, here: Path, option: str) -> None:
+        jeton.WordCounts([("hello", 1)]).save(here / "x.counts")
+        result = run("train", "x.counts", "-o", "y.json", f"--{option}", code=2)
+        assert f"--{option.partition('=')[0]} is for counting" in result.stderr
 
     def test_ctrl_c_leaves_nothing_and_says_what_is_kept(
         self, here: Path, monkeypatch: pytest.MonkeyPatch

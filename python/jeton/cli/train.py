@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,10 +17,10 @@ import click
 
 import jeton
 from jeton import _core
-from jeton.cli.command import Command, echo_note, is_quiet, replacing
+from jeton.cli.command import Command, echo_note, is_quiet
 from jeton.cli.terminal import Progress, human_bytes
 from jeton.corpus import Progress as Step
-from jeton.errors import FileError, TrainingWarning
+from jeton.errors import FileError, JetonError, TrainingWarning, UnsupportedError
 from jeton.memory import memory_bytes
 from jeton.word_counts import is_counts
 
@@ -109,7 +111,9 @@ Examples:
     help="What becomes of bytes that are not UTF-8.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard error.")
-@click.option("--force", is_flag=True, help="Replace TARGET if it exists.")
+@click.option(
+    "--force", is_flag=True, help="Replace TARGET, and the file of counts, if they exist."
+)
 def train(
     files: tuple[Path, ...],
     target: Path,
@@ -137,11 +141,20 @@ def train(
         size: target if len(sizes) == 1 else target.with_stem(f"{target.stem}-{size}")
         for size in sizes
     }
+    if len(sizes) > 1 and _companion(target) is not None:
+        raise click.UsageError(f"{target}: a pair of files is written for one --vocab-size only")
     for path in targets.values():
-        if path.exists() and not force:
-            raise FileError(f"{path}: exists already (--force replaces it)")
-        if not path.parent.is_dir():
-            raise FileError(f"{path.parent}: no such folder to write into")
+        _check_ending(path, kind, alphabet, start_from is not None)
+        for written in filter(None, (path, _companion(path))):
+            _check_writable(written, files, force)
+    if save_counts is not None:
+        kept = files if start_from is None else (*files, start_from)
+        _check_writable(save_counts, kept, force)
+        if save_counts.resolve() in {path.resolve() for path in targets.values()}:
+            raise FileError(f"{save_counts}: the tokenizer goes there (name another for counts)")
+    from_counts = len(files) == 1 and is_counts(files[0])
+    if from_counts:
+        _refuse_options_of_counting(files[0])
     memory_bytes(memory)
     limits: dict[str, Any] = {"min_frequency": min_frequency, "min_word_count": min_word_count}
     if max_word_length is not None:
@@ -174,17 +187,20 @@ def train(
     else:
         if rule is not None:
             raise click.UsageError("--rule is for --kind wordpiece")
+        start = None if start_from is None else jeton.load(start_from)
+        if start is not None and target.name.lower().endswith(".model") and _is_of_bytes(start):
+            raise FileError(_RANKS_AS_MODEL.format(target))
         trainer = jeton.BPETrainer(
             sizes,
             pattern=pattern,
             special_tokens=specials or None,
             alphabet=alphabet,  # type: ignore[arg-type]
-            start_from=None if start_from is None else jeton.load(start_from),
+            start_from=start,
             **limits,
         )
     watch = _watch(as_json)
     with _warnings_told():
-        if len(files) == 1 and is_counts(files[0]):
+        if from_counts:
             counts = jeton.WordCounts.load(files[0])
             save_counts = files[0]
         else:
@@ -212,17 +228,102 @@ def train(
             raise
     for size, tok in trained.items():
         path = targets[size]
-        with replacing(path) as partial:
-            # The extension says the format, so it stays at the end of the name.
-            beside = partial.with_suffix(path.suffix)
-            try:
-                tok.save(beside)
-                beside.replace(partial)
-            finally:
-                beside.unlink(missing_ok=True)
+        _save(tok, path)
         click.echo(f"{path}")
         if tok.vocab_size < size:
             echo_note(f"{path}: {tok.vocab_size:,} tokens; the corpus has no more pairs to merge")
+
+
+_RANKS_AS_MODEL = (
+    "{}: SentencePiece does not read a BPE of bytes (--alphabet sentencepiece makes a model that "
+    "it reads; a name that ends in .tiktoken holds ranks)"
+)
+
+
+def _check_ending(path: Path, kind: str, alphabet: str | None, continued: bool) -> None:
+    """Refuses a name whose format cannot hold what is to be trained."""
+    name = path.name.lower()
+    if name.endswith(".json") or not path.suffix:
+        return
+    if name.endswith("vocab.txt"):
+        if kind != "wordpiece":
+            raise FileError(f"{path}: vocab.txt is for --kind wordpiece (.json holds any kind)")
+    elif name.endswith((".model", ".tiktoken")):
+        ending = path.suffix.lower()
+        if kind == "wordpiece":
+            raise FileError(f"{path}: {ending} holds no WordPiece (name it vocab.txt or .json)")
+        if ending == ".tiktoken" and kind != "bpe":
+            raise FileError(f"{path}: .tiktoken holds no Unigram (name it .model or .json)")
+        is_bytes = kind == "bpe" and not continued and alphabet in (None, "bytes")
+        if ending == ".model" and is_bytes:
+            raise FileError(_RANKS_AS_MODEL.format(path))
+        if ending == ".tiktoken" and alphabet not in (None, "bytes"):
+            raise FileError(f"{path}: .tiktoken is for --alphabet bytes (name it .json)")
+    else:
+        raise FileError(
+            f"{path}: the name says no format (end it in .json, vocab.json, .tiktoken, .model or "
+            "vocab.txt)"
+        )
+
+
+def _companion(path: Path) -> Path | None:
+    """The file of merges that is written beside a vocabulary of GPT-2's format."""
+    name = path.name
+    for vocabulary, merges in (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe")):
+        if name.lower().endswith(vocabulary):
+            return path.with_name(name[: -len(vocabulary)] + merges)
+    return None
+
+
+def _check_writable(path: Path, inputs: tuple[Path, ...], force: bool) -> None:
+    """Refuses a path that must not be replaced, or cannot be written."""
+    if not path.parent.is_dir():
+        raise FileError(f"{path.parent}: no such folder to write into")
+    if path.is_symlink():
+        raise FileError(f"{path}: is a link (name the file that it stands for)")
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise FileError(f"{path}: exists and is not a file (name a new file)")
+    real = path.resolve()
+    for given in inputs:
+        if given.resolve() in (real, *real.parents) or (given.exists() and given.samefile(path)):
+            raise FileError(f"{path}: is one of the inputs (name another file)")
+    if not force:
+        raise FileError(f"{path}: exists already (--force replaces it)")
+
+
+def _refuse_options_of_counting(counts: Path) -> None:
+    """Refuses options that cannot act on words that have been counted."""
+    context = click.get_current_context()
+    for name in _COUNTING:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = "--" + name.replace("_", "-")
+            raise click.UsageError(f"{option} is for counting, and {counts} holds counts already")
+
+
+_COUNTING = ("field", "errors", "temp_dir", "min_word_count", "max_word_length", "save_counts")
+
+
+def _is_of_bytes(tok: jeton.Tokenizer) -> bool:
+    try:
+        tok.as_tiktoken()
+    except UnsupportedError:
+        return False
+    return True
+
+
+def _save(tok: jeton.Tokenizer, path: Path) -> None:
+    """Writes under the real name, which says the format, in a folder beside; then moves it all."""
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as name:
+        folder = Path(name)
+        try:
+            tok.save(folder / path.name)
+        except JetonError as error:
+            told = str(error).replace(str(folder / path.name), str(path))
+            raise type(error)(told) from None
+        for file in sorted(folder.iterdir(), reverse=True):
+            os.replace(file, path.parent / file.name)
 
 
 def _settings(given: tuple[str, ...]) -> dict[str, Any]:
