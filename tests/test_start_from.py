@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import jeton
+from jeton.components import normalizers
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError
 
 TEXTS = [
@@ -85,3 +86,30 @@ def test_starts_that_make_no_sense() -> None:
     start = jeton.BPETrainer(300).train(TEXTS)
     with pytest.raises(TrainingError, match="does not hold the 300 tokens to start from"):
         jeton.BPETrainer(280, start_from=start).train(TEXTS)
+
+
+def test_marks_stay_when_a_normalizer_is_given() -> None:
+    start = jeton.BPETrainer(270, alphabet="sentencepiece").train(["to be or not to be"] * 3)
+    trainer = jeton.BPETrainer(
+        start.vocab_size + 12, start_from=start, normalizer=normalizers.Lowercase()
+    )
+    tok = trainer.train(["Not to BE or to be"] * 5)
+    new = tok.merges[len(start.merges) :]
+    assert new
+    assert not any("▁" in (left + right).decode()[1:] for left, right in new)
+    assert tok.decode(tok.encode("TO be")) == "to be"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"end_of_word_suffix": "@"},
+        {"continuing_subword_prefix": "##"},
+        {"separate_suffix": True},
+    ],
+)
+def test_given_merges_are_not_respelled(options: dict[str, object]) -> None:
+    start = jeton.BPETrainer(80, **OPTIONS["end of word"]).train(TEXTS)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="is not what start_from has"):
+        jeton.BPETrainer(90, start_from=start, **options)  # type: ignore[arg-type]
+    jeton.BPETrainer(90, start_from=start, end_of_word_suffix="</w>").train(TEXTS)

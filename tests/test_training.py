@@ -204,3 +204,36 @@ def test_progress_is_told() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         jeton.BPETrainer(330).train(TEXTS, watch=interrupt)
+
+
+@pytest.mark.parametrize("affix", ["end_of_word_suffix", "continuing_subword_prefix"])
+def test_affixes_are_refused_where_decoding_would_go_wrong(affix: str) -> None:
+    def trainer(**options: object) -> jeton.BPETrainer:
+        return jeton.BPETrainer(300, **{affix: "##"}, **options)  # type: ignore[arg-type]
+
+    for alphabet in (None, "bytes"):
+        with pytest.raises(jeton.errors.ArgumentError, match="use alphabet='characters'"):
+            trainer(alphabet=alphabet)
+    for cut in ({}, {"pattern": "gpt2"}, {"pre_tokenizer": pre_tokenizers.Metaspace()}):
+        with pytest.raises(jeton.errors.ArgumentError, match="use pattern='whitespace'"):
+            trainer(alphabet="characters", **cut)
+    tok = trainer(alphabet="characters", pattern="whitespace").train(["low newest widest"] * 3)
+    assert tok.decode(tok.encode("low newest widest")) == "low newest widest"
+
+
+@pytest.mark.parametrize(
+    "name", ["alphabet", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"]
+)
+def test_an_empty_text_is_not_the_default(name: str) -> None:
+    with pytest.raises(jeton.errors.ArgumentError, match=name):
+        jeton.BPETrainer(300, **{name: ""})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "trainer", [jeton.BPETrainer, jeton.UnigramTrainer, jeton.WordPieceTrainer, jeton.CharTrainer]
+)
+def test_special_tokens_have_an_order(trainer: type[jeton.BPETrainer]) -> None:
+    for tokens in ({"<a>", "<b>"}, frozenset({"<a>"})):
+        with pytest.raises(jeton.errors.ArgumentTypeError, match="give a list"):
+            trainer(special_tokens=tokens)
+    trainer(special_tokens=dict.fromkeys(["[UNK]", "<a>"]))

@@ -283,3 +283,8 @@ def test_json_of_the_written_file(tmp_path: Path) -> None:
     assert written["model"]["type"] == "Unigram"
     assert written["model"]["unk_id"] == 0
     assert written["pre_tokenizer"]["type"] == "Metaspace"
+
+
+@pytest.mark.parametrize("size", [5, 6, 8, 12, 18, 19])
+def test_every_size_that_the_corpus_has_substrings_for(size: int) -> None:
+    assert jeton.UnigramTrainer(size).train(["a" * 20_000]).vocab_size == size

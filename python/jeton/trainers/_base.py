@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from typing import Any, ClassVar, Literal
 
 from jeton import _core
@@ -193,6 +193,8 @@ def _as_stored(tokenizer: Tokenizer) -> Tokenizer:
 def checked_special_tokens(tokens: Iterable[str], name: str = "special_tokens") -> tuple[str, ...]:
     if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
         raise ArgumentTypeError(f"{name} must be an iterable of str, not {type(tokens).__name__}")
+    if isinstance(tokens, Set):
+        raise ArgumentTypeError(f"{name} is a set, which has no order for ids; give a list")
     listed = tuple(tokens)
     for token in listed:
         if not isinstance(token, str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from jeton import _core
 from jeton.components import (
@@ -20,7 +20,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 from jeton.trainers._base import WordTrainer
 from jeton.trainers._start import Start
-from jeton.word_counts import MAX_WORD_LENGTH, Corpus
+from jeton.word_counts import MAX_WORD_LENGTH, Corpus, WordCounts
 
 __all__ = ["BPETrainer"]
 
@@ -107,7 +107,20 @@ class BPETrainer(WordTrainer):
         self.vocab_sizes = _sizes(vocab_size)
         self.start = Start.of(start_from)
         known = self.start.options
-        alphabet = alphabet or known.get("alphabet", "bytes")
+        own = {
+            "unk_token": unk_token,
+            "continuing_subword_prefix": continuing_subword_prefix,
+            "end_of_word_suffix": end_of_word_suffix,
+        }
+        for name, text in own.items():
+            if text == "":
+                raise ArgumentError(f"{name} is empty; leave it out, or give a text")
+        affixes = {name: own[name] or known.get(name) for name in _AFFIXES}
+        separate_suffix = separate_suffix or known.get("separate_suffix", False)
+        if known:
+            _check_kept({**affixes, "separate_suffix": separate_suffix}, known)
+        if alphabet is None:
+            alphabet = known.get("alphabet", "bytes")
         sentencepiece = alphabet == "sentencepiece"
         if sentencepiece:
             if pattern is not None or pre_tokenizer is not None:
@@ -116,7 +129,7 @@ class BPETrainer(WordTrainer):
                     "pre_tokenizer"
                 )
             marks = [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
-            if self.start.tokenizer is None:
+            if self.start.tokenizer is None or normalizer is not None:
                 normalizer = normalizers.Sequence([*([normalizer] if normalizer else []), *marks])
             unk_token = unk_token or known.get("unk_token", "<unk>")
             if special_tokens is None and self.start.tokenizer is None:
@@ -138,10 +151,8 @@ class BPETrainer(WordTrainer):
                 "limit_alphabet": limit_alphabet,
                 "character_coverage": character_coverage,
                 "unk_token": unk_token or known.get("unk_token"),
-                "continuing_subword_prefix": continuing_subword_prefix
-                or known.get("continuing_subword_prefix"),
-                "end_of_word_suffix": end_of_word_suffix or known.get("end_of_word_suffix"),
-                "separate_suffix": separate_suffix or known.get("separate_suffix", False),
+                **affixes,
+                "separate_suffix": separate_suffix,
                 "tie_break": tie_break,
                 "start": self.start.parameter,
             },
@@ -156,6 +167,8 @@ class BPETrainer(WordTrainer):
             min_word_count=min_word_count,
         )
         _core.check_bpe_training({**self.parameters, "vocab_size": min(self.vocab_sizes)})
+        if self.decoder is None:
+            self._check_decodable()
 
     def train(
         self,
@@ -248,6 +261,26 @@ class BPETrainer(WordTrainer):
             for size, model in zip(sizes, trained, strict=True)
         }
 
+    def _check_decodable(self) -> None:
+        """A prefix or suffix tells where words part only if the spaces there are no words' part."""
+        name = next((name for name in reversed(_AFFIXES) if self.parameters[name]), None)
+        if name is None:
+            return
+        if self.parameters["alphabet"] == "bytes":
+            raise ArgumentError(
+                f"{name} does not go with this alphabet, whose decoder would leave it in the text; "
+                "use alphabet='characters' with pattern='whitespace'"
+            )
+        if self.pre_tokenizer is None:
+            return
+        counts = WordCounts.count(["a b"], pre_tokenizer=self.pre_tokenizer)
+        if {word for word, _ in counts.items()} not in ({"a", "b"}, {"a b"}):
+            raise ArgumentError(
+                f"{name} does not go with a pattern or pre_tokenizer that keeps the spaces between "
+                "words: they would come twice in decoded text; use pattern='whitespace', or give "
+                "the decoder"
+            )
+
     def _cutter(self) -> pre_tokenizers.PreTokenizer | None:
         if not self.parameters["sentencepiece"]:
             return self.pre_tokenizer
@@ -283,6 +316,19 @@ class BPETrainer(WordTrainer):
         if self.parameters["continuing_subword_prefix"]:
             return decoders.WordPiece(self.parameters["continuing_subword_prefix"], cleanup=False)
         return decoders.Fuse()
+
+
+_AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
+
+
+def _check_kept(affixes: dict[str, Any], known: dict[str, Any]) -> None:
+    """Tokens that training starts from are spelled with the prefix and suffix that they have."""
+    for name, value in affixes.items():
+        if (value or None) != (known[name] or None):
+            raise ArgumentError(
+                f"{name}={value!r} is not what start_from has ({known[name]!r}), and would change "
+                "its merges; leave it out"
+            )
 
 
 def _sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:

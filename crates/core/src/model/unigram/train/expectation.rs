@@ -147,15 +147,16 @@ impl Following {
 const LEAST_USED: f64 = 0.5;
 
 /// Sets the probabilities to what the expected counts ask for, and drops pieces that are hardly
-/// used, but no single characters.
+/// used, but no single characters; of longer ones, `least` stay, those expected most often.
 ///
 /// The logarithm of a count is its digamma, which makes rare pieces rarer: a sparse prior.
-pub(super) fn maximize(matches: &mut Matches, expected: &[f64]) {
-    let counts: Vec<Option<f64>> = (expected.iter().enumerate())
-        .map(|(piece, &count)| match count < LEAST_USED {
-            true if matches.length(piece) > 1 => None,
-            _ => Some(count.max(LEAST_USED)),
-        })
+pub(super) fn maximize(matches: &mut Matches, expected: &[f64], least: usize) {
+    let mut stays: Vec<bool> = (expected.iter().enumerate())
+        .map(|(piece, &count)| count >= LEAST_USED || matches.length(piece) == 1)
+        .collect();
+    matches.fill_up(&mut stays, least, expected);
+    let counts: Vec<Option<f64>> = (expected.iter().zip(&stays))
+        .map(|(count, stays)| stays.then_some(count.max(LEAST_USED)))
         .collect();
     let sum: f64 = counts.iter().flatten().sum();
     let sum = digamma(sum);

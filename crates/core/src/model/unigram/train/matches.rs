@@ -88,6 +88,28 @@ impl Matches {
         self.scores[piece]
     }
 
+    /// The scores of all pieces.
+    pub(super) fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// Has more pieces stay until `least` of those longer than a character do: those of the greatest
+    /// merit, and of equals the first by text.
+    pub(super) fn fill_up(&self, stays: &mut [bool], least: usize, merits: &[f64]) {
+        let is_long = |piece: &usize| self.length(*piece) > 1;
+        let (staying, mut going): (Vec<usize>, Vec<usize>) = (0..self.len())
+            .filter(is_long)
+            .partition(|&piece| stays[piece]);
+        let missing = least.saturating_sub(staying.len());
+        if missing == 0 {
+            return;
+        }
+        going.par_sort_unstable_by(|&a, &b| merits[b].total_cmp(&merits[a]).then(a.cmp(&b)));
+        for piece in going.into_iter().take(missing) {
+            stays[piece] = true;
+        }
+    }
+
     /// How many symbols the units have, each occurrence counted.
     pub(super) fn total(&self) -> u64 {
         let starts = self.units.starts.windows(2);

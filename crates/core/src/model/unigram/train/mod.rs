@@ -39,6 +39,8 @@ pub use sentencepiece::{MetaPieces, PiecesById, SentencePieceTraining};
 pub struct UnigramTraining {
     /// How many pieces there are in the end.
     pub pieces: usize,
+    /// Whether pieces that are hardly used stay where there would be fewer than that without them.
+    pub exact: bool,
     /// Which strings may be pieces.
     pub rules: PieceRules,
     /// What share of the corpus's characters the pieces shall make up, from above 0 to 1; the
@@ -62,6 +64,7 @@ impl Default for UnigramTraining {
     fn default() -> Self {
         Self {
             pieces: 8_000,
+            exact: true,
             rules: PieceRules::default(),
             character_coverage: 0.9995,
             required_chars: Vec::new(),
@@ -174,8 +177,8 @@ pub struct ScoredPiece {
 }
 
 /// The pieces that `training` asks for, the most probable first, from words as the model would see
-/// them: normalized, with `▁` for spaces. There may be fewer than asked for, if the words have not
-/// enough substrings that occur twice.
+/// them: normalized, with `▁` for spaces. There are fewer than asked for if the words have not enough
+/// substrings that occur twice, or not enough of use and `exact` does not ask for others.
 ///
 /// The result depends on the words and their counts only: not on their order, nor on the number of
 /// threads. Calls `watch` after each step; a `Break` from it ends training with an error.
@@ -225,11 +228,15 @@ pub fn train_unigram(
 
     // A tenth more than asked for is pruned down to, and the least probable go last.
     let goal = training.pieces + training.pieces / 10;
+    let least = match training.exact {
+        true => training.pieces - required,
+        false => 0,
+    };
     let mut done = 0;
     loop {
         for _ in 0..training.num_sub_iterations {
             let expected = expectation::expected_counts(&matches);
-            expectation::maximize(&mut matches, &expected);
+            expectation::maximize(&mut matches, &expected, least);
             done += 1;
             let rest = rounds_left(matches.len(), goal, training);
             tell(Phase::Fitting, done, done + rest)?;
@@ -239,7 +246,7 @@ pub fn train_unigram(
         }
         let kept = (training.shrinking_factor * matches.len() as f64) as usize;
         let before = matches.len();
-        pruning::prune(&mut matches, kept.max(goal));
+        pruning::prune(&mut matches, kept.max(goal), least);
         if matches.len() == before {
             break;
         }

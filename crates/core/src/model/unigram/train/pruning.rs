@@ -9,8 +9,9 @@ use super::expectation::sum_by_thread;
 use super::matches::{Matches, NONE, Step};
 
 /// Drops pieces until about so many are left: those that no best cut uses, those whose own text is
-/// better cut into others, and then those that cost the least; but no single characters.
-pub(super) fn prune(matches: &mut Matches, kept: usize) {
+/// better cut into others, and then those that cost the least; but no single characters. Of longer
+/// ones, `least` stay: where too many go for free, the most probable of these do not.
+pub(super) fn prune(matches: &mut Matches, kept: usize, least: usize) {
     let steps = matches.steps(|score| score);
     let uses = sum_by_thread(matches, |part, uses| {
         let mut path = BestPath::default();
@@ -32,10 +33,14 @@ pub(super) fn prune(matches: &mut Matches, kept: usize) {
         .collect();
     ranking.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     ranking.truncate(kept);
-    let mut scores = vec![None; matches.len()];
+    let mut stays = vec![false; matches.len()];
     for (_, piece) in ranking {
-        scores[piece] = Some(matches.score(piece));
+        stays[piece] = true;
     }
+    matches.fill_up(&mut stays, least, matches.scores());
+    let scores: Vec<Option<f64>> = (matches.scores().iter().zip(&stays))
+        .map(|(&score, stays)| stays.then_some(score))
+        .collect();
     matches.keep(&scores);
 }
 

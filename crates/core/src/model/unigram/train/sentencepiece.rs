@@ -117,7 +117,8 @@ impl MetaPieces {
     }
 }
 
-/// What a Unigram tokenizer is trained for; the pieces of `unigram` are set from the rest.
+/// What a Unigram tokenizer is trained for; `pieces`, `exact` and `meta_pieces` of `unigram` are set
+/// from the rest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SentencePieceTraining {
     /// How many pieces there are in the end, those that are not learnt included.
@@ -181,6 +182,7 @@ impl SentencePieceTraining {
         }
         let training = UnigramTraining {
             pieces: self.vocab_size - meta.len(),
+            exact: self.hard_vocab_limit,
             meta_pieces: meta.values().map(|(text, _)| text.clone()).collect(),
             ..self.unigram.clone()
         };

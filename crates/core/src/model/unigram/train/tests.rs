@@ -184,9 +184,9 @@ fn expected_counts_and_best_paths_are_those_of_all_segmentations() {
                 }
             }
             assert!((sum - paths.iter().sum::<f64>()).abs() < 1e-6);
-            expectation::maximize(&mut matches, &counts);
+            expectation::maximize(&mut matches, &counts, 0);
             let kept = (matches.len() * 3 / 4).max(alphabet.required().len());
-            pruning::prune(&mut matches, kept);
+            pruning::prune(&mut matches, kept, 0);
         }
     }
 }
@@ -368,4 +368,31 @@ fn odd_words_do_no_harm() {
     let words = WordCounts::from_words([(run.as_str(), 1)]);
     let pieces = train_unigram(&words, &UnigramTraining::default(), quiet).unwrap();
     assert!(!pieces.is_empty());
+}
+
+#[test]
+fn every_size_up_to_the_seeds_is_reached() {
+    let letters = "a".repeat(2_000);
+    let random = words(3, 300);
+    let run = WordCounts::from_words([(letters.as_str(), 1)]);
+    for (name, words) in [("one letter", run), ("random", random)] {
+        let most = UnigramTraining {
+            character_coverage: 1.0,
+            ..UnigramTraining::default()
+        };
+        let (matches, alphabet) = seeded(&words, &most);
+        let singles = (0..matches.len()).filter(|&piece| matches.length(piece) == 1);
+        let required = alphabet.required().len();
+        let all = matches.len() - singles.count() + required;
+        assert!(all > required + 10, "{name}");
+        let sizes = required..=all + 5;
+        for pieces in sizes.step_by(1 + all / 60).chain([all - 1, all, all + 1]) {
+            let training = UnigramTraining {
+                pieces,
+                ..most.clone()
+            };
+            let learnt = train_unigram(&words, &training, quiet).unwrap();
+            assert_eq!(learnt.len(), pieces.min(all), "{name}: {pieces} of {all}");
+        }
+    }
 }
