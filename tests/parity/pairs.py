@@ -6,6 +6,7 @@ ids, decoding, spans, pieces, n-best.
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 import json
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import sentencepiece
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
@@ -23,6 +25,7 @@ import jeton
 from test_sentencepiece import OPTIONS, spans_agree, train
 
 __all__ = [
+    "Comparer",
     "Differences",
     "Pair",
     "option_pairs",
@@ -33,8 +36,11 @@ __all__ = [
     "word_pieces",
 ]
 
-#: Of this many texts, one is looked at closely: spans, pieces, n-best.
+#: Of this many texts, the beginning of one is looked at closely: spans, pieces, n-best.
 STRIDE = 16
+
+#: So many characters of it.
+CLOSELY = 600
 
 #: Of this many texts, the ids of one are decoded.
 DECODED = 4
@@ -57,6 +63,10 @@ class Differences:
             self.found.append((what, text[:300]))
 
 
+#: Compares both sides of a pair on texts.
+Comparer = Callable[[Sequence[str]], Differences]
+
+
 @dataclass(frozen=True)
 class Pair:
     """A file, and how it is opened on both sides."""
@@ -66,7 +76,7 @@ class Pair:
     path: Path
     open: Callable[[Path], Callable[[Sequence[str], Differences], None]]
 
-    def comparer(self) -> Callable[[Sequence[str]], Differences]:
+    def comparer(self) -> Comparer:
         """A function that compares both sides on texts."""
         compare = self.open(self.path)
 
@@ -102,23 +112,24 @@ def sentence_piece(path: Path) -> Callable[[Sequence[str], Differences], None]:
     except RuntimeError:
         draws = False
 
+    @functools.cache
     def vanishes(character: str) -> bool:
         return not judge.normalize(f"a{character}")[1 + (judge.normalize("a") != "a") :].strip(" ▁")
 
     def compare(texts: Sequence[str], differences: Differences) -> None:
         texts = list(texts)
-        theirs = judge.encode(texts, num_threads=1)
-        ours = tok.encode_batch(texts).tolist()
+        theirs = judge.encode(texts, num_threads=1, return_type="numpy")
+        ours = tok.encode_batch(texts)
         for text, a, b in zip(texts, theirs, ours, strict=True):
-            if a != b:
+            if not np.array_equal(a, b):
                 differences.note("ids", text)
-        some = ours[::DECODED]
+        some = [ids.tolist() for ids in theirs[::DECODED]]
         for text, c, d in zip(
             texts[::DECODED], judge.decode(some), tok.decode_batch(some), strict=True
         ):
             if c != d:
                 differences.note("decoding", text)
-        for text in texts[::STRIDE]:
+        for text in (text[:CLOSELY] for text in texts[::STRIDE]):
             mapping = judge.encode(text, return_type="offset_mapping")
             encoding = tok.encode_with_spans(text)
             spans = [(begin, end) for begin, end in encoding.spans]
@@ -164,13 +175,14 @@ def hugging_face_compare(
     # Text never becomes a special token, as with special="ignore" here.
     judge.encode_special_tokens = True
 
+    @functools.cache
     def vanishes(character: str) -> bool:
         normal = judge.normalizer.normalize_str(character) if judge.normalizer else character
         return not normal.strip(" ▁") or normal.isspace()
 
     def compare(texts: Sequence[str], differences: Differences) -> None:
         texts = list(texts)
-        theirs = judge.encode_batch(texts)
+        theirs = judge.encode_batch_fast(texts)
         ours = tok.encode_batch(texts, add_special_tokens=True).tolist()
         for text, a, b in zip(texts, theirs, ours, strict=True):
             if a.ids != b:
@@ -180,7 +192,8 @@ def hugging_face_compare(
         for text, c, d in zip(texts[::DECODED], decoded, tok.decode_batch(some), strict=True):
             if c != d:
                 differences.note("decoding", text)
-        for text, row in zip(texts[::STRIDE], theirs[::STRIDE], strict=True):
+        close = [text[:CLOSELY] for text in texts[::STRIDE]]
+        for text, row in zip(close, judge.encode_batch(close), strict=True):
             encoding = tok.encode_with_spans(text, add_special_tokens=True)
             spans = [(begin, end) for begin, end in encoding.spans]
             if list(encoding.ids) != row.ids:
