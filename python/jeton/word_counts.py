@@ -25,10 +25,10 @@ __all__ = [
     "WordCounts",
     "check_limits",
     "count_words",
+    "counted_words",
     "first_stages",
     "is_counts",
     "named_pre_tokenizer",
-    "without_rare",
 ]
 
 MAX_WORD_LENGTH = 10_000
@@ -43,8 +43,11 @@ _COUNTS_NEED = (48, 2)
 class WordCounts:
     """The distinct words of a corpus with their counts, in the order in which each was first met.
 
-    Which words there are depends on how text is cut: count with the pattern, the normalizer and
-    the special tokens of the trainer that the counts are for.
+    Which words there are depends on how text is cut, so counts remember what they were counted by:
+    normalizer, pattern or pre_tokenizer, special tokens, and `max_word_length` where a word was
+    cut. A trainer that would have counted otherwise refuses them, and names what differs; a
+    trainer's own `count` always fits. Words given here with their counts are taken as they are, by
+    every trainer: so are `WordCounts(counts.items())`, which forgets how `counts` was made.
 
     Example:
         >>> import jeton
@@ -122,7 +125,8 @@ class WordCounts:
 
         Raises:
             MissingFileError: There is no such file.
-            FormatError: The file holds something else.
+            FormatError: The file holds something else, was cut short or changed, or is of another
+                version of jeton.
         """
         return cls.of_core(_core.WordCounts.load(os.fspath(path)))
 
@@ -142,7 +146,12 @@ class WordCounts:
         self.core.save(os.fspath(path))
 
     def merged(self, other: WordCounts) -> WordCounts:
-        """The counts of both corpora, those of `other` met later."""
+        """The counts of both corpora, those of `other` met later.
+
+        Raises:
+            ArgumentError: They were counted otherwise; counts that were given word by word go with
+                any.
+        """
         return self.of_core(self.core.merged(other.core))
 
     def at_least(self, count: int) -> WordCounts:
@@ -202,10 +211,7 @@ def count_words(
     if not os.path.isdir(folder):
         raise FileError(f"temp_dir {folder!r} is no folder; create it first")
     allowed = memory_bytes(memory)
-    if isinstance(stages, bytes):
-        counter = _core.WordCounter.between(stages, allowed, folder, needs)
-    else:
-        counter = _core.WordCounter(stages, max_word_length, min_word_count, allowed, folder, needs)
+    counter = _core.WordCounter(stages, max_word_length, min_word_count, allowed, folder, needs)
     try:
         count(counter, data, field=field, errors=errors, watch=watch)
         counts, (cut, rare, rare_total, _) = counter.finish()
@@ -221,7 +227,41 @@ def count_words(
     return counts
 
 
-def without_rare(counts: _core.WordCounts, min_word_count: int) -> _core.WordCounts:
+def counted_words(
+    counts: WordCounts,
+    stages: str | bytes,
+    *,
+    field: str | None,
+    errors: str,
+    max_word_length: int | None,
+    min_word_count: int,
+    memory: int | str | None,
+    temp_dir: str | os.PathLike[str] | None,
+    needs: tuple[int, int],
+    watch: Callable[[Progress], None] | None,
+) -> _core.WordCounts:
+    """As `count_words`, of words that have been counted.
+
+    Raises:
+        ArgumentError: They were counted otherwise than the rest says, or an option is for reading.
+    """
+    check_limits(max_word_length, min_word_count)
+    check_watch(watch)
+    for name, is_given in (
+        ("field", field is not None),
+        ("errors", errors != "strict"),
+        ("temp_dir", temp_dir is not None),
+    ):
+        if is_given:
+            raise ArgumentError(f"{name} is for counting, and data holds counts; leave it out")
+    counts.core.check_counted_by(stages, max_word_length)
+    kept = _without_rare(counts.core, min_word_count)
+    if (allowed := memory_bytes(memory)) is not None:
+        kept.check_memory(allowed, needs)
+    return kept
+
+
+def _without_rare(counts: _core.WordCounts, min_word_count: int) -> _core.WordCounts:
     """The words that occur often enough; warns of those that are left out."""
     if min_word_count <= 1:
         return counts

@@ -43,12 +43,12 @@ fn budget(bytes: u64, folder: PathBuf, (per_word, per_byte): (u64, u64)) -> Memo
 
 #[pymethods]
 impl WordCounter {
-    /// A counter; `stages` is JSON in the shape of a `tokenizer.json` without a model, `needs` how
-    /// much memory words need: for each, and for each byte of one.
+    /// A counter of the words that `cutting` makes; `needs` says how much memory words need: for
+    /// each, and for each byte of one.
     #[new]
     fn new(
         py: Python<'_>,
-        stages: &str,
+        cutting: Cutting,
         max_word_length: Option<usize>,
         min_word_count: u64,
         memory: Option<u64>,
@@ -56,39 +56,17 @@ impl WordCounter {
         needs: (u64, u64),
     ) -> PyResult<Self> {
         guard(py, || {
-            // Words are counted as text, so a byte-level pre-tokenizer must spell nothing out.
-            let bytes = model::Model::Bpe(model::Bpe::by_merges(
-                Vocab::default(),
-                [],
-                model::bpe::BpeOptions::default(),
-            )?);
-            let stages = huggingface::read_stages(stages.as_bytes(), Some(bytes))?;
-            let stages =
-                FirstStages::new(stages.added_tokens, stages.normalizer, stages.pre_tokenizer)?;
             let options = CountingOptions {
                 max_word_length,
                 min_word_count,
                 memory: memory.map(|bytes| budget(bytes, temp_dir, needs)),
             };
-            Self::of(py, stages, options)
-        })
-    }
-
-    /// A counter of what lies between these ASCII characters.
-    #[staticmethod]
-    fn between(
-        py: Python<'_>,
-        separators: &[u8],
-        memory: Option<u64>,
-        temp_dir: PathBuf,
-        needs: (u64, u64),
-    ) -> PyResult<Self> {
-        guard(py, || {
-            let options = CountingOptions {
-                memory: memory.map(|bytes| budget(bytes, temp_dir, needs)),
-                ..CountingOptions::default()
-            };
-            Self::of(py, FirstStages::between(separators), options)
+            let stages = cutting.stages()?;
+            let core = pool::install(py, || word_counts::WordCounter::new(stages, options))?;
+            Ok(Self {
+                core: Mutex::new(Some(core)),
+                memory,
+            })
         })
     }
 
@@ -173,14 +151,33 @@ impl WordCounter {
     }
 }
 
-impl WordCounter {
-    fn of(py: Python<'_>, stages: FirstStages, options: CountingOptions) -> Outcome<Self> {
-        let memory = options.memory.as_ref().map(|memory| memory.bytes);
-        let core = pool::install(py, || word_counts::WordCounter::new(stages, options))?;
-        Ok(Self {
-            core: Mutex::new(Some(core)),
-            memory,
-        })
+/// What makes words of texts.
+#[derive(FromPyObject)]
+pub enum Cutting {
+    /// Stages: JSON in the shape of a `tokenizer.json` without a model.
+    Stages(String),
+    /// Nothing: words are what lies between these ASCII characters.
+    Between(Vec<u8>),
+}
+
+impl Cutting {
+    fn stages(&self) -> Outcome<FirstStages> {
+        let json = match self {
+            Self::Between(separators) => return Ok(FirstStages::between(separators)),
+            Self::Stages(json) => json,
+        };
+        // Words are counted as text, so a byte-level pre-tokenizer must spell nothing out.
+        let bytes = model::Model::Bpe(model::Bpe::by_merges(
+            Vocab::default(),
+            [],
+            model::bpe::BpeOptions::default(),
+        )?);
+        let stages = huggingface::read_stages(json.as_bytes(), Some(bytes))?;
+        Ok(FirstStages::new(
+            stages.added_tokens,
+            stages.normalizer,
+            stages.pre_tokenizer,
+        )?)
     }
 }
 
@@ -257,10 +254,24 @@ impl WordCounts {
     }
 
     /// Both counts.
-    fn merged(&self, py: Python<'_>, other: &Self) -> Self {
-        Self {
-            core: py.detach(|| self.core.merged(&other.core)),
-        }
+    fn merged(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        guard(py, || {
+            let core = py.detach(|| self.core.merged(&other.core))?;
+            Ok(Self { core })
+        })
+    }
+
+    /// Refuses words that `cutting` and `max_word_length` would not have made.
+    fn check_counted_by(
+        &self,
+        py: Python<'_>,
+        cutting: Cutting,
+        max_word_length: Option<usize>,
+    ) -> PyResult<()> {
+        guard(py, || {
+            let cutting = cutting.stages()?.cutting()?;
+            Ok(py.detach(|| self.core.check_counted_by(&cutting, max_word_length))?)
+        })
     }
 
     /// The words with at least this count.

@@ -15,9 +15,8 @@ from jeton.components import (
     post_processors,
     pre_tokenizers,
 )
-from jeton.corpus import Progress, check_watch
+from jeton.corpus import Progress
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
-from jeton.memory import memory_bytes
 from jeton.tokenizer import Tokenizer
 from jeton.word_counts import (
     MAX_WORD_LENGTH,
@@ -25,9 +24,9 @@ from jeton.word_counts import (
     WordCounts,
     check_limits,
     count_words,
+    counted_words,
     first_stages,
     named_pre_tokenizer,
-    without_rare,
 )
 
 __all__ = ["WordTrainer", "checked_special_tokens"]
@@ -125,24 +124,19 @@ class WordTrainer:
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
     ) -> _core.WordCounts:
+        options: dict[str, Any] = {
+            "field": field,
+            "errors": errors,
+            "max_word_length": self.max_word_length,
+            "min_word_count": self.min_word_count,
+            "memory": memory,
+            "temp_dir": temp_dir,
+            "needs": self.MEMORY_NEEDED,
+            "watch": watch,
+        }
         if isinstance(data, WordCounts):
-            check_watch(watch)
-            counts = without_rare(data.core, self.min_word_count)
-            if (allowed := memory_bytes(memory)) is not None:
-                counts.check_memory(allowed, self.MEMORY_NEEDED)
-            return counts
-        return count_words(
-            data,
-            self._first_stages(),
-            field=field,
-            errors=errors,
-            max_word_length=self.max_word_length,
-            min_word_count=self.min_word_count,
-            memory=memory,
-            temp_dir=temp_dir,
-            needs=self.MEMORY_NEEDED,
-            watch=watch,
-        )
+            return counted_words(data, self._first_stages(), **options)
+        return count_words(data, self._first_stages(), **options)
 
     def _words(
         self,

@@ -201,11 +201,11 @@ class BPETrainer(WordTrainer):
             watch: Called every now and then with how far the work has come.
 
         Raises:
+            ArgumentError: `WordCounts` that this trainer would have counted otherwise.
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
             TrainingError: A corpus without words; a `vocab_size` that does not hold the special
-                tokens and the alphabet;
-                words that need more than `memory`.
+                tokens and the alphabet; words that need more than `memory`.
         """
         largest = max(self.vocab_sizes)
         return self._train([largest], data, field, errors, memory, temp_dir, watch)[largest]
@@ -291,7 +291,9 @@ class BPETrainer(WordTrainer):
         return pre_tokenizers.Sequence([lines, words])
 
     def _boundaries(self) -> tuple[str, ...]:
-        given = (token.content for token in self.start.added_tokens)
+        given = [token.content for token in self.start.added_tokens]
+        if self.parameters["sentencepiece"]:
+            given.append(self.parameters["unk_token"])
         return tuple(dict.fromkeys([*given, *self.special_tokens]))
 
     def _added_tokens(self) -> list[AddedToken]:

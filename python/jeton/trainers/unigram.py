@@ -9,12 +9,18 @@ from typing import Any, ClassVar, Literal
 from jeton import _core
 from jeton.components import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
 from jeton.components._base import one_of
-from jeton.corpus import Progress, check_watch
+from jeton.corpus import Progress
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.memory import memory_bytes
 from jeton.tokenizer import Tokenizer
 from jeton.trainers._base import checked_special_tokens
-from jeton.word_counts import Corpus, WordCounts, check_limits, count_words, first_stages
+from jeton.word_counts import (
+    Corpus,
+    WordCounts,
+    check_limits,
+    count_words,
+    counted_words,
+    first_stages,
+)
 
 __all__ = ["UnigramTrainer"]
 
@@ -189,27 +195,24 @@ class UnigramTrainer:
             FormatError: A file that is not UTF-8, or lacks the field.
             TrainingError: Texts that need more than `memory`.
         """
-        if isinstance(data, WordCounts):
-            check_watch(watch)
-            if (allowed := memory_bytes(memory)) is not None:
-                data.core.check_memory(allowed, self.MEMORY_NEEDED)
-            return data
         if self.style == "sentencepiece":
             stages: str | bytes = _core.unigram_separators(self.parameters)
         else:
             stages = self._first_stages()
-        core = count_words(
-            data,
-            stages,
-            field=field,
-            errors=errors,
-            max_word_length=None,
-            min_word_count=0,
-            memory=memory,
-            temp_dir=temp_dir,
-            needs=self.MEMORY_NEEDED,
-            watch=watch,
-        )
+        options: dict[str, Any] = {
+            "field": field,
+            "errors": errors,
+            "max_word_length": None,
+            "min_word_count": 0,
+            "memory": memory,
+            "temp_dir": temp_dir,
+            "needs": self.MEMORY_NEEDED,
+            "watch": watch,
+        }
+        if isinstance(data, WordCounts):
+            core = counted_words(data, stages, **options)
+        else:
+            core = count_words(data, stages, **options)
         return WordCounts.of_core(core)
 
     def train(
@@ -228,9 +231,9 @@ class UnigramTrainer:
         the number of threads.
 
         Args:
-            data: As for `BPETrainer.train`. `WordCounts` are texts with their counts in
-                SentencePiece style, whatever pattern they were cut by; in Hugging Face style they
-                are words as `normalizer` and `pre_tokenizer` make them.
+            data: As for `BPETrainer.train`. `WordCounts` are those that `count` makes: texts with
+                their counts in SentencePiece style, words as `normalizer` and `pre_tokenizer` make
+                them in Hugging Face style.
             field: As for `BPETrainer.train`.
             errors: As for `BPETrainer.train`.
             memory: As for `BPETrainer.train`.

@@ -57,13 +57,9 @@ impl Splitter {
     /// The scanner of an expression, if it is one of the known ones in its dialect. What a pattern
     /// is in Oniguruma means the same to tiktoken, but not the other way round.
     fn known(regex: &Regex) -> Option<Self> {
-        KNOWN.iter().find_map(|(name, rules)| {
-            let named = named::find(name).ok()?;
-            let (sources, dialect) = named.sources();
-            let as_published = dialect == regex.dialect() && sources == [regex.source()];
-            (as_published || named.in_oniguruma() == Some(regex.source()))
-                .then_some(Self::Scanner(*rules))
-        })
+        let name = named::of_regex(regex)?.name;
+        let known = KNOWN.iter().find(|(known, _)| *known == name);
+        known.map(|(_, rules)| Self::Scanner(*rules))
     }
 
     /// Where a part of `text` that is split by itself ends, if it begins at `start` and shall have

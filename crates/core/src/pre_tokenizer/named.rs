@@ -121,6 +121,16 @@ pub fn find(name: &str) -> Result<&'static Named> {
     })
 }
 
+/// The way to cut text whose pieces are the matches of this one expression, and that leaves nothing
+/// between them.
+pub fn of_regex(regex: &Regex) -> Option<&'static Named> {
+    NAMED.iter().find(|named| {
+        let (sources, dialect) = named.sources();
+        let as_published = dialect == regex.dialect() && sources == [regex.source()];
+        as_published || named.in_oniguruma() == Some(regex.source())
+    })
+}
+
 /// The pre-tokenizer of this name, or that of this regular expression as tiktoken reads it.
 ///
 /// # Errors

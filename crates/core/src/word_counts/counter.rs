@@ -17,7 +17,7 @@ use super::budget::{Fit, MemoryBudget};
 use super::spill::Spill;
 use super::stages::{FirstStages, Shortcut, is_blank, lines_alike};
 use super::table::{self, Entry, Table, pieces};
-use super::{Gathered, WordCounts};
+use super::{Gathered, Provenance, WordCounts};
 use crate::compiled::{Scanner, Splitter};
 use crate::error::Result;
 
@@ -288,10 +288,17 @@ impl WordCounter {
     /// # Errors
     /// Words that need more memory than there is; a disk that fails.
     pub fn finish(self) -> Result<Counted> {
-        match self.stages.shortcut {
+        let cutting = self.stages.cutting()?;
+        let most = self.options.max_word_length;
+        let mut counted = match self.stages.shortcut {
             Shortcut::Blanks => self.finish_stretches(),
             _ => self.finish_words(),
-        }
+        }?;
+        counted.counts.provenance = Some(Provenance {
+            cutting,
+            cut_at: most.filter(|_| counted.cut > 0).map(|most| most as u64),
+        });
+        Ok(counted)
     }
 
     /// Makes words of the stretches between blanks, and counts those.

@@ -3,32 +3,31 @@
 //! Look here for what every trainer starts from. [`WordCounter`] makes word counts from texts;
 //! they can be saved, loaded, merged and filtered, and trained from many times.
 
-use std::path::Path;
-
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use serde::{Deserialize, Serialize};
 
 mod budget;
 mod counter;
+mod provenance;
 mod spill;
 mod stages;
+mod storage;
 mod table;
 
 pub use budget::{MemoryBudget, WordMemory};
 pub use counter::{Counted, CountingOptions, WordCounter};
+pub use provenance::{Cutting, Provenance};
 pub use stages::FirstStages;
+pub use storage::MARK;
 
 use budget::Fit;
 use table::Entry;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::format::file;
-
-/// What a file of word counts begins with.
-const MAGIC: &[u8] = b"jeton word counts 1\n";
+use crate::error::Result;
 
 /// The distinct pieces of a corpus with their counts, in the order in which each was first met.
+///
+/// Counts are equal if they hold the same words in the same order, whatever these were counted by.
 ///
 /// ```
 /// use jeton_core::word_counts::WordCounts;
@@ -38,13 +37,22 @@ const MAGIC: &[u8] = b"jeton word counts 1\n";
 /// assert_eq!(rows, [("to", 2), ("be", 2), ("or", 1), ("not", 1)]);
 /// assert_eq!(counts.total(), 6);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct WordCounts {
     text: String,
     /// Where each word ends in `text`.
     ends: Vec<usize>,
     counts: Vec<u64>,
+    provenance: Option<Provenance>,
 }
+
+impl PartialEq for WordCounts {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.text, &self.ends, &self.counts) == (&other.text, &other.ends, &other.counts)
+    }
+}
+
+impl Eq for WordCounts {}
 
 impl WordCounts {
     /// The counts of these words; a word that comes again adds to its count, and one that is empty
@@ -98,16 +106,31 @@ impl WordCounts {
             .map(|((start, &end), &count)| (&self.text[start..end], count))
     }
 
-    /// The counts of both corpora, those of `other` met later.
-    #[must_use]
-    pub fn merged(&self, other: &Self) -> Self {
-        Self::from_words(self.iter().chain(other.iter()))
+    /// What the words were counted by, if they were.
+    pub fn provenance(&self) -> Option<&Provenance> {
+        self.provenance.as_ref()
+    }
+
+    /// The counts of both corpora, those of `other` met later. Counts without a provenance go with
+    /// any.
+    ///
+    /// # Errors
+    /// Counts that were made differently.
+    pub fn merged(&self, other: &Self) -> Result<Self> {
+        let provenance = self.common_provenance(other)?;
+        Ok(Self {
+            provenance,
+            ..Self::from_words(self.iter().chain(other.iter()))
+        })
     }
 
     /// The words that `keep` accepts.
     #[must_use]
     pub fn filtered(&self, mut keep: impl FnMut(&str, u64) -> bool) -> Self {
-        let mut counts = Self::default();
+        let mut counts = Self {
+            provenance: self.provenance.clone(),
+            ..Self::default()
+        };
         for (word, count) in self.iter().filter(|(word, count)| keep(word, *count)) {
             counts.push(word, count);
         }
@@ -124,41 +147,6 @@ impl WordCounts {
             fit.add(word.len(), count);
         }
         fit.check()
-    }
-
-    /// Writes the counts to a file, whole or not at all.
-    ///
-    /// # Errors
-    /// A folder that is not there, or that cannot be written to.
-    pub fn save(&self, path: &Path) -> Result<()> {
-        let image = postcard::to_extend(self, MAGIC.to_vec())
-            .map_err(|error| Error::new(ErrorKind::File, format!("cannot be stored: {error}")))?;
-        file::write(path, &image)
-    }
-
-    /// Reads counts that [`WordCounts::save`] wrote.
-    ///
-    /// # Errors
-    /// A file that is not there, that cannot be read, or that holds something else.
-    pub fn load(path: &Path) -> Result<Self> {
-        let data = file::read(path)?;
-        let broken =
-            |message: &str| Error::new(ErrorKind::Format, message).at(path.display().to_string());
-        let Some(image) = data.strip_prefix(MAGIC) else {
-            return Err(broken("not a file of word counts")
-                .hint("word counts are written by WordCounts.save"));
-        };
-        let counts: Self =
-            postcard::from_bytes(image).map_err(|_| broken("the word counts are cut short"))?;
-        let mut start = 0;
-        let sound = counts.ends.iter().all(|&end| {
-            let word = counts.text.get(std::mem::replace(&mut start, end)..end);
-            word.is_some_and(|word| !word.is_empty())
-        });
-        if !sound || start != counts.text.len() || counts.ends.len() != counts.counts.len() {
-            return Err(broken("the word counts contradict themselves"));
-        }
-        Ok(counts)
     }
 }
 
@@ -183,6 +171,7 @@ impl Gathered {
             text: String::with_capacity(self.text.len()),
             ends: Vec::with_capacity(self.words.len()),
             counts: Vec::with_capacity(self.words.len()),
+            provenance: None,
         };
         for (_, start, length, count) in self.words {
             let word = String::from_utf8_lossy(&self.text[start..start + length]);
@@ -206,28 +195,9 @@ mod tests {
         let rows = |counts: &WordCounts| -> Vec<(String, u64)> {
             counts.iter().map(|(w, n)| (w.to_owned(), n)).collect()
         };
-        let merged = a.merged(&b);
+        let merged = a.merged(&b).unwrap();
         let expected = [("b", 4), ("a", u64::MAX), ("c", 1)].map(|(w, n)| (w.to_owned(), n));
         assert_eq!(rows(&merged), expected);
         assert_eq!(rows(&merged.filtered(|_, count| count < 10)).len(), 2);
-    }
-
-    #[test]
-    fn what_is_saved_is_loaded() {
-        let folder = std::env::temp_dir().join(format!("jeton-counts-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("x.counts");
-        let counts = WordCounts::from_words([("héllo", 3), ("world", u64::MAX)]);
-        counts.save(&path).unwrap();
-        assert_eq!(WordCounts::load(&path).unwrap(), counts);
-
-        let mut image = file::read(&path).unwrap();
-        image.pop();
-        file::write(&path, &image).unwrap();
-        let error = WordCounts::load(&path).unwrap_err().to_string();
-        assert!(error.ends_with("the word counts are cut short"), "{error}");
-        file::write(&path, b"{}").unwrap();
-        assert!(WordCounts::load(&path).is_err());
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

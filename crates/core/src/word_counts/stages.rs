@@ -5,10 +5,13 @@
 use std::ops::Range;
 
 use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
+use super::Cutting;
 use crate::compiled::Splitter;
 use crate::error::Result;
+use crate::format::huggingface;
 use crate::normalizer::Normalizer;
-use crate::pre_tokenizer::PreTokenizer;
+use crate::pattern::SearchPattern;
+use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
 use crate::text::{AlignedText, Pieces};
 
 /// The stages that training shares with encoding: everything before the model.
@@ -73,6 +76,34 @@ impl FirstStages {
             shortcut: Shortcut::Between(separators.collect()),
             ..Self::default()
         }
+    }
+
+    /// What tells these stages from others that make other words.
+    ///
+    /// # Errors
+    /// A pattern of another dialect than its place in a `tokenizer.json` has.
+    pub fn cutting(&self) -> Result<Cutting> {
+        if let Shortcut::Between(separators) = &self.shortcut {
+            let mut separators = separators.clone();
+            separators.sort_unstable();
+            return Ok(Cutting::Between(separators));
+        }
+        let added = self.added_tokens.list().iter();
+        let mut added_tokens: Vec<_> = added
+            .map(|token| AddedToken {
+                id: 0,
+                ..token.clone()
+            })
+            .collect();
+        added_tokens.sort_unstable_by(|a, b| a.content.cmp(&b.content));
+        let cut = self.pre_tokenizer.as_ref().and_then(what_cuts);
+        let known = cut.as_ref().and_then(pattern_name);
+        let (normalizer, cut) = huggingface::write_first(self.normalizer.as_ref(), cut.as_ref())?;
+        Ok(Cutting::Stages {
+            added_tokens,
+            normalizer,
+            pre_tokenizer: known.map_or(cut, |name| Some(format!("the pattern {name:?}"))),
+        })
     }
 
     /// The same, but without a shortcut.
@@ -145,6 +176,48 @@ impl FirstStages {
             normalizer,
             &SpecialPolicy::Allow,
         )
+    }
+}
+
+/// A pre-tokenizer without the stages that leave every piece as it is.
+fn what_cuts(stage: &PreTokenizer) -> Option<PreTokenizer> {
+    match stage {
+        PreTokenizer::ByteLevel {
+            add_prefix_space: false,
+            use_regex: false,
+            printable: false,
+            ..
+        } => None,
+        PreTokenizer::Sequence(stages) => {
+            let mut stages: Vec<_> = stages.iter().filter_map(what_cuts).collect();
+            match stages.len() {
+                0 => None,
+                1 => stages.pop(),
+                _ => Some(PreTokenizer::Sequence(stages)),
+            }
+        }
+        stage => Some(stage.clone()),
+    }
+}
+
+/// The name of the known pattern whose matches are the pieces.
+fn pattern_name(stage: &PreTokenizer) -> Option<&'static str> {
+    match stage {
+        PreTokenizer::Matches {
+            pattern: SearchPattern::Regex(regex),
+        }
+        | PreTokenizer::Split {
+            pattern: SearchPattern::Regex(regex),
+            behavior: SplitBehavior::Isolated,
+            invert: false,
+        } => named::of_regex(regex).map(|named| named.name),
+        PreTokenizer::ByteLevel {
+            add_prefix_space: false,
+            use_regex: true,
+            printable: false,
+            ..
+        } => Some("gpt2"),
+        _ => None,
     }
 }
 

@@ -343,6 +343,7 @@ pub(super) fn in_order(
         text: String::from_utf8(text).expect("words are cut out of text between characters"),
         ends,
         counts: met.iter().map(|met| met.entry.count).collect(),
+        provenance: None,
     }
 }
 

@@ -236,6 +236,20 @@ pub fn write_stages(stages: &Stages) -> Result<String> {
     pretty(write_parts(stages, true)?)
 }
 
+/// A normalizer and a pre-tokenizer, each in one line of JSON, of which equal ones are equal.
+///
+/// # Errors
+/// As [`write_stages`].
+pub(crate) fn write_first(
+    normalizer: Option<&Normalizer>,
+    pre_tokenizer: Option<&PreTokenizer>,
+) -> Result<(Option<String>, Option<String>)> {
+    let line = |json: Value| json.to_string();
+    let normalizer = normalizer.map(|stage| normalizer::write(stage, true).map(line));
+    let pre_tokenizer = pre_tokenizer.map(|stage| pre_tokenizer::write(stage, true).map(line));
+    Ok((normalizer.transpose()?, pre_tokenizer.transpose()?))
+}
+
 fn pretty(fields: Map<String, Value>) -> Result<String> {
     serde_json::to_string_pretty(&fields)
         .map_err(|error| Error::new(ErrorKind::Unsupported, error.to_string()))
