@@ -79,6 +79,30 @@ def test_equal_to_tokenizers(tmp_path: Path) -> None:
         assert ours.encode(text) == theirs.encode(text).ids
 
 
+def test_bytes_spelled_as_characters_equal_tokenizers() -> None:
+    pytest.importorskip("tokenizers")
+    from tokenizers import Tokenizer, models, trainers
+    from tokenizers import pre_tokenizers as theirs_pre
+
+    theirs = Tokenizer(models.BPE())
+    theirs.pre_tokenizer = theirs_pre.ByteLevel(add_prefix_space=False)
+    theirs.train_from_iterator(
+        TEXTS, trainers.BpeTrainer(vocab_size=150, show_progress=False, initial_alphabet=["ÿ"])
+    )
+    cut = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = jeton.BPETrainer(150, alphabet="characters", pre_tokenizer=cut, initial_alphabet="ÿ")
+    ours = trainer.train(TEXTS)
+    written = json.loads(ours.to_json())["model"]
+    judge = json.loads(theirs.to_str())["model"]
+    assert (written["vocab"], written["merges"]) == (judge["vocab"], judge["merges"])
+    for text in TEXTS:
+        assert ours.encode(text) == theirs.encode(text).ids
+        assert ours.decode(ours.encode(text)) == text
+    raw = jeton.WordCounts.count(TEXTS, pre_tokenizer=cut)
+    with pytest.raises(jeton.errors.ArgumentError, match="pattern or pre_tokenizer: "):
+        trainer.train(raw)
+
+
 def test_a_corpus_in_files(tmp_path: Path) -> None:
     for number, text in enumerate(TEXTS):
         (tmp_path / f"{number:02}.txt").write_text(text, encoding="utf-8", newline="")

@@ -29,7 +29,7 @@ DIFFERENT: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "normalizer": (
         {"normalizer": normalizers.Lowercase()},
         {},
-        'normalizer: .* counted with .*Lowercase.*has none',
+        "normalizer: .* counted with .*Lowercase.*has none",
     ),
     "special tokens": (
         {},
@@ -130,20 +130,20 @@ def test_counts_of_lines_serve_every_sentencepiece_model() -> None:
     lines = jeton.UnigramTrainer(30, split_by_whitespace=False).count(TEXTS)
     words = jeton.UnigramTrainer(30).count(TEXTS)
     assert jeton.UnigramTrainer(30).train(lines) == jeton.UnigramTrainer(30).train(words)
-    with pytest.raises(ArgumentError, match="what lies between spaces.*whole lines"):
+    with pytest.raises(ArgumentError, match=r"what lies between spaces.*whole lines"):
         jeton.UnigramTrainer(30, split_by_whitespace=False).train(words)
-    with pytest.raises(ArgumentError, match="words: .*pattern.*what lies between spaces"):
+    with pytest.raises(ArgumentError, match=r"words: .*pattern.*what lies between spaces"):
         jeton.UnigramTrainer(30).train(counted())
 
 
 @pytest.mark.parametrize(
-    "option", [{"field": "text"}, {"errors": "replace"}, {"temp_dir": "."}], ids=lambda o: [*o][0]
+    ("option", "value"), [("field", "text"), ("errors", "replace"), ("temp_dir", ".")]
 )
 @pytest.mark.parametrize("trainer", [jeton.BPETrainer(300), jeton.UnigramTrainer(30)])
-def test_options_of_counting_are_refused(trainer: Any, option: dict[str, str]) -> None:
+def test_options_of_counting_are_refused(trainer: Any, option: str, value: str) -> None:
     counts = trainer.count(TEXTS)
-    with pytest.raises(ArgumentError, match=f"{[*option][0]} is for counting, and data holds"):
-        trainer.train(counts, **option)
+    with pytest.raises(ArgumentError, match=f"{option} is for counting, and data holds counts"):
+        trainer.train(counts, **{option: value})
 
 
 def test_files_that_are_not_as_written(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from jeton.memory import memory_bytes
 __all__ = [
     "MAX_WORD_LENGTH",
     "Corpus",
+    "Cutting",
     "WordCounts",
     "check_limits",
     "count_words",
@@ -179,6 +180,10 @@ Corpus: TypeAlias = (
 )
 """What may be trained from."""
 
+Cutting: TypeAlias = "tuple[str, bool] | bytes"
+"""What makes words of texts: stages as JSON, and whether the model sees bytes as they are; or ASCII
+characters, between which words lie."""
+
 
 def is_counts(path: str | os.PathLike[str]) -> bool:
     """Whether a file holds word counts that `WordCounts.save` wrote."""
@@ -190,7 +195,7 @@ def is_counts(path: str | os.PathLike[str]) -> bool:
 
 def count_words(
     data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
-    stages: str | bytes,
+    cutting: Cutting,
     *,
     field: str | None,
     errors: str,
@@ -201,17 +206,14 @@ def count_words(
     needs: tuple[int, int],
     watch: Callable[[Progress], None] | None,
 ) -> _core.WordCounts:
-    """The words that `stages` make of a corpus; warns of those that were cut or left out.
-
-    Instead of stages, ASCII characters: then what lies between them is counted, whole.
-    """
+    """The words that `cutting` makes of a corpus; warns of those that were cut or left out."""
     check_limits(max_word_length, min_word_count)
     check_watch(watch)
     folder = tempfile.gettempdir() if temp_dir is None else os.fspath(temp_dir)
     if not os.path.isdir(folder):
         raise FileError(f"temp_dir {folder!r} is no folder; create it first")
     allowed = memory_bytes(memory)
-    counter = _core.WordCounter(stages, max_word_length, min_word_count, allowed, folder, needs)
+    counter = _core.WordCounter(cutting, max_word_length, min_word_count, allowed, folder, needs)
     try:
         count(counter, data, field=field, errors=errors, watch=watch)
         counts, (cut, rare, rare_total, _) = counter.finish()
@@ -229,7 +231,7 @@ def count_words(
 
 def counted_words(
     counts: WordCounts,
-    stages: str | bytes,
+    cutting: Cutting,
     *,
     field: str | None,
     errors: str,
@@ -254,7 +256,7 @@ def counted_words(
     ):
         if is_given:
             raise ArgumentError(f"{name} is for counting, and data holds counts; leave it out")
-    counts.core.check_counted_by(stages, max_word_length)
+    counts.core.check_counted_by(cutting, max_word_length)
     kept = _without_rare(counts.core, min_word_count)
     if (allowed := memory_bytes(memory)) is not None:
         kept.check_memory(allowed, needs)
@@ -304,8 +306,13 @@ def first_stages(
     normalizer: normalizers.Normalizer | None,
     pre_tokenizer: pre_tokenizers.PreTokenizer | None,
     special_tokens: Iterable[str],
-) -> str:
-    """The stages before the model, in the shape of a `tokenizer.json`."""
+    *,
+    is_raw: bool = True,
+) -> tuple[str, bool]:
+    """The stages before the model, in the shape of a `tokenizer.json`.
+
+    Where the model does not see bytes as they are, a byte-level pre-tokenizer spells them out.
+    """
     for name, component, stage in (
         ("normalizer", normalizer, normalizers.Normalizer),
         ("pre_tokenizer", pre_tokenizer, pre_tokenizers.PreTokenizer),
@@ -314,7 +321,7 @@ def first_stages(
             raise ArgumentTypeError(
                 f"{name} must be one of jeton.components.{name}s, not {type(component).__name__}"
             )
-    return json.dumps(
+    stages = json.dumps(
         {
             "added_tokens": [
                 {
@@ -332,6 +339,7 @@ def first_stages(
             "pre_tokenizer": pre_tokenizer and pre_tokenizer.to_dict(),
         }
     )
+    return stages, is_raw
 
 
 def named_pre_tokenizer(pattern: str) -> pre_tokenizers.PreTokenizer:

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use jeton_core::corpus::{Corpus, CorpusOptions, PATIENCE, Step};
 use jeton_core::format::huggingface;
 use jeton_core::model::bpe::train::{BpeTraining, Progress, Start, Trained};
+use jeton_core::model::bpe::{Alphabet, BpeOptions};
 use jeton_core::model::wordpiece::train_wordpiece;
 use jeton_core::model::{self, Vocab, WordLevel};
 use jeton_core::word_counts::{self, CountingOptions, FirstStages, MemoryBudget, WordMemory};
@@ -154,25 +155,30 @@ impl WordCounter {
 /// What makes words of texts.
 #[derive(FromPyObject)]
 pub enum Cutting {
-    /// Stages: JSON in the shape of a `tokenizer.json` without a model.
-    Stages(String),
+    /// Stages: JSON in the shape of a `tokenizer.json` without a model, and whether the model sees
+    /// bytes as they are.
+    Stages((String, bool)),
     /// Nothing: words are what lies between these ASCII characters.
     Between(Vec<u8>),
 }
 
 impl Cutting {
     fn stages(&self) -> Outcome<FirstStages> {
-        let json = match self {
+        let (json, is_raw) = match self {
             Self::Between(separators) => return Ok(FirstStages::between(separators)),
-            Self::Stages(json) => json,
+            Self::Stages((json, is_raw)) => (json, *is_raw),
         };
-        // Words are counted as text, so a byte-level pre-tokenizer must spell nothing out.
-        let bytes = model::Model::Bpe(model::Bpe::by_merges(
-            Vocab::default(),
-            [],
-            model::bpe::BpeOptions::default(),
-        )?);
-        let stages = huggingface::read_stages(json.as_bytes(), Some(bytes))?;
+        // A byte-level pre-tokenizer spells bytes out for a model that sees characters.
+        let options = BpeOptions {
+            alphabet: if is_raw {
+                Alphabet::Bytes
+            } else {
+                Alphabet::Characters
+            },
+            ..BpeOptions::default()
+        };
+        let model = model::Model::Bpe(model::Bpe::by_merges(Vocab::default(), [], options)?);
+        let stages = huggingface::read_stages(json.as_bytes(), Some(model))?;
         Ok(FirstStages::new(
             stages.added_tokens,
             stages.normalizer,

@@ -21,6 +21,7 @@ from jeton.tokenizer import Tokenizer
 from jeton.word_counts import (
     MAX_WORD_LENGTH,
     Corpus,
+    Cutting,
     WordCounts,
     check_limits,
     count_words,
@@ -95,7 +96,7 @@ class WordTrainer:
         """
         return WordCounts.of_core(self._counts(data, field, errors, watch, memory, temp_dir))
 
-    def _first_stages(self) -> str:
+    def _first_stages(self) -> Cutting:
         for name, component, stage in (
             ("post_processor", self.post_processor, post_processors.PostProcessor),
             ("decoder", self.decoder, decoders.Decoder),
@@ -105,7 +106,8 @@ class WordTrainer:
                     f"{name} must be one of jeton.components.{name}s, "
                     f"not {type(component).__name__}"
                 )
-        return first_stages(self.normalizer, self._cutter(), self._boundaries())
+        is_raw = self.parameters["alphabet"] == "bytes"
+        return first_stages(self.normalizer, self._cutter(), self._boundaries(), is_raw=is_raw)
 
     def _cutter(self) -> pre_tokenizers.PreTokenizer | None:
         """What cuts text into the words that are trained from."""

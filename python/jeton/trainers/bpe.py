@@ -311,7 +311,7 @@ class BPETrainer(WordTrainer):
                     decoders.Strip(" ", start=1),
                 ]
             )
-        if self.parameters["alphabet"] == "bytes":
+        if self.parameters["alphabet"] == "bytes" or _spells_bytes(self.pre_tokenizer):
             return decoders.ByteLevel()
         if self.parameters["end_of_word_suffix"]:
             return decoders.BPEDecoder(self.parameters["end_of_word_suffix"])
@@ -321,6 +321,13 @@ class BPETrainer(WordTrainer):
 
 
 _AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
+
+
+def _spells_bytes(stage: pre_tokenizers.PreTokenizer | None) -> bool:
+    """Whether a pre-tokenizer writes bytes as characters, for a model that does not see bytes."""
+    if isinstance(stage, pre_tokenizers.Sequence):
+        return any(map(_spells_bytes, stage.steps))
+    return isinstance(stage, pre_tokenizers.ByteLevel)
 
 
 def _check_kept(affixes: dict[str, Any], known: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from jeton.tokenizer import Tokenizer
 from jeton.trainers._base import checked_special_tokens
 from jeton.word_counts import (
     Corpus,
+    Cutting,
     WordCounts,
     check_limits,
     count_words,
@@ -196,9 +197,9 @@ class UnigramTrainer:
             TrainingError: Texts that need more than `memory`.
         """
         if self.style == "sentencepiece":
-            stages: str | bytes = _core.unigram_separators(self.parameters)
+            cutting: Cutting = _core.unigram_separators(self.parameters)
         else:
-            stages = self._first_stages()
+            cutting = self._first_stages()
         options: dict[str, Any] = {
             "field": field,
             "errors": errors,
@@ -210,9 +211,9 @@ class UnigramTrainer:
             "watch": watch,
         }
         if isinstance(data, WordCounts):
-            core = counted_words(data, stages, **options)
+            core = counted_words(data, cutting, **options)
         else:
-            core = count_words(data, stages, **options)
+            core = count_words(data, cutting, **options)
         return WordCounts.of_core(core)
 
     def train(
@@ -260,12 +261,13 @@ class UnigramTrainer:
             return Tokenizer(models.from_core(core))
         return self._composed(_core.train_huggingface_unigram(counts, self.parameters, told))
 
-    def _first_stages(self) -> str:
+    def _first_stages(self) -> Cutting:
         own = [token for token, _ in self._special_ids()]
         return first_stages(
             self.normalizer,
             self.pre_tokenizer,
             [*own, *self.special_tokens, *self.user_defined_symbols],
+            is_raw=False,
         )
 
     def _special_ids(self) -> list[tuple[str, int]]:

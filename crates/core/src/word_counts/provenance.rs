@@ -89,7 +89,9 @@ impl Cutting {
             Self::Between(separators) if separators.contains(&b' ') => {
                 "what lies between spaces, for UnigramTrainer in SentencePiece's style".to_owned()
             }
-            Self::Between(_) => "whole lines, for UnigramTrainer in SentencePiece's style".to_owned(),
+            Self::Between(_) => {
+                "whole lines, for UnigramTrainer in SentencePiece's style".to_owned()
+            }
         }
     }
 }
@@ -101,7 +103,11 @@ impl WordCounts {
     ///
     /// # Errors
     /// It would not, with the first setting that differs.
-    pub fn check_counted_by(&self, cutting: &Cutting, max_word_length: Option<usize>) -> Result<()> {
+    pub fn check_counted_by(
+        &self,
+        cutting: &Cutting,
+        max_word_length: Option<usize>,
+    ) -> Result<()> {
         let Some(provenance) = &self.provenance else {
             return Ok(());
         };

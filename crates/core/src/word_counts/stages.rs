@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
 use super::Cutting;
+use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
 use crate::compiled::Splitter;
 use crate::error::Result;
 use crate::format::huggingface;

@@ -57,9 +57,8 @@ impl WordCounts {
             return Err(broken("these word counts are of another version of jeton")
                 .hint("count the corpus again"));
         };
-        let cut_short = || {
-            broken("the word counts are cut short").hint("copy the file again, or count again")
-        };
+        let cut_short =
+            || broken("the word counts are cut short").hint("copy the file again, or count again");
         let (length, rest) = rest.split_first_chunk().ok_or_else(cut_short)?;
         let (hash, body) = rest.split_first_chunk::<32>().ok_or_else(cut_short)?;
         if (body.len() as u64) < u64::from_le_bytes(*length) {
