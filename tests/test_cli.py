@@ -330,10 +330,51 @@ class TestConvert:
         assert first.encode(text, special="allow") == second.encode(text, special="allow")
 
     def test_ranks(self, run: Run, pair: str) -> None:
-        result = run("convert", pair, "a.tiktoken")
-        assert "hold neither the pattern" in result.stderr
+        for name in ("a.tiktoken", "a.MODEL"):
+            result = run("convert", pair, name)
+            assert "hold neither the pattern" in result.stderr
         again = jeton.load("a.tiktoken", pattern="gpt2")
         assert again.encode("hello the world") == ids_of("hello the world", pair)
+
+    @pytest.mark.parametrize(
+        ("source", "target", "library"),
+        [
+            ("pair", "B.JSON", "tokenizers"),
+            ("pair", "VOCAB.JSON", "tokenizers"),
+            ("pair", "b-encoder.json", "tokenizers"),
+            ("pair", "B.TikToken", "tiktoken"),
+            ("pair", "b.model", "tiktoken"),
+            ("word pieces", "b-vocab.txt", "tokenizers"),
+            ("word pieces", "VOCAB.TXT", "tokenizers"),
+            ("word pieces", "folder", "tokenizers"),
+            ("sentence pieces", "B.MODEL", "sentencepiece"),
+        ],
+    )
+    def test_the_library_of_each_format_agrees(
+        self, run: Run, pair: str, source: str, target: str, library: str
+    ) -> None:
+        pytest.importorskip(library)
+        if source == "word pieces":
+            trained = jeton.WordPieceTrainer(vocab_size=80).train(["hello the world"] * 3)
+            trained.save(pair := "from.json")
+        elif source == "sentence pieces":
+            text = samples.read("essays").splitlines()
+            jeton.UnigramTrainer(200).train(text).save(pair := "from.model")
+        output = run("convert", pair, target).stdout
+        assert output.splitlines()[-1].endswith(f"0 differences  {library}")
+
+    def test_a_file_that_the_library_cannot_read_is_not_kept(
+        self, run: Run, here: Path, pair: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pytest.importorskip("tokenizers")
+
+        def fail(path: str) -> None:
+            raise ValueError(f"no luck with {path}")
+
+        monkeypatch.setattr("tokenizers.Tokenizer.from_file", fail)
+        message = error_of(run("convert", pair, "a.json", code=1))
+        assert "a.json: not kept, because tokenizers cannot read it: no luck with a.json" in message
+        assert list(here.iterdir()) == []
 
     def test_a_file_that_exists_is_kept(self, run: Run, here: Path, pair: str) -> None:
         (here / "a.json").write_text("mine")

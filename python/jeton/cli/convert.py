@@ -16,7 +16,7 @@ from jeton.cli.colours import visible
 from jeton.cli.command import Command, echo_note
 from jeton.cli.terminal import shorten, table
 from jeton.cli.tokenizers import Source, tokenizer_options
-from jeton.cli.verify import Check, compare, library_encoder, pattern_of, sample_texts
+from jeton.cli.verify import Check, compare, holds_ranks, library_of, pattern_of, sample_texts
 from jeton.errors import FileError, JetonError, UnsupportedError
 from jeton.tokenizer import SpecialPolicy
 
@@ -24,14 +24,16 @@ __all__ = ["convert"]
 
 HELP = """Convert a tokenizer, and verify the result.
 
-The format is told by the extension of TARGET: .json is a tokenizer.json, .tiktoken is ranks,
-.model is SentencePiece or, for byte-level BPE, ranks; vocab.json is GPT-2's pair with
-merges.txt beside it; vocab.txt is BERT's list.
+The format is told by the name of TARGET, in capitals or not: .json is a tokenizer.json,
+.tiktoken is ranks, .model is SentencePiece or, for byte-level BPE, ranks; vocab.json is GPT-2's
+pair with merges.txt beside it; vocab.txt is BERT's list.
 
 What was written is read back and compared on sample text: the text that ships with jeton and
-strings made to be difficult. Where the library that the format belongs to is installed, it reads
-the file too and must agree. A file that differs is not kept. What a format cannot hold exactly is
-refused by name; --approximate takes what comes nearest, where there is such.
+strings made to be difficult. The library that the format belongs to reads the file too and must
+agree, where it is installed: tokenizers for .json, vocab.json and vocab.txt, tiktoken for ranks,
+sentencepiece for its models; a line for each comparison says what was compared. A file that
+differs is not kept. What a format cannot hold exactly is refused by name; --approximate takes what
+comes nearest, where there is such.
 
 \b
 Examples:
@@ -64,14 +66,12 @@ def convert(
         raise FileError(f"{path.parent}: no such folder to write into")
     original = tok = source.load()
     if approximate:
-        if path.suffix not in (".json", ".model"):
+        ending = path.suffix.lower()
+        if ending not in (".json", ".model"):
             raise UnsupportedError(f"{target}: only .json and .model can be approximated")
-        tok = original.approximation(".model" if path.suffix == ".model" else "tokenizer.json")
+        tok = original.approximation(".model" if ending == ".model" else "tokenizer.json")
     with _workshop(path) as folder:
-        try:
-            tok.save(folder / path.name)
-        except JetonError as error:
-            raise type(error)(str(error).replace(str(folder / path.name), target)) from None
+        tok.save(folder / path.name)
         checks = _verify(tok, folder / path.name)
         differing = [check for check in checks if check.differing]
         if differing:
@@ -96,7 +96,7 @@ def convert(
             f"an approximation: {len(check.differing):,} of {check.texts:,} texts differ from the "
             "original (near ties, accents on rewritten characters, special tokens in text)"
         )
-    if path.suffix == ".tiktoken":
+    if holds_ranks(path):
         echo_note(
             "ranks hold neither the pattern nor special tokens: give both to whoever reads it"
         )
@@ -104,19 +104,28 @@ def convert(
 
 @contextlib.contextmanager
 def _workshop(path: Path) -> Iterator[Path]:
-    """A folder beside `path`, so that what is finished there can be renamed into place."""
+    """A folder beside `path`, so that what is finished there can be renamed into place.
+
+    What goes wrong in it is told of where it was to go.
+    """
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-        yield Path(folder)
+        try:
+            yield Path(folder)
+        except JetonError as error:
+            message = str(error).replace(str(Path(folder) / path.name), str(path))
+            message = message.replace(folder, str(path.parent))
+            raise type(error)(message) from None
 
 
 def _verify(tok: jeton.Tokenizer, written: Path) -> list[Check]:
     specials = tok.special_tokens
     texts = sample_texts(list(specials))
     pattern = pattern_of(tok)
+    name = written.name.lower()
     left_open: dict[str, Any] = {}
-    if written.suffix in (".tiktoken", ".model") and pattern is not None:
+    if name.endswith((".tiktoken", ".model")) and pattern is not None:
         left_open = {"pattern": pattern, "special_tokens": specials}
-    elif written.name.endswith("vocab.json"):
+    elif name.endswith(("vocab.json", "encoder.json")):
         left_open = {"special_tokens": specials}
     again = jeton.load(written, **left_open)
     checks = [
@@ -128,12 +137,14 @@ def _verify(tok: jeton.Tokenizer, written: Path) -> list[Check]:
             texts,
         ),
     ]
-    library = library_encoder(written, pattern, specials)
+    library = library_of(written, tok)
     if library is not None:
-        name, encode = library
-        # To SentencePiece, control pieces in text are text.
-        special: SpecialPolicy = "ignore" if name == "sentencepiece" else "allow"
-        checks.append(compare(name, lambda text: tok.encode(text, special=special), encode, texts))
+        special: SpecialPolicy = "allow" if library.finds_special else "ignore"
+        checks.append(
+            compare(
+                library.name, lambda text: tok.encode(text, special=special), library.encode, texts
+            )
+        )
     return checks
 
 

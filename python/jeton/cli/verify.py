@@ -16,8 +16,17 @@ from typing import Any
 
 import jeton
 from jeton import samples
+from jeton.errors import UnsupportedError
 
-__all__ = ["Check", "compare", "library_encoder", "pattern_of", "sample_texts"]
+__all__ = [
+    "Check",
+    "Library",
+    "compare",
+    "holds_ranks",
+    "library_of",
+    "pattern_of",
+    "sample_texts",
+]
 
 Encode = Callable[[str], Sequence[int]]
 
@@ -105,38 +114,95 @@ def pattern_of(tok: jeton.Tokenizer) -> str | None:
     return None
 
 
-def library_encoder(
-    path: Path, pattern: str | None, specials: dict[str, int]
-) -> tuple[str, Encode] | None:
-    """How the library that the format of `path` belongs to encodes with it, special tokens found.
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library that reads the format of a file, and how it encodes with it."""
 
-    `None` where it is not installed.
+    name: str
+    encode: Encode
+    finds_special: bool
+    """Whether special tokens that are spelled out in text are found, and are not text."""
+
+
+def library_of(written: Path, tok: jeton.Tokenizer) -> Library | None:
+    """The library that the format of a file belongs to, with that file opened.
+
+    `None` where it is not installed, or where it cannot say what the file leaves open.
+
+    Args:
+        written: The file, or the folder of a `tokenizer.json`.
+        tok: What the file was made of.
+
+    Raises:
+        UnsupportedError: The library cannot read the file.
     """
-    name, make = {
-        ".json": ("tokenizers", _tokenizers),
-        ".tiktoken": ("tiktoken", _tiktoken),
-        ".model": ("sentencepiece", _sentencepiece),
-    }.get(path.suffix, ("", None))
-    if make is None or importlib.util.find_spec(name) is None:
+    name, make = _library(written)
+    if importlib.util.find_spec(name) is None:
         return None
-    encode = make(path, pattern, specials)
-    return None if encode is None else (name, encode)
+    try:
+        encode = make(written, tok)
+    except Exception as error:
+        raise UnsupportedError(
+            f"{written}: not kept, because {name} cannot read it: {error}"
+        ) from (error)
+    return None if encode is None else Library(name, encode, name != "sentencepiece")
 
 
-def _tokenizers(path: Path, pattern: str | None, specials: dict[str, int]) -> Encode | None:
+_Maker = Callable[[Path, jeton.Tokenizer], Encode | None]
+
+
+def _library(written: Path) -> tuple[str, _Maker]:
+    name = written.name.lower()
+    if name.endswith(("vocab.json", "encoder.json")):
+        return "tokenizers", _gpt2_pair
+    if name.endswith("vocab.txt"):
+        return "tokenizers", _bert
+    if holds_ranks(written):
+        return "tiktoken", _tiktoken
+    if name.endswith(".model"):
+        return "sentencepiece", _sentencepiece
+    return "tokenizers", _hugging_face
+
+
+def holds_ranks(path: Path) -> bool:
+    """Whether a file that was written holds ranks: a `.tiktoken`, or a `.model` as Llama 3's."""
+    if not path.name.lower().endswith(".model"):
+        return path.name.lower().endswith(".tiktoken")
+    with path.open("rb") as file:
+        return file.read(1) != b"\n"
+
+
+def _hugging_face(path: Path, tok: jeton.Tokenizer) -> Encode | None:
     import tokenizers
 
-    if path.name.endswith("vocab.json"):
-        return None
+    path = path / "tokenizer.json" if path.is_dir() else path
     theirs: Any = tokenizers.Tokenizer.from_file(str(path))
     theirs.no_truncation()
     theirs.no_padding()
     return lambda text: theirs.encode(text, add_special_tokens=False).ids
 
 
-def _tiktoken(path: Path, pattern: str | None, specials: dict[str, int]) -> Encode | None:
+def _gpt2_pair(path: Path, tok: jeton.Tokenizer) -> Encode | None:
+    import tokenizers
+
+    merges = next(file for file in path.parent.iterdir() if file != path)
+    theirs: Any = tokenizers.ByteLevelBPETokenizer(str(path), str(merges))
+    theirs.add_special_tokens(sorted(tok.special_tokens, key=tok.special_tokens.__getitem__))
+    return lambda text: theirs.encode(text).ids
+
+
+def _bert(path: Path, tok: jeton.Tokenizer) -> Encode | None:
+    import tokenizers
+
+    lowercase = getattr(tok.normalizer, "lowercase", True)
+    theirs: Any = tokenizers.BertWordPieceTokenizer(str(path), lowercase=lowercase)
+    return lambda text: theirs.encode(text, add_special_tokens=False).ids
+
+
+def _tiktoken(path: Path, tok: jeton.Tokenizer) -> Encode | None:
     import tiktoken
 
+    pattern = pattern_of(tok)
     if pattern is None:
         return None
     ranks = {}
@@ -144,15 +210,13 @@ def _tiktoken(path: Path, pattern: str | None, specials: dict[str, int]) -> Enco
         token, rank = line.split()
         ranks[base64.b64decode(token)] = int(rank)
     theirs = tiktoken.Encoding(
-        path.stem, pat_str=pattern, mergeable_ranks=ranks, special_tokens=specials
+        path.stem, pat_str=pattern, mergeable_ranks=ranks, special_tokens=tok.special_tokens
     )
     return lambda text: theirs.encode(text, allowed_special="all")
 
 
-def _sentencepiece(path: Path, pattern: str | None, specials: dict[str, int]) -> Encode | None:
+def _sentencepiece(path: Path, tok: jeton.Tokenizer) -> Encode | None:
     import sentencepiece
 
-    if not path.read_bytes().startswith(b"\n"):
-        return None  # ranks, as Llama 3 has them
     theirs: Any = sentencepiece.SentencePieceProcessor(model_file=str(path))
     return lambda text: theirs.encode(text)
