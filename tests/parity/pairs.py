@@ -11,6 +11,7 @@ import io
 import itertools
 import json
 import random
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,15 +92,30 @@ class Pair:
 def dropped_ones_only(
     text: str, spans: Sequence[tuple[int, int]], vanishes: Callable[[str], bool]
 ) -> bool:
-    """Whether spans are in order and leave out only characters that vanish in normalization."""
+    """Whether spans are in order and leave out only characters that vanish in normalization.
+
+    Decomposition sorts the marks of a character, and both sides count them in the new order: so
+    among marks, only their number tells which vanished.
+    """
+
+    def vanished(begin: int, end: int) -> bool:
+        if all(map(vanishes, text[begin:end])):
+            return True
+        first, last = begin, end
+        while first > 0 and unicodedata.combining(text[first]):
+            first -= 1
+        while last < len(text) and unicodedata.combining(text[last]):
+            last += 1
+        return sum(map(vanishes, text[first:last])) >= end - begin
+
     at = start = 0
     for begin, end in spans:
         if not (start <= begin <= end and at <= end):
             return False
-        if begin > at and not all(map(vanishes, text[at:begin])):
+        if begin > at and not vanished(at, begin):
             return False
         start, at = begin, end
-    return all(map(vanishes, text[at:]))
+    return vanished(at, len(text))
 
 
 def sentence_piece(path: Path) -> Callable[[Sequence[str], Differences], None]:
