@@ -682,15 +682,25 @@ class Tokenizer:
         """The tokenizer that comes nearest to this one and that a format can hold exactly.
 
         For a SentencePiece model that `save` refuses to write as `tokenizer.json`, and for a
-        Unigram `tokenizer.json` as a `.model` file. The ids differ only in texts in which
+        Unigram `tokenizer.json` as a `.model` file; of a tokenizer that the format can hold, its
+        equal. The ids differ only in texts in which
 
         - two segmentations are as good as each other but for rounding: SentencePiece adds up
           scores in 32 bits, Hugging Face tokenizers in 64;
         - the spelling of a control, unknown or byte piece stands, with `special="ignore"`;
-        - the character map meets a cluster such as `①` with an accent: tokenizers replaces the
-          cluster, SentencePiece the longest match.
+        - the character map meets a grapheme cluster. Of one shorter than six bytes tokenizers
+          replaces all by what its beginning becomes: CR LF is one space, and behind a rewritten
+          character such as `½` an accent or a variation selector is lost. Of a longer one, and of
+          letters that are no cluster, it replaces each character by itself: half-width kana and
+          their voiced marks, jamo, and accents on rewritten characters such as `①` stay apart
+          where SentencePiece composes them;
+        - U+0085 or `▁` stands, if the `tokenizer.json` splits at white space (`WhitespaceSplit`,
+          `Metaspace`), to which U+0085 is such, and a `▁` a space.
 
-        This is verified on texts made of the pieces.
+        Text that begins with several spaces may be decoded with fewer of them. A `.model` file has
+        no place for special tokens that are added around text, for truncation and for padding:
+        these are left out, and so are the options `lstrip`, `rstrip` and `single_word` of special
+        tokens. All this is verified on texts made of the pieces.
 
         Args:
             format: Which format is to hold it.

@@ -66,6 +66,103 @@ def test_there_and_back(model_type: str, byte_fallback: bool, rule: str, tmp_pat
             assert again.encode(text) == tok.encode(text) == judge.encode(text), text
 
 
+def _hugging_face(file: Path, shape: str) -> Any:
+    """A Unigram `.model` file as transformers makes a `tokenizer.json` of it, for T5 or XLM-R."""
+    judge = sentencepiece.SentencePieceProcessor(model_file=str(file))
+    charsmap = jeton.load(file).normalizer.charsmap  # type: ignore[union-attr]
+    pieces = [(judge.id_to_piece(id), judge.get_score(id)) for id in range(len(judge))]
+    first, last = {
+        "T5": (["<pad>", "</s>", "<unk>"], ["<extra_id_1>", "<extra_id_0>"]),
+        "XLM-R": (["<s>", "<pad>", "</s>", "<unk>"], ["<mask>"]),
+    }[shape]
+    vocab = [(name, 0.0) for name in first] + pieces[3:] + [(name, 0.0) for name in last]
+    made = tokenizers.Tokenizer(tokenizers.models.Unigram(vocab, first.index("<unk>"), False))
+    precompiled = tokenizers.normalizers.Precompiled(charsmap)
+    metaspace = tokenizers.pre_tokenizers.Metaspace()
+    if shape == "T5":
+        made.normalizer = precompiled
+        split = tokenizers.pre_tokenizers.WhitespaceSplit()
+        made.pre_tokenizer = tokenizers.pre_tokenizers.Sequence([split, metaspace])
+    else:
+        strip = tokenizers.normalizers.Strip(left=False, right=True)
+        spaces = tokenizers.normalizers.Replace(tokenizers.Regex(" {2,}"), "▁")
+        made.normalizer = tokenizers.normalizers.Sequence([precompiled, strip, spaces])
+        made.pre_tokenizer = metaspace
+    made.decoder = tokenizers.decoders.Metaspace()
+    made.add_special_tokens([tokenizers.AddedToken(name, normalized=False) for name in first])
+    made.add_special_tokens([tokenizers.AddedToken(name, lstrip=True) for name in last])
+    end = made.token_to_id("</s>")
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        single="$A </s>", special_tokens=[("</s>", end)]
+    )
+    made.encode_special_tokens = True
+    return made
+
+
+@pytest.mark.parametrize("shape", ["T5", "XLM-R"])
+def test_published_shapes(shape: str, tmp_path: Path) -> None:
+    """They become a `.model` whose ids and text are theirs, but for what the documentation names."""
+    file = tmp_path / "made.model"
+    file.write_bytes(train({**FIRST, "model_type": "unigram"}))
+    judge = _hugging_face(file, shape)
+    judge.save(str(tmp_path / "tokenizer.json"))
+    tok = jeton.load(tmp_path / "tokenizer.json")
+    with pytest.raises(UnsupportedError, match=r"a Unigram model .*Tokenizer\.approximation"):
+        tok.save(tmp_path / "near.model")
+    near = tok.approximation(".model")
+    near.save(tmp_path / "near.model")
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "near.model"))
+
+    texts = [*LINES[:10], "a\nb", " a b ", "a \t b", "Ｈ①㍿ﷺ"]
+    texts += [" ".join(random.Random(1).sample(LINES, 9)) for _ in range(50)]
+    for text in texts:
+        ids = judge.encode(text, add_special_tokens=False).ids
+        assert near.encode(text) == pieces.encode(text) == ids, text
+        decoded = judge.decode(ids, skip_special_tokens=False)
+        assert near.decode(ids) == pieces.decode(ids) == decoded, text
+    hard = [*strings(400, seed=3), *nasty_strings(400, seed=4)]
+    assert all(near.encode(text) == pieces.encode(text) for text in hard)
+    assert 0 < _difference(tok, near, hard) < len(hard) // 5
+    for text in ("the ①\u0301 the", "a\x85the" if shape == "T5" else "<s>", "<unk>"):
+        assert tok.encode(text) != near.encode(text), text
+
+
+@pytest.mark.parametrize(
+    ("rules", "refusal"),
+    [
+        # Case, composition and one character become the same on both sides, or differ as is said.
+        ("41\t61\n65 301\tE9\nFF76 FF9E\t30AC\n", None),
+        ("65 73\t45\n", 'makes "E" of "es"'),
+        ("68\t48\n74 68\t74 48\n", None),
+        ("1F44D 1F3FD\t1F44D\n", 'makes "👍" of "👍🏽"'),
+        ("2E 2E 2E\t2026\n", None),
+        ("2D 2D\t2014\n", 'makes "—" of "--"'),
+    ],
+)
+def test_rules_for_several_characters(rules: str, refusal: str | None, tmp_path: Path) -> None:
+    """A character map that does more than compose is refused: it would show in ordinary text."""
+    tsv = tmp_path / "rules.tsv"
+    tsv.write_text(rules, encoding="utf-8")
+    file = train({**FIRST, "model_type": "unigram"}, normalization_rule_tsv=str(tsv))
+    (tmp_path / "made.model").write_bytes(file)
+    tok = jeton.load(tmp_path / "made.model")
+    if refusal is None:
+        near = tok.approximation("tokenizer.json")
+        assert _difference(tok, near, LINES[:10]) == 0
+    else:
+        with pytest.raises(UnsupportedError, match=refusal):
+            tok.approximation("tokenizer.json")
+
+
+def test_what_the_format_holds_is_its_own_approximation(tmp_path: Path) -> None:
+    tok = jeton.BPETrainer(vocab_size=360, alphabet="sentencepiece").train(LINES)
+    assert tok.approximation("tokenizer.json") == tok
+    near = tok.approximation(".model")
+    near.save(tmp_path / "near.model")
+    assert near.approximation(".model") == near
+    assert _difference(tok, near, LINES[:10]) == 0
+
+
 def test_what_has_no_approximation(tmp_path: Path) -> None:
     tok = _made(tmp_path, model_type="word")
     with pytest.raises(UnsupportedError, match="a model of whole words"):
@@ -73,8 +170,8 @@ def test_what_has_no_approximation(tmp_path: Path) -> None:
     tok = _made(tmp_path, treat_whitespace_as_suffix=True)
     with pytest.raises(UnsupportedError, match="a space that is put at the end"):
         tok.approximation("tokenizer.json")
-    with pytest.raises(UnsupportedError, match="of which there is no approximation"):
-        tok.approximation(".model")
+    with pytest.raises(UnsupportedError, match="cannot hold a WordPiece model"):
+        jeton.WordPieceTrainer(vocab_size=200).train(LINES).approximation(".model")
     with pytest.raises(ArgumentError, match=r"format must be one of 'tokenizer\.json', '\.model'"):
         tok.approximation("vocab.txt")  # type: ignore[arg-type]
     with pytest.raises(UnsupportedError, match="this Unigram model"):

@@ -217,22 +217,22 @@ fn a_document_that_does_more_is_refused() {
         ),
         (
             json.replace("\"fuse_unk\": true", "\"fuse_unk\": false"),
-            Some("these options of the model"),
+            Some("these options of the BPE model"),
         ),
         (
             json.replace(
                 "\"pre_tokenizer\": null",
                 "\"pre_tokenizer\": {\"type\": \"Whitespace\"}",
             ),
-            Some("this pre-tokenizer"),
+            Some("the pre-tokenizer Whitespace"),
         ),
         (
             json.replace("\"prepend\": \"▁\"", "\"prepend\": \"x\""),
-            Some("a normalizer that does more than mark spaces"),
+            Some("the normalizer Sequence, which does more than mark spaces"),
         ),
         (
             json.replace("\"start\": 1", "\"start\": 2"),
-            Some("this decoder"),
+            Some("the decoder Sequence with these steps"),
         ),
     ];
     for (document, expected) in rows {

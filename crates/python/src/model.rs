@@ -179,7 +179,7 @@ impl Model {
     /// `SentencePiece`.
     #[getter]
     fn kind(&self) -> &'static str {
-        kind(&self.core)
+        self.core.kind()
     }
 
     /// The tokens with their ids, in the order of ids.
@@ -237,18 +237,6 @@ impl Model {
             model::Model::Unigram(model) => Ok(Some(PyList::new(py, model.scores())?)),
             _ => Ok(None),
         })
-    }
-}
-
-/// What Python calls a model.
-pub fn kind(model: &model::Model) -> &'static str {
-    match model {
-        model::Model::Bpe(_) => "BPE",
-        model::Model::WordLevel(_) => "WordLevel",
-        model::Model::WordPiece(_) => "WordPiece",
-        model::Model::Unigram(_) => "Unigram",
-        model::Model::Characters(_) => "Characters",
-        model::Model::SentencePiece(_) => "SentencePiece",
     }
 }
 

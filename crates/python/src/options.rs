@@ -12,7 +12,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
 use crate::errors::{Outcome, argument, wrong_type};
-use crate::model::kind;
 
 /// The bool of the argument called `name`.
 pub fn flag(name: &str, value: &Bound<'_, PyAny>) -> Outcome<bool> {
@@ -77,7 +76,7 @@ fn special_policy(value: &Bound<'_, PyAny>) -> Outcome<SpecialPolicy> {
 
 fn sampling(model: &Model, [dropout, alpha, nbest_size, seed]: Drawing<'_>) -> Outcome<Sampling> {
     if dropout.is_some() && !matches!(model, Model::Bpe(_)) {
-        let error = format!("dropout is for BPE, and this model is {}", kind(model));
+        let error = format!("dropout is for BPE, and this model is {}", model.kind());
         let error = Error::new(ErrorKind::Unsupported, error);
         return Err(match model {
             Model::SentencePiece(_) => error.hint("pass alpha instead"),

@@ -212,7 +212,7 @@ impl Tokenizer {
     /// What kind of model it is.
     #[getter]
     fn model_kind(&self) -> &'static str {
-        model::kind(&self.core.stages().model)
+        self.core.stages().model.kind()
     }
 
     fn encode<'py>(

@@ -94,8 +94,16 @@ def convert(
         check = compare("the original", original.encode, tok.encode, texts)
         echo_note(
             f"an approximation: {len(check.differing):,} of {check.texts:,} texts differ from the "
-            "original (near ties, accents on rewritten characters, special tokens in text)"
+            "original (near ties; CR LF, half-width kana, jamo and marks where characters are "
+            "rewritten; U+0085 and ▁; special tokens in text)"
         )
+        left_out = [
+            stage.replace("_", "-")
+            for stage in ("post_processor", "truncation", "padding")
+            if getattr(original, stage) is not None and getattr(tok, stage) is None
+        ]
+        if left_out:
+            echo_note(f"left out, for which the format has no place: {', '.join(left_out)}")
     if holds_ranks(path):
         echo_note(
             "ranks hold neither the pattern nor special tokens: give both to whoever reads it"

@@ -11,10 +11,10 @@
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-use super::{holds_nothing_else, special_token};
+use super::{plain_bpe, special_token, stage};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::bpe::{Alphabet, BpeOptions};
+use crate::model::bpe::BpeOptions;
 use crate::model::{Bpe, Model, Vocab, show};
 use crate::pattern::{Regex, SearchPattern};
 use crate::post_processor::PostProcessor;
@@ -180,7 +180,7 @@ fn read_token(text: &str) -> Result<Vec<u8>> {
 pub fn write(stages: &Stages) -> Result<(String, String)> {
     const FORMAT: &str = "a GPT-2 pair";
     let cannot = |what: String| Err(Error::new(ErrorKind::Unsupported, what));
-    holds_nothing_else(stages, FORMAT)?;
+    let bpe = plain_bpe(stages, FORMAT)?;
     for token in &stages.added_tokens {
         if token.content != END_OF_TEXT || !token.special {
             return cannot(format!(
@@ -191,18 +191,11 @@ pub fn write(stages: &Stages) -> Result<(String, String)> {
     }
     if !stages.pre_tokenizer.as_ref().is_some_and(cuts_as_gpt2) {
         return cannot(format!(
-            "{FORMAT} goes with GPT-2's pattern, and this cuts text otherwise"
+            "{FORMAT} goes with GPT-2's pattern, and {} cuts text otherwise",
+            stage("pre-tokenizer", stages.pre_tokenizer.as_ref())
         ));
     }
-    let Model::Bpe(bpe) = &stages.model else {
-        return cannot(format!("{FORMAT} cannot hold a model other than BPE"));
-    };
     let options = bpe.options();
-    if options.alphabet != Alphabet::Bytes {
-        return cannot(format!(
-            "{FORMAT} holds bytes, and this BPE begins with characters"
-        ));
-    }
     let list = bpe.merges();
     if options.ignore_merges {
         return cannot(format!("{FORMAT} cannot say ignore_merges"));

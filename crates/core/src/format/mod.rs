@@ -19,7 +19,8 @@ pub use load::{LoadOptions, load, save};
 use crate::added_tokens::AddedToken;
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::Model;
+use crate::model::bpe::Alphabet;
+use crate::model::{Bpe, Model};
 use crate::post_processor::PostProcessor;
 use crate::tokenizer::Stages;
 
@@ -36,9 +37,19 @@ fn special_token(content: String, id: u32) -> AddedToken {
     }
 }
 
-/// Refuses what neither ranks nor a GPT-2 pair can say: normalizers, templates, other decoders,
-/// and what a BPE may have beside its tokens and merges.
-fn holds_nothing_else(stages: &Stages, format: &str) -> Result<()> {
+/// A stage as messages call it: what it is, and of which kind.
+fn stage<T: std::fmt::Debug>(what: &str, value: Option<&T>) -> String {
+    let Some(value) = value else {
+        return format!("a tokenizer without a {what}");
+    };
+    let shown = format!("{value:?}");
+    let end = shown.find(|c: char| !c.is_alphanumeric());
+    format!("the {what} {}", &shown[..end.unwrap_or(shown.len())])
+}
+
+/// The model of a byte-level BPE that has no more than ranks or a GPT-2 pair can say: no
+/// normalizer, template, other decoder, and nothing beside its tokens and merges.
+fn plain_bpe<'s>(stages: &'s Stages, format: &str) -> Result<&'s Bpe> {
     let cannot = |what: &str| {
         Err(Error::new(
             ErrorKind::Unsupported,
@@ -46,15 +57,43 @@ fn holds_nothing_else(stages: &Stages, format: &str) -> Result<()> {
         )
         .hint("save as tokenizer.json"))
     };
+    let bpe = match &stages.model {
+        Model::Bpe(bpe) if bpe.options().alphabet == Alphabet::Bytes => bpe,
+        Model::Bpe(_) => {
+            return cannot("a BPE model that begins with characters, only one of bytes");
+        }
+        Model::SentencePiece(_) => {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("{format} cannot hold a SentencePiece model, only BPE of bytes"),
+            )
+            .hint("save as .model"));
+        }
+        other => {
+            return cannot(&format!("a {} model, only BPE of bytes", other.kind()));
+        }
+    };
     if stages.normalizer.is_some() {
-        return cannot("a normalizer");
+        return cannot(&stage("normalizer", stages.normalizer.as_ref()));
     }
     match &stages.post_processor {
         None | Some(PostProcessor::ByteLevel { .. }) => {}
-        Some(_) => return cannot("a post-processor that adds special tokens"),
+        other => {
+            let stage = stage("post-processor", other.as_ref());
+            return cannot(&format!("{stage}, which adds special tokens"));
+        }
     }
     if stages.decoder != Some(Decoder::ByteLevel { printable: false }) {
-        return cannot("a decoder other than the one that joins bytes");
+        let stage = stage("decoder", stages.decoder.as_ref());
+        return cannot(&format!("{stage}, only the one that joins bytes"));
+    }
+    for (stage, there) in [
+        ("a truncation", stages.truncation.is_some()),
+        ("a padding", stages.padding.is_some()),
+    ] {
+        if there {
+            return cannot(stage);
+        }
     }
     for token in &stages.added_tokens {
         if token.lstrip || token.rstrip || token.single_word {
@@ -64,30 +103,19 @@ fn holds_nothing_else(stages: &Stages, format: &str) -> Result<()> {
             ));
         }
     }
-    let Model::Bpe(bpe) = &stages.model else {
-        return Ok(());
-    };
     let options = bpe.options();
-    for (set, name) in [
-        (options.dropout.is_some(), "dropout"),
+    let is_set = |affix: &Option<String>| affix.as_deref().is_some_and(|affix| !affix.is_empty());
+    for (name, set) in [
+        ("dropout", options.dropout.is_some()),
         (
-            options
-                .continuing_subword_prefix
-                .as_deref()
-                .is_some_and(|text| !text.is_empty()),
             "a prefix of continuing subwords",
+            is_set(&options.continuing_subword_prefix),
         ),
-        (
-            options
-                .end_of_word_suffix
-                .as_deref()
-                .is_some_and(|text| !text.is_empty()),
-            "a suffix of words",
-        ),
+        ("a suffix of words", is_set(&options.end_of_word_suffix)),
     ] {
         if set {
             return cannot(name);
         }
     }
-    Ok(())
+    Ok(bpe)
 }

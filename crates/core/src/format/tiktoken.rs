@@ -15,11 +15,11 @@ use std::collections::HashSet;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-use super::{holds_nothing_else, special_token};
+use super::{plain_bpe, special_token, stage};
 use crate::added_tokens::AddedToken;
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::bpe::{Alphabet, MergeRule};
+use crate::model::bpe::MergeRule;
 use crate::model::{Bpe, Model, Vocab, show};
 use crate::pattern::SearchPattern;
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
@@ -152,7 +152,7 @@ pub fn write_ranks(ranks: &Vocab) -> Vec<u8> {
 pub fn write(stages: &Stages) -> Result<Vec<u8>> {
     const FORMAT: &str = "a file of ranks";
     let cannot = |what: String| Err(Error::new(ErrorKind::Unsupported, what));
-    holds_nothing_else(stages, FORMAT)?;
+    let bpe = plain_bpe(stages, FORMAT)?;
     if let Some(token) = stages.added_tokens.iter().find(|token| !token.special) {
         return cannot(format!(
             "{FORMAT} cannot hold the added token {:?}, which is not special",
@@ -162,23 +162,14 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
     match &stages.pre_tokenizer {
         Some(pre_tokenizer) if cuts_bytes_by_pattern(pre_tokenizer) => {}
         Some(other) => {
-            return cannot(format!(
-                "{FORMAT} goes with one pattern, not with {other:?}"
-            ));
+            let other = stage("pre-tokenizer", Some(other));
+            return cannot(format!("{FORMAT} goes with one pattern, not with {other}"));
         }
         None => {
             return cannot(format!(
                 "{FORMAT} goes with a pattern, and this cuts nowhere"
             ));
         }
-    }
-    let Model::Bpe(bpe) = &stages.model else {
-        return cannot(format!("{FORMAT} cannot hold a model other than BPE"));
-    };
-    if bpe.options().alphabet != Alphabet::Bytes {
-        return cannot(format!(
-            "{FORMAT} holds bytes, and this BPE begins with characters"
-        ));
     }
     match bpe.rule() {
         MergeRule::Ranks => Ok(write_ranks(bpe.vocab())),

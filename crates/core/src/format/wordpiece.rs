@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::special_token;
+use super::{special_token, stage};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Model, Vocab, WordPiece, show};
@@ -123,33 +123,55 @@ pub fn write(tokenizer: &Stages) -> Result<Vec<u8>> {
         .hint("save it as tokenizer.json")
     };
     let Model::WordPiece(model) = &tokenizer.model else {
-        return Err(cannot("a model other than WordPiece"));
+        let kind = tokenizer.model.kind();
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("vocab.txt cannot hold a {kind} model, only WordPiece"),
+        )
+        .hint(match tokenizer.model {
+            Model::SentencePiece(_) => "save it as .model",
+            _ => "save it as tokenizer.json",
+        }));
     };
     let vocab = model.vocab();
     let held = stages(vocab.clone(), None)?;
     for (what, kept) in [
         (
-            "these added tokens",
+            "these added tokens".to_owned(),
             held.added_tokens == tokenizer.added_tokens,
         ),
         (
-            "this normalizer, of which it means BERT's",
+            stage("normalizer", tokenizer.normalizer.as_ref()),
             held.normalizer == tokenizer.normalizer,
         ),
         (
-            "this pre-tokenizer",
+            stage("pre-tokenizer", tokenizer.pre_tokenizer.as_ref()),
             held.pre_tokenizer == tokenizer.pre_tokenizer,
         ),
-        ("these options of the model", held.model == tokenizer.model),
         (
-            "this post-processor",
+            "these options of the model".to_owned(),
+            held.model == tokenizer.model,
+        ),
+        (
+            stage("post-processor", tokenizer.post_processor.as_ref()),
             held.post_processor == tokenizer.post_processor,
         ),
-        ("this decoder", held.decoder == tokenizer.decoder),
-        ("a truncation", held.truncation == tokenizer.truncation),
-        ("a padding", held.padding == tokenizer.padding),
+        (
+            stage("decoder", tokenizer.decoder.as_ref()),
+            held.decoder == tokenizer.decoder,
+        ),
     ] {
         if !kept {
+            return Err(cannot(&format!(
+                "{what} as it is here: it means BERT's own"
+            )));
+        }
+    }
+    for (what, there) in [
+        ("a truncation", tokenizer.truncation.is_some()),
+        ("a padding", tokenizer.padding.is_some()),
+    ] {
+        if there {
             return Err(cannot(what));
         }
     }
@@ -239,9 +261,9 @@ mod tests {
         let mut decoder = read(b"[UNK]\na\n", None).unwrap();
         decoder.decoder = None;
         for (stages, expected) in [
-            (cased, "this normalizer"),
+            (cased, "cannot hold the normalizer Bert as it is here"),
             (gap, "a gap in the ids: none is 0"),
-            (decoder, "this decoder"),
+            (decoder, "cannot hold a tokenizer without a decoder"),
         ] {
             let error = write(&stages).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");

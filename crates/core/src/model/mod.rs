@@ -89,6 +89,18 @@ impl Model {
             Self::SentencePiece(model) => model.vocab(),
         }
     }
+
+    /// The name of the algorithm.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Bpe(_) => "BPE",
+            Self::WordLevel(_) => "WordLevel",
+            Self::WordPiece(_) => "WordPiece",
+            Self::Unigram(_) => "Unigram",
+            Self::Characters(_) => "Characters",
+            Self::SentencePiece(_) => "SentencePiece",
+        }
+    }
 }
 
 /// The token that stands for one byte where a vocabulary of text must hold any byte: `<0xE2>`.

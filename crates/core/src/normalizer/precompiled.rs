@@ -31,6 +31,9 @@ pub struct Charsmap {
 /// than 40 bytes.
 const LONGEST_KEY: usize = 1024;
 
+/// Keys of more bytes than this together are not listed. NFKC's have two million.
+const KEY_BYTES: usize = 1 << 26;
+
 /// `tokenizers` looks a grapheme cluster up as a whole only if it has fewer bytes than this.
 const WHOLE_GRAPHEME_LIMIT: usize = 6;
 
@@ -150,21 +153,35 @@ impl Charsmap {
         .fuse()
     }
 
+    /// The keys of several characters, or of parts of one, in no order; `None` if they have more
+    /// than [`KEY_BYTES`] together, as they may where several ways lead to one unit.
+    pub(crate) fn long_keys(&self) -> Option<Vec<Vec<u8>>> {
+        let children = Children::of(&self.units);
+        let mut keys = Vec::new();
+        let mut waiting = vec![(0, Vec::new())];
+        let mut bytes = 0;
+        while let Some((node, key)) = waiting.pop() {
+            for child in children.of_node(node) {
+                let unit = self.units[child];
+                let mut longer: Vec<u8> = key.clone();
+                longer.extend(label(unit));
+                bytes += longer.len();
+                if bytes > KEY_BYTES {
+                    return None;
+                }
+                if ends_key(unit) && !is_character(&longer) {
+                    keys.push(longer.clone());
+                }
+                waiting.push((child, longer));
+            }
+        }
+        Some(keys)
+    }
+
     /// Walks all that a lookup can reach.
     fn check(&self) -> Result<()> {
-        let mut by_base: Vec<(usize, usize)> = (self.units.iter().enumerate())
-            .filter_map(|(at, unit)| Some((at ^ usize::from(label(*unit)?), at)))
-            .collect();
-        by_base.sort_unstable();
-        let children = |node: usize| {
-            let base = base(node, self.units[node]);
-            let first = by_base.partition_point(|(parent, _)| *parent < base);
-            by_base[first..]
-                .iter()
-                .take_while(move |(parent, _)| *parent == base)
-                .map(|(_, child)| *child)
-        };
-
+        let all_children = Children::of(&self.units);
+        let children = |node| all_children.of_node(node);
         let mut state = vec![State::New; self.units.len()];
         let mut path = vec![(0, children(0))];
         state[0] = State::OnPath;
@@ -277,6 +294,36 @@ impl From<Charsmap> for Vec<u8> {
     }
 }
 
+fn is_character(key: &[u8]) -> bool {
+    std::str::from_utf8(key).is_ok_and(|key| key.chars().nth(1).is_none())
+}
+
+/// The units of a trie by the base that they belong to.
+struct Children<'a> {
+    units: &'a [u32],
+    /// Base and unit, in this order.
+    by_base: Vec<(usize, usize)>,
+}
+
+impl<'a> Children<'a> {
+    fn of(units: &'a [u32]) -> Self {
+        let mut by_base: Vec<(usize, usize)> = (units.iter().enumerate())
+            .filter_map(|(at, unit)| Some((at ^ usize::from(label(*unit)?), at)))
+            .collect();
+        by_base.sort_unstable();
+        Self { units, by_base }
+    }
+
+    fn of_node(&self, node: usize) -> impl Iterator<Item = usize> + use<'_, 'a> {
+        let base = base(node, self.units[node]);
+        let first = self.by_base.partition_point(|(parent, _)| *parent < base);
+        self.by_base[first..]
+            .iter()
+            .take_while(move |(parent, _)| *parent == base)
+            .map(|(_, child)| *child)
+    }
+}
+
 /// How far the check has come with a unit.
 #[derive(Clone, Copy)]
 enum State {
@@ -358,6 +405,14 @@ mod tests {
         assert_eq!(found("\0A"), None);
         assert_eq!(found(""), None);
         assert_eq!(charsmap.longest_prefix(&[0xE2, 0x80]), None);
+    }
+
+    #[test]
+    fn keys_of_several_characters_are_listed() {
+        let mut keys = Charsmap::new(BLOB).unwrap().long_keys().unwrap();
+        keys.retain(|key| key.starts_with(b"E"));
+        keys.sort();
+        assert_eq!(keys, ["E\u{301}".as_bytes()]);
     }
 
     fn refused(blob: &[u8], reason: &str) {

@@ -1,58 +1,82 @@
 //! Unigram models and character maps as `tokenizer.json` and back: near, and what differs is known.
 //!
-//! Look here for what an approximation may change. Each difference that shows in texts made of the
-//! pieces must be one of these:
+//! Look here for what an approximation may change. Each difference of ids that shows in texts made
+//! of the pieces must be one of these:
 //!
 //! - two segmentations are as good as each other but for rounding, in 32 bits here and 64 there;
 //! - the text spells a control, unknown or byte piece, which is a piece like any other there;
-//! - the character map applies to grapheme clusters there, and to the longest match here.
+//! - the character map applies to grapheme clusters there, and to the longest match here. Of a
+//!   cluster of fewer than six bytes the shortest key at its front replaces all: CR LF becomes one
+//!   space, and what stands behind a rewritten character, an accent or a variation selector, is
+//!   lost. Of a longer cluster, and of characters that are no cluster, each becomes what it becomes
+//!   by itself: half-width kana and their marks, jamo, and letters and marks stay apart where the
+//!   map has them composed;
+//! - U+0085 and `▁` are white space to pre-tokenizers that split there; here U+0085 is a character,
+//!   and a `▁` in front of the text is no dummy prefix.
+//!
+//! A map that puts other characters for several than these would become by themselves and composed
+//! has no counterpart.
 
-use super::convert::{Exactness, convert, normalizer_of, unk_surface, verify};
+use unicode_normalization::UnicodeNormalization;
+
+use super::convert::{Exactness, convert, from_huggingface, normalizer_of, unk_surface, verify};
 use super::{Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::huggingface;
 use crate::model::{Model, SentencePiece, Unigram, byte_token, show};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
 use crate::pre_tokenizer::{PreTokenizer, PrependScheme};
 use crate::text::AlignedText;
 use crate::tokenizer::Stages;
 
-/// The stages of a `tokenizer.json` that come nearest to those of a `.model` file.
+/// The stages of a `tokenizer.json` that come nearest to those of a `.model` file; of a tokenizer
+/// that it can hold, these themselves.
 ///
 /// # Errors
 /// What cannot be kept and would show in many texts, by name; a text that differs for another
-/// reason than the three that are known.
+/// reason than those that are known.
 pub fn approximate_huggingface(stages: &Stages) -> Result<Stages> {
+    if !matches!(stages.model, Model::SentencePiece(_)) {
+        return huggingface::write(stages).map(|_| stages.clone());
+    }
     let converted = convert(stages, Exactness::Near)?;
     let explanation = Explanation::of(stages)?;
+    explanation.check_map().map_err(|what| {
+        Error::new(
+            ErrorKind::Unsupported,
+            format!("tokenizer.json cannot hold {what}"),
+        )
+    })?;
     verify(stages, &converted, Some(&explanation))?;
     Ok(converted)
 }
 
-/// The stages of a `.model` file that come nearest to those of a Unigram model of `tokenizer.json`.
+/// The stages of a `.model` file that come nearest to those of a Unigram model of `tokenizer.json`,
+/// without what is around a text there: added special tokens, truncation, padding. Of a tokenizer
+/// that such a file can hold, that of the file.
 ///
 /// # Errors
 /// As [`approximate_huggingface`].
 pub fn approximate_model(stages: &Stages) -> Result<Stages> {
-    let Model::Unigram(unigram) = &stages.model else {
-        return Err(cannot("this model, of which there is no approximation"));
+    let unigram = match &stages.model {
+        Model::Unigram(unigram) => unigram,
+        Model::SentencePiece(_) => return super::write(stages).map(|_| stages.clone()),
+        Model::Bpe(_) => return super::stages(from_huggingface(stages)?),
+        other => return Err(cannot(format!("a {} model", other.kind()))),
     };
-    for (what, there) in [
-        (
-            "a post-processor that adds special tokens",
-            stages.post_processor.is_some(),
-        ),
-        ("a truncation", stages.truncation.is_some()),
-        ("a padding", stages.padding.is_some()),
-    ] {
-        if there {
-            return Err(cannot(what).hint("replace it by None first"));
-        }
-    }
+    let stages = &Stages {
+        post_processor: None,
+        truncation: None,
+        padding: None,
+        ..stages.clone()
+    };
     let pieces = pieces_of(stages, unigram)?;
     let unknown = unigram.unk_id().and_then(|id| unigram.vocab().token(id));
     let unknown = unknown.and_then(|token| std::str::from_utf8(token).ok());
-    let mut refusal = cannot("this normalizer or this pre-tokenizer");
+    let mut refusal = cannot(
+        "this normalizer with this pre-tokenizer, which should be a character map and Metaspace",
+    );
     for (charsmap, white_space) in candidates(stages)? {
         let trainer = TrainerSpec {
             algorithm: Algorithm::Unigram,
@@ -71,7 +95,12 @@ pub fn approximate_model(stages: &Stages) -> Result<Stages> {
             escape_whitespaces: white_space.escape,
         };
         let made = super::stages(ModelProto::new(pieces.clone(), trainer, normalizer))?;
-        let explanation = Explanation::of(&made)?;
+        let mut explanation = Explanation::of(&made)?;
+        explanation.differs_at = stages
+            .pre_tokenizer
+            .as_ref()
+            .map_or(&[], |step| differs_at(step));
+        explanation.check_map().map_err(cannot)?;
         match verify(stages, &made, Some(&explanation)) {
             Ok(()) => return Ok(made),
             Err(error) => refusal = error,
@@ -166,6 +195,18 @@ fn candidates(stages: &Stages) -> Result<Vec<(Option<&Charsmap>, WhiteSpace)>> {
     Ok(found)
 }
 
+/// The characters that a pre-tokenizer takes for white space, and SentencePiece does not.
+fn differs_at(pre_tokenizer: &PreTokenizer) -> &'static [char] {
+    match pre_tokenizer {
+        PreTokenizer::Sequence(steps) => match steps.first() {
+            Some(PreTokenizer::WhitespaceSplit) => &['\u{85}', '▁'],
+            _ => &['▁'],
+        },
+        PreTokenizer::Metaspace { .. } => &['▁'],
+        _ => &[],
+    }
+}
+
 /// Why the ids of a text may differ between a `.model` file and its counterpart.
 pub(super) struct Explanation<'a> {
     model: &'a SentencePiece,
@@ -174,6 +215,8 @@ pub(super) struct Explanation<'a> {
     maps: Option<(SentencePieceNormalizer, Normalizer)>,
     /// The pieces that text never becomes.
     never: Vec<&'a str>,
+    /// Characters that the other side takes for white space.
+    differs_at: &'static [char],
 }
 
 impl<'a> Explanation<'a> {
@@ -210,22 +253,52 @@ impl<'a> Explanation<'a> {
             normalizer,
             maps,
             never,
+            differs_at: &[],
         })
+    }
+
+    /// What about the character map would show in ordinary text: keys of several characters that
+    /// are more than a way to write what they become, and user-defined pieces that it rewrites.
+    fn check_map(&self) -> std::result::Result<(), String> {
+        let (Some(map), Some((_, by_cluster))) = (self.normalizer.charsmap(), &self.maps) else {
+            return Ok(());
+        };
+        let keys = map
+            .long_keys()
+            .ok_or("a character map with too many keys to look through")?;
+        for key in keys {
+            let value = map.longest_prefix(&key).map_or("", |(_, value)| value);
+            let Ok(key) = std::str::from_utf8(&key) else {
+                return Err("a character map with parts of characters".to_owned());
+            };
+            if applied(by_cluster, key) != value && !same_but_for_form(key, value) {
+                return Err(format!(
+                    "a character map that makes {value:?} of {key:?}: there, it applies to \
+                     single characters"
+                ));
+            }
+        }
+        for piece in self.normalizer.user_defined() {
+            if applied(by_cluster, piece) != *piece {
+                return Err(format!(
+                    "the user-defined piece {piece:?}, which the character map rewrites there"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Whether one of these is why a text has other ids.
     pub(super) fn covers(&self, text: &str, ids: &[u32], others: &[u32]) -> bool {
         let normalized = self.normalizer.normalize_str(text);
         let spelled = |piece: &&str| normalized.contains(piece) || text.contains(piece);
-        if self.never.iter().any(spelled) {
+        if self.never.iter().any(spelled) || text.contains(self.differs_at) {
             return true;
         }
-        if let Some((by_match, by_cluster)) = &self.maps {
-            let mut mapped = AlignedText::original(text);
-            let mapped_well = by_cluster.normalize(&mut mapped).is_ok();
-            if !mapped_well || mapped.as_str() != by_match.normalize_str(text) {
-                return true;
-            }
+        if let Some((by_match, by_cluster)) = &self.maps
+            && applied(by_cluster, text) != by_match.normalize_str(text)
+        {
+            return true;
         }
         if self.model.proto().trainer().algorithm != Algorithm::Unigram {
             return false;
@@ -253,4 +326,19 @@ impl<'a> Explanation<'a> {
         sum += unknown as f64 * f64::from(self.model.unk_score());
         (sum, known + unknown)
     }
+}
+
+/// What a normalizer that cannot fail makes of a text.
+fn applied(normalizer: &Normalizer, text: &str) -> String {
+    let mut text = AlignedText::original(text);
+    match normalizer.normalize(&mut text) {
+        Ok(()) => text.as_str().to_owned(),
+        Err(_) => String::new(),
+    }
+}
+
+/// Whether two texts are the same but for composition, compatibility forms and case.
+fn same_but_for_form(a: &str, b: &str) -> bool {
+    let form = |text: &str| text.nfkd().collect::<String>().to_lowercase();
+    form(a) == form(b) || a.to_lowercase().nfkc().eq(b.to_lowercase().nfkc())
 }

@@ -15,6 +15,7 @@ mod wire;
 use crate::added_tokens::AddedToken;
 use crate::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::stage;
 use crate::model::{Model, Sampler, Sampling, SentencePiece, show};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
 use crate::tokenizer::Stages;
@@ -202,12 +203,14 @@ fn run_self_tests(stages: &Stages) -> Result<()> {
 /// A tokenizer that the file cannot hold, such as one that was changed since it was read; the stage
 /// is named.
 pub fn write(stages: &Stages) -> Result<Vec<u8>> {
-    let cannot = |stage: &str| {
+    let cannot = |what: &str| {
         Err(Error::new(
             ErrorKind::Unsupported,
-            format!("a SentencePiece model cannot hold this {stage}"),
-        )
-        .hint("save it as tokenizer.json"))
+            format!(
+                "a SentencePiece model holds its own stages alone, and cannot hold {what} that \
+                 was put there"
+            ),
+        ))
     };
     let Model::SentencePiece(model) = &stages.model else {
         return from_huggingface(stages).map(|proto| proto.write());
@@ -223,17 +226,32 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
         truncation,
         padding,
     } = &held;
-    for (stage, kept) in [
-        ("list of added tokens", *added_tokens == stages.added_tokens),
-        ("normalizer", *normalizer == stages.normalizer),
-        ("pre-tokenizer", *pre_tokenizer == stages.pre_tokenizer),
-        ("post-processor", *post_processor == stages.post_processor),
-        ("decoder", *decoder == stages.decoder),
-        ("truncation", *truncation == stages.truncation),
-        ("padding", *padding == stages.padding),
+    for (what, kept) in [
+        (
+            "these added tokens".to_owned(),
+            *added_tokens == stages.added_tokens,
+        ),
+        (
+            stage("normalizer", stages.normalizer.as_ref()),
+            *normalizer == stages.normalizer,
+        ),
+        (
+            stage("pre-tokenizer", stages.pre_tokenizer.as_ref()),
+            *pre_tokenizer == stages.pre_tokenizer,
+        ),
+        (
+            stage("post-processor", stages.post_processor.as_ref()),
+            *post_processor == stages.post_processor,
+        ),
+        (
+            stage("decoder", stages.decoder.as_ref()),
+            *decoder == stages.decoder,
+        ),
+        ("a truncation".to_owned(), *truncation == stages.truncation),
+        ("a padding".to_owned(), *padding == stages.padding),
     ] {
         if !kept {
-            return cannot(stage);
+            return cannot(&what);
         }
     }
     Ok(model.proto().write())
