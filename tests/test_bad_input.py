@@ -101,6 +101,21 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         errors.UnsupportedError,
         "alpha needs a tokenizer as",
     ),
+    "alpha past a probability": (
+        lambda: (
+            jeton.BPETrainer(vocab_size=300, alphabet="sentencepiece")
+            .train(["a b"])
+            .approximation(".model")
+            .encode("x", alpha=2.0)
+        ),
+        errors.ArgumentError,
+        "alpha must lie between 0 and 1, not be 2",
+    ),
+    "lowercase as an int": (
+        lambda: jeton.load("vocab.txt", lowercase=1),  # type: ignore[arg-type]
+        errors.ArgumentTypeError,
+        "lowercase must be a bool, not int",
+    ),
     "decode None": (lambda: TOK.decode(None), TypeError, "ids must be an iterable of ints"),
     "decode int": (lambda: TOK.decode(1), TypeError, "ids must be an iterable of ints"),
     "decode str": (lambda: TOK.decode("12"), TypeError, "ids must be an iterable of ints"),
@@ -435,8 +450,9 @@ def test_the_tree_of_exceptions() -> None:
         "UnknownTokenError": KeyError,
         "UnsupportedError": ValueError,
     }
-    assert sorted([*expected, "TrainingWarning"]) == errors.__all__
+    assert sorted([*expected, "FormatWarning", "TrainingWarning"]) == errors.__all__
     assert issubclass(errors.TrainingWarning, UserWarning)
+    assert issubclass(errors.FormatWarning, UserWarning)
     for name, builtin in expected.items():
         kind = getattr(errors, name)
         assert issubclass(kind, errors.JetonError) and issubclass(kind, builtin)

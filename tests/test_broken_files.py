@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import struct
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.errors import FormatError, JetonError
+from jeton.errors import FormatError, FormatWarning, JetonError
 
 
 def field(number: int, value: bytes) -> bytes:
@@ -95,6 +96,21 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
         GOOD + charsmap(0, 1 << 10 | 1),
         "leads to itself",
     ),
+    ".model: a map with a unit that leads past its end, though no key leads there": (
+        "x.model",
+        GOOD + charsmap(1 << 10, *[0] * 254, 1 << 20, texts=b"x\0"),
+        "unit 255 of its trie points past the end",
+    ),
+    ".model: a map whose trie is cut": (
+        "x.model",
+        GOOD + charsmap(1 << 10, *[0] * 100, texts=b"x\0"),
+        "404 bytes, which is no multiple of 1024",
+    ),
+    ".model: a map whose replacements do not end": (
+        "x.model",
+        GOOD + charsmap(1 << 10, *[0] * 255, texts=b"x"),
+        "do not end in a NUL",
+    ),
     ".model: a map of absurd size": (
         "x.model",
         GOOD + field(3, field(2, struct.pack("<II", 0xFFFF_FFFC, 0))),
@@ -152,22 +168,62 @@ def test_broken_files(row: str, tmp_path: Path) -> None:
     assert name in str(raised.value)
 
 
-@pytest.mark.parametrize("content", [GOOD, GOOD + BPE, unigram()])
+@pytest.mark.parametrize("content", [GOOD + BPE + field(3, b""), unigram()])
 def test_every_truncation(content: bytes, tmp_path: Path) -> None:
-    """A shorter file is refused, or is a whole file by itself."""
+    """No shorter file is read in silence: it is refused, or a warning says what it lacks."""
     path = tmp_path / ("tokenizer.json" if content.startswith(b"{") else "x.model")
     for length in range(len(content)):
         path.write_bytes(content[:length])
-        try:
-            jeton.load(path).encode("a a")
-        except JetonError as error:
-            assert str(error)
+        with pytest.raises((JetonError, FormatWarning), match=re.escape(path.name)):
+            jeton.load(path)
+    path.write_bytes(content)
+    assert jeton.load(path).encode("a")
+
+
+@pytest.mark.parametrize(
+    ("content", "doubt"),
+    [
+        (GOOD, "there is no trainer_spec and no normalizer_spec behind the pieces"),
+        (GOOD + BPE, "there is no normalizer_spec behind the pieces"),
+        (GOOD + field(3, b""), "there is no trainer_spec behind the pieces"),
+        (
+            GOOD + field(2, bytes([3 << 3, 2, 4 << 3, 9])) + field(3, b""),
+            "trainer_spec says that there are 9 pieces, and the file holds 3",
+        ),
+    ],
+)
+def test_models_that_seem_cut(content: bytes, doubt: str, tmp_path: Path) -> None:
+    """They are read as by SentencePiece, with a warning."""
+    path = tmp_path / "x.model"
+    path.write_bytes(content)
+    with pytest.warns(FormatWarning, match=f"x.model: {doubt}"):
+        assert jeton.load(path).encode("a") == [1, 2]
+
+
+def test_lists_of_pieces_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "x.vocab"
+    path.write_text("<unk>\t0\n<s>\t0\n▁the\t-3.0157\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"x\.vocab: a piece and its score a line.*the \.model"):
+        jeton.load(path)
 
 
 def test_vocab_txt_with_a_token_twice(tmp_path: Path) -> None:
-    """As in tokenizers, the later line counts."""
+    """As in tokenizers, the later line counts; a warning tells."""
     path = tmp_path / "vocab.txt"
     path.write_bytes(b"[UNK]\n[CLS]\n[SEP]\na\nb\na\n")
     tokenizers = pytest.importorskip("tokenizers")
     judge = tokenizers.BertWordPieceTokenizer(str(path))
-    assert jeton.load(path).encode("a b") == judge.encode("a b", add_special_tokens=False).ids
+    with pytest.warns(FormatWarning, match='"a" on lines 4 and 6'):
+        tok = jeton.load(path)
+    assert tok.encode("a b") == judge.encode("a b", add_special_tokens=False).ids
+
+
+def test_vocab_txt_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """As in tokenizers, it belongs to the first token; a warning tells."""
+    path = tmp_path / "vocab.txt"
+    path.write_bytes("\ufeffa\n[UNK]\n[CLS]\n[SEP]\nb\n".encode())
+    tokenizers = pytest.importorskip("tokenizers")
+    judge = tokenizers.BertWordPieceTokenizer(str(path))
+    with pytest.warns(FormatWarning, match="begins with a byte order mark"):
+        tok = jeton.load(path)
+    assert tok.encode("a b") == judge.encode("a b", add_special_tokens=False).ids == [1, 4]

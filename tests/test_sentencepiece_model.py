@@ -63,5 +63,5 @@ def test_its_stages_can_be_replaced(proto: bytes, tmp_path: Path) -> None:
     assert changed.encode("the") != tok.encode("the")
     assert changed.decode(changed.encode("the the")) == "the▁the"
     assert tok.replace(normalizer=normalizers.Sequence([])).encode("▁the") == tok.encode("the")
-    with pytest.raises(jeton.errors.UnsupportedError, match="cannot hold this normalizer"):
+    with pytest.raises(jeton.errors.UnsupportedError, match="cannot hold the normalizer"):
         changed.save(tmp_path / "changed.model")

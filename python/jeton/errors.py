@@ -6,6 +6,9 @@ expect in its place, so `except ValueError` and `except FileNotFoundError` keep 
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
@@ -15,6 +18,7 @@ __all__ = [
     "EncodeError",
     "FileError",
     "FormatError",
+    "FormatWarning",
     "InternalError",
     "JetonError",
     "MissingFileError",
@@ -88,6 +92,18 @@ class TrainingError(JetonError, ValueError):
 
 class TrainingWarning(UserWarning):
     """Training went on, but not with all of the corpus as it is."""
+
+
+class FormatWarning(UserWarning):
+    """A file was read as its library reads it, but it seems not to be what it was meant to be."""
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warns in the name of whoever called jeton."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("jeton."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 class DownloadError(JetonError, OSError):

@@ -15,8 +15,10 @@ from jeton.components._base import check_text
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
+    FormatWarning,
     MissingFileError,
     UnknownNameError,
+    warn_caller,
 )
 
 if TYPE_CHECKING:
@@ -70,6 +72,11 @@ def load(
         FormatError: the content is of no known format, or breaks its own.
         ArgumentError: ranks without a pattern; an argument that goes with another kind of source.
 
+    Warns:
+        FormatWarning: a file that its library reads as it stands, but that seems to be cut or
+            damaged: a `.model` without what follows its pieces, a `vocab.txt` with a byte order
+            mark or with a token on two lines.
+
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "bytes.tiktoken"
     >>> import base64
@@ -87,6 +94,8 @@ def load(
     for argument, text in (("encoding", encoding), ("pattern", pattern)):
         if text is not None:
             check_text(argument, text)
+    if not (lowercase is None or isinstance(lowercase, bool)):
+        raise ArgumentTypeError(f"lowercase must be a bool, not {type(lowercase).__name__}")
     name = registry.known_name(open_path) if isinstance(source, str) else None
     if name is not None:
         _refuse(
@@ -138,16 +147,17 @@ def _of_path(
 ) -> Tokenizer:
     from jeton.tokenizer import Tokenizer
 
-    return Tokenizer._of_core(
-        _core.load(
-            os.fspath(path),
-            encoding,
-            pattern,
-            None if special_tokens is None else special_ids(special_tokens),
-            None if merges is None else os.path.expanduser(os.fspath(merges)),
-            lowercase,
-        )
+    core, doubts = _core.load(
+        os.fspath(path),
+        encoding,
+        pattern,
+        None if special_tokens is None else special_ids(special_tokens),
+        None if merges is None else os.path.expanduser(os.fspath(merges)),
+        lowercase,
     )
+    for doubt in doubts:
+        warn_caller(doubt, FormatWarning)
+    return Tokenizer._of_core(core)
 
 
 def special_ids(special_tokens: Mapping[str, int]) -> list[tuple[str, int]]:

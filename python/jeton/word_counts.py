@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias
 
 from jeton import _core
 from jeton.components import _base, normalizers, pre_tokenizers
 from jeton.corpus import Progress, check_watch, count
-from jeton.errors import ArgumentError, ArgumentTypeError, FileError, TrainingWarning
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    TrainingWarning,
+    warn_caller,
+)
 from jeton.memory import memory_bytes
 
 __all__ = [
@@ -220,9 +224,10 @@ def count_words(
     finally:
         counter.discard()
     if cut:
-        _warn(
+        warn_caller(
             f"words of more than max_word_length={max_word_length:,} characters were cut, "
-            f"{cut:,} times"
+            f"{cut:,} times",
+            TrainingWarning,
         )
     if rare:
         _warn_of_rare(rare, rare_total, min_word_count)
@@ -288,18 +293,11 @@ def check_limits(max_word_length: int | None, min_word_count: int) -> None:
 
 
 def _warn_of_rare(distinct: int, total: int, min_word_count: int) -> None:
-    _warn(
+    warn_caller(
         f"{distinct:,} distinct words that occur less than min_word_count={min_word_count:,} "
-        f"times were left out; together they occur {total:,} times"
+        f"times were left out; together they occur {total:,} times",
+        TrainingWarning,
     )
-
-
-def _warn(message: str) -> None:
-    """Warns in the name of whoever called jeton."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("jeton."):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, TrainingWarning, stacklevel=level)
 
 
 def first_stages(

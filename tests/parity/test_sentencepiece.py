@@ -6,6 +6,7 @@ part of a character or of what a character became: it has the span of the whole 
 
 from __future__ import annotations
 
+import contextlib
 import io
 import random
 from collections.abc import Iterator
@@ -215,3 +216,34 @@ def test_denormalization(tmp_path: Path) -> None:
         ids = judge.encode(text)
         assert tokenizer.encode(text) == ids, text
         assert tokenizer.decode(ids) == judge.decode(ids), text
+
+
+def test_damaged_character_maps(tmp_path: Path) -> None:
+    """What SentencePiece refuses is refused; what both read means the same."""
+    rules = tmp_path / "rules.tsv"
+    rules.write_text("41\t61\n65 301\tE9\nFF76 FF9E\t30AC\n42\t\n43\t62 62\n", encoding="utf-8")
+    file = train(FIRST, normalization_rule_tsv=str(rules))
+    tokenizer = jeton.Tokenizer(jeton.components.models.SentencePiece(file))
+    charsmap = tokenizer.normalizer.charsmap  # type: ignore[union-attr]
+    at = file.index(charsmap)
+    rng = random.Random(9)
+    path = tmp_path / "test.model"
+    texts = ["ABC cafe\u0301 ｶﾞ", " A", *(nasty(rng) for _ in range(5))]
+    refused = 0
+    for _ in range(600):
+        damaged = bytearray(file)
+        for _ in range(rng.randint(1, 2)):
+            damaged[at + 4 + rng.randrange(len(charsmap) - 4)] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            judge = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        except RuntimeError:
+            refused += 1
+            with pytest.raises(FormatError, match="normalizer_spec: the precompiled character map"):
+                jeton.load(path)
+            continue
+        with contextlib.suppress(FormatError):
+            tokenizer = jeton.load(path)
+            for text in texts:
+                assert tokenizer.encode(text) == judge.encode(text), text
+    assert refused > 50

@@ -9,7 +9,8 @@ use pyo3::types::PyBytes;
 use crate::errors::guard;
 use crate::tokenizer::Tokenizer;
 
-/// The tokenizer of a file or a folder. `encoding` is the name of a published one.
+/// The tokenizer of a file or a folder, and what makes the file doubtful. `encoding` is the name of
+/// a published one.
 #[pyfunction]
 pub fn load(
     py: Python<'_>,
@@ -19,7 +20,7 @@ pub fn load(
     special_tokens: Option<Vec<(String, u32)>>,
     merges: Option<PathBuf>,
     lowercase: Option<bool>,
-) -> PyResult<Tokenizer> {
+) -> PyResult<(Tokenizer, Vec<String>)> {
     guard(py, || {
         let options = LoadOptions {
             encoding,
@@ -28,8 +29,8 @@ pub fn load(
             merges,
             lowercase,
         };
-        let core = py.detach(|| format::load(&path, &options))?;
-        Ok(core.into())
+        let (core, doubts) = py.detach(|| format::load_with_doubts(&path, &options))?;
+        Ok((core.into(), doubts))
     })
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use jeton_core::added_tokens::SpecialPolicy;
 use jeton_core::error::did_you_mean;
+use jeton_core::format::sentencepiece::Algorithm;
 use jeton_core::model::sentencepiece::MOST_PATHS;
 use jeton_core::model::{Model, Sampling};
 use jeton_core::{EncodeOptions, Error, ErrorKind, Unit};
@@ -94,13 +95,21 @@ fn sampling(model: &Model, [dropout, alpha, nbest_size, seed]: Drawing<'_>) -> O
             .map(|value| number("dropout", &value, 1.0))
             .transpose()?,
         alpha: alpha
-            .map(|value| number("alpha", &value, f64::from(f32::MAX)))
+            .map(|value| number("alpha", &value, most_alpha(model)))
             .transpose()?,
         nbest_size: nbest_size
             .map(|value| count("nbest_size", &value))
             .transpose()?,
         seed: seed.map(|value| seed_of(&value)).transpose()?,
     })
+}
+
+/// The largest `alpha`: to merge by, it is a probability; over segmentations, an exponent.
+fn most_alpha(model: &Model) -> f64 {
+    match model {
+        Model::SentencePiece(model) if model.proto().trainer().algorithm == Algorithm::Bpe => 1.0,
+        _ => f64::from(f32::MAX),
+    }
 }
 
 /// The number from 0 to `most` that the argument called `name` holds.

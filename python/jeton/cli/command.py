@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 import click
 
-from jeton.errors import JetonError
+from jeton.errors import FormatWarning, JetonError, TrainingWarning
 
 __all__ = ["Command", "echo_note", "is_quiet", "replacing", "use_colour"]
 
@@ -42,7 +43,8 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _warnings_told():
+                return super().invoke(ctx)
         except BrokenPipeError:
             # The reader has seen enough. Python would complain once more when it flushes.
             with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -56,6 +58,25 @@ class Command(click.Command):
             if ctx.meta.get(f"{_COMMON}.debug"):
                 raise
             _end(ctx, _one_line(error), 1)
+
+
+@contextlib.contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Shows jeton's warnings as notes, and raises what else warns as Python does."""
+    ours = (FormatWarning, TrainingWarning)
+    with warnings.catch_warnings():
+        ordinary = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+            if issubclass(category, ours):
+                echo_note(f"warning: {message}")
+            else:
+                ordinary(message, category, *rest, **more)
+
+        for category in ours:
+            warnings.simplefilter("always", category)
+        warnings.showwarning = show
+        yield
 
 
 def _end(ctx: click.Context, message: str, code: int) -> NoReturn:

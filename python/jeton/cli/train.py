@@ -7,9 +7,7 @@ import json
 import os
 import tempfile
 import time
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ from jeton import _core
 from jeton.cli.command import Command, echo_note, is_quiet
 from jeton.cli.terminal import Progress, human_bytes
 from jeton.corpus import Progress as Step
-from jeton.errors import FileError, JetonError, TrainingWarning, UnsupportedError
+from jeton.errors import FileError, JetonError, UnsupportedError
 from jeton.memory import memory_bytes
 from jeton.word_counts import is_counts
 
@@ -199,33 +197,32 @@ def train(
             **limits,
         )
     watch = _watch(as_json)
-    with _warnings_told():
-        if from_counts:
-            counts = jeton.WordCounts.load(files[0])
-            save_counts = files[0]
+    if from_counts:
+        counts = jeton.WordCounts.load(files[0])
+        save_counts = files[0]
+    else:
+        counts = trainer.count(
+            list(files),
+            field=field,
+            errors=errors,
+            memory=memory,
+            temp_dir=temp_dir,
+            watch=watch,
+        )
+        if save_counts is not None:
+            counts.save(save_counts)
+    try:
+        if kind != "bpe":
+            trained = {sizes[0]: trainer.train(counts, memory=memory, watch=watch)}
         else:
-            counts = trainer.count(
-                list(files),
-                field=field,
-                errors=errors,
-                memory=memory,
-                temp_dir=temp_dir,
-                watch=watch,
-            )
-            if save_counts is not None:
-                counts.save(save_counts)
-        try:
-            if kind != "bpe":
-                trained = {sizes[0]: trainer.train(counts, memory=memory, watch=watch)}
-            else:
-                trained = trainer.train_all(counts, memory=memory, watch=watch)
-        except KeyboardInterrupt:
-            echo_note(
-                "the counts are lost; --save-counts would have kept them"
-                if save_counts is None
-                else f"the counts are in {save_counts}: train from that file to go on"
-            )
-            raise
+            trained = trainer.train_all(counts, memory=memory, watch=watch)
+    except KeyboardInterrupt:
+        echo_note(
+            "the counts are lost; --save-counts would have kept them"
+            if save_counts is None
+            else f"the counts are in {save_counts}: train from that file to go on"
+        )
+        raise
     for size, tok in trained.items():
         path = targets[size]
         _save(tok, path)
@@ -345,23 +342,6 @@ def _settings(given: tuple[str, ...]) -> dict[str, Any]:
         except json.JSONDecodeError:
             settings[name] = value
     return settings
-
-
-@contextmanager
-def _warnings_told() -> Iterator[None]:
-    """Shows warnings of training as notes, and raises what else warns as Python does."""
-    with warnings.catch_warnings():
-        ordinary = warnings.showwarning
-
-        def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
-            if issubclass(category, TrainingWarning):
-                echo_note(f"warning: {message}")
-            else:
-                ordinary(message, category, *rest, **more)
-
-        warnings.simplefilter("always", TrainingWarning)
-        warnings.showwarning = show
-        yield
 
 
 def _watch(as_json: bool) -> Callable[[Step], None]:

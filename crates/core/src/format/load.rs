@@ -60,15 +60,28 @@ impl LoadOptions {
 /// Content that shows the mark of no format, or is not what its mark promises, with the place; an
 /// option that the format does not leave open; a pattern that is missing.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Tokenizer> {
+    load_with_doubts(path, options).map(|(tokenizer, _)| tokenizer)
+}
+
+/// As [`load`]; and what about the file suggests that it is not what it was meant to be, though the
+/// library that it belongs to reads it in the same way. Each doubt names the file.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with_doubts(path: &Path, options: &LoadOptions) -> Result<(Tokenizer, Vec<String>)> {
     if path.is_dir() {
         return load_folder(path, options);
     }
     let data = file::read(path)?;
     let place = |error: Error| error.at(path.display().to_string());
-    read(path, &data, options).map_err(place)
+    let (stages, mut doubts) = read(path, &data, options).map_err(place)?;
+    for doubt in &mut doubts {
+        doubt.insert_str(0, &format!("{}: ", path.display()));
+    }
+    Ok((Tokenizer::new(stages).map_err(place)?, doubts))
 }
 
-fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Tokenizer> {
+fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<(Stages, Vec<String>)> {
     if data.starts_with(b"version https://git-lfs.github.com/spec/") {
         return Err(Error::new(
             ErrorKind::Format,
@@ -88,6 +101,7 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Tokenizer> {
             },
         ));
     };
+    let mut doubts = Vec::new();
     let stages = match format {
         Format::Ranks => {
             options.allow(format.name(), &["encoding", "pattern", "special_tokens"])?;
@@ -110,14 +124,25 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Tokenizer> {
         }
         Format::SentencePiece => {
             options.allow(format.name(), &[])?;
-            sentencepiece::read(data)?
+            let stages = sentencepiece::read(data)?;
+            doubts = sentencepiece::doubts(&stages);
+            stages
+        }
+        Format::SentencePieceList => {
+            return Err(Error::new(
+                ErrorKind::Format,
+                "a piece and its score a line: this is the list of pieces that SentencePiece \
+                 writes for people to read",
+            )
+            .hint("load the .model file that belongs to it"));
         }
         Format::VocabText => {
             options.allow(format.name(), &["lowercase"])?;
+            doubts = wordpiece::doubts(data);
             wordpiece::read(data, options.lowercase)?
         }
     };
-    Tokenizer::new(stages)
+    Ok((stages, doubts))
 }
 
 fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Stages> {
@@ -241,7 +266,7 @@ fn add_special_tokens(stages: &mut Stages, tokens: &[(String, u32)]) -> Result<(
 }
 
 /// The tokenizer in a folder: that of its `tokenizer.json`, or of the one other known file in it.
-fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Tokenizer> {
+fn load_folder(folder: &Path, options: &LoadOptions) -> Result<(Tokenizer, Vec<String>)> {
     let place = |error: Error| error.at(folder.display().to_string());
     let present = |name: &&str| folder.join(name).is_file();
     if present(&"tokenizer.json") {
@@ -257,7 +282,8 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Tokenizer> {
             beside("tokenizer_config.json")?.as_deref(),
             beside("special_tokens_map.json")?.as_deref(),
         );
-        return stages.and_then(Tokenizer::new).map_err(place);
+        let tokenizer = stages.and_then(Tokenizer::new).map_err(place)?;
+        return Ok((tokenizer, Vec::new()));
     }
     const OTHERS: [&str; 4] = ["tokenizer.model", "vocab.json", "encoder.json", "vocab.txt"];
     let mut found: Vec<PathBuf> = OTHERS
@@ -268,7 +294,7 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Tokenizer> {
         .collect();
     found.extend(ranks_in(folder)?);
     match found.as_slice() {
-        [one] => load(one, options),
+        [one] => load_with_doubts(one, options),
         [] => Err(place(
             Error::new(
                 ErrorKind::FileMissing,

@@ -14,7 +14,7 @@ mod sniff;
 pub mod tiktoken;
 pub mod wordpiece;
 
-pub use load::{LoadOptions, load, save};
+pub use load::{LoadOptions, load, load_with_doubts, save};
 
 use crate::added_tokens::AddedToken;
 use crate::decoder::Decoder;

@@ -18,6 +18,8 @@ pub enum Format {
     Ranks,
     /// Protocol buffers that begin with a scored piece: SentencePiece.
     SentencePiece,
+    /// Lines of a piece, a tab and a score: what SentencePiece writes beside a model.
+    SentencePieceList,
     /// Lines of one token each, `[UNK]` among them: WordPiece `vocab.txt`.
     VocabText,
 }
@@ -31,6 +33,7 @@ impl Format {
             Self::Merges => "merge lists",
             Self::Ranks => "tiktoken ranks",
             Self::SentencePiece => "SentencePiece models",
+            Self::SentencePieceList => "lists of SentencePiece's pieces",
             Self::VocabText => "WordPiece vocabularies",
         }
     }
@@ -67,6 +70,9 @@ pub fn format_of(data: &[u8]) -> Option<Format> {
         (Some(token), Some(rank), None) if is_base64(token) && is_number(rank) => {
             Some(Format::Ranks)
         }
+        (Some(_), Some(score), None) if first_line.contains(&b'\t') && is_score(score) => {
+            Some(Format::SentencePieceList)
+        }
         (Some(_), Some(_), None) => std::str::from_utf8(data).ok().map(|_| Format::Merges),
         (Some(_), None, _) => data
             .split(|byte| *byte == b'\n')
@@ -88,6 +94,11 @@ fn is_base64(field: &[u8]) -> bool {
 
 fn is_number(field: &[u8]) -> bool {
     field.iter().all(u8::is_ascii_digit)
+}
+
+fn is_score(field: &[u8]) -> bool {
+    let field = std::str::from_utf8(field).ok();
+    field.is_some_and(|field| field.parse::<f32>().is_ok())
 }
 
 /// Whether this is a message whose first field is a message (tag 0x0A) with a text (tag 0x0A) and
@@ -186,6 +197,17 @@ mod tests {
             ("ranks, broken later", b"IQ== 0\n!\n", Some(Ranks)),
             ("merges", "Ġ t\nh e\n".as_bytes(), Some(Merges)),
             ("merges with a version", b"#version: 0.2\n", Some(Merges)),
+            (
+                "SentencePiece's list",
+                b"<unk>\t0\n",
+                Some(SentencePieceList),
+            ),
+            (
+                "SentencePiece's list, scores",
+                "▁the\t-3.0157\n".as_bytes(),
+                Some(SentencePieceList),
+            ),
+            ("merges with a tab", b"h\te\n", Some(Merges)),
             ("WordPiece", b"[PAD]\n[UNK]\r\nthe\n", Some(VocabText)),
             ("one word a line", b"the\ncat\n", None),
             ("prose", b"It was a dark and stormy night.\n", None),

@@ -61,6 +61,37 @@ pub fn read(file: &[u8], lowercase: Option<bool>) -> Result<Stages> {
     stages(Vocab::new(lines)?, lowercase)
 }
 
+/// What about the bytes of a file suggests that it does not mean what it says, though `tokenizers`
+/// reads it in the same way.
+pub fn doubts(file: &[u8]) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if file.starts_with("\u{feff}".as_bytes()) {
+        doubts.push(
+            "the file begins with a byte order mark, which becomes part of its first token; save \
+             it without"
+                .to_owned(),
+        );
+    }
+    let mut first = HashMap::new();
+    let mut repeated = Vec::new();
+    for (line, number) in file.split_inclusive(|byte| *byte == b'\n').zip(1_u32..) {
+        let token = line.trim_ascii_end();
+        let earlier = *first.entry(token).or_insert(number);
+        if earlier < number {
+            repeated.push((token, earlier, number));
+        }
+    }
+    if let Some((token, earlier, later)) = repeated.first() {
+        doubts.push(format!(
+            "{} of the lines repeat a token, the first of them {} on lines {earlier} and {later}; \
+             the last line counts, and the ids of the others stand for nothing",
+            repeated.len(),
+            show(token)
+        ));
+    }
+    doubts
+}
+
 /// The tokenizer that BERT makes of a vocabulary; of `lowercase`, see [`read`].
 ///
 /// # Errors
@@ -233,6 +264,17 @@ mod tests {
             let found: Vec<(&str, u32)> = found.iter().map(|(t, id)| (t.as_str(), *id)).collect();
             assert_eq!(found, expected, "{name}");
         }
+    }
+
+    #[test]
+    fn what_makes_a_file_doubtful_is_told() {
+        assert!(doubts(b"[UNK]\na\n\nb\n").is_empty());
+        let [mark, repeated] = &doubts("\u{feff}[UNK]\na\nb \na\r\nb\n".as_bytes())[..] else {
+            panic!("two doubts");
+        };
+        assert!(mark.contains("byte order mark"), "{mark}");
+        let expected = "2 of the lines repeat a token, the first of them \"a\" on lines 2 and 4;";
+        assert!(repeated.starts_with(expected), "{repeated}");
     }
 
     #[test]

@@ -70,6 +70,46 @@ impl Charsmap {
         Ok(charsmap)
     }
 
+    /// Refuses what SentencePiece refuses, though nothing may come of it: units that no
+    /// key leads to, a trie that is not made of blocks of 256 units, replacements without an end.
+    ///
+    /// # Errors
+    /// A unit, by number, or what else is broken.
+    pub(crate) fn check_all(&self) -> Result<()> {
+        let units = self.units.len();
+        if !units.is_multiple_of(256) {
+            return Err(broken(format!(
+                "its trie has {} bytes, which is no multiple of 1024",
+                4 * units
+            )));
+        }
+        if !self.replacements.ends_with('\0') {
+            return Err(broken("its replacements do not end in a NUL"));
+        }
+        let is_value = |unit: u32| unit >> 31 == 1;
+        let root = self.units[0];
+        if is_value(root) || root & 0x1FF != 0 || base(0, root) == 0 {
+            return Err(broken("its trie begins with a unit that is no root"));
+        }
+        for (at, &unit) in self.units.iter().enumerate() {
+            if is_value(unit) {
+                if value(unit) >= self.replacements.len() {
+                    return Err(broken(format!(
+                        "unit {at} of its trie points past the replacements"
+                    )));
+                }
+                continue;
+            }
+            let Some(&child) = self.units.get(base(at, unit)) else {
+                return Err(broken(format!("unit {at} of its trie points past the end")));
+            };
+            if ends_key(unit) && !is_value(child) {
+                return Err(broken(format!("unit {at} of its trie has no value")));
+            }
+        }
+        Ok(())
+    }
+
     /// The blob that this was read from.
     pub fn blob(&self) -> Vec<u8> {
         let size = 4 * self.units.len() as u32;

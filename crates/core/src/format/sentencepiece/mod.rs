@@ -35,6 +35,36 @@ pub fn read(file: &[u8]) -> Result<Stages> {
     Ok(stages)
 }
 
+/// What about a file that was read suggests that it is not whole, though SentencePiece reads it.
+pub fn doubts(stages: &Stages) -> Vec<String> {
+    let Model::SentencePiece(model) = &stages.model else {
+        return Vec::new();
+    };
+    let proto = model.proto();
+    let missing = match (proto.has_trainer(), proto.has_normalizer()) {
+        (true, true) => None,
+        (false, true) => Some("trainer_spec"),
+        (true, false) => Some("normalizer_spec"),
+        (false, false) => Some("trainer_spec and no normalizer_spec"),
+    };
+    let mut doubts = Vec::new();
+    doubts.extend(missing.map(|what| {
+        format!(
+            "there is no {what} behind the pieces, as if the file had been cut; what it does not \
+             say is as SentencePiece has it by default"
+        )
+    }));
+    let pieces = proto.pieces.len();
+    if let Some(size) = proto.stated_size()
+        && size > pieces as u64
+    {
+        doubts.push(format!(
+            "trainer_spec says that there are {size} pieces, and the file holds {pieces}"
+        ));
+    }
+    doubts
+}
+
 /// The stages that a file means.
 ///
 /// # Errors
@@ -132,7 +162,11 @@ fn normalizer(
 ) -> Result<SentencePieceNormalizer> {
     let charsmap = match spec.precompiled_charsmap.as_slice() {
         [] => None,
-        blob => Some(Charsmap::new(blob)?),
+        blob => {
+            let charsmap = Charsmap::new(blob)?;
+            charsmap.check_all()?;
+            Some(charsmap)
+        }
     };
     let white_space = WhiteSpace {
         add_dummy_prefix: spec.add_dummy_prefix,

@@ -314,6 +314,8 @@ pub struct ModelProto {
     normalizer: NormalizerSpec,
     denormalizer: Option<NormalizerSpec>,
     self_tests: Vec<SelfTest>,
+    /// How many pieces the trainer's specification says that there are.
+    stated_size: Option<u64>,
     /// All fields but the pieces, as the file has them.
     rest: Vec<u8>,
 }
@@ -326,11 +328,12 @@ impl ModelProto {
             .bytes(3, &normalizer.message())
             .finish();
         Self {
-            pieces,
             trainer,
             normalizer,
             denormalizer: None,
             self_tests: Vec::new(),
+            stated_size: Some(pieces.len() as u64),
+            pieces,
             rest,
         }
     }
@@ -347,6 +350,7 @@ impl ModelProto {
             normalizer: NormalizerSpec::default(),
             denormalizer: None,
             self_tests: Vec::new(),
+            stated_size: None,
             rest: Vec::new(),
         };
         for field in Fields::of(file) {
@@ -367,7 +371,7 @@ impl ModelProto {
                 }
                 2 => field
                     .bytes()
-                    .and_then(|message| proto.trainer.merge(message))
+                    .and_then(|message| proto.read_trainer(message))
                     .map_err(|error| error.at("trainer_spec"))?,
                 3 => field
                     .bytes()
@@ -391,6 +395,17 @@ impl ModelProto {
         Ok(proto)
     }
 
+    fn read_trainer(&mut self, message: &[u8]) -> Result<()> {
+        self.trainer.merge(message)?;
+        for field in Fields::of(message) {
+            let field = field?;
+            if field.number == 4 {
+                self.stated_size = Some(field.integer()?);
+            }
+        }
+        Ok(())
+    }
+
     fn read_self_tests(&mut self, message: &[u8]) -> Result<()> {
         for field in Fields::of(message) {
             let field = field?;
@@ -412,6 +427,25 @@ impl ModelProto {
             self.self_tests.push(test);
         }
         Ok(())
+    }
+
+    /// How many pieces the file says that it holds.
+    pub(super) fn stated_size(&self) -> Option<u64> {
+        self.stated_size
+    }
+
+    /// Whether the file holds a specification of the trainer.
+    pub(super) fn has_trainer(&self) -> bool {
+        self.has(2)
+    }
+
+    /// Whether the file holds a specification of the normalizer.
+    pub(super) fn has_normalizer(&self) -> bool {
+        self.has(3)
+    }
+
+    fn has(&self, number: u32) -> bool {
+        Fields::of(&self.rest).any(|field| field.is_ok_and(|field| field.number == number))
     }
 
     /// The bytes of the file.
