@@ -340,7 +340,11 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     ),
     "batch float": (lambda: J.TokenBatch([1.5], [0, 1]), TypeError, "ids must be a sequence"),
     "trainer size": (lambda: J.BPETrainer("x"), TypeError, "vocab_size must be an int"),
-    "trainer size negative": (lambda: J.BPETrainer(-1), TypeError, "vocab_size"),
+    "trainer size negative": (
+        lambda: J.BPETrainer(-1),
+        ValueError,
+        "vocab_size must be at least 0, not -1",
+    ),
     "trainer small": (
         lambda: J.BPETrainer(10),
         errors.ArgumentError,

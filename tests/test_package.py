@@ -17,6 +17,7 @@ PUBLIC = [
     "Encoding",
     "JetonError",
     "PaddedBatch",
+    "Progress",
     "TokenBatch",
     "Tokenizer",
     "UnigramTrainer",

@@ -24,6 +24,13 @@ def mixed(seed: int, words: int = 30_000) -> list[str]:
     return [" ".join(word() for _ in range(10)) + "\n" for _ in range(words // 10)]
 
 
+@pytest.fixture
+def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Budgets may be as small as one likes, so that a little corpus outgrows them."""
+    monkeypatch.setattr("jeton.memory.LEAST", 1)
+
+
+@pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize(
     "first",
     [
@@ -57,6 +64,7 @@ def test_memory_changes_nothing(first: dict[str, object], tmp_path: Path) -> Non
     assert [entry.name for entry in tmp_path.iterdir()] == ["corpus.txt"]
 
 
+@pytest.mark.usefixtures("little_memory")
 def test_training_within_memory(tmp_path: Path) -> None:
     lines = mixed(2)
     expected = jeton.BPETrainer(600, pattern="gpt2").train(lines)
@@ -76,6 +84,7 @@ def test_training_within_memory(tmp_path: Path) -> None:
     assert kept == trainer.train(counts.at_least(least))
 
 
+@pytest.mark.usefixtures("little_memory")
 def test_an_interrupt_leaves_no_files(tmp_path: Path) -> None:
     path = tmp_path / "corpus.txt"
     path.write_text("".join(mixed(3)), encoding="utf-8")
@@ -99,6 +108,13 @@ def test_an_interrupt_leaves_no_files(tmp_path: Path) -> None:
         ("lots", ArgumentError, 'write it as "4GB"'),
         (0, ArgumentError, "memory cannot be 0"),
         (-1, ArgumentError, "memory cannot be -1"),
+        ("1MB", ArgumentError, "memory cannot be '1MB': .* take 16 MB, the smallest budget"),
+        (15_999_999, ArgumentError, "the smallest budget"),
+        ("4G", ArgumentError, "there is no unit 'G' .did you mean 'GB'"),
+        ("4k", ArgumentError, "did you mean 'kB'"),
+        (10**30, ArgumentError, "memory cannot be 10{30} "),
+        (1 << 10_000, ArgumentError, "memory cannot be so much"),
+        ("9" * 5000, ArgumentError, "memory cannot be so much"),
         ("0 GB", ArgumentError, "memory cannot be '0 GB'"),
         (1.5, ArgumentTypeError, "memory must be an int or a str, not float"),
         (True, ArgumentTypeError, "not bool"),

@@ -23,6 +23,7 @@ from jeton.loading import load
 from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from jeton.corpus import Progress
     from jeton.trainers import BPETrainer, CharTrainer, UnigramTrainer, WordPieceTrainer
     from jeton.word_counts import WordCounts
 
@@ -33,6 +34,7 @@ __all__ = [
     "Encoding",
     "JetonError",
     "PaddedBatch",
+    "Progress",
     "TokenBatch",
     "Tokenizer",
     "UnigramTrainer",
@@ -47,6 +49,7 @@ __all__ = [
 _IMPORTED_WHEN_USED = {
     "BPETrainer": "jeton.trainers",
     "CharTrainer": "jeton.trainers",
+    "Progress": "jeton.corpus",
     "UnigramTrainer": "jeton.trainers",
     "WordCounts": "jeton.word_counts",
     "WordPieceTrainer": "jeton.trainers",

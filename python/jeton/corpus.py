@@ -1,12 +1,15 @@
 """The corpus of a trainer: an iterable of texts, or files.
 
-Look here for what a `str` given as a corpus means.
+Look here for what a `str` given as a corpus means, for what is told while a corpus is counted, and
+for Parquet.
 """
 
 from __future__ import annotations
 
 import glob
 import os
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
@@ -14,39 +17,59 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jeton import _core
+from jeton.arguments import checked_errors, checked_path
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
-    FileError,
     FormatError,
     MissingFileError,
+    TrainingWarning,
     UnsupportedError,
 )
 
 __all__ = [
     "Progress",
-    "batches",
     "check_watch",
     "count",
     "merging",
-    "texts_of",
-    "texts_or_text",
+    "text_or_data",
+    "warn",
 ]
 
 _BATCH_CHARACTERS = 4_000_000
 """How much text is counted at a time: enough for all cores, little enough to notice Ctrl-C."""
 
+_BATCHES = 64
+"""A batch is one in so many parts of the memory budget: a character can take 7 bytes."""
+
 
 @dataclass(frozen=True)
 class Progress:
-    """How far training has come."""
+    """How far training has come: what `watch` is called with.
+
+    The phases are `counting`; then `merging` (BPE and WordPiece), or `seeding` and `fitting`
+    (Unigram). In the last step of a phase, `done` equals `total`.
+
+    Example:
+        >>> import jeton
+        >>> steps = []
+        >>> tok = jeton.BPETrainer(258).train(["hello hello help"], watch=steps.append)
+        >>> steps[1]
+        Progress(phase='counting', done=16, total=16, text=16)
+        >>> steps[-1]
+        Progress(phase='merging', done=258, total=258, text=0)
+    """
 
     phase: Literal["counting", "merging", "seeding", "fitting"]
+    """What is being done."""
     done: int
-    """Bytes of files when counting, tokens when merging; else steps."""
+    """Bytes when counting: of the files that were read, or of the texts; tokens when merging; else
+    steps."""
     total: int
+    """How many there will be, as far as is known: 0 while texts or a pipe are counted."""
     text: int = 0
-    """Bytes of text that were counted; more than `done` where files are compressed."""
+    """Bytes of text that were counted; more than `done` where files are compressed, or not yet read
+    to their end."""
 
 
 def check_watch(watch: object) -> None:
@@ -62,44 +85,88 @@ def merging(watch: Callable[[Progress], None] | None) -> Callable[[int, int], No
     return lambda tokens, goal: watch(Progress("merging", tokens, goal))
 
 
+def warn(message: str) -> None:
+    """Warns in the name of whoever called jeton."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("jeton."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, TrainingWarning, stacklevel=level)
+
+
 def count(
     counter: _core.WordCounter,
     data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
     *,
     field: str | None,
     errors: str,
+    memory: int | None,
     watch: Callable[[Progress], None] | None,
 ) -> None:
     """Counts the words of a corpus: of texts, or of files on all cores."""
     if field is not None and not isinstance(field, str):
         raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
-    if errors not in ("strict", "replace", "ignore"):
-        close = _core.did_you_mean(errors, ["strict", "replace", "ignore"])
-        hint = f"did you mean {close!r}?" if close else "it is strict, replace or ignore"
-        raise ArgumentError(f"errors cannot be {errors!r} ({hint})")
+    checked_errors(errors)
     paths, texts = _paths_or_texts(data)
-    for batch in batches(texts):
-        counter.count(batch)
-    tables = iter([_table(path, field or "text") for path in paths if _is_table(path)])
-    size = sum(map(_size, paths))
-    text_before = read_before = text_now = 0
-
-    def told(text: int, read: int, _: int) -> None:
-        nonlocal text_now
-        text_now = text_before + text
-        if watch is not None:
-            watch(Progress("counting", read_before + read, size, text_now))
-
+    told = _Told(watch, sum(map(_size, paths)))
+    size = _BATCH_CHARACTERS
+    if memory is not None:
+        size = min(size, memory // _BATCHES)
+    number = 0
+    for batch in _batches(texts, size):
+        told.texts(counter.count(batch, number, errors))
+        number += len(batch)
+    tables = iter([_Table(path, field or "text", errors) for path in paths if _is_table(path)])
     for is_table, run in groupby(paths, _is_table):
         if is_table:
-            for _ in run:
-                for batch in batches(next(tables)):
-                    counter.count(batch)
+            for path in run:
+                table = next(tables)
+                for batch in _batches(table.texts(size), size):
+                    told.table(counter.count(batch, 0, errors), table.share())
+                told.finished([path])
         else:
             files = list(run)
-            counter.count_files([os.fspath(path) for path in files], field, errors, told)
-            text_before = text_now
-            read_before += sum(map(_size, files))
+            counter.count_files([os.fspath(path) for path in files], field, errors, told.files)
+            told.finished(files)
+    told.end()
+
+
+class _Told:
+    """What is told of counting, one run of files after another."""
+
+    def __init__(self, watch: Callable[[Progress], None] | None, total: int) -> None:
+        self._watch = watch
+        self._total = total
+        #: Of all that is finished, the bytes of text and those of files.
+        self._text = self._read = 0
+        #: The bytes of text of what is not.
+        self._running = 0
+
+    def _tell(self, read: int) -> None:
+        if self._watch is not None:
+            self._watch(Progress("counting", read, self._total, self._text + self._running))
+
+    def texts(self, size: int) -> None:
+        self._text += size
+        self._read += size
+        self._tell(self._read)
+
+    def table(self, size: int, share: float) -> None:
+        self._running += size
+        self._tell(self._read + int(share))
+
+    def files(self, text: int, read: int, _: int) -> None:
+        self._running = text
+        self._tell(self._read + read)
+
+    def finished(self, files: list[Path]) -> None:
+        self._text += self._running
+        self._running = 0
+        self._read += sum(map(_size, files))
+
+    def end(self) -> None:
+        # Pipes and texts have no size before they are read.
+        self._total = self._read = self._read if self._total else self._text
+        self._tell(self._read)
 
 
 def _paths_or_texts(
@@ -107,14 +174,16 @@ def _paths_or_texts(
 ) -> tuple[list[Path], Iterator[str]]:
     """The files of a corpus, or else its texts; the first item of an iterable says which."""
     if isinstance(data, (str, os.PathLike)):
-        return _files(os.fspath(data)), iter(())
+        return _files([checked_path("data", data)]), iter(())
     if isinstance(data, (list, tuple)) and data and all(map(_names_a_file, data)):
         raise ArgumentError(
             f"data is a list of texts, each of which is the path of a file, as {data[0]!r}: wrap "
             "them in pathlib.Path for the files, or pass iter(data) for the texts"
         )
     if isinstance(data, (bytes, bytearray)) or not isinstance(data, Iterable):
-        return [], texts_of(data)
+        raise ArgumentTypeError(
+            f"data must be an iterable of texts or a path, not {type(data).__name__}"
+        )
     items: Iterator[object] = iter(data)
     first = list(islice(items, 1))
     items = chain(first, items)
@@ -126,93 +195,30 @@ def _paths_or_texts(
             raise ArgumentTypeError(
                 f"item {number} of data must be a path like the first, not {type(path).__name__}"
             )
-        paths.append(os.fspath(path))
+        paths.append(checked_path(f"item {number} of data", path))
     if isinstance(data, (set, frozenset)):
         paths.sort()
-    return [file for name in paths for file in _files(name)], iter(())
+    return _files(paths), iter(())
 
 
 def _names_a_file(text: object) -> bool:
     return isinstance(text, str) and len(text) < 1_000 and "\0" not in text and os.path.isfile(text)
 
 
-def _size(path: Path) -> int:
-    """The bytes of a file that is no table; pipes have none."""
-    return path.stat().st_size if path.is_file() and not _is_table(path) else 0
+def text_or_data(data: object) -> Any:
+    """Data in which a `str` is a text itself.
 
-
-def _is_table(path: Path) -> bool:
-    return path.suffix.lower() == ".parquet"
-
-
-def _table(path: Path, column: str) -> Iterator[str]:
-    """The texts in a column of a Parquet file, which is looked for at once."""
-    try:
-        from pyarrow import parquet, types
-    except ImportError:
-        raise UnsupportedError(
-            f"{path}: Parquet is read by pyarrow (pip install 'jeton[parquet]')"
-        ) from None
-    try:
-        table = parquet.ParquetFile(path)
-    except (OSError, ValueError) as error:
-        raise FormatError(f"{path}: not a Parquet file: {error}") from None
-    names = table.schema_arrow.names
-    if column not in names:
-        close = _core.did_you_mean(column, names)
-        hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
-        raise FormatError(f"{path}: there is no column {column!r} ({hint})")
-    kind = table.schema_arrow.field(names.index(column)).type
-    values = kind.value_type if types.is_dictionary(kind) else kind
-    if str(values) not in ("string", "large_string", "string_view", "null"):
-        raise FormatError(f"{path}: column {column!r} holds {kind}, not text")
-    return _texts_of_table(table, column)
-
-
-def _texts_of_table(table: Any, column: str) -> Iterator[str]:
-    for rows in table.iter_batches(columns=[column]):
-        yield from (text for text in rows.column(0).to_pylist() if text is not None)
-
-
-def texts_of(data: str | os.PathLike[str] | Iterable[str]) -> Iterator[str]:
-    """The texts of a corpus; a `str` is a path or a pattern of paths, whose files are read line by
-    line.
-
-    Paths are looked for at once, not when the first text is asked for.
+    Raises:
+        ArgumentError: It is the path of a file, too.
     """
-    if isinstance(data, (str, os.PathLike)):
-        return _lines(_files(os.fspath(data)))
-    if isinstance(data, (bytes, bytearray)) or not isinstance(data, Iterable):
-        raise ArgumentTypeError(
-            f"data must be an iterable of texts or a path, not {type(data).__name__}"
-        )
-    return _checked(data)
-
-
-def texts_or_text(data: str | os.PathLike[str] | Iterable[str]) -> Iterator[str]:
-    """As `texts_of`, but a `str` is a text."""
     if not isinstance(data, str):
-        return texts_of(data)
+        return data
     if _names_a_file(data):
         raise ArgumentError(
             f"{data!r} is a text, and the path of a file too: pass pathlib.Path({data!r}) for the "
             f"file, or [{data!r}] for the text"
         )
-    return iter((data,))
-
-
-def batches(texts: Iterable[str]) -> Iterator[list[str]]:
-    """The texts, some megabytes at a time."""
-    batch: list[str] = []
-    characters = 0
-    for text in texts:
-        batch.append(text)
-        characters += len(text)
-        if characters >= _BATCH_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
+    return iter([data])
 
 
 def _checked(texts: Iterable[object]) -> Iterator[str]:
@@ -224,29 +230,115 @@ def _checked(texts: Iterable[object]) -> Iterator[str]:
         yield text
 
 
-def _files(path: str) -> list[Path]:
-    """The files that a path or a pattern of paths names, in the order of their names."""
-    path = os.path.expanduser(path)
-    if os.path.isdir(path):
-        found = [file for file in Path(path).rglob("*") if file.is_file()]
-    elif os.path.exists(path) or path == "-":
-        found = [Path(path)]
-    else:
-        found = [Path(name) for name in glob.glob(path, recursive=True) if os.path.isfile(name)]
+def _batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+    """The texts, about so many characters at a time."""
+    batch: list[str] = []
+    characters = 0
+    for text in texts:
+        batch.append(text)
+        characters += len(text) + 1
+        if characters >= size:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+def _files(paths: list[str]) -> list[Path]:
+    """The files that paths or patterns of paths name, each once; warns of those named again."""
+    named = [name for path in paths for name in _expanded(os.path.expanduser(path))]
+    files, repeated = _core.find_files(named)
+    if repeated:
+        warn(
+            f"{repeated:,} files are in the corpus more than once, and are read once: folders or "
+            "patterns overlap, a path is named again, or is a link to another"
+        )
+    return [Path(file) for file in files]
+
+
+def _expanded(path: str) -> list[str]:
+    """What a path or a pattern of paths names, in the order of the names."""
+    if os.path.lexists(path) or path == "-":
+        return [path]
+    found = [name for name in glob.glob(path, recursive=True) if os.path.isfile(name)]
     if not found:
         shown = path if len(path) <= 80 else path[:80] + "…"
         raise MissingFileError(
             f"{shown!r}: there is no such file; to train on a text itself, pass it in a list"
         )
-    return sorted(found)
+    return [os.fspath(name) for name in sorted(map(Path, found))]
 
 
-def _lines(files: Iterable[Path]) -> Iterator[str]:
-    for path in files:
+def _size(path: Path) -> int:
+    """The bytes of a file; pipes have none."""
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _is_table(path: Path) -> bool:
+    return path.suffix.lower() == ".parquet"
+
+
+class _Table:
+    """A column of a Parquet file, which is looked for at once."""
+
+    def __init__(self, path: Path, column: str, errors: str) -> None:
         try:
-            with path.open(encoding="utf-8", newline="\n") as file:
-                yield from file
+            from pyarrow import parquet, types
+        except ImportError:
+            raise UnsupportedError(
+                f"{path}: Parquet is read by pyarrow (pip install 'jeton[parquet]')"
+            ) from None
+        self._path, self._column, self._errors = path, column, errors
+        self._read = 0
+        try:
+            self._table = parquet.ParquetFile(path, buffer_size=1 << 16)
+        except FileNotFoundError:
+            raise MissingFileError(f"{path}: there is no such file") from None
+        except (OSError, ValueError) as error:
+            raise FormatError(f"{path}: not a Parquet file: {error}") from None
+        names = self._table.schema_arrow.names
+        if column not in names:
+            close = _core.did_you_mean(column, names)
+            hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
+            raise FormatError(f"{path}: there is no column {column!r} ({hint})")
+        kind = self._table.schema_arrow.field(names.index(column)).type
+        values = kind.value_type if types.is_dictionary(kind) else kind
+        if str(values) not in ("string", "large_string", "string_view", "null"):
+            raise FormatError(f"{path}: column {column!r} holds {kind}, not text")
+
+    def share(self) -> float:
+        """How many bytes of the file have been read, about."""
+        rows: int = self._table.metadata.num_rows
+        return _size(self._path) * self._read / max(1, rows)
+
+    def texts(self, size: int) -> Iterator[str]:
+        """The texts; a cell that is null has none."""
+        rows = max(1, min(1 << 10, size >> 12))
+        batches = self._table.iter_batches(batch_size=rows, columns=[self._column])
+        while True:
+            try:
+                batch = next(batches, None)
+            except (OSError, ValueError) as error:
+                told = " ".join(str(error).split())
+                raise FormatError(f"{self._path}: cannot be read: {told}") from None
+            if batch is None:
+                return
+            cells = self._cells(batch.column(0))
+            self._read += len(cells)
+            yield from (text for text in cells if text is not None)
+
+    def _cells(self, column: Any) -> list[str | None]:
+        try:
+            cells: list[str | None] = column.to_pylist()
         except UnicodeDecodeError as error:
-            raise FormatError(f"{path}: this is not UTF-8: {error}") from None
-        except OSError as error:
-            raise FileError(f"{path}: {error.strerror or error}") from None
+            if self._errors == "strict":
+                raise FormatError(
+                    f"{self._path}: row {self._read} or one soon after it is not UTF-8: "
+                    f'{error.reason} (set errors="replace" or errors="ignore")'
+                ) from None
+            values = column.dictionary_decode() if hasattr(column, "dictionary") else column
+            raw = values.cast("large_binary").to_pylist()
+            cells = [
+                None if value is None else value.decode("utf-8", self._errors) for value in raw
+            ]
+        return cells

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from jeton import _core
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["memory_bytes"]
+__all__ = ["LEAST", "memory_bytes"]
+
+LEAST = 16_000_000
+"""The smallest budget: what reading, sorting and merging take however little text there is."""
 
 _UNITS = {
     "": 1,
@@ -21,13 +25,13 @@ def memory_bytes(memory: int | str | None) -> int | None:
     """An amount of memory in bytes: a number of them, or a text such as `"4GB"` or `"512 MiB"`.
 
     Raises:
-        ArgumentError: No such unit, or no amount above 0.
+        ArgumentError: No such unit, or less than `LEAST`.
         ArgumentTypeError: Neither a number nor a text.
 
     Example:
         >>> from jeton.memory import memory_bytes
-        >>> memory_bytes("1.5GB"), memory_bytes("64 KiB"), memory_bytes(1000)
-        (1500000000, 65536, 1000)
+        >>> memory_bytes("1.5GB"), memory_bytes("64 MiB"), memory_bytes(100_000_000)
+        (1500000000, 67108864, 100000000)
     """
     if memory is None:
         return None
@@ -42,10 +46,17 @@ def memory_bytes(memory: int | str | None) -> int | None:
         number, unit = found.groups()
         units = {name.lower(): size for name, size in _UNITS.items()}
         if unit.lower() not in units:
-            close = _core.did_you_mean(unit, list(_UNITS))
+            whole = next((name for name in _UNITS if name.lower() == f"{unit}b".lower()), None)
+            close = whole or _core.did_you_mean(unit, [name for name in _UNITS if len(name) > 1])
             hint = f"did you mean {close!r}?" if close else "units are kB, MB, GB, TB, KiB, …"
             raise ArgumentError(f"memory cannot be {memory!r}: there is no unit {unit!r} ({hint})")
-        amount = int(float(number) * units[unit.lower()])
+        amount = int(Decimal(number) * units[unit.lower()])
     if not 0 < amount < 2**63:
-        raise ArgumentError(f'memory cannot be {memory!r} (write it as "4GB" or "512MB")')
+        shown = repr(memory) if amount.bit_length() < 130 else "so much"
+        raise ArgumentError(f'memory cannot be {shown} (write it as "4GB" or "512MB")')
+    if amount < LEAST:
+        raise ArgumentError(
+            f"memory cannot be {memory!r}: reading, sorting and merging alone take "
+            f"{LEAST // 1_000_000} MB, the smallest budget"
+        )
     return amount

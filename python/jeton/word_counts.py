@@ -8,22 +8,25 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from jeton import _core
-from jeton.components import _base, normalizers, pre_tokenizers
-from jeton.corpus import Progress, check_watch, count
-from jeton.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FileError,
-    TrainingWarning,
-    warn_caller,
+from jeton.arguments import (
+    checked_errors,
+    checked_int,
+    checked_path,
+    checked_texts,
+    names_checked,
 )
+from jeton.components import _base, normalizers, pre_tokenizers
+from jeton.components._base import check_text
+from jeton.corpus import Progress, check_watch, count, warn
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnknownTokenError
 from jeton.memory import memory_bytes
 
 __all__ = [
+    "COUNTS_NEED",
     "MAX_WORD_LENGTH",
     "Corpus",
     "Cutting",
@@ -41,7 +44,7 @@ MAX_WORD_LENGTH = 10_000
 
 _MAGIC = b"jeton word counts "
 
-_COUNTS_NEED = (48, 2)
+COUNTS_NEED = (48, 2)
 """Bytes of memory that a word needs, and each byte of it, while words are put in order."""
 
 
@@ -64,10 +67,21 @@ class WordCounts:
         [(b'b', b'e'), (b't', b'o')]
     """
 
-    def __init__(self, words: Iterable[tuple[str, int]] = ()) -> None:
-        self.core = _core.WordCounts.of(list(words))
+    __slots__ = ("__weakref__", "core")
+
+    core: _core.WordCounts
+
+    def __init__(self, words: Mapping[str, int] | Iterable[tuple[str, int]] = ()) -> None:
+        if isinstance(words, Mapping):
+            words = words.items()
+        if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
+            raise ArgumentTypeError(
+                f"words must be pairs of a word and its count, not {type(words).__name__}"
+            )
+        self.core = _core.WordCounts.of([_pair(at, pair) for at, pair in enumerate(words)])
 
     @classmethod
+    @names_checked
     def count(
         cls,
         data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
@@ -105,6 +119,12 @@ class WordCounts:
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
             TrainingError: The distinct words need more than `memory`.
+
+        Example:
+            >>> import jeton
+            >>> counts = jeton.WordCounts.count(["low, lower"], pattern="gpt2")
+            >>> counts.items()
+            [('low', 1), (',', 1), (' lower', 1)]
         """
         if pattern is not None and pre_tokenizer is not None:
             raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
@@ -112,14 +132,16 @@ class WordCounts:
             pre_tokenizer = named_pre_tokenizer("gpt4" if pattern is None else pattern)
         core = count_words(
             data,
-            first_stages(normalizer, pre_tokenizer, tuple(special_tokens)),
+            first_stages(
+                normalizer, pre_tokenizer, checked_texts("special_tokens", special_tokens)
+            ),
             field=field,
             errors=errors,
             max_word_length=max_word_length,
             min_word_count=min_word_count,
             memory=memory,
             temp_dir=temp_dir,
-            needs=_COUNTS_NEED,
+            needs=COUNTS_NEED,
             watch=watch,
         )
         return cls.of_core(core)
@@ -133,7 +155,7 @@ class WordCounts:
             FormatError: The file holds something else, was cut short or changed, or is of another
                 version of jeton.
         """
-        return cls.of_core(_core.WordCounts.load(os.fspath(path)))
+        return cls.of_core(_core.WordCounts.load(checked_path("path", path)))
 
     @classmethod
     def of_core(cls, core: _core.WordCounts) -> WordCounts:
@@ -147,8 +169,17 @@ class WordCounts:
 
         Raises:
             FileError: The file cannot be written.
+
+        Example:
+            >>> import jeton, os, tempfile
+            >>> counts = jeton.WordCounts.count(["to be or not to be"])
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = os.path.join(folder, "corpus.counts")
+            ...     counts.save(path)
+            ...     jeton.WordCounts.load(path) == counts
+            True
         """
-        self.core.save(os.fspath(path))
+        self.core.save(checked_path("path", path))
 
     def merged(self, other: WordCounts) -> WordCounts:
         """The counts of both corpora, those of `other` met later.
@@ -156,27 +187,100 @@ class WordCounts:
         Raises:
             ArgumentError: They were counted otherwise; counts that were given word by word go with
                 any.
+
+        Example:
+            >>> import jeton
+            >>> a, b = (jeton.WordCounts.count([text]) for text in ("to be", "to do"))
+            >>> a.merged(b).items()
+            [('to', 2), (' be', 1), (' do', 1)]
         """
+        if not isinstance(other, WordCounts):
+            raise ArgumentTypeError(f"other must be WordCounts, not {type(other).__name__}")
         return self.of_core(self.core.merged(other.core))
 
     def at_least(self, count: int) -> WordCounts:
-        """The words that occur at least `count` times."""
+        """The words that occur at least `count` times.
+
+        Example:
+            >>> import jeton
+            >>> jeton.WordCounts([("to", 2), ("be", 1)]).at_least(2).items()
+            [('to', 2)]
+        """
         return self.of_core(self.core.at_least(count))
 
     def items(self) -> list[tuple[str, int]]:
         """Words and their counts."""
-        return self.core.items()
+        return self.core.words(0, len(self))
 
     @property
     def total(self) -> int:
-        """How many words the corpus has, each occurrence counted."""
+        """How many words the corpus has, each occurrence counted.
+
+        Example:
+            >>> import jeton
+            >>> jeton.WordCounts([("to", 2), ("be", 1)]).total
+            3
+        """
         return self.core.total()
 
     def __len__(self) -> int:
+        """How many distinct words there are."""
         return len(self.core)
+
+    def __iter__(self) -> Iterator[str]:
+        """The words, in the order in which each was first met."""
+        for start in range(0, len(self), _SLICE):
+            yield from (word for word, _ in self.core.words(start, start + _SLICE))
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and self.core.find(word) is not None
+
+    def __getitem__(self, word: str) -> int:
+        """How often a word occurs.
+
+        Example:
+            >>> import jeton
+            >>> counts = jeton.WordCounts([("to", 2), ("be", 1)])
+            >>> counts["to"], "not" in counts, list(counts)
+            (2, False, ['to', 'be'])
+        """
+        if not isinstance(word, str):
+            raise ArgumentTypeError(f"a word must be a str, not {type(word).__name__}")
+        found = self.core.find(word)
+        if found is None:
+            raise UnknownTokenError(f"{word!r} is not among the {len(self):,} words")
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        """Whether these are the same words in the same order, as often, however counted."""
+        if not isinstance(other, WordCounts):
+            return NotImplemented
+        return self.core.equals(other.core)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Callable[[bytes], WordCounts], tuple[bytes]]:
+        return (_unpickled, (self.core.to_bytes(),))
 
     def __repr__(self) -> str:
         return f"<WordCounts of {len(self):,} words>"
+
+
+_SLICE = 4096
+"""How many words are made Python's at a time."""
+
+
+def _unpickled(image: bytes) -> WordCounts:
+    return WordCounts.of_core(_core.WordCounts.from_bytes(image))
+
+
+def _pair(at: int, pair: object) -> tuple[str, int]:
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise ArgumentTypeError(
+            f"words[{at}] must be a pair of a word and its count, not {type(pair).__name__}"
+        )
+    word, count = pair
+    return check_text(f"the word of words[{at}]", word), count
 
 
 Corpus: TypeAlias = (
@@ -213,21 +317,20 @@ def count_words(
     """The words that `cutting` makes of a corpus; warns of those that were cut or left out."""
     check_limits(max_word_length, min_word_count)
     check_watch(watch)
-    folder = tempfile.gettempdir() if temp_dir is None else os.fspath(temp_dir)
+    allowed = memory_bytes(memory)
+    folder = tempfile.gettempdir() if temp_dir is None else checked_path("temp_dir", temp_dir)
     if not os.path.isdir(folder):
         raise FileError(f"temp_dir {folder!r} is no folder; create it first")
-    allowed = memory_bytes(memory)
     counter = _core.WordCounter(cutting, max_word_length, min_word_count, allowed, folder, needs)
     try:
-        count(counter, data, field=field, errors=errors, watch=watch)
+        count(counter, data, field=field, errors=errors, memory=allowed, watch=watch)
         counts, (cut, rare, rare_total, _) = counter.finish()
     finally:
         counter.discard()
     if cut:
-        warn_caller(
+        warn(
             f"words of more than max_word_length={max_word_length:,} characters were cut, "
-            f"{cut:,} times",
-            TrainingWarning,
+            f"{cut:,} times"
         )
     if rare:
         _warn_of_rare(rare, rare_total, min_word_count)
@@ -254,6 +357,7 @@ def counted_words(
     """
     check_limits(max_word_length, min_word_count)
     check_watch(watch)
+    checked_errors(errors)
     for name, is_given in (
         ("field", field is not None),
         ("errors", errors != "strict"),
@@ -280,23 +384,15 @@ def _without_rare(counts: _core.WordCounts, min_word_count: int) -> _core.WordCo
 
 def check_limits(max_word_length: int | None, min_word_count: int) -> None:
     """Refuses limits that make no sense, by name."""
-    for name, value, least in (
-        ("max_word_length", max_word_length, 1),
-        ("min_word_count", min_word_count, 0),
-    ):
-        if value is None and name == "max_word_length":
-            continue
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
-        if value < least:
-            raise ArgumentError(f"{name} must be at least {least}, not {value}")
+    if max_word_length is not None:
+        checked_int("max_word_length", max_word_length, 1)
+    checked_int("min_word_count", min_word_count, 0)
 
 
 def _warn_of_rare(distinct: int, total: int, min_word_count: int) -> None:
-    warn_caller(
+    warn(
         f"{distinct:,} distinct words that occur less than min_word_count={min_word_count:,} "
-        f"times were left out; together they occur {total:,} times",
-        TrainingWarning,
+        f"times were left out; together they occur {total:,} times"
     )
 
 

@@ -80,6 +80,13 @@ impl Error {
         self
     }
 
+    /// The same, of another family: what is wrong in a file is so otherwise than in an argument.
+    #[must_use]
+    pub fn of_kind(mut self, kind: ErrorKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
     /// The family this failure belongs to.
     pub fn kind(&self) -> ErrorKind {
         self.kind

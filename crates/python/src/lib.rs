@@ -9,6 +9,7 @@ mod ids;
 mod ints;
 mod model;
 mod options;
+mod parameters;
 mod pool;
 mod stages;
 mod text;
@@ -32,7 +33,9 @@ mod _core {
     #[pymodule_export]
     use super::tokenizer::Tokenizer;
     #[pymodule_export]
-    use super::training::{WordCounter, WordCounts, check_bpe_training, pattern_pre_tokenizer};
+    use super::training::{
+        WordCounter, WordCounts, check_bpe_training, find_files, pattern_pre_tokenizer,
+    };
     #[pymodule_export]
     use super::unigram_training::{
         check_unigram_training, train_huggingface_unigram, train_sentencepiece_unigram,

@@ -62,6 +62,27 @@ impl<'a> Text<'a> {
 }
 
 impl Mended {
+    /// The same text, but with nothing in the place of surrogates that stand alone in `string`.
+    pub fn without_surrogates(self, string: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let given = string.call_method1("encode", ("utf-32-le", "surrogatepass"))?;
+        let given = given.extract::<&[u8]>()?.chunks_exact(4);
+        let alone: Vec<bool> = given
+            .map(|bytes| bytes[2..] == [0, 0] && (0xD8..=0xDF).contains(&bytes[1]))
+            .collect();
+        let mut kept = Self {
+            text: String::with_capacity(self.text.len()),
+            positions: Vec::new(),
+        };
+        for (character, &at) in self.text.chars().zip(&self.positions) {
+            if character != char::REPLACEMENT_CHARACTER || !alone[at] {
+                kept.text.push(character);
+                kept.positions.push(at);
+            }
+        }
+        kept.positions.extend(self.positions.last());
+        Ok(kept)
+    }
+
     fn of(string: &Bound<'_, PyString>) -> PyResult<Self> {
         let encoded = string.call_method1("encode", ("utf-32-le", "surrogatepass"))?;
         let points: Vec<u32> = encoded

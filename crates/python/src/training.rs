@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
-use jeton_core::corpus::{Corpus, CorpusOptions, PATIENCE, Step};
+use jeton_core::corpus::{self, Corpus, CorpusOptions, InvalidUtf8, PATIENCE, Step};
 use jeton_core::format::huggingface;
 use jeton_core::model::bpe::train::{BpeTraining, Progress, Start, Trained};
 use jeton_core::model::bpe::{Alphabet, BpeOptions};
@@ -12,12 +12,12 @@ use jeton_core::model::wordpiece::train_wordpiece;
 use jeton_core::model::{self, Vocab, WordLevel};
 use jeton_core::word_counts::{self, CountingOptions, FirstStages, MemoryBudget, WordMemory};
 use jeton_core::{Error, ErrorKind};
-use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use crate::errors::{Failure, Outcome, guard, wrong_type};
+use crate::errors::{Outcome, argument, guard, wrong_type};
 use crate::model::Model;
+use crate::parameters::{Parameters, number};
 use crate::pool;
 use crate::text::Text;
 
@@ -26,11 +26,7 @@ use crate::text::Text;
 pub struct WordCounter {
     /// Taken out by `finish`.
     core: Mutex<Option<word_counts::WordCounter>>,
-    memory: Option<u64>,
 }
-
-/// How much memory blocks of a file that are read ahead may take, for each file read at a time.
-const MEMORY_OF_A_FILE: u64 = 128 << 20;
 
 /// A budget of so many bytes, the folder for what does not fit, and what words need.
 fn budget(bytes: u64, folder: PathBuf, (per_word, per_byte): (u64, u64)) -> MemoryBudget {
@@ -66,25 +62,43 @@ impl WordCounter {
             let core = pool::install(py, || word_counts::WordCounter::new(stages, options))?;
             Ok(Self {
                 core: Mutex::new(Some(core)),
-                memory,
             })
         })
     }
 
-    /// Counts the words of a batch of texts, on all cores.
-    fn count(&self, py: Python<'_>, texts: &Bound<'_, PyList>) -> PyResult<()> {
+    /// Counts the words of a batch of texts, on all cores, of which the first has the number `first`
+    /// in the corpus; returns how many bytes they have. `errors` says what becomes of surrogates
+    /// that stand alone.
+    fn count(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyList>,
+        first: u64,
+        errors: &str,
+    ) -> PyResult<u64> {
         guard(py, || {
+            let errors: InvalidUtf8 = errors.parse()?;
             let strings: Vec<_> = texts.iter().collect();
-            let texts = strings
-                .iter()
-                .map(|string| Text::of("each text of the corpus", string))
-                .collect::<Outcome<Vec<_>>>()?;
+            let texts = strings.iter().zip(first..).map(|(string, number)| {
+                let text = Text::of("each text of the corpus", string)?;
+                match (text, errors) {
+                    (text @ Text::Valid(_), _) | (text, InvalidUtf8::Replace) => Ok(text),
+                    (Text::Mended(_), InvalidUtf8::Strict) => Err(argument(format!(
+                        "text {number} of data is not valid Unicode: a surrogate stands alone \
+                         (set errors=\"replace\" or errors=\"ignore\")"
+                    ))),
+                    (Text::Mended(mended), InvalidUtf8::Ignore) => {
+                        Ok(Text::Mended(mended.without_surrogates(string)?))
+                    }
+                }
+            });
+            let texts = texts.collect::<Outcome<Vec<_>>>()?;
             let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
             pool::install(py, || match self.core.lock() {
                 Ok(mut core) => core.as_mut().map_or(Ok(()), |core| core.count(&texts)),
                 Err(_) => Ok(()),
             })??;
-            Ok(())
+            Ok(texts.iter().map(|text| text.len() as u64).sum())
         })
     }
 
@@ -102,8 +116,10 @@ impl WordCounter {
             let errors = errors.parse()?;
             let corpus = py.detach(|| Corpus::open(&paths, CorpusOptions { field, errors }))?;
             let threads = pool::install(py, rayon::current_num_threads)?;
-            let allowed = self.memory.unwrap_or(u64::MAX) / MEMORY_OF_A_FILE;
-            let mut blocks = corpus.read(threads.min(usize::try_from(allowed).unwrap_or(threads)));
+            let mut blocks = match self.core.lock().as_deref() {
+                Ok(Some(core)) => corpus.read(threads, core),
+                _ => return Ok(()),
+            };
             loop {
                 let block = match py.detach(|| blocks.step(PATIENCE))? {
                     Step::Lines(block) => block,
@@ -141,8 +157,7 @@ impl WordCounter {
                 counted.rare_total,
                 counted.spilled,
             ];
-            let core = counted.counts;
-            Ok((WordCounts { core }, notes))
+            Ok((counted.counts.into(), notes))
         })
     }
 
@@ -191,6 +206,17 @@ impl Cutting {
 #[pyclass(frozen, module = "jeton._core")]
 pub struct WordCounts {
     pub(crate) core: word_counts::WordCounts,
+    /// The words in the order of their bytes, once one is looked for.
+    order: OnceLock<Vec<u32>>,
+}
+
+impl From<word_counts::WordCounts> for WordCounts {
+    fn from(core: word_counts::WordCounts) -> Self {
+        Self {
+            core,
+            order: OnceLock::new(),
+        }
+    }
 }
 
 #[pymethods]
@@ -237,12 +263,40 @@ impl WordCounts {
         })
     }
 
-    /// Words with their counts, in the order in which they were first met.
-    fn items(&self) -> Vec<(String, u64)> {
-        let items = self.core.iter();
-        items
-            .map(|(word, count)| (word.to_owned(), count))
-            .collect()
+    /// The words from number `start` to `end`, in the order in which they were first met.
+    fn words(&self, start: usize, end: usize) -> Vec<(&str, u64)> {
+        let end = end.min(self.core.len());
+        (start..end).filter_map(|at| self.core.get(at)).collect()
+    }
+
+    /// How often a word occurs, if it does.
+    fn find(&self, py: Python<'_>, word: &Bound<'_, PyString>) -> Option<u64> {
+        // What is not valid Unicode is no word.
+        let word = word.to_str().ok()?;
+        let order = (self.order).get_or_init(|| py.detach(|| self.core.sorted()));
+        self.core.find(order, word)
+    }
+
+    /// Whether these are the same words in the same order, as often.
+    fn equals(&self, py: Python<'_>, other: &Self) -> bool {
+        py.detach(|| self.core == other.core)
+    }
+
+    /// What a file of these counts holds.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        guard(py, || {
+            Ok(PyBytes::new(py, &py.detach(|| self.core.to_bytes())?))
+        })
+    }
+
+    /// The counts of a file that holds these bytes.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, image: &[u8]) -> PyResult<Self> {
+        guard(py, || {
+            Ok(py
+                .detach(|| word_counts::WordCounts::from_bytes(image))?
+                .into())
+        })
     }
 
     /// How many words there are, each occurrence counted.
@@ -252,18 +306,22 @@ impl WordCounts {
 
     /// The counts of these words.
     #[staticmethod]
-    fn of(items: Vec<(String, u64)>) -> Self {
-        let items = items.iter().map(|(word, count)| (word.as_str(), *count));
-        Self {
-            core: word_counts::WordCounts::from_words(items),
-        }
+    fn of(py: Python<'_>, items: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Self> {
+        guard(py, || {
+            let counted = items.into_iter().map(|(word, count)| {
+                let name = format!("the count of {word:?}");
+                Ok((word, number(&name, "an int", &count)?))
+            });
+            let items = counted.collect::<Outcome<Vec<_>>>()?;
+            let items = items.iter().map(|(word, count)| (word.as_str(), *count));
+            Ok(word_counts::WordCounts::from_words(items).into())
+        })
     }
 
     /// Both counts.
     fn merged(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         guard(py, || {
-            let core = py.detach(|| self.core.merged(&other.core))?;
-            Ok(Self { core })
+            Ok(py.detach(|| self.core.merged(&other.core))?.into())
         })
     }
 
@@ -281,10 +339,13 @@ impl WordCounts {
     }
 
     /// The words with at least this count.
-    fn at_least(&self, py: Python<'_>, count: u64) -> Self {
-        Self {
-            core: py.detach(|| self.core.filtered(|_, known| known >= count)),
-        }
+    fn at_least(&self, py: Python<'_>, count: &Bound<'_, PyAny>) -> PyResult<Self> {
+        guard(py, || {
+            let least = number("count", "an int", count)?;
+            Ok(py
+                .detach(|| self.core.filtered(|_, count| count >= least))
+                .into())
+        })
     }
 
     /// Refuses words that need more memory than there is.
@@ -302,8 +363,7 @@ impl WordCounts {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         guard(py, || {
-            let core = py.detach(|| word_counts::WordCounts::load(&path))?;
-            Ok(Self { core })
+            Ok(py.detach(|| word_counts::WordCounts::load(&path))?.into())
         })
     }
 
@@ -350,34 +410,23 @@ pub fn check_bpe_training(py: Python<'_>, parameters: &Bound<'_, PyDict>) -> PyR
 }
 
 fn bpe_training(parameters: &Bound<'_, PyDict>) -> Outcome<BpeTraining> {
-    fn get<'py, T: for<'a> FromPyObject<'a, 'py>>(
-        parameters: &Bound<'py, PyDict>,
-        name: &str,
-        expected: &str,
-    ) -> Outcome<T> {
-        let value = parameters
-            .get_item(name)?
-            .ok_or_else(|| Failure::Python(PyKeyError::new_err(name.to_owned())))?;
-        value
-            .extract()
-            .map_err(|_| wrong_type(name, expected, &value))
-    }
     const TEXT: &str = "a str or None";
-    let word = |name: &str| -> Outcome<String> { get(parameters, name, "a str") };
+    let given = Parameters(parameters);
+    let word = |name: &str| -> Outcome<String> { given.get(name, "a str") };
     Ok(BpeTraining {
-        vocab_size: get(parameters, "vocab_size", "an int of at least 0")?,
-        min_frequency: get(parameters, "min_frequency", "an int of at least 0")?,
-        max_token_length: get(parameters, "max_token_length", "an int or None")?,
+        vocab_size: given.size("vocab_size")?,
+        min_frequency: given.number("min_frequency")?,
+        max_token_length: given.size_or_none("max_token_length")?,
         alphabet: word("alphabet")?.parse()?,
-        initial_alphabet: get(parameters, "initial_alphabet", "a list of characters")?,
-        limit_alphabet: get(parameters, "limit_alphabet", "an int or None")?,
-        character_coverage: get(parameters, "character_coverage", "a float or None")?,
-        special_tokens: get(parameters, "special_tokens", "a list of str")?,
-        unk_token: get(parameters, "unk_token", TEXT)?,
-        continuing_subword_prefix: get(parameters, "continuing_subword_prefix", TEXT)?,
-        end_of_word_suffix: get(parameters, "end_of_word_suffix", TEXT)?,
-        separate_suffix: get(parameters, "separate_suffix", "a bool")?,
-        sentencepiece: get(parameters, "sentencepiece", "a bool")?,
+        initial_alphabet: given.get("initial_alphabet", "characters")?,
+        limit_alphabet: given.size_or_none("limit_alphabet")?,
+        character_coverage: given.share_or_none("character_coverage")?,
+        special_tokens: given.get("special_tokens", "a list of str")?,
+        unk_token: given.get("unk_token", TEXT)?,
+        continuing_subword_prefix: given.get("continuing_subword_prefix", TEXT)?,
+        end_of_word_suffix: given.get("end_of_word_suffix", TEXT)?,
+        separate_suffix: given.flag("separate_suffix")?,
+        sentencepiece: given.flag("sentencepiece")?,
         start: start(parameters)?,
         tie_break: word("tie_break")?.parse()?,
         ..BpeTraining::default()
@@ -402,11 +451,21 @@ fn start(parameters: &Bound<'_, PyDict>) -> Outcome<Option<Start>> {
     }))
 }
 
+/// The files at these paths, each once, and how many were named again.
+#[pyfunction]
+pub fn find_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<(Vec<PathBuf>, u64)> {
+    guard(py, || {
+        let found = py.detach(|| corpus::find_files(&paths))?;
+        Ok((found.files, found.repeated))
+    })
+}
+
 /// The pre-tokenizer of a pattern, as JSON: of its name, or of an expression in tiktoken's dialect.
 #[pyfunction]
 pub fn pattern_pre_tokenizer(py: Python<'_>, pattern: &Bound<'_, PyString>) -> PyResult<String> {
     guard(py, || {
-        let pre_tokenizer = jeton_core::pre_tokenizer::named::from_pattern(pattern.to_str()?)?;
+        let pre_tokenizer = jeton_core::pre_tokenizer::named::from_pattern(pattern.to_str()?)
+            .map_err(|error| error.at("pattern").of_kind(ErrorKind::Argument))?;
         let nothing = model::Model::WordLevel(WordLevel::new(Vocab::default(), ""));
         let stages = jeton_core::Stages {
             pre_tokenizer: Some(pre_tokenizer),

@@ -7,12 +7,12 @@ use jeton_core::model::unigram::train::{
 };
 use jeton_core::model::{self, SentencePiece};
 use jeton_core::normalizer::{Charsmap, Normalization};
-use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::errors::{Failure, Outcome, guard, wrong_type};
+use crate::errors::{Outcome, guard};
 use crate::model::Model;
+use crate::parameters::Parameters;
 use crate::pool;
 use crate::training::WordCounts;
 
@@ -89,13 +89,13 @@ fn training(parameters: &Bound<'_, PyDict>) -> Outcome<SentencePieceTraining> {
     let given = Parameters(parameters);
     let piece = |name: &str| -> Outcome<Option<(String, usize)>> {
         let id = format!("{name}_id");
-        let id: Option<usize> = given.get(&id, "an int of at least 0, or None")?;
+        let id = given.size_or_none(&id)?;
         let text: String = given.get(&format!("{name}_token"), TEXT)?;
         Ok(id.map(|id| (text, id)))
     };
-    let flag = |name: &str| -> Outcome<bool> { given.get(name, "a bool") };
-    let share = |name: &str| -> Outcome<f64> { given.get(name, "a float") };
-    let number = |name: &str| -> Outcome<usize> { given.get(name, "an int of at least 0") };
+    let flag = |name: &str| given.flag(name);
+    let share = |name: &str| given.share(name);
+    let number = |name: &str| given.size(name);
     let texts = |name: &str| -> Outcome<Vec<String>> { given.get(name, "a list of str") };
     let required: String = given.get("required_chars", TEXT)?;
     let charsmap: Option<Vec<u8>> = given.get("charsmap", "bytes or None")?;
@@ -128,7 +128,7 @@ fn training(parameters: &Bound<'_, PyDict>) -> Outcome<SentencePieceTraining> {
             },
             character_coverage: share("character_coverage")?,
             required_chars: required.chars().collect(),
-            min_word_count: given.get("min_word_count", "an int of at least 0")?,
+            min_word_count: given.number("min_word_count")?,
             seed_size: number("seed_size")?,
             shrinking_factor: share("shrinking_factor")?,
             num_sub_iterations: number("num_sub_iterations")?,
@@ -141,16 +141,3 @@ fn training(parameters: &Bound<'_, PyDict>) -> Outcome<SentencePieceTraining> {
 }
 
 const TEXT: &str = "a str";
-
-/// Parameters by name.
-struct Parameters<'p, 'py>(&'p Bound<'py, PyDict>);
-
-impl<'py> Parameters<'_, 'py> {
-    fn get<T: for<'a> FromPyObject<'a, 'py>>(&self, name: &str, expected: &str) -> Outcome<T> {
-        let value = (self.0.get_item(name)?)
-            .ok_or_else(|| Failure::Python(PyKeyError::new_err(name.to_owned())))?;
-        value
-            .extract()
-            .map_err(|_| wrong_type(name, expected, &value))
-    }
-}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Literal
 
 from jeton import _core
+from jeton.arguments import checked_texts, names_checked
 from jeton.components import (
     AddedToken,
     decoders,
@@ -15,7 +16,7 @@ from jeton.components import (
     post_processors,
     pre_tokenizers,
 )
-from jeton.corpus import Progress
+from jeton.corpus import Progress, warn
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
 from jeton.tokenizer import Tokenizer
 from jeton.word_counts import (
@@ -30,7 +31,7 @@ from jeton.word_counts import (
     named_pre_tokenizer,
 )
 
-__all__ = ["WordTrainer", "checked_special_tokens"]
+__all__ = ["WordTrainer", "warn_if_short"]
 
 
 class WordTrainer:
@@ -53,7 +54,7 @@ class WordTrainer:
         max_word_length: int | None = MAX_WORD_LENGTH,
         min_word_count: int = 0,
     ) -> None:
-        self.special_tokens = checked_special_tokens(special_tokens)
+        self.special_tokens = checked_texts("special_tokens", special_tokens)
         self.parameters = {**parameters, "special_tokens": list(self.special_tokens)}
         _core.check_bpe_training(self.parameters)
         check_limits(max_word_length, min_word_count)
@@ -69,6 +70,7 @@ class WordTrainer:
         self.decoder = decoder
         self._first_stages()
 
+    @names_checked
     def count(
         self,
         data: Corpus,
@@ -90,9 +92,19 @@ class WordTrainer:
             watch: As for `BPETrainer.train`.
 
         Raises:
+            ArgumentError: `WordCounts` that this trainer would have counted otherwise.
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
             TrainingError: Words that need more than `memory`.
+
+        Example:
+            >>> import jeton
+            >>> trainer = jeton.BPETrainer(258, pattern="whitespace")
+            >>> counts = trainer.count(["hello hello help"])
+            >>> counts.items()
+            [('hello', 2), ('help', 1)]
+            >>> trainer.train(counts).merges
+            [(b'e', b'l'), (b'h', b'el')]
         """
         return WordCounts.of_core(self._counts(data, field, errors, watch, memory, temp_dir))
 
@@ -186,13 +198,10 @@ def _as_stored(tokenizer: Tokenizer) -> Tokenizer:
         return tokenizer
 
 
-def checked_special_tokens(tokens: Iterable[str], name: str = "special_tokens") -> tuple[str, ...]:
-    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
-        raise ArgumentTypeError(f"{name} must be an iterable of str, not {type(tokens).__name__}")
-    if isinstance(tokens, Set):
-        raise ArgumentTypeError(f"{name} is a set, which has no order for ids; give a list")
-    listed = tuple(tokens)
-    for token in listed:
-        if not isinstance(token, str):
-            raise ArgumentTypeError(f"each of {name} must be a str, not {type(token).__name__}")
-    return listed
+def warn_if_short(asked: int, tokenizer: Tokenizer, what: str = "pairs to merge") -> None:
+    """Warns if there are fewer tokens than were asked for."""
+    if tokenizer.vocab_size < asked:
+        warn(
+            f"vocab_size={asked:,} was not reached: the corpus has no more {what} than for "
+            f"{tokenizer.vocab_size:,} tokens"
+        )

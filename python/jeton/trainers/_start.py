@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from jeton.components import AddedToken, models
-from jeton.errors import ArgumentTypeError
+from jeton.components._base import check_text
+from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Start"]
@@ -26,6 +27,7 @@ class Start:
         if given is None:
             return cls(None, [])
         if isinstance(given, Tokenizer):
+            given = _by_merges(given)
             if not isinstance(given.model, models.BPE):
                 raise ArgumentTypeError(
                     f"start_from: this tokenizer's model is {type(given.model).__name__}, and has "
@@ -90,9 +92,30 @@ class Start:
         }
 
 
+def _by_merges(tokenizer: Tokenizer) -> Tokenizer:
+    """A SentencePiece model of BPE as the same tokenizer with merges."""
+    if not isinstance(tokenizer.model, models.SentencePiece):
+        return tokenizer
+    try:
+        converted = Tokenizer.from_json(tokenizer.to_json())
+    except UnsupportedError as error:
+        raise ArgumentError(
+            f"start_from: this SentencePiece model has no equal with merges: {error}"
+        ) from None
+    if isinstance(converted.model, models.BPE) and not converted.model.byte_fallback:
+        raise ArgumentError(
+            "start_from: this SentencePiece model has no pieces for bytes, which training in its "
+            "style needs"
+        )
+    return converted
+
+
 def _merge(number: int, pair: object) -> tuple[bytes, bytes]:
     if isinstance(pair, (tuple, list)) and len(pair) == 2:
-        left, right = (part.encode() if isinstance(part, str) else part for part in pair)
+        name = f"each part of start_from[{number}]"
+        left, right = (
+            check_text(name, part).encode() if isinstance(part, str) else part for part in pair
+        )
         if isinstance(left, bytes) and isinstance(right, bytes):
             return left, right
     raise ArgumentTypeError(f"start_from[{number}] must be a pair of tokens, not {pair!r}")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from jeton import _core
+from jeton.arguments import checked_characters, checked_int, names_checked
 from jeton.components import (
     AddedToken,
     decoders,
@@ -18,7 +19,7 @@ from jeton.components import (
 from jeton.corpus import Progress, merging
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
-from jeton.trainers._base import WordTrainer
+from jeton.trainers._base import WordTrainer, warn_if_short
 from jeton.trainers._start import Start
 from jeton.word_counts import MAX_WORD_LENGTH, Corpus, WordCounts
 
@@ -41,8 +42,8 @@ class BPETrainer(WordTrainer):
         special_tokens: Special tokens; they have the first ids, and no word spans one. With
             SentencePiece's alphabet by default its own: `<unk>`, `<s>` and `</s>`.
         min_frequency: A pair less frequent than this is not merged.
-        max_token_length: Two tokens are merged only if they have fewer bytes (or characters, as
-            the alphabet has it) than this together.
+        max_token_length: A token that is merged has at most one byte (or character, as the alphabet
+            has it) less than this, so that it is tokenizers' limit; but two always make a token.
         alphabet: What a word is before the first merge: its `"bytes"`, all 256 of which are in the
             vocabulary, or its `"characters"`. `"sentencepiece"`: characters, as SentencePiece has
             them: a word begins with `▁` for the space before it, and what is not in the alphabet
@@ -79,6 +80,7 @@ class BPETrainer(WordTrainer):
         [(b'i', b'n'), (b'r', b'a'), (b'ra', b'in')]
     """
 
+    @names_checked
     def __init__(
         self,
         vocab_size: int | Sequence[int] = 30_000,
@@ -147,7 +149,7 @@ class BPETrainer(WordTrainer):
                 "max_token_length": max_token_length,
                 "alphabet": "characters" if sentencepiece else alphabet,
                 "sentencepiece": sentencepiece,
-                "initial_alphabet": list(initial_alphabet),
+                "initial_alphabet": checked_characters("initial_alphabet", initial_alphabet),
                 "limit_alphabet": limit_alphabet,
                 "character_coverage": character_coverage,
                 "unk_token": unk_token or known.get("unk_token"),
@@ -170,6 +172,7 @@ class BPETrainer(WordTrainer):
         if self.decoder is None:
             self._check_decodable()
 
+    @names_checked
     def train(
         self,
         data: Corpus,
@@ -187,18 +190,29 @@ class BPETrainer(WordTrainer):
         Args:
             data: An iterable of texts; or the path of a file of UTF-8, of a folder of such files,
                 or a pattern of paths such as `"corpus/*.txt"`; or an iterable of `pathlib.Path`; or
-                `WordCounts`. A file is taken line by line. Files may be compressed by gzip or
-                Zstandard; `.jsonl` and `.ndjson` are JSON lines, `.parquet` is a table.
+                `WordCounts`. Files may be compressed by gzip or Zstandard; `.jsonl` and `.ndjson`
+                are JSON lines, `.parquet` is a table; a JSON document or a file of counts is
+                refused. Of a folder, all files but those whose names begin with a dot, and of the
+                folders in it; links are followed, but into a folder once only. A file that is there
+                twice, by another name or through a link, is read once, with a warning.
+
+                A file of text is taken line by line, each with its line end, as tokenizers does: so
+                a file may be cut in any way, and no word spans lines. Runs of empty lines are not
+                learnt from; where those matter, give whole documents as texts, JSON lines or a
+                table. A byte order mark at the beginning of a file is left out. A field or a cell
+                that is null is no text.
             field: The field of JSON lines, or the column of a table, that holds the text; `"text"`
                 if not given. Given, every file that is no table is taken to be JSON lines.
-            errors: What becomes of bytes that are not UTF-8: an error, U+FFFD, or nothing.
-            memory: How much memory counting and training may take beside the interpreter, as
-                `"4GB"` or in bytes. Past it, counts go to disk and are merged from there, with the
-                same result. The distinct words must fit in the end: where they do not, an error
-                says which `min_word_count` would do.
+            errors: What becomes of bytes that are not UTF-8, and of surrogates that stand alone (in
+                a text, or escaped in JSON): an error, U+FFFD, or nothing.
+            memory: How much memory counting and training may take beside the interpreter, pyarrow
+                and texts that are given as such: `"4GB"`, or in bytes, at least `"16MB"`. Past it,
+                counts go to disk and are merged from there, with the same result. The distinct
+                words must fit in the end: where they do not, an error says which `min_word_count`
+                would do; and so must a line or text that cannot be cut before it is normalized.
             temp_dir: The folder for what goes to disk; by default the system's. The files have no
                 names, so nothing is left of them however training ends.
-            watch: Called every now and then with how far the work has come.
+            watch: Called every now and then, and when a phase ends, with a `Progress`.
 
         Raises:
             ArgumentError: `WordCounts` that this trainer would have counted otherwise.
@@ -206,10 +220,17 @@ class BPETrainer(WordTrainer):
             FormatError: A file that is not UTF-8, or lacks the field.
             TrainingError: A corpus without words; a `vocab_size` that does not hold the special
                 tokens and the alphabet; words that need more than `memory`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.BPETrainer(258, pattern="whitespace").train(["hello hello help"])
+            >>> tok.merges
+            [(b'e', b'l'), (b'h', b'el')]
         """
         largest = max(self.vocab_sizes)
         return self._train([largest], data, field, errors, memory, temp_dir, watch)[largest]
 
+    @names_checked
     def train_all(
         self,
         data: Corpus,
@@ -256,10 +277,12 @@ class BPETrainer(WordTrainer):
     ) -> dict[int, Tokenizer]:
         counts = self._words(data, field, errors, watch, memory, temp_dir)
         trained = counts.train_bpe(self.parameters, list(sizes), merging(watch))
-        return {
+        tokenizers = {
             size: self._tokenizer(models.from_core(model))
             for size, model in zip(sizes, trained, strict=True)
         }
+        warn_if_short(max(sizes), tokenizers[max(sizes)])
+        return tokenizers
 
     def _check_decodable(self) -> None:
         """A prefix or suffix tells where words part only if the spaces there are no words' part."""
@@ -341,14 +364,12 @@ def _check_kept(affixes: dict[str, Any], known: dict[str, Any]) -> None:
 
 
 def _sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
-    if isinstance(vocab_size, int):
-        return (vocab_size,)
-    if isinstance(vocab_size, (list, tuple, range)) and all(
-        isinstance(size, int) for size in vocab_size
-    ):
-        if not vocab_size:
-            raise ArgumentError("vocab_size holds no sizes; give at least one")
-        return tuple(sorted(set(vocab_size)))
-    raise ArgumentTypeError(
-        f"vocab_size must be an int or a list of int, not {type(vocab_size).__name__}"
-    )
+    if hasattr(vocab_size, "__index__"):
+        return (checked_int("vocab_size", vocab_size, 0),)
+    if not isinstance(vocab_size, (list, tuple, range)):
+        raise ArgumentTypeError(
+            f"vocab_size must be an int or a list of int, not {type(vocab_size).__name__}"
+        )
+    if not vocab_size:
+        raise ArgumentError("vocab_size holds no sizes; give at least one")
+    return tuple(sorted({checked_int("each of vocab_size", size, 0) for size in vocab_size}))

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
 
-from jeton.components import AddedToken, decoders, models
-from jeton.corpus import texts_or_text
-from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError
+from jeton.arguments import checked_texts, names_checked
+from jeton.components import AddedToken, decoders, models, pre_tokenizers
+from jeton.components._base import check_text
+from jeton.corpus import Progress, text_or_data
+from jeton.errors import ArgumentError, TrainingError
 from jeton.tokenizer import Tokenizer
-from jeton.trainers._base import checked_special_tokens
+from jeton.word_counts import (
+    COUNTS_NEED,
+    Corpus,
+    WordCounts,
+    count_words,
+    counted_words,
+    first_stages,
+)
 
 __all__ = ["CharTrainer"]
 
@@ -25,6 +35,9 @@ class CharTrainer:
         unk_token: What stands for unseen characters; `None` for a closed alphabet.
         special_tokens: Special tokens; their ids come after the characters'.
 
+    Raises:
+        ArgumentError: A parameter that makes no sense, by name.
+
     Example:
         >>> import jeton
         >>> tok = jeton.CharTrainer().train("hello world")
@@ -39,35 +52,101 @@ class CharTrainer:
         [4, 3, 5, 0, 0]
     """
 
+    @names_checked
     def __init__(self, *, unk_token: str | None = None, special_tokens: Iterable[str] = ()) -> None:
-        if unk_token is not None and not isinstance(unk_token, str):
-            raise ArgumentTypeError(
-                f"unk_token must be a str or None, not {type(unk_token).__name__}"
-            )
-        self.unk_token = unk_token
-        self.special_tokens = checked_special_tokens(special_tokens)
+        self.unk_token = None if unk_token is None else check_text("unk_token", unk_token)
+        self.special_tokens = checked_texts("special_tokens", special_tokens)
         if unk_token == "" or "" in self.special_tokens:
             raise ArgumentError("a token must not be empty")
 
-    def train(self, data: str | os.PathLike[str] | Iterable[str]) -> Tokenizer:
-        """The tokenizer of the characters of a text.
+    @names_checked
+    def count(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> WordCounts:
+        """The characters of a corpus with how often each occurs, to be saved and trained from.
 
         Args:
-            data: The text itself, or an iterable of texts; or the path of a file of UTF-8, as a
-                `pathlib.Path`.
+            data: As for `train`.
+            field: As for `BPETrainer.train`.
+            errors: As for `BPETrainer.train`.
+            memory: As for `BPETrainer.train`.
+            temp_dir: As for `BPETrainer.train`.
+            watch: As for `BPETrainer.train`.
 
         Raises:
-            ArgumentError: A `str` that is the path of a file: say which you mean.
+            ArgumentError: `WordCounts` of something else than characters.
             MissingFileError: There is no such file.
-            TrainingError: No characters at all, and no `unk_token`.
+            FormatError: A file that is not UTF-8, or lacks the field.
+
+        Example:
+            >>> import jeton
+            >>> jeton.CharTrainer().count("hello").items()
+            [('h', 1), ('e', 1), ('l', 2), ('o', 1)]
         """
-        characters: set[str] = set()
-        for text in texts_or_text(data):
-            characters.update(text)
+        cutting = first_stages(None, pre_tokenizers.FixedLength(1), ())
+        options: dict[str, Any] = {
+            "field": field,
+            "errors": errors,
+            "max_word_length": None,
+            "min_word_count": 0,
+            "memory": memory,
+            "temp_dir": temp_dir,
+            "needs": COUNTS_NEED,
+            "watch": watch,
+        }
+        if isinstance(data, WordCounts):
+            return WordCounts.of_core(counted_words(data, cutting, **options))
+        return WordCounts.of_core(count_words(text_or_data(data), cutting, **options))
+
+    @names_checked
+    def train(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> Tokenizer:
+        """The tokenizer of the characters of a text, or of a corpus.
+
+        Args:
+            data: The text itself; or as for `BPETrainer.train`, but that a path or a pattern of
+                paths is given as a `pathlib.Path`.
+            field: As for `BPETrainer.train`.
+            errors: As for `BPETrainer.train`.
+            memory: As for `BPETrainer.train`.
+            temp_dir: As for `BPETrainer.train`.
+            watch: As for `BPETrainer.train`.
+
+        Raises:
+            ArgumentError: A `str` that is the path of a file: say which you mean. `WordCounts` of
+                something else than characters.
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: No characters at all, and no `unk_token`.
+
+        Example:
+            >>> import jeton
+            >>> jeton.CharTrainer().train(["to be", "or not"]).encode("robot")
+            [5, 4, 1, 4, 6]
+        """
+        counts = self.count(
+            data, field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch
+        )
+        characters = {character for word in counts for character in word}
         if not characters and self.unk_token is None:
             raise TrainingError("the text has no characters, and a closed alphabet needs one")
         unseen = () if self.unk_token is None else (self.unk_token,)
-        alphabet = [*unseen, *sorted(characters)]
+        alphabet = [*unseen, *sorted(characters.difference(unseen))]
         model = models.Characters(
             {token: id for id, token in enumerate(alphabet)},
             unk_id=None if self.unk_token is None else 0,

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Literal
 
 from jeton import _core
+from jeton.arguments import checked_texts, names_checked
 from jeton.components import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
 from jeton.components._base import one_of
 from jeton.corpus import Progress
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
-from jeton.trainers._base import checked_special_tokens
+from jeton.trainers._base import warn_if_short
 from jeton.word_counts import (
     Corpus,
     Cutting,
@@ -48,7 +49,7 @@ class UnigramTrainer:
             a script of their own.
         split_by_number: Digits do not stand beside letters.
         split_digits: Each digit is a piece by itself.
-        max_piece_length: How many characters a piece may have, 1 to 512.
+        max_piece_length: A piece has at most so many characters, 1 to 512.
         character_coverage: What share of the corpus's characters the pieces shall make up; the
             rarest beyond that are unknown.
         required_chars: Characters that are pieces though the corpus may lack them.
@@ -83,6 +84,7 @@ class UnigramTrainer:
     MEMORY_NEEDED: ClassVar[tuple[int, int]] = (96, 96)
     """Bytes of memory that training needs at most for a distinct word, and for each byte of it."""
 
+    @names_checked
     def __init__(
         self,
         vocab_size: int = 8_000,
@@ -121,10 +123,8 @@ class UnigramTrainer:
         check_limits(None, min_word_count)
         self.style = style
         one_of(self, "style", style, ("sentencepiece", "huggingface"))
-        self.special_tokens = checked_special_tokens(special_tokens)
-        self.user_defined_symbols = checked_special_tokens(
-            user_defined_symbols, "user_defined_symbols"
-        )
+        self.special_tokens = checked_texts("special_tokens", special_tokens)
+        self.user_defined_symbols = checked_texts("user_defined_symbols", user_defined_symbols)
         normalization, charsmap = _normalization(normalizer, style)
         self.parameters: dict[str, Any] = {
             "vocab_size": vocab_size,
@@ -171,6 +171,7 @@ class UnigramTrainer:
                 "text is cut by split_by_whitespace and the like)"
             )
 
+    @names_checked
     def count(
         self,
         data: Corpus,
@@ -216,6 +217,7 @@ class UnigramTrainer:
             core = count_words(data, cutting, **options)
         return WordCounts.of_core(core)
 
+    @names_checked
     def train(
         self,
         data: Corpus,
@@ -242,11 +244,19 @@ class UnigramTrainer:
             watch: As for `BPETrainer.train`.
 
         Raises:
+            ArgumentError: `WordCounts` that this trainer would have counted otherwise.
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
             TrainingError: A `vocab_size` that does not hold the characters that there must be, or
                 that is more than the corpus supports; a corpus without words; one that needs more
                 than `memory`.
+
+        Example:
+            >>> import jeton
+            >>> trainer = jeton.UnigramTrainer(12, style="huggingface")
+            >>> tok = trainer.train(["low lower lowest"] * 9)
+            >>> [tok.id_to_bytes(id).decode() for id in tok.encode("lower")]
+            ['▁low', 'er']
         """
         counts = self.count(
             data, field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch
@@ -258,8 +268,12 @@ class UnigramTrainer:
 
         if self.style == "sentencepiece":
             core = _core.train_sentencepiece_unigram(counts, self.parameters, told)
-            return Tokenizer(models.from_core(core))
-        return self._composed(_core.train_huggingface_unigram(counts, self.parameters, told))
+            tokenizer = Tokenizer(models.from_core(core))
+        else:
+            core = _core.train_huggingface_unigram(counts, self.parameters, told)
+            tokenizer = self._composed(core)
+        warn_if_short(self.parameters["vocab_size"], tokenizer, "substrings to learn")
+        return tokenizer
 
     def _first_stages(self) -> Cutting:
         own = [token for token, _ in self._special_ids()]

@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Literal
 
+from jeton.arguments import checked_characters, checked_texts, names_checked
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 from jeton.components._base import one_of
 from jeton.corpus import Progress, merging
 from jeton.tokenizer import Tokenizer
-from jeton.trainers._base import WordTrainer, checked_special_tokens
+from jeton.trainers._base import WordTrainer, warn_if_short
 from jeton.word_counts import MAX_WORD_LENGTH, Corpus
 
 __all__ = ["WordPieceTrainer"]
@@ -33,8 +34,8 @@ class WordPieceTrainer(WordTrainer):
         unk_token: What stands for a word that no tokens make up; one of `special_tokens`.
         continuing_subword_prefix: Put before each token but the first of a word.
         min_frequency: A pair less frequent than this is not merged.
-        max_token_length: Two tokens are merged only if they have fewer characters than this
-            together.
+        max_token_length: A token that is merged has at most one character less than this (so that
+            it is tokenizers' limit), but two characters always make a token.
         initial_alphabet: Characters that are in the alphabet though the corpus may lack them.
         limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
         character_coverage: What share of the corpus's characters the alphabet shall make up.
@@ -51,6 +52,7 @@ class WordPieceTrainer(WordTrainer):
         [b'undo', b'##n', b'##e']
     """
 
+    @names_checked
     def __init__(
         self,
         vocab_size: int = 30_000,
@@ -73,7 +75,7 @@ class WordPieceTrainer(WordTrainer):
     ) -> None:
         one_of(self, "rule", rule, ("released", "published"))
         self.rule = rule
-        special_tokens = checked_special_tokens(special_tokens)
+        special_tokens = checked_texts("special_tokens", special_tokens)
         if post_processor is None and {"[CLS]", "[SEP]"} <= set(special_tokens):
             sep, cls = special_tokens.index("[SEP]"), special_tokens.index("[CLS]")
             post_processor = post_processors.BertProcessing(("[SEP]", sep), ("[CLS]", cls))
@@ -84,7 +86,7 @@ class WordPieceTrainer(WordTrainer):
                 "max_token_length": max_token_length,
                 "alphabet": "characters",
                 "sentencepiece": False,
-                "initial_alphabet": list(initial_alphabet),
+                "initial_alphabet": checked_characters("initial_alphabet", initial_alphabet),
                 "limit_alphabet": limit_alphabet,
                 "character_coverage": character_coverage,
                 "unk_token": unk_token,
@@ -106,6 +108,7 @@ class WordPieceTrainer(WordTrainer):
             min_word_count=min_word_count,
         )
 
+    @names_checked
     def train(
         self,
         data: Corpus,
@@ -131,10 +134,18 @@ class WordPieceTrainer(WordTrainer):
             FormatError: A file that is not UTF-8, or lacks the field.
             TrainingError: A corpus without words; a `vocab_size` that does not hold the special
                 tokens and the alphabet.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.WordPieceTrainer(17).train(["hug pug pun bun hugs"] * 5)
+            >>> [tok.id_to_bytes(id) for id in tok.encode("hugs")]
+            [b'h', b'##ug', b'##s']
         """
         counts = self._words(data, field, errors, watch, memory, temp_dir)
         model = counts.train_wordpiece(self.rule, self.parameters, merging(watch))
-        return self._tokenizer(models.from_core(model))
+        tokenizer = self._tokenizer(models.from_core(model))
+        warn_if_short(self.parameters["vocab_size"], tokenizer)
+        return tokenizer
 
     def _decoder(self) -> decoders.Decoder:
         return decoders.WordPiece(self.parameters["continuing_subword_prefix"])

@@ -2,17 +2,31 @@
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::InvalidUtf8;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::file;
+use crate::word_counts::{FirstStages, amount};
 
-/// About how many bytes a block has.
-const BLOCK: usize = if cfg!(test) { 64 } else { 4 << 20 };
-/// A line that is longer is cut, at a blank if there is one near: memory has to be bounded.
-const LONGEST_LINE: usize = if cfg!(test) { 1 << 10 } else { 64 << 20 };
-/// How far before the place of a cut a blank is looked for.
+/// How a file is taken apart.
+#[derive(Clone, Debug)]
+pub(super) struct Apart {
+    /// About how many bytes a block has.
+    pub block: usize,
+    /// How many bytes a line may have that cannot be cut.
+    pub longest_line: usize,
+    /// Whether one that has more is an error, and not cut at a blank.
+    pub is_strict: bool,
+    /// What makes words of the lines, and knows where a line can be cut.
+    pub stages: Option<Arc<FirstStages>>,
+    pub errors: InvalidUtf8,
+}
+
+/// How much of the end of a line is looked at for a place to cut.
 const NEAR: usize = 1 << 16;
+
+const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
 /// Whole lines of a file.
 pub(super) struct Block {
@@ -25,7 +39,7 @@ pub(super) struct Block {
 pub(super) struct Blocks<R> {
     stream: R,
     path: PathBuf,
-    errors: InvalidUtf8,
+    apart: Apart,
     /// What was read of the line that the next block begins with.
     rest: Vec<u8>,
     /// How many bytes and lines came before.
@@ -35,11 +49,11 @@ pub(super) struct Blocks<R> {
 }
 
 impl<R: Read> Blocks<R> {
-    pub(super) fn new(stream: R, path: &Path, errors: InvalidUtf8) -> Self {
+    pub(super) fn new(stream: R, path: &Path, apart: Apart) -> Self {
         Self {
             stream,
             path: path.to_owned(),
-            errors,
+            apart,
             rest: Vec::new(),
             offset: 0,
             lines: 0,
@@ -59,25 +73,72 @@ impl<R: Read> Blocks<R> {
     }
 
     /// The bytes of the next block; none at the end.
-    fn read(&mut self) -> io::Result<Vec<u8>> {
+    fn read(&mut self) -> Result<Vec<u8>> {
         let mut bytes = std::mem::take(&mut self.rest);
+        let Apart {
+            block,
+            longest_line,
+            is_strict,
+            ..
+        } = self.apart;
         while !self.ended {
             let before = bytes.len();
-            let limited = self.stream.by_ref().take(BLOCK as u64);
-            self.ended = { limited }.read_to_end(&mut bytes)? < BLOCK;
+            bytes.reserve_exact(block);
+            let limited = self.stream.by_ref().take(block as u64);
+            let read = { limited }.read_to_end(&mut bytes);
+            let read = read.map_err(|error| self.failed(&error))?;
+            self.ended = read < block;
             if self.ended {
                 break;
             }
             let newline = bytes[before..].iter().rposition(|&byte| byte == b'\n');
             let end = match newline {
                 Some(at) => before + at + 1,
-                None if bytes.len() < LONGEST_LINE => continue,
-                None => cut_of_line(&bytes),
+                None => match self.certain_cut(&bytes) {
+                    Some(end) => end,
+                    None if bytes.len() < longest_line => continue,
+                    None if is_strict => return Err(self.too_long()),
+                    None => cut_of_line(&bytes),
+                },
             };
             self.rest = bytes.split_off(end);
             break;
         }
         Ok(bytes)
+    }
+
+    /// Where words part near the end of a line, whatever follows.
+    fn certain_cut(&self, line: &[u8]) -> Option<usize> {
+        let stages = self.apart.stages.as_ref()?;
+        let mut near = line.len().saturating_sub(NEAR);
+        while near < line.len() && line[near] & 0xC0 == 0x80 {
+            near += 1;
+        }
+        let valid = match std::str::from_utf8(&line[near..]) {
+            Ok(text) => text,
+            // The last character may not be whole yet.
+            Err(error) if error.error_len().is_none() => {
+                std::str::from_utf8(&line[near..near + error.valid_up_to()]).ok()?
+            }
+            Err(_) => return None,
+        };
+        stages.certain_cut(valid).map(|at| near + at)
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        file::file_error(&self.path, "read", error)
+    }
+
+    fn too_long(&self) -> Error {
+        let most = amount(self.apart.longest_line as u64);
+        let error = Error::new(
+            ErrorKind::Training,
+            format!("the line has more than {most} without a place where it can surely be cut"),
+        );
+        let place = format!("{}: line {}", self.path.display(), self.lines + 1);
+        error
+            .at(place)
+            .hint("allow more memory, or cut the line in the file")
     }
 
     fn decode(&self, bytes: Vec<u8>) -> Result<String> {
@@ -87,13 +148,18 @@ impl<R: Read> Blocks<R> {
         };
         let place = self.offset + error.utf8_error().valid_up_to() as u64;
         let chunks = error.as_bytes().utf8_chunks();
-        match self.errors {
-            InvalidUtf8::Strict => Err(Error::new(
-                ErrorKind::Format,
-                format!("not UTF-8 at byte {place}"),
-            )
-            .at(self.path.display().to_string())
-            .hint("convert the file, or set errors=\"replace\" or errors=\"ignore\"")),
+        match self.apart.errors {
+            InvalidUtf8::Strict => {
+                let is_utf16 = self.offset == 0
+                    && matches!(error.as_bytes(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]);
+                let hint = match is_utf16 {
+                    true => "it begins as UTF-16 does: convert the file",
+                    false => "convert the file, or set errors=\"replace\" or errors=\"ignore\"",
+                };
+                let message = format!("not UTF-8 at byte {place}");
+                let error = Error::new(ErrorKind::Format, message);
+                Err(error.at(self.path.display().to_string()).hint(hint))
+            }
             InvalidUtf8::Replace => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
             InvalidUtf8::Ignore => Ok(chunks.map(|chunk| chunk.valid()).collect()),
         }
@@ -104,14 +170,19 @@ impl<R: Read> Iterator for Blocks<R> {
     type Item = Result<Block>;
 
     fn next(&mut self) -> Option<Result<Block>> {
-        let bytes = match self.read() {
+        let mut bytes = match self.read() {
             Ok(bytes) if bytes.is_empty() => return None,
             Ok(bytes) => bytes,
             Err(error) => {
                 self.ended = true;
-                return Some(Err(file::file_error(&self.path, "read", &error)));
+                self.rest.clear();
+                return Some(Err(error));
             }
         };
+        if self.offset == 0 && bytes.starts_with(BYTE_ORDER_MARK) {
+            bytes.drain(..BYTE_ORDER_MARK.len());
+            self.offset = BYTE_ORDER_MARK.len() as u64;
+        }
         let first_line = self.lines + 1;
         let length = bytes.len() as u64;
         self.lines += bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::io::{self, BufReader, Read};
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -16,13 +16,17 @@ use std::thread;
 use std::time::Duration;
 
 mod blocks;
+mod find;
 mod json_lines;
+mod stream;
 
-use blocks::{Block, Blocks};
+pub use find::{Found, find_files};
+
+use blocks::{Apart, Block, Blocks};
 
 use crate::error::{Error, ErrorKind, Result, by_name};
 use crate::format::file;
-use crate::word_counts::WordCounter;
+use crate::word_counts::{self, WordCounter};
 
 /// What becomes of bytes that are not UTF-8.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,7 +63,8 @@ pub struct CorpusOptions {
     pub errors: InvalidUtf8,
 }
 
-/// Files to count the words of, each line a text of its own with its newline.
+/// Files to count the words of, each line a text of its own with its newline. A byte order mark that
+/// a file begins with belongs to no text.
 ///
 /// ```no_run
 /// use std::ops::ControlFlow;
@@ -100,31 +105,30 @@ pub struct CountProgress {
 
 /// How many blocks are read ahead of each file.
 const BLOCKS_AHEAD: usize = 2;
+/// How many there are at most: those ahead, one that waits to join them, one that is being read
+/// with what it leaves to the next, and one that is being counted.
+const BLOCKS: u64 = BLOCKS_AHEAD as u64 + 4;
+
+/// About how many bytes a block has where there is memory enough, and at least.
+const BLOCK: usize = if cfg!(test) { 64 } else { 4 << 20 };
+const LEAST_BLOCK: usize = if cfg!(test) { 64 } else { 1 << 16 };
+/// A line that is longer is cut, at a blank if there is one near: memory has to be bounded.
+const LONGEST_LINE: usize = if cfg!(test) { 1 << 10 } else { 64 << 20 };
+/// What share of the memory budget reading may take.
+const READING: u64 = 6;
 
 /// How long the reading of a pipe that brings nothing is waited for before the caller is asked
 /// whether to go on.
 pub const PATIENCE: Duration = Duration::from_millis(100);
 
 impl Corpus {
-    /// The files at `paths`; of a folder, all files in it, in the order of their names. The path
-    /// `-` is the standard input.
+    /// The files at `paths`, as [`find_files`] finds them. The path `-` is the standard input.
     ///
     /// # Errors
-    /// A path where nothing is, a folder without files, a file that cannot be read, a file of JSON
-    /// lines whose first line lacks the field: all before any work is done.
+    /// A path where nothing is, a folder without files, a file that cannot be read or is surely no
+    /// text, a file of JSON lines whose first line lacks the field: all before any work is done.
     pub fn open(paths: &[PathBuf], options: CorpusOptions) -> Result<Self> {
-        let mut found = Vec::new();
-        for path in paths {
-            let before = found.len();
-            find(path, &mut found)?;
-            if found.len() == before {
-                return Err(
-                    Error::new(ErrorKind::FileMissing, "the folder holds no files")
-                        .at(path.display().to_string()),
-                );
-            }
-        }
-        let files = found.into_iter().map(|path| {
+        let files = find_files(paths)?.files.into_iter().map(|path| {
             let (size, is_file) = match is_standard_input(&path) {
                 true => (0, false),
                 false => fs::metadata(&path)
@@ -164,7 +168,7 @@ impl Corpus {
         counter: &mut WordCounter,
         mut watch: impl FnMut(CountProgress) -> ControlFlow<()>,
     ) -> Result<()> {
-        let mut blocks = self.read(rayon::current_num_threads());
+        let mut blocks = self.read(rayon::current_num_threads(), counter);
         loop {
             match blocks.step(PATIENCE)? {
                 Step::Lines(lines) => lines.count(counter)?,
@@ -177,13 +181,31 @@ impl Corpus {
         }
     }
 
-    /// Reads all files, so many at a time, each on a thread of its own.
-    pub fn read(&self, threads: usize) -> Reading {
+    /// Reads all files for a counter, so many at a time, each on a thread of its own; fewer at a
+    /// time, and less of each, where the counter has little memory.
+    pub fn read(&self, threads: usize, counter: &WordCounter) -> Reading {
+        let mut threads = threads.max(1);
+        let mut apart = Apart {
+            block: BLOCK,
+            longest_line: LONGEST_LINE,
+            is_strict: false,
+            stages: Some(Arc::new(counter.stages().clone())),
+            errors: self.errors,
+        };
+        if let Some(memory) = counter.memory() {
+            let share = usize::try_from(memory / READING / BLOCKS).unwrap_or(usize::MAX);
+            if share / threads < BLOCK / 4 {
+                threads = 1;
+            }
+            apart.is_strict = true;
+            apart.longest_line = (share / threads).clamp(LEAST_BLOCK, LONGEST_LINE);
+            apart.block = apart.longest_line.min(BLOCK);
+        }
         Reading {
             waiting: self.files.clone().into(),
             open: VecDeque::new(),
-            threads: threads.max(1),
-            errors: self.errors,
+            threads,
+            apart,
             progress: CountProgress {
                 text: 0,
                 read: 0,
@@ -198,7 +220,7 @@ pub struct Reading {
     waiting: VecDeque<Arc<CorpusFile>>,
     open: VecDeque<(Arc<CorpusFile>, Receiver<Result<Block>>)>,
     threads: usize,
-    errors: InvalidUtf8,
+    apart: Apart,
     progress: CountProgress,
 }
 
@@ -217,7 +239,7 @@ impl Reading {
             while self.open.len() < self.threads
                 && let Some(file) = self.waiting.pop_front()
             {
-                let blocks = read_ahead(Arc::clone(&file), self.errors);
+                let blocks = read_ahead(Arc::clone(&file), self.apart.clone());
                 self.open.push_back((file, blocks));
             }
             let Some((file, blocks)) = self.open.front() else {
@@ -227,8 +249,11 @@ impl Reading {
                 Ok(block) => {
                     let block = block?;
                     self.progress.text += block.text.len() as u64;
-                    let file = Arc::clone(file);
-                    return Ok(Step::Lines(Lines { block, file }));
+                    return Ok(Step::Lines(Lines {
+                        block,
+                        file: Arc::clone(file),
+                        errors: self.apart.errors,
+                    }));
                 }
                 Err(RecvTimeoutError::Timeout) => return Ok(Step::Waiting),
                 Err(RecvTimeoutError::Disconnected) => {
@@ -266,9 +291,9 @@ impl Iterator for Reading {
 }
 
 /// Reads a file on a thread of its own, some blocks ahead.
-fn read_ahead(file: Arc<CorpusFile>, errors: InvalidUtf8) -> Receiver<Result<Block>> {
+fn read_ahead(file: Arc<CorpusFile>, apart: Apart) -> Receiver<Result<Block>> {
     let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
-    thread::spawn(move || match file.blocks(errors) {
+    thread::spawn(move || match file.blocks(apart) {
         // A receiver that is gone wants no more.
         Ok(mut blocks) => {
             while blocks
@@ -285,6 +310,7 @@ fn read_ahead(file: Arc<CorpusFile>, errors: InvalidUtf8) -> Receiver<Result<Blo
 pub struct Lines {
     block: Block,
     file: Arc<CorpusFile>,
+    errors: InvalidUtf8,
 }
 
 impl Lines {
@@ -293,12 +319,16 @@ impl Lines {
     /// # Errors
     /// A line that is no JSON object or lacks the field; a pattern that gave up.
     pub fn count(&self, counter: &mut WordCounter) -> Result<()> {
-        let Self { block, file } = self;
+        let Self {
+            block,
+            file,
+            errors,
+        } = self;
         let Some(field) = &file.field else {
             return counter.count_text_lines(&block.text);
         };
         counter.count_lines(&block.text, |line, at| {
-            json_lines::text(line, field).map_err(|error| {
+            json_lines::text(line, field, *errors).map_err(|error| {
                 let before = block.text[..at].matches('\n').count() as u64;
                 file.at_line(error, block.first_line + before)
             })
@@ -307,98 +337,81 @@ impl Lines {
 }
 
 impl CorpusFile {
-    /// Reads the first line of JSON lines, and looks whether any other file can be opened.
+    /// Reads the first line of JSON lines, and of any other file so much as to know that it can be
+    /// opened and is nothing else than text.
     fn check(&self, errors: InvalidUtf8) -> Result<()> {
-        let blocks = self.blocks(errors)?;
-        if let Some(field) = &self.field
-            && let Some(first) = blocks.first_line()?
-        {
-            json_lines::text(&first, field).map_err(|error| self.at_line(error, 1))?;
+        let place = |error: Error| error.at(self.path.display().to_string());
+        let mut begin = Vec::new();
+        let stream = stream::open(&self.path).map_err(|error| self.failed(&error))?;
+        let read = stream.take(BEGINNING).read_to_end(&mut begin);
+        read.map_err(|error| self.failed(&error))?;
+        if begin.starts_with(word_counts::MARK) {
+            return Err(place(
+                Error::new(ErrorKind::Format, "these are word counts, and no text")
+                    .hint("train from WordCounts.load of this file"),
+            ));
+        }
+        let Some(field) = &self.field else {
+            let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());
+            if is_named(&self.path, &[".json"]) && matches!(first, Some(b'{' | b'[')) {
+                let message = "this is a JSON document, and no text";
+                return Err(place(Error::new(ErrorKind::Format, message).hint(
+                    "write it as JSON lines, one object each, in a file named .jsonl; if it holds \
+                     such lines, set field=",
+                )));
+            }
+            return Ok(());
+        };
+        let apart = Apart {
+            block: BLOCK,
+            longest_line: LONGEST_LINE,
+            is_strict: true,
+            stages: None,
+            errors,
+        };
+        if let Some(first) = self.blocks(apart)?.first_line()? {
+            let checked = json_lines::text(&first, field, errors);
+            checked.map_err(|error| self.at_line(error, 1))?;
         }
         Ok(())
+    }
+
+    fn failed(&self, error: &std::io::Error) -> Error {
+        file::file_error(&self.path, "read", error)
     }
 
     fn at_line(&self, error: Error, line: u64) -> Error {
         error.at(format!("{}: line {line}", self.path.display()))
     }
 
-    fn blocks(&self, errors: InvalidUtf8) -> Result<Blocks<Box<dyn Read + Send>>> {
-        let read_error = |error| file::file_error(&self.path, "read", &error);
-        let stream = open(&self.path).map_err(read_error)?;
-        Ok(Blocks::new(stream, &self.path, errors))
+    fn blocks(&self, mut apart: Apart) -> Result<Blocks<Box<dyn Read + Send>>> {
+        let stream = stream::open(&self.path).map_err(|error| self.failed(&error))?;
+        if self.field.is_some() {
+            // A part of a line is no JSON.
+            (apart.stages, apart.is_strict) = (None, true);
+        }
+        Ok(Blocks::new(stream, &self.path, apart))
     }
-}
-
-fn find(path: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
-    if is_standard_input(path) || !path.is_dir() {
-        found.push(path.to_owned());
-        return Ok(());
-    }
-    let mut entries = file::list(path)?;
-    entries.sort_unstable();
-    entries.iter().try_for_each(|entry| find(entry, found))
 }
 
 fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Whether a file holds JSON lines, by its name without `.gz` or `.zst`.
+/// Whether a file holds JSON lines, by its name.
 fn is_json_lines(path: &Path) -> bool {
+    is_named(path, &[".jsonl", ".ndjson"])
+}
+
+/// Whether the name of a file ends in one of these, without `.gz` or `.zst`.
+fn is_named(path: &Path, endings: &[&str]) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
-    name.ends_with(".jsonl") || name.ends_with(".ndjson")
+    endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The contents of a file, decompressed if they begin as gzip or Zstandard does.
-fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    let mut raw: Box<dyn Read + Send> = match is_standard_input(path) {
-        true => Box::new(io::stdin()),
-        false => Box::new(fs::File::open(path)?),
-    };
-    let mut magic = Vec::new();
-    raw.by_ref().take(4).read_to_end(&mut magic)?;
-    let whole = io::Cursor::new(magic.clone()).chain(raw);
-    Ok(match magic[..] {
-        [0x1F, 0x8B, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(whole))),
-        [0x28, 0xB5, 0x2F, 0xFD] => Box::new(Frames {
-            raw: Some(BufReader::new(whole)),
-            frame: None,
-        }),
-        _ => Box::new(whole),
-    })
-}
-
-/// The frames of a Zstandard file, one after another.
-struct Frames<R: Read> {
-    /// What comes after the frames read so far; none while one is read.
-    raw: Option<BufReader<R>>,
-    frame: Option<Frame<R>>,
-}
-
-type Frame<R> = ruzstd::decoding::StreamingDecoder<BufReader<R>, ruzstd::decoding::FrameDecoder>;
-
-impl<R: Read> Read for Frames<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            if let Some(frame) = &mut self.frame {
-                let length = frame.read(buffer)?;
-                if length > 0 || buffer.is_empty() {
-                    return Ok(length);
-                }
-                self.raw = self.frame.take().map(|frame| frame.into_inner());
-            }
-            let Some(mut raw) = self.raw.take() else {
-                return Ok(0);
-            };
-            if io::BufRead::fill_buf(&mut raw)?.is_empty() {
-                return Ok(0);
-            }
-            let frame = Frame::new(raw);
-            self.frame = Some(frame.map_err(|error| io::Error::other(error.to_string()))?);
-        }
-    }
-}
+/// How many bytes of a file tell whether it is text.
+const BEGINNING: u64 = 64;
 
 #[cfg(test)]
 mod tests;

@@ -47,7 +47,7 @@ fn stages() -> FirstStages {
 
 fn counted(paths: &[PathBuf], options: CorpusOptions) -> Result<WordCounts> {
     let mut counter = WordCounter::new(stages(), CountingOptions::default());
-    let mut blocks = Corpus::open(paths, options)?.read(2);
+    let mut blocks = Corpus::open(paths, options)?.read(2, &counter);
     for block in blocks.by_ref() {
         block?.count(&mut counter)?;
     }
@@ -140,7 +140,7 @@ fn what_is_wrong_is_told_before_work_starts() {
     );
     fs::create_dir(folder.0.join("empty")).unwrap();
     let error = open(folder.0.join("empty"), None);
-    assert!(error.ends_with("the folder holds no files"), "{error}");
+    assert!(error.contains("the folder holds no files"), "{error}");
     let path = folder.put("x.jsonl", b"{\"texts\": \"a\"}\n");
     let error = open(path.clone(), None);
     let expected = "x.jsonl: line 1: there is no field \"text\" (did you mean \"texts\"?)";
@@ -169,6 +169,161 @@ fn a_line_that_is_wrong_is_named() {
     let cut = zstandard(lines().concat().as_bytes());
     let path = folder.put("cut.zst", &cut[..cut.len() - 9]);
     assert!(counted(&[path], CorpusOptions::default()).is_err());
+}
+
+#[test]
+fn a_byte_order_mark_belongs_to_no_text() {
+    let folder = Folder::new("mark");
+    let text = lines().concat();
+    let marked = format!("\u{FEFF}{text}");
+    let json = "\u{FEFF}{\"text\": \"déjà vu\"}\n";
+    let count = |path| counted(&[path], CorpusOptions::default()).unwrap();
+    let expected = of_lines(&lines());
+    assert_eq!(count(folder.put("x.txt", marked.as_bytes())), expected);
+    assert_eq!(
+        count(folder.put("x.gz", &gzip(marked.as_bytes()))),
+        expected
+    );
+    let expected = of_lines(&["déjà vu".to_owned()]);
+    assert_eq!(count(folder.put("x.jsonl", json.as_bytes())), expected);
+    let inside = count(folder.put("y.txt", "a\n\u{FEFF}b\n".as_bytes()));
+    assert!(inside.iter().any(|(word, _)| word.contains('\u{FEFF}')));
+    let wide = folder.put("z.txt", b"\xFF\xFEa\0b\0");
+    let error = counted(&[wide], CorpusOptions::default()).unwrap_err();
+    assert!(
+        error.to_string().contains("begins as UTF-16 does"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_no_text_is_refused() {
+    let folder = Folder::new("no-text");
+    let open = |path: PathBuf| {
+        let opened = Corpus::open(&[path], CorpusOptions::default());
+        opened.unwrap_err().to_string()
+    };
+    for document in [" [{\"text\": \"a\"}]", "{\"text\": \"a\"}\n"] {
+        let error = open(folder.put("x.json", document.as_bytes()));
+        assert!(error.contains("x.json: this is a JSON document"), "{error}");
+    }
+    let error = open(folder.put("x.json.gz", &gzip(b"[1]")));
+    assert!(error.contains("this is a JSON document"), "{error}");
+    let counts = WordCounts::from_words([("a", 1)]).to_bytes().unwrap();
+    let error = open(folder.put("x.txt", &counts));
+    assert!(error.contains("x.txt: these are word counts"), "{error}");
+    let error = open(folder.put("x.jsonl", b"[{\"text\": \"a\"}]\n"));
+    assert!(error.contains("one object each, not a list"), "{error}");
+    Corpus::open(
+        &[folder.put("y.json", b"plain text")],
+        CorpusOptions::default(),
+    )
+    .unwrap();
+    let field = Some("text".to_owned());
+    let lines = CorpusOptions {
+        field,
+        ..CorpusOptions::default()
+    };
+    Corpus::open(&[folder.put("z.json", b"{\"text\": \"a\"}\n")], lines).unwrap();
+}
+
+#[test]
+fn damaged_zstandard_is_told_in_words() {
+    let folder = Folder::new("damaged");
+    let whole = zstandard(lines().concat().as_bytes());
+    let cut = folder.put("cut.zst", &whole[..whole.len() - 9]);
+    let begins = folder.put("begins.zst", &[0x28, 0xB5, 0x2F, 0xFD, 0xFF, 0xFF]);
+    for path in [cut, begins] {
+        let error = counted(&[path], CorpusOptions::default()).unwrap_err();
+        let told = error.to_string();
+        assert!(
+            told.ends_with("zst: cannot be read: its Zstandard data is damaged or cut short"),
+            "{told}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_are_looked_through_once() {
+    use std::os::unix::fs::symlink;
+
+    let folder = Folder::new("folders");
+    for name in ["b/2.txt", "b/.hidden", ".git/x", "a.txt", "b/c/3.txt"] {
+        folder.put(name, b"text");
+    }
+    symlink(&folder.0, folder.0.join("b/up")).unwrap();
+    symlink("a.txt", folder.0.join("z.txt")).unwrap();
+    let names = |paths: &[PathBuf]| {
+        let found = find_files(paths).unwrap();
+        let files: Vec<String> = (found.files.iter())
+            .map(|file| {
+                let name = file.strip_prefix(&folder.0).unwrap();
+                name.to_str().unwrap().to_owned()
+            })
+            .collect();
+        (files.join(" "), found.repeated)
+    };
+    assert_eq!(
+        names(std::slice::from_ref(&folder.0)),
+        ("a.txt b/2.txt b/c/3.txt".to_owned(), 1)
+    );
+    let twice = [
+        folder.0.join("b/c"),
+        folder.0.join("b"),
+        folder.0.join("a.txt"),
+        folder.0.join("a.txt"),
+    ];
+    assert_eq!(names(&twice).0, "b/c/3.txt b/2.txt b/up/a.txt");
+    assert!(find_files(&[folder.0.join(".git")]).unwrap().files.len() == 1);
+    symlink("nowhere", folder.0.join("broken")).unwrap();
+    let error = find_files(std::slice::from_ref(&folder.0)).unwrap_err();
+    assert!(
+        error.to_string().ends_with("broken: there is no such file"),
+        "{error}"
+    );
+}
+
+#[test]
+fn long_lines_are_cut_only_where_words_part() {
+    let folder = Folder::new("apart");
+    let text = "some <|a b|> wörds,  and 中文字 <|a b|><|a b|> \t x1 ".repeat(900);
+    let path = folder.put("x.txt", text.as_bytes());
+    let special = crate::added_tokens::AddedToken {
+        id: 0,
+        content: "<|a b|>".to_owned(),
+        special: true,
+        single_word: false,
+        lstrip: false,
+        rstrip: false,
+        normalized: false,
+    };
+    let count = |cut: &str, text: Option<&str>, memory: Option<u64>| {
+        let cut = named::find(cut).unwrap().pre_tokenizer().unwrap();
+        let stages = FirstStages::new(vec![special.clone()], None, Some(cut)).unwrap();
+        let memory = memory.map(|bytes| crate::word_counts::MemoryBudget {
+            bytes,
+            folder: std::env::temp_dir(),
+            needs: crate::word_counts::WordMemory::COUNTS,
+        });
+        let options = CountingOptions {
+            memory,
+            ..CountingOptions::default()
+        };
+        let mut counter = WordCounter::new(stages, options);
+        match text {
+            Some(text) => counter.count(&[text])?,
+            None => Corpus::open(std::slice::from_ref(&path), CorpusOptions::default())?
+                .count(&mut counter, |_| ControlFlow::Continue(()))?,
+        }
+        Ok::<_, Error>(counter.finish()?.counts)
+    };
+    for cut in ["gpt2", "cl100k", "o200k", "qwen2", "whitespace"] {
+        let expected = count(cut, Some(&text), None).unwrap();
+        for memory in [None, Some(1 << 16), Some(1 << 30)] {
+            assert_eq!(count(cut, None, memory).unwrap(), expected, "{cut}");
+        }
+    }
 }
 
 #[test]

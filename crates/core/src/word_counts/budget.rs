@@ -115,7 +115,7 @@ impl<'b> Fit<'b> {
 }
 
 /// An amount of memory, to be read.
-fn amount(bytes: u64) -> String {
+pub(crate) fn amount(bytes: u64) -> String {
     match bytes {
         0..10_000 => format!("{bytes} bytes"),
         10_000..10_000_000 => format!("{} kB", bytes.div_ceil(1_000)),

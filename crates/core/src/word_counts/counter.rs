@@ -8,18 +8,18 @@
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::budget::{Fit, MemoryBudget};
+use super::budget::{Fit, MemoryBudget, amount};
 use super::spill::Spill;
-use super::stages::{FirstStages, Shortcut, is_blank, lines_alike};
+use super::stages::{FirstStages, Shortcut, boundary_before, is_blank, lines_alike};
 use super::table::{self, Entry, Table, pieces};
 use super::{Gathered, Provenance, WordCounts};
 use crate::compiled::{Scanner, Splitter};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// What is counted, and within which bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,6 +70,8 @@ pub struct WordCounter {
     spill: Option<Spill>,
     /// How many bytes the table of a thread may have.
     table_limit: usize,
+    /// What a thread holds that runs all stages on a long text, where memory is limited.
+    staging: Mutex<()>,
 }
 
 /// Places of texts lie this far apart for each byte of text, to leave room for the words within.
@@ -83,6 +85,11 @@ const PART: usize = if cfg!(test) { 64 } else { 1 << 19 };
 /// What share of the memory budget the tables of all threads may note as theirs. They may have
 /// three times that, since they grow by doubling; and joined, they are there three times.
 const TABLES: u64 = 8;
+
+/// How many bytes of memory a byte of text takes at most while all stages run on it, and what share
+/// of the memory budget texts may take so.
+const STAGED: u64 = 32;
+const STAGING: u64 = 4;
 
 impl WordCounter {
     /// A counter of the words that these stages make.
@@ -103,11 +110,22 @@ impl WordCounter {
         Self {
             workers: (0..threads).map(|_| Mutex::new(worker())).collect(),
             place: 0,
-            spill: memory.map(|memory| Spill::new(memory.folder.clone())),
+            spill: memory.map(Spill::new),
             table_limit: usize::try_from(table_limit).unwrap_or(usize::MAX),
+            staging: Mutex::new(()),
             stages,
             options,
         }
+    }
+
+    /// What makes words of texts.
+    pub fn stages(&self) -> &FirstStages {
+        &self.stages
+    }
+
+    /// How many bytes of memory there are, if not as many as one likes.
+    pub fn memory(&self) -> Option<u64> {
+        self.options.memory.as_ref().map(|memory| memory.bytes)
     }
 
     /// Counts the words of `texts`.
@@ -208,12 +226,23 @@ impl WordCounter {
         let count_part: &(dyn Fn(Range<usize>) -> Result<()> + Sync) = match &self.stages.shortcut {
             Shortcut::None => {
                 let entry = Entry { count: 1, place };
-                return self.with_worker(|worker| worker.stage(&self.stages, text, entry));
+                let alone = self.room_for(text.len())?;
+                self.with_worker(|worker| worker.stage(&self.stages, text, entry))?;
+                drop(alone);
+                return Ok(());
             }
             Shortcut::Splitter(splitter) => &|part| {
                 let place = place + part.start as u64;
                 let text = &text[part];
                 self.with_worker(|worker| worker.split(splitter, text, place))
+            },
+            Shortcut::Characters => &|part| {
+                let place = place + part.start as u64;
+                let text = &text[part];
+                self.with_worker(|worker| {
+                    worker.count_characters(text, place);
+                    Ok(())
+                })
             },
             Shortcut::Blanks => &|part| self.count_between(text, part, place, is_blank),
             Shortcut::Between(separators) => {
@@ -238,6 +267,26 @@ impl WordCounter {
         Ok(())
     }
 
+    /// Sees that there is memory for all stages to run on a text of so many bytes: on one at a time,
+    /// if it is long.
+    fn room_for(&self, length: usize) -> Result<Option<MutexGuard<'_, ()>>> {
+        let Some(memory) = self.memory() else {
+            return Ok(None);
+        };
+        let (needed, share) = (STAGED * length as u64, memory / STAGING);
+        if needed > share {
+            let (length, least) = (amount(length as u64), amount(needed * STAGING));
+            let message = format!("a text of {length} needs more memory than the budget allows");
+            return Err(Error::new(ErrorKind::Training, message)
+                .hint(format!("allow {least}, or cut the text in two")));
+        }
+        let is_long = needed > share / (2 * self.workers.len() as u64);
+        Ok(is_long.then(|| match self.staging.lock() {
+            Ok(guard) => guard,
+            Err(poisoned) => poisoned.into_inner(),
+        }))
+    }
+
     /// Counts what lies between separators in a part of a text.
     fn count_between(
         &self,
@@ -259,6 +308,7 @@ impl WordCounter {
             Shortcut::Splitter(splitter) => splitter.part_end(text, 0, PART),
             Shortcut::Blanks => end_between(text, is_blank),
             Shortcut::Between(separators) => end_between(text, |byte| separators.contains(&byte)),
+            Shortcut::Characters => boundary_before(text, PART),
             Shortcut::None => text.len(),
         }
     }
@@ -439,12 +489,15 @@ impl Batch {
 
 /// Whole lines, about [`PART`] bytes of them at a time.
 fn parts_of_lines(block: &str) -> Vec<Range<usize>> {
+    // Where memory is scarce, blocks are small.
+    let threads = rayon::current_num_threads().max(1);
+    let part = (block.len() / threads).clamp(PART / 8, PART);
     let mut parts = Vec::new();
     let mut start = 0;
     while start < block.len() {
-        let near = block.as_bytes().get(start + PART..).unwrap_or(&[]);
+        let near = block.as_bytes().get(start + part..).unwrap_or(&[]);
         let newline = near.iter().position(|&byte| byte == b'\n');
-        let end = newline.map_or(block.len(), |at| start + PART + at + 1);
+        let end = newline.map_or(block.len(), |at| start + part + at + 1);
         parts.push(std::mem::replace(&mut start, end)..end);
     }
     parts
@@ -468,6 +521,16 @@ impl Worker {
         splitter.split(scanner, text, |offset, length, starts| {
             table.add_stretch(text, place, (offset, length), starts);
         })
+    }
+
+    /// Counts the characters of a text.
+    fn count_characters(&mut self, text: &str, place: u64) {
+        for (at, character) in text.char_indices() {
+            let place = place + at as u64;
+            let mut bytes = [0; 4];
+            let character = character.encode_utf8(&mut bytes).as_bytes();
+            self.table.add(character, Entry { count: 1, place });
+        }
     }
 
     /// Counts what lies between separators.

@@ -20,6 +20,8 @@ pub use provenance::{Cutting, Provenance};
 pub use stages::FirstStages;
 pub use storage::MARK;
 
+pub(crate) use budget::amount;
+
 use budget::Fit;
 use table::Entry;
 
@@ -104,6 +106,28 @@ impl WordCounts {
         ranges
             .zip(&self.counts)
             .map(|((start, &end), &count)| (&self.text[start..end], count))
+    }
+
+    /// The word of a number, and its count.
+    pub fn get(&self, at: usize) -> Option<(&str, u64)> {
+        let end = *self.ends.get(at)?;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        Some((&self.text[start..end], self.counts[at]))
+    }
+
+    /// The numbers of the words in the order of their bytes, to [find](Self::find) them by.
+    pub fn sorted(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        let word = |&at: &u32| self.get(at as usize).map(|(word, _)| word);
+        order.sort_unstable_by(|a, b| word(a).cmp(&word(b)));
+        order
+    }
+
+    /// How often a word occurs, if it does; `sorted` is the order of these words.
+    pub fn find(&self, sorted: &[u32], word: &str) -> Option<u64> {
+        let known = |at: u32| self.get(at as usize);
+        let found = sorted.binary_search_by(|&at| known(at).map(|(word, _)| word).cmp(&Some(word)));
+        known(sorted[found.ok()?]).map(|(_, count)| count)
     }
 
     /// What the words were counted by, if they were.
@@ -199,5 +223,8 @@ mod tests {
         let expected = [("b", 4), ("a", u64::MAX), ("c", 1)].map(|(w, n)| (w.to_owned(), n));
         assert_eq!(rows(&merged), expected);
         assert_eq!(rows(&merged.filtered(|_, count| count < 10)).len(), 2);
+        let sorted = merged.sorted();
+        let found = ["a", "b", "c", "d", ""].map(|word| merged.find(&sorted, word));
+        assert_eq!(found, [Some(u64::MAX), Some(4), Some(1), None, None]);
     }
 }

@@ -10,17 +10,23 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use super::budget::MemoryBudget;
 use super::table::{Entry, Table};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::file::file_error;
 
 /// How many runs are merged at a time; as many files are open on each level.
 const RUNS: usize = if cfg!(test) { 3 } else { 32 };
-const BUFFER: usize = 1 << 16;
+/// How large the buffers of all open runs may be together, as a share of the memory budget, and
+/// each of them.
+const BUFFERS: u64 = 16;
+const BUFFER: std::ops::RangeInclusive<u64> = 1 << 12..=1 << 16;
 
 /// Sorted runs in a folder.
 pub(super) struct Spill {
     folder: PathBuf,
+    /// The memory budget.
+    memory: u64,
     levels: Mutex<Levels>,
 }
 
@@ -33,11 +39,18 @@ struct Levels {
 }
 
 impl Spill {
-    pub(super) fn new(folder: PathBuf) -> Self {
+    pub(super) fn new(budget: &MemoryBudget) -> Self {
         Self {
-            folder,
+            folder: budget.folder.clone(),
+            memory: budget.bytes,
             levels: Mutex::default(),
         }
+    }
+
+    /// How large the buffer of each of so many runs is.
+    fn buffer(&self, runs: usize) -> usize {
+        let share = self.memory / BUFFERS / runs.max(1) as u64;
+        share.clamp(*BUFFER.start(), *BUFFER.end()) as usize
     }
 
     /// Moves the words of a table to disk.
@@ -105,9 +118,10 @@ impl Spill {
         mut visit: impl FnMut(&[u8], Entry) -> Result<()>,
     ) -> Result<()> {
         let failed = |error| self.failed(&error);
+        let buffer = self.buffer(runs.len());
         let mut readers: Vec<_> = runs
             .into_iter()
-            .map(|run| BufReader::with_capacity(BUFFER, run))
+            .map(|run| BufReader::with_capacity(buffer, run))
             .collect();
         let mut first = BinaryHeap::with_capacity(readers.len());
         for (number, reader) in readers.iter_mut().enumerate() {
@@ -138,7 +152,7 @@ impl Spill {
 
     fn run(&self) -> Result<BufWriter<File>> {
         let file = tempfile::tempfile_in(&self.folder).map_err(|error| self.failed(&error))?;
-        Ok(BufWriter::with_capacity(BUFFER, file))
+        Ok(BufWriter::with_capacity(self.buffer(RUNS), file))
     }
 
     fn finished(&self, run: BufWriter<File>) -> Result<(File, u64)> {

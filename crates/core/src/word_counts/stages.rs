@@ -33,6 +33,8 @@ pub(super) enum Shortcut {
     Splitter(Splitter),
     /// Words are what lies between these ASCII characters.
     Between(Vec<u8>),
+    /// Words are single characters, and nothing normalizes.
+    Characters,
     /// What lies between blanks is staged by itself, whatever stands around it; so each distinct
     /// stretch is counted first, and staged once.
     Blanks,
@@ -52,6 +54,7 @@ impl FirstStages {
         let splitter = pre_tokenizer.as_ref().and_then(Splitter::of);
         let shortcut = match (splitter, &normalizer, &pre_tokenizer) {
             (Some(splitter), None, _) => Shortcut::Splitter(splitter),
+            (_, None, Some(PreTokenizer::FixedLength { length: 1 })) => Shortcut::Characters,
             (_, normalizer, Some(pre_tokenizer))
                 if !found_late
                     && normalizer.as_ref().is_none_or(keeps_blanks)
@@ -76,6 +79,54 @@ impl FirstStages {
             shortcut: Shortcut::Between(separators.collect()),
             ..Self::default()
         }
+    }
+
+    /// A place near the end of `text` and not at it where words part whatever surrounds the text;
+    /// nothing where there is none, or none that is known without running all stages.
+    pub(crate) fn certain_cut(&self, text: &str) -> Option<usize> {
+        if !self.added_tokens_stay_in_lines() {
+            return None;
+        }
+        let tokens = self.added_tokens.list().iter();
+        let tokens: Vec<&[u8]> = tokens.map(|token| token.content.as_bytes()).collect();
+        let longest = tokens.iter().map(|token| token.len()).max().unwrap_or(0);
+        // Where a token begins that this place would cut.
+        let token_around = |at: usize| {
+            tokens.iter().find_map(|token| {
+                let start = (at + 1).saturating_sub(token.len());
+                (start..at).find(|&start| text.as_bytes()[start..].starts_with(token))
+            })
+        };
+        // A token that is not whole here could be cut as well.
+        let mut end = boundary_before(text, text.len().saturating_sub(longest));
+        loop {
+            let at = self.last_cut(&text[..end]).filter(|&at| at > longest)?;
+            match token_around(at) {
+                None => return Some(at),
+                Some(start) => end = boundary_before(text, start),
+            }
+        }
+    }
+
+    /// As [`certain_cut`](Self::certain_cut), if there were no added tokens.
+    fn last_cut(&self, text: &str) -> Option<usize> {
+        let bytes = text.as_bytes();
+        let after_last = |is_separator: &dyn Fn(u8) -> bool| {
+            let at = bytes.iter().rposition(|&byte| is_separator(byte));
+            at.map(|at| at + 1)
+        };
+        let at = match &self.shortcut {
+            // What a piece looks at behind its end must be there.
+            Shortcut::Splitter(splitter) => {
+                let at = splitter.part_end(text, 0, text.len().saturating_sub(8));
+                Some(at).filter(|&at| at < text.len())
+            }
+            Shortcut::Blanks => after_last(&is_blank),
+            Shortcut::Between(separators) => after_last(&|byte| separators.contains(&byte)),
+            Shortcut::Characters => Some(text.len()),
+            Shortcut::None => None,
+        };
+        at.filter(|&at| at > 0)
     }
 
     /// What tells these stages from others that make other words.
@@ -177,6 +228,15 @@ impl FirstStages {
             &SpecialPolicy::Allow,
         )
     }
+}
+
+/// The last place up to `at` where a character begins or the text ends.
+pub(super) fn boundary_before(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 /// A pre-tokenizer without the stages that leave every piece as it is.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::json::Node;
 use super::pattern;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::pattern::{Dialect, Regex, SearchPattern};
 use crate::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior};
 
@@ -189,13 +189,7 @@ pub(super) fn write(pre_tokenizer: &PreTokenizer, extended: bool) -> Result<Valu
                 json!({"type": "Matches", "pattern": {"String": text}})
             }
         },
-        PreTokenizer::Matches { .. } => {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                "tokenizer.json has no pre-tokenizer that keeps only the matches of a pattern of \
-                 tiktoken, unless it stands alone before a byte-level model",
-            ));
-        }
+        PreTokenizer::Matches { pattern } => write(&super::ranks::split(pattern.clone())?, false)?,
         PreTokenizer::Sequence(stages) => json!({
             "type": "Sequence",
             "pretokenizers": stages

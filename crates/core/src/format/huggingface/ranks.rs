@@ -64,7 +64,7 @@ fn has_byte_level(stage: &PreTokenizer) -> bool {
 }
 
 /// The split whose pieces are the matches of a pattern of tiktoken.
-fn split(pattern: SearchPattern) -> Result<PreTokenizer> {
+pub(super) fn split(pattern: SearchPattern) -> Result<PreTokenizer> {
     let SearchPattern::Regex(regex) = &pattern else {
         return Ok(PreTokenizer::Split {
             pattern,
@@ -76,8 +76,10 @@ fn split(pattern: SearchPattern) -> Result<PreTokenizer> {
         let (sources, dialect) = named.sources();
         dialect == Dialect::Tiktoken && sources == [regex.source()]
     });
-    let source = known.and_then(|named| named.in_oniguruma()).ok_or_else(|| {
-        Error::new(
+    let source = known
+        .and_then(|named| named.in_oniguruma())
+        .ok_or_else(|| {
+            Error::new(
             ErrorKind::Unsupported,
             format!(
                 "tokenizer.json holds patterns of Oniguruma, and none is known to mean what {:?} \
@@ -85,7 +87,11 @@ fn split(pattern: SearchPattern) -> Result<PreTokenizer> {
                 regex.source()
             ),
         )
-    })?;
+        .hint(
+            "train with a pattern that has a name, or with pre_tokenizers.Split, whose expressions \
+             are Oniguruma's",
+        )
+        })?;
     Ok(PreTokenizer::Split {
         pattern: SearchPattern::Regex(Regex::new(source, Dialect::Oniguruma)?),
         behavior: SplitBehavior::Isolated,

@@ -215,6 +215,14 @@ pub(super) fn train(
             tokens.fit(a, b, limit)
         });
     }
+    let last = Progress {
+        tokens: tokens.len(),
+        goal: tokens.len(),
+        frequency: 0,
+    };
+    if watch(last).is_break() {
+        return Err(interrupted());
+    }
     Ok(tokens)
 }
 

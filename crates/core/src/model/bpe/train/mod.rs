@@ -92,8 +92,8 @@ pub struct BpeTraining {
     pub vocab_size: usize,
     /// A pair less frequent than this is not merged.
     pub min_frequency: u64,
-    /// Two symbols are merged only if they have fewer units (bytes or characters) than this
-    /// together; those of one unit each always.
+    /// A token that is merged has fewer units (bytes or characters) than this; two units always make
+    /// one.
     pub max_token_length: Option<usize>,
     /// What a word is before the first merge. Bytes are always all 256.
     pub alphabet: Alphabet,
@@ -275,9 +275,9 @@ impl BpeTraining {
 pub struct Progress {
     /// How many tokens there are so far.
     pub tokens: usize,
-    /// How many there shall be.
+    /// How many there shall be; in the end, how many there are.
     pub goal: usize,
-    /// How frequent the pair is that is merged next.
+    /// How frequent the pair is that is merged next; 0 in the end.
     pub frequency: u64,
 }
 
@@ -471,6 +471,14 @@ fn train<'t>(
         let id = tokens.merge(left, right, prefix);
         merges.push(((left, right), id));
         corpus.merge(best, id, &tokens);
+    }
+    let last = Progress {
+        tokens: tokens.len(),
+        goal: tokens.len(),
+        frequency: 0,
+    };
+    if watch(last).is_break() {
+        return Err(interrupted());
     }
     Ok(Trained {
         training,

@@ -163,7 +163,7 @@ pub struct Progress {
     pub phase: Phase,
     /// How many steps of this phase are done.
     pub done: usize,
-    /// How many there will be.
+    /// About how many there will be; as many as are done when the phase ends.
     pub total: usize,
 }
 
@@ -232,13 +232,13 @@ pub fn train_unigram(
         true => training.pieces - required,
         false => 0,
     };
-    let mut done = 0;
+    let (mut done, mut rest) = (0, 0);
     loop {
         for _ in 0..training.num_sub_iterations {
             let expected = expectation::expected_counts(&matches);
             expectation::maximize(&mut matches, &expected, least);
             done += 1;
-            let rest = rounds_left(matches.len(), goal, training);
+            rest = rounds_left(matches.len(), goal, training);
             tell(Phase::Fitting, done, done + rest)?;
         }
         if matches.len() <= goal {
@@ -250,6 +250,9 @@ pub fn train_unigram(
         if matches.len() == before {
             break;
         }
+    }
+    if rest > 0 {
+        tell(Phase::Fitting, done, done)?;
     }
     Ok(finish(&matches, &alphabet, training))
 }

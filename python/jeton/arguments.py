@@ -1,0 +1,114 @@
+"""Arguments of trainers and of counting, checked before any work: names, whole numbers, paths.
+
+Look here for "did you mean" of a keyword, and for what is said of a number or a path.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Iterable, Set
+from typing import Any, TypeVar, cast
+
+from jeton import _core
+from jeton.components._base import check_text
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = [
+    "checked_characters",
+    "checked_errors",
+    "checked_int",
+    "checked_path",
+    "checked_texts",
+    "names_checked",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_MOST_INT = 2**63 - 1
+
+
+def names_checked(function: F) -> F:
+    """Refuses keywords that a function does not have, with the one that may be meant."""
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    known = [parameter.name for parameter in parameters]
+    owner = function.__qualname__.removesuffix(".__init__")
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for name in kwargs:
+            if name not in known:
+                close = _core.did_you_mean(name, known)
+                hint = f"did you mean {close!r}?" if close else f"it has {', '.join(known)}"
+                raise ArgumentTypeError(f"{owner} has no parameter {name!r} ({hint})")
+        return function(*args, **kwargs)
+
+    return cast(F, checked)
+
+
+def checked_int(name: str, value: object, least: int) -> int:
+    """A whole number from `least` to 2⁶³ - 1, and no bool."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
+    number: int = value.__index__()
+    if number < least:
+        raise ArgumentError(f"{name} must be at least {least}, not {_shown(number)}")
+    if number > _MOST_INT:
+        raise ArgumentError(f"{name} must be less than 2**63, not {_shown(number)}")
+    return number
+
+
+def _shown(number: int) -> str:
+    return str(number) if number.bit_length() < 130 else "one of so many digits"
+
+
+def checked_texts(name: str, texts: Iterable[str]) -> tuple[str, ...]:
+    """Texts of valid Unicode in an order: no set, and not one text."""
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        raise ArgumentTypeError(f"{name} must be an iterable of str, not {type(texts).__name__}")
+    if isinstance(texts, Set):
+        raise ArgumentTypeError(f"{name} is a set, which has no order for ids; give a list")
+    return tuple(check_text(f"each of {name}", text) for text in texts)
+
+
+def checked_characters(name: str, characters: Iterable[str]) -> list[str]:
+    """Single characters: a text of them, or an iterable."""
+    if isinstance(characters, bytes) or not isinstance(characters, Iterable):
+        raise ArgumentTypeError(
+            f"{name} must be a str or an iterable of characters, not {type(characters).__name__}"
+        )
+    listed = [check_text(f"each of {name}", character) for character in characters]
+    for character in listed:
+        if len(character) != 1:
+            raise ArgumentError(f"each of {name} must be a single character, not {character!r}")
+    return listed
+
+
+def checked_path(name: str, path: object) -> str:
+    """A path that the file system can have."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentTypeError(f"{name} must be a path, not {type(path).__name__}")
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise ArgumentTypeError(f"{name} must be a path of str, not of {type(text).__name__}")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise ArgumentError(f"{name} cannot be {text!r}: a surrogate stands alone") from None
+    if "\0" in text:
+        raise ArgumentError(f"{name} cannot be {text!r}: no path holds U+0000")
+    return text
+
+
+def checked_errors(errors: object) -> None:
+    """What becomes of bytes that are not UTF-8: one of three words."""
+    words = ["strict", "replace", "ignore"]
+    if not isinstance(errors, str):
+        raise ArgumentTypeError(
+            f"errors must be 'strict', 'replace' or 'ignore', not {type(errors).__name__}"
+        )
+    if errors not in words:
+        close = _core.did_you_mean(errors, words)
+        hint = f"did you mean {close!r}?" if close else "it is strict, replace or ignore"
+        raise ArgumentError(f"errors cannot be {errors!r} ({hint})")
