@@ -20,6 +20,7 @@ import jeton
 from jeton import samples
 from jeton.cli import COMMANDS, main
 from jeton.cli.verify import Check
+from jeton.components import normalizers
 
 END = "<|endoftext|>"
 
@@ -471,8 +472,8 @@ class TestTrain:
         (here / "corpus.txt").write_text("hello hello help\n" * 9 + "once\n", encoding="utf-8")
         options = ["--max-word-length=3", "--min-word-count=2", "--memory=64MB"]
         done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", *options)
-        assert "max_word_length=3 characters were cut, 28 times" in done.stderr
-        assert "min_word_count=2" in done.stderr
+        assert "--max-word-length 3 characters were cut, 28 times" in done.stderr
+        assert "--min-word-count 2 times" in done.stderr
         result = run("train", "corpus.txt", "-o", "z.json", "--memory=64QB", code=1)
         assert "no unit 'QB'" in error_of(result)
         assert not (here / "z.json").exists()
@@ -509,10 +510,74 @@ class TestTrain:
             (["--set", "byte_fallback"], 2, "NAME=VALUE"),
             (["--set", "byte_fallback=3"], 1, "byte_fallback must be a bool"),
             (["--set", "shrinking_factor=NaN"], 1, "shrinking_factor cannot be NaN"),
-            (["--pattern=gpt2"], 2, "no --pattern"),
+            (["--pattern=gpt2"], 2, "--pattern is for --kind bpe"),
+            (["--set", "vocab_size=9"], 2, "an option of its own, --vocab-size"),
+            (["--vocab-size=14"], 2, "--kind unigram takes one --vocab-size"),
         ):
             result = run("train", "a.txt", "-o", "c.model", *options, *wrong, code=code)
             assert told in result.stderr and not (here / "c.model").exists()
+
+    def test_characters(self, run: Run, here: Path) -> None:
+        (here / "a.txt").write_text("hello help", encoding="utf-8")
+        run("train", "a.txt", "-o", "a.json", "--kind=char", "--save-counts=x.counts")
+        expected = jeton.CharTrainer().train("hello help")
+        assert jeton.load(here / "a.json").encode("hole") == expected.encode("hole")
+        options = ["--kind=char", "--set", "unk_token=<u>", "--special-token=<s>"]
+        run("train", "x.counts", "-o", "b.json", *options)
+        assert jeton.load(here / "b.json").encode("x") == [0]
+        result = run("train", "a.txt", "-o", "c.model", "--kind=char", code=1)
+        assert "--kind char is saved as tokenizer.json" in error_of(result)
+        result = run("train", "a.txt", "-o", "c.json", "--kind=char", "--vocab-size=9", code=2)
+        assert "--vocab-size is for --kind bpe and wordpiece and unigram" in result.stderr
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            (["--set", "tie_breaks=first"], "no such parameter (did you mean 'tie_break'?)"),
+            (["--set", "tie_break=frist"], 'tie_break cannot be "frist" (did you mean "first"?)'),
+            (["--set", "limit_alphabet=9"], "set --alphabet characters"),
+            (["--memory=4G"], "there is no unit 'G' (did you mean 'GB'?)"),
+            (["--memory=1MB"], "--memory cannot be '1MB': "),
+            (["--memory=33MB", "--vocab-size=30000"], "--memory 33MB is not enough"),
+            (["--pattern=gtp4"], "--pattern: no pattern is called"),
+            (["--pattern=(", "--vocab-size=258"], "--pattern: "),
+            (["--vocab-size=9"], "--vocab-size 9 does not hold"),
+            (["--temp-dir=no"], "--temp-dir 'no' is no folder"),
+            (["--field=body"], "name one by --field)"),
+            (["--start-from=gtp2"], "did you mean"),
+            (["--set", "normalizer={}"], "normalizer"),
+        ],
+    )
+    def test_errors_speak_of_options(
+        self, run: Run, here: Path, options: list[str], told: str
+    ) -> None:
+        (here / "a.jsonl").write_text('{"text": "hello"}\n', encoding="utf-8")
+        result = CliRunner().invoke(main, ["train", "a.jsonl", "-o", "x.json", *options])
+        assert result.exit_code in (1, 2)
+        assert told in result.stderr
+
+    def test_any_parameter_of_bpe(self, run: Run, here: Path) -> None:
+        (here / "a.txt").write_text("Hello hello help\n" * 9, encoding="utf-8")
+        options = ["--set", "tie_break=first", "--set", 'normalizer={"type": "Lowercase"}']
+        run("train", "a.txt", "-o", "x.json", "--vocab-size=258", *options)
+        expected = jeton.BPETrainer(258, tie_break="first", normalizer=normalizers.Lowercase())
+        assert jeton.load(here / "x.json") == expected.train(here / "a.txt")
+        done = run("train", "a.txt", "-o", "y.json", "--vocab-size=999")
+        assert "warning: --vocab-size 999 was not reached" in done.stderr
+
+    def test_counts_of_another_making(self, run: Run, here: Path) -> None:
+        (here / "a.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
+        run("train", "a.txt", "-o", "x.json", "--vocab-size=258", "--save-counts=x.counts")
+        size = "--vocab-size=258"
+        for options, told in (
+            (["--pattern=gpt2"], "--pattern: the words were counted with"),
+            (["--special-token=<s>"], "--special-token: the words were counted with none"),
+            (["--kind=wordpiece"], "normalizer: "),
+        ):
+            result = run("train", "x.counts", "-o", "y.json", size, *options, code=1)
+            assert error_of(result).startswith(f"x.counts: {told}")
+        result = run("train", "x.counts", "a.txt", "-o", "y.json", size, code=1)
+        assert "name the file alone, to train from it" in error_of(result)
 
     @pytest.mark.parametrize(
         ("options", "told"),

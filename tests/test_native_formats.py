@@ -68,6 +68,9 @@ def trained(**options: object) -> Callable[[], jeton.Tokenizer]:
 MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
     **KINDS,
     "trained: GPT-2's pattern": trained(vocab_size=280, pattern="gpt2"),
+    "trained: characters' BPE": trained(
+        vocab_size=40, alphabet="characters", special_tokens=["<unk>"], unk_token="<unk>"
+    ),
     "trained: WordPiece": lambda: jeton.WordPieceTrainer(vocab_size=60).train(LINES),
     "trained: closed characters": lambda: jeton.CharTrainer().train("the weather"),
     "trained: SentencePiece's BPE": trained(vocab_size=330, alphabet="sentencepiece"),
@@ -92,6 +95,7 @@ HOLDS = {
     "Unigram": ["tokenizer.json"],
     "characters": ["~tokenizer.json"],
     "trained: GPT-2's pattern": ["tokenizer.json", "~x.tiktoken", "~vocab.json", "~x.model"],
+    "trained: characters' BPE": ["tokenizer.json"],
     "trained: WordPiece": ["tokenizer.json", "vocab.txt"],
     "trained: closed characters": ["~tokenizer.json"],
     "trained: SentencePiece's BPE": ["tokenizer.json", "~x.model"],
@@ -138,6 +142,24 @@ def test_every_kind_in_every_format(kind: str, name: str, tmp_path: Path) -> Non
             assert again.decode(ids) == tok.decode(ids)
     again.save(path)
     assert jeton.load(path, **given) == again  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "gpt4", "gpt4o", "llama3", "qwen2", "deepseek"])
+def test_tokenizers_agrees_on_trained_characters(pattern: str) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    tok = jeton.BPETrainer(60, alphabet="characters", pattern=pattern).train(LINES)
+    theirs = tokenizers.Tokenizer.from_str(tok.to_json())
+    for text in [*TEXTS, *LINES, "THE  the\r\n there's 12345 '東京"]:
+        assert tok.encode(text) == theirs.encode(text).ids, text
+        assert tok.decode(tok.encode(text)) == theirs.decode(theirs.encode(text).ids)
+
+
+def test_an_expression_of_ones_own_is_named(tmp_path: Path) -> None:
+    tok = jeton.BPETrainer(60, alphabet="characters", pattern=r"\w+").train(LINES)
+    with pytest.raises(
+        UnsupportedError, match=r"pattern that has a name, or .*pre_tokenizers.Split"
+    ):
+        tok.save(tmp_path / "tokenizer.json")
 
 
 def test_the_table_in_the_documentation() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,16 +74,18 @@ def test_training_within_memory(tmp_path: Path) -> None:
     with pytest.raises(
         TrainingError, match=r"distinct words need .* min_word_count=\d+ to"
     ) as told:
-        jeton.BPETrainer(600, pattern="gpt2").train(lines, memory="300 kB", temp_dir=tmp_path)
+        jeton.BPETrainer(600, pattern="gpt2").train(lines, memory="2 MB", temp_dir=tmp_path)
     assert not list(tmp_path.iterdir())
     least = int(str(told.value).split("min_word_count=")[1].split()[0])
     counts = jeton.WordCounts.count(lines, pattern="gpt2")
     with pytest.raises(TrainingError, match="distinct words need"):
-        jeton.BPETrainer(600, pattern="gpt2").train(counts, memory="300 kB")
+        jeton.BPETrainer(600, pattern="gpt2").train(counts, memory="2 MB")
     with pytest.warns(TrainingWarning, match="left out"):
         trainer = jeton.BPETrainer(600, pattern="gpt2", min_word_count=least)
-        kept = trainer.train(lines, memory="300 kB")
+        kept = trainer.train(lines, memory="2 MB")
     assert kept == trainer.train(counts.at_least(least))
+    with pytest.raises(TrainingError, match=r"memory='30MB' is not enough: .* alone needs 39 MB"):
+        jeton.BPETrainer(30_000, pattern="gpt2").train(lines, memory="30MB")
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -95,10 +99,10 @@ def test_an_interrupt_leaves_no_files(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        jeton.BPETrainer(600).train(path, memory="200kB", temp_dir=folder, watch=interrupt)
+        jeton.BPETrainer(600).train(path, memory="2MB", temp_dir=folder, watch=interrupt)
     assert not list(folder.iterdir())
     with pytest.raises(jeton.errors.FileError, match="nowhere"):
-        jeton.BPETrainer(600).train(path, memory="200kB", temp_dir=tmp_path / "nowhere")
+        jeton.BPETrainer(600).train(path, memory="2MB", temp_dir=tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize(
@@ -108,8 +112,8 @@ def test_an_interrupt_leaves_no_files(tmp_path: Path) -> None:
         ("lots", ArgumentError, 'write it as "4GB"'),
         (0, ArgumentError, "memory cannot be 0"),
         (-1, ArgumentError, "memory cannot be -1"),
-        ("1MB", ArgumentError, "memory cannot be '1MB': .* take 16 MB, the smallest budget"),
-        (15_999_999, ArgumentError, "the smallest budget"),
+        ("1MB", ArgumentError, "memory cannot be '1MB': .* take 32 MB, the smallest budget"),
+        (31_999_999, ArgumentError, "the smallest budget"),
         ("4G", ArgumentError, "there is no unit 'G' .did you mean 'GB'"),
         ("4k", ArgumentError, "did you mean 'kB'"),
         (10**30, ArgumentError, "memory cannot be 10{30} "),
@@ -123,6 +127,59 @@ def test_an_interrupt_leaves_no_files(tmp_path: Path) -> None:
 def test_memory_that_makes_no_sense(memory: int | str, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
         jeton.BPETrainer(300).train(["a"], memory=memory)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from /proc")
+@pytest.mark.parametrize("form", ["lines", "files", "one line", "JSON lines", "normalized"])
+def test_the_budget_holds(form: str, tmp_path: Path) -> None:
+    text = "".join(mixed(4, 600_000)).encode()
+    if form == "files":
+        for number in range(16):
+            (tmp_path / f"{number}.txt").write_bytes(text)
+    elif form == "JSON lines":
+        rows = (f'{{"text": "{line}"}}\n' for line in text.decode().splitlines())
+        (tmp_path / "x.jsonl").write_bytes("".join(rows).encode() * 16)
+    else:
+        whole = text.replace(b"\n", b" ") if form == "one line" else text
+        (tmp_path / "x.txt").write_bytes(whole * 16)
+    normalizer = "jeton.components.normalizers.Lowercase()" if form == "normalized" else "None"
+    program = f"""
+import re, jeton
+
+def peak():
+    return int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1]) * 1024
+
+jeton.WordCounts.count(["begin"], pattern="gpt2")
+before = peak()
+counts = jeton.WordCounts.count(
+    {str(tmp_path)!r}, pattern="gpt2", normalizer={normalizer}, memory="32MB", min_word_count=33
+)
+print(len(counts), peak() - before)
+"""
+    options = ["-W", "ignore", "-c", program]
+    done = subprocess.run([sys.executable, *options], capture_output=True, text=True, check=True)
+    words, taken = map(int, done.stdout.split())
+    assert words > 1_000
+    assert taken < 32_000_000
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_texts_that_cannot_be_cut_must_fit(tmp_path: Path) -> None:
+    text = "word " * 40_000
+    path = tmp_path / "x.txt"
+    path.write_text(text, encoding="utf-8")
+    options = {"pattern": "gpt2", "normalizer": normalizers.Lowercase()}
+    for data in (path, [text]):
+        with pytest.raises(TrainingError, match=r"a text of 200 kB .*\(allow 26 MB, or") as told:
+            jeton.WordCounts.count(data, memory="20 MB", **options)  # type: ignore[arg-type]
+        least = str(told.value).split("allow ")[1].split(",")[0]
+        counts = jeton.WordCounts.count(data, memory=least, **options)  # type: ignore[arg-type]
+        assert counts.items()[:2] == [("word", 1), (" word", 39_999)]
+    path.with_suffix(".jsonl").write_text('{"text": "' + text + '"}')
+    with pytest.raises(TrainingError, match=r"x\.jsonl: line 1: the line has more than 66 kB"):
+        jeton.WordCounts.count(path.with_suffix(".jsonl"), pattern="gpt2", memory="1 MB")
+    counts = jeton.WordCounts.count(path, pattern="gpt2", memory="1 MB")
+    assert counts.items()[:2] == [("word", 1), (" word", 39_999)]
 
 
 def test_long_words_are_cut_between_characters() -> None:

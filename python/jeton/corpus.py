@@ -174,7 +174,8 @@ def _paths_or_texts(
 ) -> tuple[list[Path], Iterator[str]]:
     """The files of a corpus, or else its texts; the first item of an iterable says which."""
     if isinstance(data, (str, os.PathLike)):
-        return _files([checked_path("data", data)]), iter(())
+        path = checked_path("data", data)
+        return _files([path], is_str=isinstance(data, str)), iter(())
     if isinstance(data, (list, tuple)) and data and all(map(_names_a_file, data)):
         raise ArgumentError(
             f"data is a list of texts, each of which is the path of a file, as {data[0]!r}: wrap "
@@ -244,9 +245,9 @@ def _batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
         yield batch
 
 
-def _files(paths: list[str]) -> list[Path]:
+def _files(paths: list[str], *, is_str: bool = False) -> list[Path]:
     """The files that paths or patterns of paths name, each once; warns of those named again."""
-    named = [name for path in paths for name in _expanded(os.path.expanduser(path))]
+    named = [name for path in paths for name in _expanded(os.path.expanduser(path), is_str)]
     files, repeated = _core.find_files(named)
     if repeated:
         warn(
@@ -256,16 +257,15 @@ def _files(paths: list[str]) -> list[Path]:
     return [Path(file) for file in files]
 
 
-def _expanded(path: str) -> list[str]:
+def _expanded(path: str, is_str: bool) -> list[str]:
     """What a path or a pattern of paths names, in the order of the names."""
     if os.path.lexists(path) or path == "-":
         return [path]
     found = [name for name in glob.glob(path, recursive=True) if os.path.isfile(name)]
     if not found:
         shown = path if len(path) <= 80 else path[:80] + "…"
-        raise MissingFileError(
-            f"{shown!r}: there is no such file; to train on a text itself, pass it in a list"
-        )
+        hint = "; to train on a text itself, pass it in a list" if is_str else ""
+        raise MissingFileError(f"{shown!r}: there is no such file{hint}")
     return [os.fspath(name) for name in sorted(map(Path, found))]
 
 

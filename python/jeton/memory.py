@@ -10,7 +10,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["LEAST", "memory_bytes"]
 
-LEAST = 16_000_000
+LEAST = 32_000_000
 """The smallest budget: what reading, sorting and merging take however little text there is."""
 
 _UNITS = {

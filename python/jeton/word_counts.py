@@ -22,14 +22,22 @@ from jeton.arguments import (
 from jeton.components import _base, normalizers, pre_tokenizers
 from jeton.components._base import check_text
 from jeton.corpus import Progress, check_watch, count, warn
-from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnknownTokenError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    TrainingError,
+    UnknownTokenError,
+)
 from jeton.memory import memory_bytes
 
 __all__ = [
     "COUNTS_NEED",
     "MAX_WORD_LENGTH",
+    "TOKEN_NEEDS",
     "Corpus",
     "Cutting",
+    "Needs",
     "WordCounts",
     "check_limits",
     "count_words",
@@ -44,8 +52,14 @@ MAX_WORD_LENGTH = 10_000
 
 _MAGIC = b"jeton word counts "
 
-COUNTS_NEED = (48, 2)
-"""Bytes of memory that a word needs, and each byte of it, while words are put in order."""
+Needs: TypeAlias = tuple[int, int, int]
+"""Bytes of memory that are needed in any case, for a distinct word, and for each byte of it."""
+
+COUNTS_NEED: Needs = (0, 48, 2)
+"""What putting words in order needs."""
+
+TOKEN_NEEDS = 1_300
+"""Bytes of memory that a token of a vocabulary needs while its tokenizer is made."""
 
 
 class WordCounts:
@@ -311,13 +325,13 @@ def count_words(
     min_word_count: int,
     memory: int | str | None,
     temp_dir: str | os.PathLike[str] | None,
-    needs: tuple[int, int],
+    needs: Needs,
     watch: Callable[[Progress], None] | None,
 ) -> _core.WordCounts:
     """The words that `cutting` makes of a corpus; warns of those that were cut or left out."""
     check_limits(max_word_length, min_word_count)
     check_watch(watch)
-    allowed = memory_bytes(memory)
+    allowed = _allowed(memory, needs)
     folder = tempfile.gettempdir() if temp_dir is None else checked_path("temp_dir", temp_dir)
     if not os.path.isdir(folder):
         raise FileError(f"temp_dir {folder!r} is no folder; create it first")
@@ -347,7 +361,7 @@ def counted_words(
     min_word_count: int,
     memory: int | str | None,
     temp_dir: str | os.PathLike[str] | None,
-    needs: tuple[int, int],
+    needs: Needs,
     watch: Callable[[Progress], None] | None,
 ) -> _core.WordCounts:
     """As `count_words`, of words that have been counted.
@@ -366,10 +380,22 @@ def counted_words(
         if is_given:
             raise ArgumentError(f"{name} is for counting, and data holds counts; leave it out")
     counts.core.check_counted_by(cutting, max_word_length)
+    allowed = _allowed(memory, needs)
     kept = _without_rare(counts.core, min_word_count)
-    if (allowed := memory_bytes(memory)) is not None:
+    if allowed is not None:
         kept.check_memory(allowed, needs)
     return kept
+
+
+def _allowed(memory: int | str | None, needs: Needs) -> int | None:
+    """A budget, which must be more than what is needed in any case."""
+    allowed = memory_bytes(memory)
+    if allowed is not None and allowed <= needs[0]:
+        raise TrainingError(
+            f"memory={memory!r} is not enough: a vocabulary of this size alone needs "
+            f"{needs[0] / 1e6:,.0f} MB"
+        )
+    return allowed
 
 
 def _without_rare(counts: _core.WordCounts, min_word_count: int) -> _core.WordCounts:

@@ -28,9 +28,17 @@ pub struct WordCounter {
     core: Mutex<Option<word_counts::WordCounter>>,
 }
 
+/// How much memory is needed: in any case, for each word, and for each byte of one.
+type Needs = (u64, u64, u64);
+
 /// A budget of so many bytes, the folder for what does not fit, and what words need.
-fn budget(bytes: u64, folder: PathBuf, (per_word, per_byte): (u64, u64)) -> MemoryBudget {
-    let needs = WordMemory { per_word, per_byte };
+fn budget(bytes: u64, folder: PathBuf, needs: Needs) -> MemoryBudget {
+    let (fixed, per_word, per_byte) = needs;
+    let needs = WordMemory {
+        fixed,
+        per_word,
+        per_byte,
+    };
     MemoryBudget {
         bytes,
         folder,
@@ -40,8 +48,7 @@ fn budget(bytes: u64, folder: PathBuf, (per_word, per_byte): (u64, u64)) -> Memo
 
 #[pymethods]
 impl WordCounter {
-    /// A counter of the words that `cutting` makes; `needs` says how much memory words need: for
-    /// each, and for each byte of one.
+    /// A counter of the words that `cutting` makes.
     #[new]
     fn new(
         py: Python<'_>,
@@ -50,7 +57,7 @@ impl WordCounter {
         min_word_count: u64,
         memory: Option<u64>,
         temp_dir: PathBuf,
-        needs: (u64, u64),
+        needs: Needs,
     ) -> PyResult<Self> {
         guard(py, || {
             let options = CountingOptions {
@@ -349,7 +356,7 @@ impl WordCounts {
     }
 
     /// Refuses words that need more memory than there is.
-    fn check_memory(&self, py: Python<'_>, memory: u64, needs: (u64, u64)) -> PyResult<()> {
+    fn check_memory(&self, py: Python<'_>, memory: u64, needs: Needs) -> PyResult<()> {
         guard(py, || {
             let budget = budget(memory, PathBuf::new(), needs);
             Ok(py.detach(|| self.core.check_memory(&budget))?)

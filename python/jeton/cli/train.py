@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import inspect
-import json
-import os
-import tempfile
-import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
 import jeton
-from jeton import _core
-from jeton.cli.command import Command, echo_note, is_quiet
-from jeton.cli.terminal import Progress, human_bytes
-from jeton.corpus import Progress as Step
-from jeton.errors import FileError, JetonError, UnsupportedError
+from jeton.cli.command import Command, echo_note
+from jeton.cli.train_options import TRAINERS, check_kind, in_options, settings
+from jeton.cli.train_progress import watcher
+from jeton.cli.train_targets import (
+    RANKS_AS_MODEL,
+    check_ending,
+    check_writable,
+    companion,
+    is_of_bytes,
+    save,
+)
+from jeton.errors import ArgumentError, FileError, JetonError, TrainingWarning
 from jeton.memory import memory_bytes
 from jeton.word_counts import is_counts
 
@@ -27,9 +31,10 @@ __all__ = ["train"]
 HELP = """Train a tokenizer on files of text.
 
 FILES are files or folders; each line is a text of its own. They may be compressed by gzip or
-Zstandard; .jsonl and .ndjson hold JSON lines, .parquet a table; - is the standard input. TARGET's
-extension says which format is written: .json is a tokenizer.json, .tiktoken is ranks, .model is
-SentencePiece's. Instead of FILES, one file of counts that --save-counts wrote will do.
+Zstandard; .jsonl and .ndjson hold JSON lines, .parquet a table; - is the standard input. A file
+that is there twice is read once, and of a folder those whose names begin with a dot are left out.
+TARGET's extension says which format is written: .json is a tokenizer.json, .tiktoken is ranks,
+.model is SentencePiece's. Instead of FILES, one file of counts that --save-counts wrote will do.
 
 \b
 Examples:
@@ -39,6 +44,8 @@ Examples:
   jeton train corpus/ --alphabet sentencepiece -o tokenizer.model
   jeton train corpus/ --kind unigram -o tokenizer.model --vocab-size 32000
   jeton train corpus/ --kind unigram -o tokenizer.json --set byte_fallback=true
+  jeton train corpus/ --kind char -o characters.json
+  jeton train corpus/ -o longer.json --start-from gpt2 --vocab-size 60000
   jeton train corpus/ -o tok.json --memory 4GB --save-counts corpus.counts
   jeton train corpus.counts -o small.json --vocab-size 8000
   jeton train corpus/ -o tok.json --vocab-size 16000 --vocab-size 32000   # tok-16000.json, …
@@ -50,7 +57,7 @@ Examples:
 @click.option("-o", "--output", "target", required=True, type=click.Path(path_type=Path))
 @click.option(
     "--kind",
-    type=click.Choice(["bpe", "wordpiece", "unigram"]),
+    type=click.Choice(list(TRAINERS)),
     default="bpe",
     show_default=True,
     help="The algorithm.",
@@ -73,8 +80,8 @@ Examples:
 )
 @click.option(
     "--start-from",
-    type=click.Path(path_type=Path),
-    help="A tokenizer whose merges come first, and whose ids stay.",
+    metavar="TOKENIZER",
+    help="A tokenizer whose merges come first, and whose ids stay: a known name or a file.",
 )
 @click.option(
     "--rule",
@@ -83,10 +90,10 @@ Examples:
 )
 @click.option(
     "--set",
-    "settings",
+    "given",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A parameter of UnigramTrainer, its value as JSON or text; repeatable.",
+    help="Any other parameter of the trainer, its value as JSON or text; repeatable.",
 )
 @click.option("--min-frequency", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--max-word-length", type=click.IntRange(min=1), help="Longer words are cut.")
@@ -112,17 +119,26 @@ Examples:
 @click.option(
     "--force", is_flag=True, help="Replace TARGET, and the file of counts, if they exist."
 )
-def train(
+def train(files: tuple[Path, ...], target: Path, **options: Any) -> None:
+    try:
+        with _warnings_told():
+            _train(files, target, **options)
+    except JetonError as error:
+        raise type(error)(in_options(str(error))) from None
+
+
+def _train(
     files: tuple[Path, ...],
     target: Path,
+    *,
     kind: str,
     sizes: tuple[int, ...],
     pattern: str | None,
     specials: tuple[str, ...],
     alphabet: str | None,
-    start_from: Path | None,
+    start_from: str | None,
     rule: str | None,
-    settings: tuple[str, ...],
+    given: tuple[str, ...],
     min_frequency: int,
     max_word_length: int | None,
     min_word_count: int,
@@ -135,70 +151,53 @@ def train(
     force: bool,
 ) -> None:
     sizes = tuple(sorted(set(sizes)))
+    check_kind(kind, sizes)
     targets = {
         size: target if len(sizes) == 1 else target.with_stem(f"{target.stem}-{size}")
         for size in sizes
     }
-    if len(sizes) > 1 and _companion(target) is not None:
+    if len(sizes) > 1 and companion(target) is not None:
         raise click.UsageError(f"{target}: a pair of files is written for one --vocab-size only")
+    inputs = files if start_from is None else (*files, Path(start_from))
     for path in targets.values():
-        _check_ending(path, kind, alphabet, start_from is not None)
-        for written in filter(None, (path, _companion(path))):
-            _check_writable(written, files, force)
+        check_ending(path, kind, alphabet, start_from is not None)
+        for written in filter(None, (path, companion(path))):
+            check_writable(written, inputs, force)
     if save_counts is not None:
-        kept = files if start_from is None else (*files, start_from)
-        _check_writable(save_counts, kept, force)
+        check_writable(save_counts, inputs, force)
         if save_counts.resolve() in {path.resolve() for path in targets.values()}:
             raise FileError(f"{save_counts}: the tokenizer goes there (name another for counts)")
     from_counts = len(files) == 1 and is_counts(files[0])
     if from_counts:
         _refuse_options_of_counting(files[0])
     memory_bytes(memory)
-    limits: dict[str, Any] = {"min_frequency": min_frequency, "min_word_count": min_word_count}
-    if max_word_length is not None:
-        limits["max_word_length"] = max_word_length
-    if settings and kind != "unigram":
-        raise click.UsageError("--set is for --kind unigram")
-    if kind == "unigram":
-        if len(sizes) > 1 or (pattern, alphabet, start_from, rule) != (None, None, None, None):
-            raise click.UsageError(
-                "unigram takes one --vocab-size, and no --pattern, --alphabet, --start-from or "
-                "--rule"
-            )
-        if min_frequency or max_word_length is not None:
-            raise click.UsageError("unigram takes no --min-frequency or --max-word-length")
-        trainer: Any = jeton.UnigramTrainer(
-            sizes[0],
-            special_tokens=specials,
-            min_word_count=min_word_count,
-            **{"style": "huggingface" if target.suffix == ".json" else "sentencepiece"}
-            | _settings(settings),
-        )
-    elif kind == "wordpiece":
-        if len(sizes) > 1 or (pattern, alphabet, start_from) != (None, None, None):
-            raise click.UsageError(
-                "wordpiece takes one --vocab-size, and no --pattern, --alphabet or --start-from"
-            )
-        options: dict[str, Any] = {"special_tokens": specials} if specials else {}
-        options["rule"] = rule or "released"
-        trainer = jeton.WordPieceTrainer(sizes[0], **options, **limits)
-    else:
-        if rule is not None:
-            raise click.UsageError("--rule is for --kind wordpiece")
+    parameters: dict[str, Any] = {}
+    if specials:
+        parameters["special_tokens"] = specials
+    if kind != "char":
+        parameters["vocab_size"] = sizes if kind == "bpe" else sizes[0]
+        parameters["min_word_count"] = min_word_count
+    if kind in ("bpe", "wordpiece"):
+        parameters["min_frequency"] = min_frequency
+        if max_word_length is not None:
+            parameters["max_word_length"] = max_word_length
+    if kind == "bpe":
         start = None if start_from is None else jeton.load(start_from)
-        if start is not None and target.name.lower().endswith(".model") and _is_of_bytes(start):
-            raise FileError(_RANKS_AS_MODEL.format(target))
-        trainer = jeton.BPETrainer(
-            sizes,
-            pattern=pattern,
-            special_tokens=specials or None,
-            alphabet=alphabet,  # type: ignore[arg-type]
-            start_from=start,
-            **limits,
-        )
-    watch = _watch(as_json)
+        if start is not None and target.name.lower().endswith(".model") and is_of_bytes(start):
+            raise FileError(RANKS_AS_MODEL.format(target))
+        parameters |= {"pattern": pattern, "alphabet": alphabet, "start_from": start}
+    elif kind == "wordpiece":
+        parameters["rule"] = rule or "released"
+    elif kind == "unigram":
+        parameters["style"] = "huggingface" if target.suffix == ".json" else "sentencepiece"
+    trainer = TRAINERS[kind](**(parameters | settings(kind, given)))
+    watch = watcher(as_json)
     if from_counts:
         counts = jeton.WordCounts.load(files[0])
+        try:
+            trainer.count(counts)
+        except ArgumentError as error:
+            raise ArgumentError(f"{files[0]}: {in_options(str(error))}") from None
         save_counts = files[0]
     else:
         counts = trainer.count(
@@ -212,10 +211,10 @@ def train(
         if save_counts is not None:
             counts.save(save_counts)
     try:
-        if kind != "bpe":
-            trained = {sizes[0]: trainer.train(counts, memory=memory, watch=watch)}
-        else:
+        if kind == "bpe":
             trained = trainer.train_all(counts, memory=memory, watch=watch)
+        else:
+            trained = {sizes[0]: trainer.train(counts, memory=memory, watch=watch)}
     except KeyboardInterrupt:
         echo_note(
             "the counts are lost; --save-counts would have kept them"
@@ -224,70 +223,8 @@ def train(
         )
         raise
     for size, tok in trained.items():
-        path = targets[size]
-        _save(tok, path)
-        click.echo(f"{path}")
-        if tok.vocab_size < size:
-            echo_note(f"{path}: {tok.vocab_size:,} tokens; the corpus has no more pairs to merge")
-
-
-_RANKS_AS_MODEL = (
-    "{}: SentencePiece does not read a BPE of bytes (--alphabet sentencepiece makes a model that "
-    "it reads; a name that ends in .tiktoken holds ranks)"
-)
-
-
-def _check_ending(path: Path, kind: str, alphabet: str | None, continued: bool) -> None:
-    """Refuses a name whose format cannot hold what is to be trained."""
-    name = path.name.lower()
-    if name.endswith(".json") or not path.suffix:
-        return
-    if name.endswith("vocab.txt"):
-        if kind != "wordpiece":
-            raise FileError(f"{path}: vocab.txt is for --kind wordpiece (.json holds any kind)")
-    elif name.endswith((".model", ".tiktoken")):
-        ending = path.suffix.lower()
-        if kind == "wordpiece":
-            raise FileError(f"{path}: {ending} holds no WordPiece (name it vocab.txt or .json)")
-        if ending == ".tiktoken" and kind != "bpe":
-            raise FileError(f"{path}: .tiktoken holds no Unigram (name it .model or .json)")
-        is_bytes = kind == "bpe" and not continued and alphabet in (None, "bytes")
-        if ending == ".model" and is_bytes:
-            raise FileError(_RANKS_AS_MODEL.format(path))
-        if ending == ".tiktoken" and alphabet not in (None, "bytes"):
-            raise FileError(f"{path}: .tiktoken is for --alphabet bytes (name it .json)")
-    else:
-        raise FileError(
-            f"{path}: the name says no format (end it in .json, vocab.json, .tiktoken, .model or "
-            "vocab.txt)"
-        )
-
-
-def _companion(path: Path) -> Path | None:
-    """The file of merges that is written beside a vocabulary of GPT-2's format."""
-    name = path.name
-    for vocabulary, merges in (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe")):
-        if name.lower().endswith(vocabulary):
-            return path.with_name(name[: -len(vocabulary)] + merges)
-    return None
-
-
-def _check_writable(path: Path, inputs: tuple[Path, ...], force: bool) -> None:
-    """Refuses a path that must not be replaced, or cannot be written."""
-    if not path.parent.is_dir():
-        raise FileError(f"{path.parent}: no such folder to write into")
-    if path.is_symlink():
-        raise FileError(f"{path}: is a link (name the file that it stands for)")
-    if not path.exists():
-        return
-    if not path.is_file():
-        raise FileError(f"{path}: exists and is not a file (name a new file)")
-    real = path.resolve()
-    for given in inputs:
-        if given.resolve() in (real, *real.parents) or (given.exists() and given.samefile(path)):
-            raise FileError(f"{path}: is one of the inputs (name another file)")
-    if not force:
-        raise FileError(f"{path}: exists already (--force replaces it)")
+        save(tok, targets[size])
+        click.echo(f"{targets[size]}")
 
 
 def _refuse_options_of_counting(counts: Path) -> None:
@@ -302,103 +239,18 @@ def _refuse_options_of_counting(counts: Path) -> None:
 _COUNTING = ("field", "errors", "temp_dir", "min_word_count", "max_word_length", "save_counts")
 
 
-def _is_of_bytes(tok: jeton.Tokenizer) -> bool:
-    try:
-        tok.as_tiktoken()
-    except UnsupportedError:
-        return False
-    return True
+@contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Shows warnings of training as notes, and raises what else warns as Python does."""
+    with warnings.catch_warnings():
+        ordinary = warnings.showwarning
 
+        def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+            if issubclass(category, TrainingWarning):
+                echo_note(f"warning: {in_options(str(message))}")
+            else:
+                ordinary(message, category, *rest, **more)
 
-def _save(tok: jeton.Tokenizer, path: Path) -> None:
-    """Writes under the real name, which says the format, in a folder beside; then moves it all."""
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as name:
-        folder = Path(name)
-        try:
-            tok.save(folder / path.name)
-        except JetonError as error:
-            told = str(error).replace(str(folder / path.name), str(path))
-            raise type(error)(told) from None
-        for file in sorted(folder.iterdir(), reverse=True):
-            os.replace(file, path.parent / file.name)
-
-
-def _settings(given: tuple[str, ...]) -> dict[str, Any]:
-    """The parameters of a trainer that are given as NAME=VALUE."""
-    has_options = ("vocab_size", "special_tokens", "min_word_count")
-    parameters = inspect.signature(jeton.UnigramTrainer).parameters
-    known = [name for name in parameters if name not in has_options]
-    settings: dict[str, Any] = {}
-    for setting in given:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise click.UsageError(f"--set {setting}: it must be NAME=VALUE")
-        if name not in known:
-            close = _core.did_you_mean(name, known)
-            hint = f"did you mean {close!r}?" if close else f"it is one of {', '.join(known)}"
-            raise click.UsageError(f"--set {name}: there is no such parameter ({hint})")
-        try:
-            settings[name] = json.loads(value)
-        except json.JSONDecodeError:
-            settings[name] = value
-    return settings
-
-
-def _watch(as_json: bool) -> Callable[[Step], None]:
-    """What shows the progress: a line on a terminal, or JSON lines, at most one a second."""
-    start = time.monotonic()
-    shown: dict[str, Any] = {"phase": None, "next": 0.0}
-
-    def line(step: Step) -> None:
-        now = time.monotonic()
-        if step.phase == shown["phase"] and now < shown["next"]:
-            return
-        if step.phase != shown["phase"]:
-            # What is there when a phase begins was not made in it.
-            shown.update(began=now, first=step.done if step.phase != "counting" else 0)
-        shown.update(phase=step.phase, next=now + 1.0)
-        told: dict[str, Any] = {"phase": step.phase, "done": step.done, "total": step.total}
-        if step.phase == "counting":
-            told["text"] = step.text
-        elapsed = now - shown["began"]
-        rate = (step.done - shown["first"]) / elapsed if elapsed > 0 else 0.0
-        left = round((step.total - step.done) / rate, 1) if rate else None
-        told.update(seconds=round(now - start, 1), rate=round(rate, 1), left=left)
-        click.echo(json.dumps(told), err=True)
-
-    def bar(step: Step) -> None:
-        if step.phase != shown["phase"]:
-            if (old := shown.get("bar")) is not None:
-                old.__exit__(None, None, None)
-            if shown["phase"] == "counting":
-                seconds = time.monotonic() - start
-                echo_note(f"counted {human_bytes(shown['text'])} of text in {seconds:.1f} s")
-            unit = _UNITS[step.phase]
-            shown.update(phase=step.phase, bar=Progress(step.phase, step.total or None, unit))
-        progress: Progress = shown["bar"]
-        progress.total = step.total or None
-        if step.phase == "counting":
-            shown["text"] = step.text
-        # Files are read ahead of what is known of them: text tells sooner where none is compressed.
-        done = max(step.done, min(step.text, step.total)) if step.total else step.text
-        progress.advance(done - progress.done)
-        if step.phase in ("merging", "fitting") and step.done == step.total:
-            progress.__exit__(None, None, None)
-
-    return line if as_json and not is_quiet() else bar
-
-
-def _tokens(count: float) -> str:
-    return f"{count:,.0f} tokens"
-
-
-def _steps(count: float) -> str:
-    return f"{count:,.0f} steps"
-
-
-_UNITS: dict[str, Callable[[float], str]] = {
-    "counting": human_bytes,
-    "merging": _tokens,
-    "seeding": _steps,
-    "fitting": _steps,
-}
+        warnings.simplefilter("always", TrainingWarning)
+        warnings.showwarning = show
+        yield

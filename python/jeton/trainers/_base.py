@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from jeton import _core
 from jeton.arguments import checked_texts, names_checked
@@ -21,8 +21,10 @@ from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, Unsupp
 from jeton.tokenizer import Tokenizer
 from jeton.word_counts import (
     MAX_WORD_LENGTH,
+    TOKEN_NEEDS,
     Corpus,
     Cutting,
+    Needs,
     WordCounts,
     check_limits,
     count_words,
@@ -36,9 +38,6 @@ __all__ = ["WordTrainer", "warn_if_short"]
 
 class WordTrainer:
     """What trainers from words share: the stages around the model, and counting."""
-
-    MEMORY_NEEDED: ClassVar[tuple[int, int]] = (96, 48)
-    """Bytes of memory that training needs at most for a distinct word, and for each byte of it."""
 
     def __init__(
         self,
@@ -108,6 +107,10 @@ class WordTrainer:
         """
         return WordCounts.of_core(self._counts(data, field, errors, watch, memory, temp_dir))
 
+    def _needs(self) -> Needs:
+        """The memory that training needs at most."""
+        return TOKEN_NEEDS * self.parameters["vocab_size"], 96, 48
+
     def _first_stages(self) -> Cutting:
         for name, component, stage in (
             ("post_processor", self.post_processor, post_processors.PostProcessor),
@@ -145,7 +148,7 @@ class WordTrainer:
             "min_word_count": self.min_word_count,
             "memory": memory,
             "temp_dir": temp_dir,
-            "needs": self.MEMORY_NEEDED,
+            "needs": self._needs(),
             "watch": watch,
         }
         if isinstance(data, WordCounts):

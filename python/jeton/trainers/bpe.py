@@ -21,7 +21,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 from jeton.trainers._base import WordTrainer, warn_if_short
 from jeton.trainers._start import Start
-from jeton.word_counts import MAX_WORD_LENGTH, Corpus, WordCounts
+from jeton.word_counts import MAX_WORD_LENGTH, TOKEN_NEEDS, Corpus, Needs, WordCounts
 
 __all__ = ["BPETrainer"]
 
@@ -206,7 +206,7 @@ class BPETrainer(WordTrainer):
             errors: What becomes of bytes that are not UTF-8, and of surrogates that stand alone (in
                 a text, or escaped in JSON): an error, U+FFFD, or nothing.
             memory: How much memory counting and training may take beside the interpreter, pyarrow
-                and texts that are given as such: `"4GB"`, or in bytes, at least `"16MB"`. Past it,
+                and texts that are given as such: `"4GB"`, or in bytes, at least `"32MB"`. Past it,
                 counts go to disk and are merged from there, with the same result. The distinct
                 words must fit in the end: where they do not, an error says which `min_word_count`
                 would do; and so must a line or text that cannot be cut before it is normalized.
@@ -283,6 +283,9 @@ class BPETrainer(WordTrainer):
         }
         warn_if_short(max(sizes), tokenizers[max(sizes)])
         return tokenizers
+
+    def _needs(self) -> Needs:
+        return TOKEN_NEEDS * sum(self.vocab_sizes), 96, 48
 
     def _check_decodable(self) -> None:
         """A prefix or suffix tells where words part only if the spaces there are no words' part."""

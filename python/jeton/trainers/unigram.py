@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from jeton import _core
 from jeton.arguments import checked_texts, names_checked
@@ -15,8 +15,10 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 from jeton.trainers._base import warn_if_short
 from jeton.word_counts import (
+    TOKEN_NEEDS,
     Corpus,
     Cutting,
+    Needs,
     WordCounts,
     check_limits,
     count_words,
@@ -80,9 +82,6 @@ class UnigramTrainer:
         >>> [tok.id_to_bytes(id).decode() for id in tok.encode("lowest newer")]
         ['▁lowest', '▁new', 'e', 'r']
     """
-
-    MEMORY_NEEDED: ClassVar[tuple[int, int]] = (96, 96)
-    """Bytes of memory that training needs at most for a distinct word, and for each byte of it."""
 
     @names_checked
     def __init__(
@@ -208,7 +207,7 @@ class UnigramTrainer:
             "min_word_count": 0,
             "memory": memory,
             "temp_dir": temp_dir,
-            "needs": self.MEMORY_NEEDED,
+            "needs": self._needs(),
             "watch": watch,
         }
         if isinstance(data, WordCounts):
@@ -256,7 +255,7 @@ class UnigramTrainer:
             >>> trainer = jeton.UnigramTrainer(12, style="huggingface")
             >>> tok = trainer.train(["low lower lowest"] * 9)
             >>> [tok.id_to_bytes(id).decode() for id in tok.encode("lower")]
-            ['▁low', 'er']
+            ['▁low', 'e', 'r']
         """
         counts = self.count(
             data, field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch
@@ -274,6 +273,12 @@ class UnigramTrainer:
             tokenizer = self._composed(core)
         warn_if_short(self.parameters["vocab_size"], tokenizer, "substrings to learn")
         return tokenizer
+
+    def _needs(self) -> Needs:
+        """The memory that training needs at most; the rules of Unicode are compiled once."""
+        is_plain = self.style == "huggingface" or self.parameters["normalization"] == "identity"
+        rules = 8_000_000 if is_plain else 64_000_000
+        return rules + TOKEN_NEEDS * self.parameters["vocab_size"], 64, 48
 
     def _first_stages(self) -> Cutting:
         own = [token for token, _ in self._special_ids()]

@@ -114,6 +114,8 @@ const BLOCK: usize = if cfg!(test) { 64 } else { 4 << 20 };
 const LEAST_BLOCK: usize = if cfg!(test) { 64 } else { 1 << 16 };
 /// A line that is longer is cut, at a blank if there is one near: memory has to be bounded.
 const LONGEST_LINE: usize = if cfg!(test) { 1 << 10 } else { 64 << 20 };
+/// After how many bytes of text freed memory is given back, where there is a budget.
+const GIVE_BACK_EVERY: u64 = 8 << 20;
 /// What share of the memory budget reading may take.
 const READING: u64 = 6;
 
@@ -211,6 +213,7 @@ impl Corpus {
                 read: 0,
                 total: self.size(),
             },
+            given_back: 0,
         }
     }
 }
@@ -222,6 +225,8 @@ pub struct Reading {
     threads: usize,
     apart: Apart,
     progress: CountProgress,
+    /// How much text had been read when memory was last given back.
+    given_back: u64,
 }
 
 impl Reading {
@@ -249,6 +254,11 @@ impl Reading {
                 Ok(block) => {
                     let block = block?;
                     self.progress.text += block.text.len() as u64;
+                    let is_limited = self.apart.is_strict;
+                    if is_limited && self.progress.text - self.given_back >= GIVE_BACK_EVERY {
+                        self.given_back = self.progress.text;
+                        word_counts::give_back();
+                    }
                     return Ok(Step::Lines(Lines {
                         block,
                         file: Arc::clone(file),

@@ -15,9 +15,11 @@ pub struct MemoryBudget {
     pub needs: WordMemory,
 }
 
-/// How much memory distinct words need.
+/// How much memory distinct words, and what is made of them, need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordMemory {
+    /// Bytes whatever the words are.
+    pub fixed: u64,
     /// Bytes for each word.
     pub per_word: u64,
     /// Bytes for each byte of it.
@@ -27,19 +29,25 @@ pub struct WordMemory {
 impl WordMemory {
     /// To be held as [`WordCounts`](super::WordCounts), while they are put in order.
     pub const COUNTS: Self = Self {
+        fixed: 0,
         per_word: 48,
         per_byte: 2,
-    };
-    /// To be trained from by byte pair encoding, at most: the counts, a row of symbols, and where
-    /// each pair occurs.
-    pub const MERGING: Self = Self {
-        per_word: 64,
-        per_byte: 32,
     };
 
     fn of(&self, words: u64, bytes: u64) -> u64 {
         let words = words.saturating_mul(self.per_word);
+        let words = words.saturating_add(self.fixed);
         words.saturating_add(bytes.saturating_mul(self.per_byte))
+    }
+}
+
+/// Gives memory that is free again back to the system, where the allocator would keep it: it keeps
+/// some for each thread, and a budget is soon past by that.
+pub(crate) fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it may be called at any time; memory that is in use is left alone.
+    unsafe {
+        libc::malloc_trim(0);
     }
 }
 
@@ -98,12 +106,19 @@ impl<'b> Fit<'b> {
                 break;
             }
         }
-        let message = format!(
-            "{} distinct words need {} of memory, and the budget is {}",
-            self.words,
-            amount(needed),
-            amount(budget.bytes)
-        );
+        let (needed, allowed) = (amount(needed), amount(budget.bytes));
+        let message = match budget.needs.fixed {
+            0 => format!(
+                "{} distinct words need {needed} of memory, and the budget is {allowed}",
+                self.words
+            ),
+            fixed => format!(
+                "{} distinct words need {needed} of memory, {} of it for the vocabulary, and the \
+                 budget is {allowed}",
+                self.words,
+                amount(fixed)
+            ),
+        };
         let hint = match enough {
             Some((count, kept)) => format!(
                 "allow more, or set min_word_count={count} to leave out rarer words, which keeps {kept}"

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::budget::{Fit, MemoryBudget, amount};
+use super::budget::{Fit, MemoryBudget, amount, give_back};
 use super::spill::Spill;
 use super::stages::{FirstStages, Shortcut, boundary_before, is_blank, lines_alike};
 use super::table::{self, Entry, Table, pieces};
@@ -340,6 +340,7 @@ impl WordCounter {
     pub fn finish(self) -> Result<Counted> {
         let cutting = self.stages.cutting()?;
         let most = self.options.max_word_length;
+        let is_limited = self.memory().is_some();
         let mut counted = match self.stages.shortcut {
             Shortcut::Blanks => self.finish_stretches(),
             _ => self.finish_words(),
@@ -348,6 +349,9 @@ impl WordCounter {
             cutting,
             cut_at: most.filter(|_| counted.cut > 0).map(|most| most as u64),
         });
+        if is_limited {
+            give_back();
+        }
         Ok(counted)
     }
 
@@ -455,6 +459,8 @@ impl WordCounter {
             None => Ok((table::join(tables), None, cut)),
             Some(spill) => {
                 tables.iter_mut().try_for_each(|table| spill.write(table))?;
+                drop(tables);
+                give_back();
                 Ok((Vec::new(), Some(spill), cut))
             }
         }

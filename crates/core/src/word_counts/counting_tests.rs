@@ -196,6 +196,7 @@ fn words_on_disk_are_the_words_in_memory() {
                 bytes: 1 << (4 + round % 12),
                 folder: std::env::temp_dir(),
                 needs: WordMemory {
+                    fixed: 0,
                     per_word: 0,
                     per_byte: 0,
                 },

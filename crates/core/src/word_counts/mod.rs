@@ -20,7 +20,7 @@ pub use provenance::{Cutting, Provenance};
 pub use stages::FirstStages;
 pub use storage::MARK;
 
-pub(crate) use budget::amount;
+pub(crate) use budget::{amount, give_back};
 
 use budget::Fit;
 use table::Entry;

@@ -1,0 +1,130 @@
+"""Parameters of trainers as options of `jeton train`, there and back.
+
+Look here for `--set`, for which options go with which kind, and for how an error that speaks of a
+parameter comes to speak of an option.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from typing import Any
+
+import click
+
+import jeton
+from jeton import _core
+from jeton.components import _base
+
+__all__ = ["TRAINERS", "check_kind", "in_options", "settings"]
+
+TRAINERS: dict[str, type[Any]] = {
+    "bpe": jeton.BPETrainer,
+    "wordpiece": jeton.WordPieceTrainer,
+    "unigram": jeton.UnigramTrainer,
+    "char": jeton.CharTrainer,
+}
+
+_KINDS = {
+    "pattern": ("bpe",),
+    "alphabet": ("bpe",),
+    "start_from": ("bpe",),
+    "rule": ("wordpiece",),
+    "min_frequency": ("bpe", "wordpiece"),
+    "max_word_length": ("bpe", "wordpiece"),
+    "min_word_count": ("bpe", "wordpiece", "unigram"),
+    "vocab_size": ("bpe", "wordpiece", "unigram"),
+}
+"""The kinds that an option is for, where it is not for all."""
+
+_OPTIONS = {
+    **{name: "--" + name.replace("_", "-") for name in _KINDS},
+    "special_tokens": "--special-token",
+    "field": "--field",
+    "errors": "--errors",
+    "memory": "--memory",
+    "temp_dir": "--temp-dir",
+}
+"""The parameters that have an option of their own."""
+
+_STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+
+
+def check_kind(kind: str, sizes: tuple[int, ...]) -> None:
+    """Refuses options that were given and are for other kinds."""
+    context = click.get_current_context()
+    for name, kinds in _KINDS.items():
+        parameter = "sizes" if name == "vocab_size" else name
+        given = context.get_parameter_source(parameter) is click.core.ParameterSource.COMMANDLINE
+        if given and kind not in kinds:
+            raise click.UsageError(f"{_OPTIONS[name]} is for --kind {' and '.join(kinds)}")
+    if len(sizes) > 1 and kind != "bpe":
+        raise click.UsageError(f"--kind {kind} takes one --vocab-size")
+
+
+def settings(kind: str, given: tuple[str, ...]) -> dict[str, Any]:
+    """The parameters of a trainer that are given as NAME=VALUE."""
+    known = [name for name in inspect.signature(TRAINERS[kind]).parameters if name not in _OPTIONS]
+    found: dict[str, Any] = {}
+    for setting in given:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise click.UsageError(f"--set {setting}: it must be NAME=VALUE")
+        if name in _OPTIONS:
+            raise click.UsageError(f"--set {name}: this has an option of its own, {_OPTIONS[name]}")
+        if name not in known:
+            close = _core.did_you_mean(name, known)
+            hint = f"did you mean {close!r}?" if close else f"it is one of {', '.join(known)}"
+            raise click.UsageError(f"--set {name}: --kind {kind} has no such parameter ({hint})")
+        try:
+            value = json.loads(text)
+        except (json.JSONDecodeError, RecursionError):
+            value = text
+        found[name] = value
+        if name in _STAGES and isinstance(value, dict):
+            found[name] = _base.read_json(name, text)
+    return found
+
+
+_PHRASES = {
+    "; to train on a text itself, pass it in a list": "",
+    "train from WordCounts.load of this file": "name the file alone, to train from it",
+    "word counts are written by WordCounts.save": "--save-counts writes them",
+    "pattern or pre_tokenizer: ": "--pattern: ",
+    "leave out pattern and pre_tokenizer": "leave out --pattern",
+}
+"""What an error says that makes sense in Python alone, and what is said instead."""
+
+
+def in_options(message: str) -> str:
+    """What an error or a warning says of parameters, said of options.
+
+    >>> in_options('not UTF-8 (set errors="replace" or errors="ignore")')
+    'not UTF-8 (set --errors replace or --errors ignore)'
+    >>> in_options("vocab_size must be less than 2**63 (or hard_vocab_limit=False)")
+    '--vocab-size must be less than 2**63 (or --set hard_vocab_limit=false)'
+    """
+    for phrase, instead in _PHRASES.items():
+        message = message.replace(phrase, instead)
+    names = set(_OPTIONS).union(*(inspect.signature(kind).parameters for kind in TRAINERS.values()))
+    either = "|".join(sorted(names, key=len, reverse=True))
+
+    def assigned(found: re.Match[str]) -> str:
+        name, text = found[1], found[2] or ""
+        value = text.strip("'\"")
+        if value in ("True", "False", "None"):
+            value = {"True": "true", "False": "false", "None": "null"}[value]
+        if name in _OPTIONS:
+            return f"{_OPTIONS[name]} {value}".rstrip()
+        return f"--set {name}={value}"
+
+    def named(found: re.Match[str]) -> str:
+        return _OPTIONS.get(found[0], found[0])
+
+    values = r"('[^']*'|\"[^\"]*\"|[\w.,]*\w)?"
+    message = re.sub(rf"(?<![\w-])({either})={values}", assigned, message)
+    # Words such as `pattern` are also words: only at the front do they name the parameter.
+    long = "|".join(name for name in _OPTIONS if "_" in name)
+    message = re.sub(rf"(?<![\w-])({long})\b(?!=)", named, message)
+    return re.sub(rf"^({either})(?= (?:cannot|must|goes|does|is)\b|:)", named, message)

@@ -1,0 +1,103 @@
+"""What `jeton train` writes: which names will do, what must not be replaced, and the writing.
+
+Look here when a target is refused before anything is counted.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import jeton
+from jeton.errors import FileError, JetonError, UnsupportedError
+
+__all__ = [
+    "RANKS_AS_MODEL",
+    "check_ending",
+    "check_writable",
+    "companion",
+    "is_of_bytes",
+    "save",
+]
+
+RANKS_AS_MODEL = (
+    "{}: SentencePiece does not read a BPE of bytes (--alphabet sentencepiece makes a model that "
+    "it reads; a name that ends in .tiktoken holds ranks)"
+)
+
+
+def check_ending(path: Path, kind: str, alphabet: str | None, continued: bool) -> None:
+    """Refuses a name whose format cannot hold what is to be trained."""
+    name = path.name.lower()
+    if name.endswith(".json") or not path.suffix:
+        return
+    if kind == "char":
+        raise FileError(f"{path}: --kind char is saved as tokenizer.json (name it .json)")
+    if name.endswith("vocab.txt"):
+        if kind != "wordpiece":
+            raise FileError(f"{path}: vocab.txt is for --kind wordpiece (.json holds any kind)")
+    elif name.endswith((".model", ".tiktoken")):
+        ending = path.suffix.lower()
+        if kind == "wordpiece":
+            raise FileError(f"{path}: {ending} holds no WordPiece (name it vocab.txt or .json)")
+        if ending == ".tiktoken" and kind != "bpe":
+            raise FileError(f"{path}: .tiktoken holds no Unigram (name it .model or .json)")
+        is_bytes = kind == "bpe" and not continued and alphabet in (None, "bytes")
+        if ending == ".model" and is_bytes:
+            raise FileError(RANKS_AS_MODEL.format(path))
+        if ending == ".tiktoken" and alphabet not in (None, "bytes"):
+            raise FileError(f"{path}: .tiktoken is for --alphabet bytes (name it .json)")
+    else:
+        raise FileError(
+            f"{path}: the name says no format (end it in .json, vocab.json, .tiktoken, .model or "
+            "vocab.txt)"
+        )
+
+
+def companion(path: Path) -> Path | None:
+    """The file of merges that is written beside a vocabulary of GPT-2's format."""
+    name = path.name
+    for vocabulary, merges in (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe")):
+        if name.lower().endswith(vocabulary):
+            return path.with_name(name[: -len(vocabulary)] + merges)
+    return None
+
+
+def check_writable(path: Path, inputs: tuple[Path, ...], force: bool) -> None:
+    """Refuses a path that must not be replaced, or cannot be written."""
+    if not path.parent.is_dir():
+        raise FileError(f"{path.parent}: no such folder to write into")
+    if path.is_symlink():
+        raise FileError(f"{path}: is a link (name the file that it stands for)")
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise FileError(f"{path}: exists and is not a file (name a new file)")
+    real = path.resolve()
+    for given in inputs:
+        if given.resolve() in (real, *real.parents) or (given.exists() and given.samefile(path)):
+            raise FileError(f"{path}: is one of the inputs (name another file)")
+    if not force:
+        raise FileError(f"{path}: exists already (--force replaces it)")
+
+
+def is_of_bytes(tok: jeton.Tokenizer) -> bool:
+    try:
+        tok.as_tiktoken()
+    except UnsupportedError:
+        return False
+    return True
+
+
+def save(tok: jeton.Tokenizer, path: Path) -> None:
+    """Writes under the real name, which says the format, in a folder beside; then moves it all."""
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as name:
+        folder = Path(name)
+        try:
+            tok.save(folder / path.name)
+        except JetonError as error:
+            told = str(error).replace(str(folder / path.name), str(path))
+            raise type(error)(told) from None
+        for file in sorted(folder.iterdir(), reverse=True):
+            os.replace(file, path.parent / file.name)
