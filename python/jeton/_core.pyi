@@ -17,6 +17,7 @@ __all__ = [
     "check_regex",
     "check_unigram_training",
     "did_you_mean",
+    "find_files",
     "fingerprint",
     "load",
     "pattern_pre_tokenizer",

@@ -174,8 +174,7 @@ def _paths_or_texts(
 ) -> tuple[list[Path], Iterator[str]]:
     """The files of a corpus, or else its texts; the first item of an iterable says which."""
     if isinstance(data, (str, os.PathLike)):
-        path = checked_path("data", data)
-        return _files([path], is_str=isinstance(data, str)), iter(())
+        return _files([checked_path("data", data)], is_str=isinstance(data, str)), iter(())
     if isinstance(data, (list, tuple)) and data and all(map(_names_a_file, data)):
         raise ArgumentError(
             f"data is a list of texts, each of which is the path of a file, as {data[0]!r}: wrap "
