@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import glob
 import os
-import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
@@ -25,6 +23,7 @@ from jeton.errors import (
     MissingFileError,
     TrainingWarning,
     UnsupportedError,
+    warn_caller,
 )
 
 __all__ = [
@@ -86,11 +85,8 @@ def merging(watch: Callable[[Progress], None] | None) -> Callable[[int, int], No
 
 
 def warn(message: str) -> None:
-    """Warns in the name of whoever called jeton."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("jeton."):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, TrainingWarning, stacklevel=level)
+    """Warns, in the name of whoever called jeton, of what training makes of a corpus."""
+    warn_caller(message, TrainingWarning)
 
 
 def count(

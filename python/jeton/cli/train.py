@@ -121,7 +121,7 @@ Examples:
 )
 def train(files: tuple[Path, ...], target: Path, **options: Any) -> None:
     try:
-        with _warnings_told():
+        with _warnings_in_options():
             _train(files, target, **options)
     except JetonError as error:
         raise type(error)(in_options(str(error))) from None
@@ -240,17 +240,15 @@ _COUNTING = ("field", "errors", "temp_dir", "min_word_count", "max_word_length",
 
 
 @contextmanager
-def _warnings_told() -> Iterator[None]:
-    """Shows warnings of training as notes, and raises what else warns as Python does."""
+def _warnings_in_options() -> Iterator[None]:
+    """Says warnings of training in terms of options."""
     with warnings.catch_warnings():
         ordinary = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
             if issubclass(category, TrainingWarning):
-                echo_note(f"warning: {in_options(str(message))}")
-            else:
-                ordinary(message, category, *rest, **more)
+                message = in_options(str(message))
+            ordinary(message, category, *rest, **more)
 
-        warnings.simplefilter("always", TrainingWarning)
         warnings.showwarning = show
         yield
