@@ -37,7 +37,7 @@ STRINGS: Final = 1_000_000
 DOCUMENT: Final = 4_000
 
 #: So many models of small option combinations come with the others; what is left comes last.
-COMBINATIONS: Final = 40
+COMBINATIONS: Final = 24
 
 
 @dataclass(frozen=True)

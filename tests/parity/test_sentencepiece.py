@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import random
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -216,6 +217,59 @@ def test_denormalization(tmp_path: Path) -> None:
         ids = judge.encode(text)
         assert tokenizer.encode(text) == ids, text
         assert tokenizer.decode(ids) == judge.decode(ids), text
+
+
+def _piece(text: str, score: float, kind: int) -> bytes:
+    number = struct.pack("<Bf", 2 << 3 | 5, score)
+    return field(1, field(1, text.encode()) + number + bytes([3 << 3, kind]))
+
+
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
+
+#: A piece that is spelled as another one is.
+TWINS = {
+    "text as a control piece": ("<s>", NORMAL),
+    "text as the unknown piece": ("<unk>", NORMAL),
+    "text as a byte": ("<0x61>", NORMAL),
+    "user-defined as a control piece": ("<s>", USER_DEFINED),
+    "unused as a control piece": ("<s>", UNUSED),
+    "control as text": ("a", CONTROL),
+    "a word": ("▁<s>", CONTROL),
+    "two of text": ("a", USER_DEFINED),
+    "two control pieces": ("<s>", CONTROL),
+}
+
+
+@pytest.mark.parametrize("model_type", [1, 2, 3, 4])
+@pytest.mark.parametrize("twin", TWINS)
+def test_pieces_of_one_spelling(twin: str, model_type: int, tmp_path: Path) -> None:
+    """They are refused where SentencePiece refuses them, and mean the same where not."""
+    rows = [("<unk>", 0.0, UNKNOWN), ("<s>", 0.0, CONTROL), ("▁<s>", -1.0, NORMAL)]
+    rows += [(f"<0x{byte:02X}>", 0.0, BYTE) for byte in range(256)]
+    rows += [(text, -3.0, NORMAL) for text in ("▁", "a", "b", "<", ">", "s", "<s", "▁a")]
+    rows.append((TWINS[twin][0], -1.0, TWINS[twin][1]))
+    trainer = field(2, bytes([3 << 3, model_type, 0x98, 0x02, 1]))
+    file = b"".join(_piece(*row) for row in rows) + trainer + field(3, b"")
+    path = tmp_path / "test.model"
+    path.write_bytes(file)
+    try:
+        judge = sentencepiece.SentencePieceProcessor(model_proto=file)
+    except RuntimeError:
+        with pytest.raises(FormatError, match="has two ids"):
+            jeton.load(path)
+        return
+    tokenizer = jeton.load(path)
+    for text in ("", "a", "a b", "<s>", "x<s>a", "<unk> <s>", "<0x61>a", "<s> <s>é"):
+        ids = judge.encode(text)
+        assert tokenizer.encode(text) == ids, text
+        assert tokenizer.decode(ids) == judge.decode(ids), text
+        if model_type == 1 and ids:
+            assert tokenizer.nbest(text, 5) == judge.nbest_encode(text, nbest_size=5), text
+    for id in range(len(rows)):
+        assert tokenizer.decode([id]) == judge.decode([id]), id
+        assert tokenizer.decode([id] * 3000) == judge.decode([id] * 3000), id
+    tokenizer.save(tmp_path / "again.model")
+    assert (tmp_path / "again.model").read_bytes() == file
 
 
 def test_damaged_character_maps(tmp_path: Path) -> None:

@@ -479,6 +479,12 @@ impl Tokenizer {
 
     /// What the decoder gets for an id.
     fn decoder_input(&self, id: u32) -> Option<&[u8]> {
+        if let (Model::SentencePiece(model), Some(Decoder::SentencePiece(_))) =
+            (&self.stages.model, &self.stages.decoder)
+            && let Some(input) = model.to_decoder(id)
+        {
+            return Some(input);
+        }
         match self.added_tokens.decoder_input(id) {
             Some(content) => Some(content.as_bytes()),
             None => self.token_bytes(id),

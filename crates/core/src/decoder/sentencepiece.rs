@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::Invalid;
 use crate::normalizer::SentencePieceNormalizer;
 
-/// What the pieces of a SentencePiece model decode to.
+/// What the pieces of a SentencePiece model decode to. A piece behind a NUL is text even if it is
+/// spelled as a control or unknown piece or as a byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SentencePieceDecoder {
     /// Pieces that decode to nothing.
@@ -103,10 +104,11 @@ impl SentencePieceDecoder {
         let Ok(mut text) = std::str::from_utf8(piece) else {
             return piece.to_vec();
         };
-        if self.control.contains(text) {
+        if let Some(plain) = text.strip_prefix('\0') {
+            text = plain;
+        } else if self.control.contains(text) {
             return Vec::new();
-        }
-        if let Some((unknown, surface)) = &self.unknown
+        } else if let Some((unknown, surface)) = &self.unknown
             && unknown == text
         {
             return surface.as_bytes().to_vec();

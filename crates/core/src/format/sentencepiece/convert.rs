@@ -74,6 +74,11 @@ pub(super) fn convert(stages: &Stages, exactness: Exactness) -> Result<Stages> {
             "a SentencePiece model without SentencePiece's decoder",
         ));
     };
+    if let Some(piece) = model.twin() {
+        return Err(cannot_hold(format!(
+            "two pieces that are spelled {piece:?}, one of text and one that text never becomes"
+        )));
+    }
     let converted = match (model.proto().trainer().algorithm, exactness) {
         (Algorithm::Unigram, Exactness::Near) => Model::Unigram(convert_unigram(model)?),
         _ => Model::Bpe(convert_model(model)?),

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::trie::Trie;
 use super::{Sampler, Token, Vocab, byte_token, show};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::sentencepiece::{Algorithm, ModelProto, PieceKind};
+use crate::format::sentencepiece::{Algorithm, ModelProto, Piece, PieceKind};
 
 /// The score of a character that no piece covers lies this far below that of the worst piece.
 const UNK_PENALTY: f32 = 10.0;
@@ -52,7 +52,11 @@ const UNK_PENALTY: f32 = 10.0;
 #[serde(try_from = "Vec<u8>", into = "Vec<u8>")]
 pub struct SentencePiece {
     proto: Box<ModelProto>,
+    /// All pieces; a spelling that two of them have is that of the one that text never becomes.
     vocab: Vocab,
+    /// The pieces of text with the spelling of a control, unknown or byte piece, as all models but
+    /// BPE may have them; each behind a NUL, which no piece holds.
+    twins: Vocab,
     /// The pieces that text may consist of, unused ones included.
     trie: Trie,
     /// The pieces that are matched before any other.
@@ -132,8 +136,10 @@ impl SentencePiece {
             .iter()
             .filter(|piece| piece.kind == PieceKind::Normal)
             .map(|piece| piece.score);
+        let (vocab, twins) = vocab_of(&proto)?;
         Ok(Self {
-            vocab: Vocab::new(proto.pieces.iter().map(|piece| &piece.text).zip(0..))?,
+            vocab,
+            twins,
             trie: Trie::new(entries),
             user_defined: Trie::new(user_defined),
             unk_id,
@@ -260,10 +266,25 @@ impl SentencePiece {
 
     /// The piece that text of this spelling may be, unused ones included.
     pub(crate) fn piece_id(&self, text: &str) -> Option<u32> {
-        use PieceKind::{Normal, Unused, UserDefined};
-        self.vocab
-            .id(text.as_bytes())
-            .filter(|id| matches!(self.kind(*id), Normal | UserDefined | Unused))
+        let id = self.vocab.id(text.as_bytes())?;
+        if is_text(self.kind(id)) {
+            return Some(id);
+        }
+        if self.twins.is_empty() {
+            return None;
+        }
+        self.twins.id(&[b"\0", text.as_bytes()].concat())
+    }
+
+    /// A piece of text that is spelled as a piece is that text never becomes.
+    pub(crate) fn twin(&self) -> Option<&str> {
+        let (_, id) = self.twins.iter().next()?;
+        Some(&self.proto.pieces[id as usize].text)
+    }
+
+    /// What the decoder of such a model gets for a piece, where that is not its spelling.
+    pub(crate) fn to_decoder(&self, id: u32) -> Option<&[u8]> {
+        self.twins.token(id)
     }
 
     /// The piece that text of this spelling is.
@@ -314,6 +335,36 @@ impl SentencePiece {
         }
         segments
     }
+}
+
+/// Whether text may become a piece of this kind, or may not for the time being.
+fn is_text(kind: PieceKind) -> bool {
+    use PieceKind::{Normal, Unused, UserDefined};
+    matches!(kind, Normal | UserDefined | Unused)
+}
+
+/// The vocabulary. Pieces of text may be spelled as the others are, but for BPE; apart from that,
+/// each spelling has one piece.
+fn vocab_of(proto: &ModelProto) -> Result<(Vocab, Vocab)> {
+    let all = || proto.pieces.iter().zip(0_u32..);
+    let spelled = |pieces: &mut dyn Iterator<Item = (&Piece, u32)>| {
+        Vocab::new(pieces.map(|(piece, id)| (piece.text.clone(), id)))
+    };
+    let error = match spelled(&mut all()) {
+        Ok(vocab) => return Ok((vocab, Vocab::default())),
+        Err(error) => error,
+    };
+    if proto.trainer().algorithm == Algorithm::Bpe {
+        return Err(error);
+    }
+    let text = || all().filter(|(piece, _)| is_text(piece.kind));
+    let others = || all().filter(|(piece, _)| !is_text(piece.kind));
+    spelled(&mut text())?;
+    spelled(&mut others())?;
+    let vocab = Vocab::of_list(text().chain(others()).map(|(piece, id)| (&piece.text, id)))?;
+    let twins = text().filter(|(piece, id)| vocab.id(piece.text.as_bytes()) != Some(*id));
+    let twins = Vocab::new(twins.map(|(piece, id)| ([b"\0", piece.text.as_bytes()].concat(), id)))?;
+    Ok((vocab, twins))
 }
 
 /// The pieces of all 256 bytes.
