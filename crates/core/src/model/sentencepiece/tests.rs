@@ -221,7 +221,7 @@ fn contradictions_are_refused() {
         ("holds a NUL", &[UNK, ("a\0b", 0.0, Normal)]),
         (
             "token \"a\" has two ids, 1 and 2",
-            &[UNK, ("a", 0.0, Normal), ("a", 0.0, Control)],
+            &[UNK, ("a", 0.0, Normal), ("a", 0.0, UserDefined)],
         ),
         ("byte_fallback is off", &[UNK, ("<0x41>", 0.0, Byte)]),
         ("there are no pieces of text", &[UNK]),
@@ -230,6 +230,14 @@ fn contradictions_are_refused() {
         let error = model(Algorithm::Unigram, pieces).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
+    // One of text and one that is not is a contradiction to BPE alone.
+    let pieces = [UNK, ("a", 0.0, Normal), ("a", 0.0, Control)];
+    let error = model(Algorithm::Bpe, &pieces).unwrap_err().to_string();
+    assert!(
+        error.contains("token \"a\" has two ids, 1 and 2"),
+        "{error}"
+    );
+    model(Algorithm::Unigram, &pieces).unwrap();
 }
 
 /// All segmentations of a text, each with its score, the best first.
