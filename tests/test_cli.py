@@ -364,6 +364,16 @@ class TestConvert:
         output = run("convert", pair, target).stdout
         assert output.splitlines()[-1].endswith(f"0 differences  {library}")
 
+    def test_case_and_doubts_of_a_vocab_txt(self, run: Run, here: Path) -> None:
+        (here / "vocab.txt").write_text("[UNK]\na\nb\na\n", encoding="utf-8")
+        result = run("convert", "vocab.txt", "cased.json", "--cased")
+        assert "warning: vocab.txt: 1 of the lines repeat a token" in result.stderr
+        run("convert", "vocab.txt", "lower.json")
+        assert jeton.load("cased.json").encode("A b") == [0, 2]
+        assert jeton.load("lower.json").encode("A b") == [3, 2]
+        message = error_of(run("convert", "cased.json", "b.json", "--lowercase", code=1))
+        assert "lowercase was given, which Hugging Face files do not leave open" in message
+
     def test_a_file_that_the_library_cannot_read_is_not_kept(
         self, run: Run, here: Path, pair: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:

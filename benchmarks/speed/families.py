@@ -85,7 +85,8 @@ FAMILIES = (
     Family("o200k", "o200k_base.tiktoken", "ranks", "tiktoken"),
     Family("Llama 3", "llama3_ranks.model", "ranks", "tiktoken"),
     Family("Llama 2", "llama2_sentencepiece_bpe.model", "sentencepiece", "sentencepiece"),
-    Family("T5 style", "t5_style_unigram.model", "sentencepiece", "sentencepiece"),
+    # Named for its shape; by its own trainer_spec it is a BPE.
+    Family("T5 style, a BPE", "t5_style_unigram.model", "sentencepiece", "sentencepiece"),
     Family("Unigram", "trained", "sentencepiece", "sentencepiece"),
     Family("BERT", "bert_uncased_vocab.txt", "wordpiece", "tokenizers"),
     Family("unknown pattern", "r50k_base.tiktoken", "json", "tokenizers", UNKNOWN_PATTERN),

@@ -83,8 +83,7 @@ def phases(shared: Path, folder: Path, texts: Sequence[str]) -> Iterator[list[Pa
     lines = [line[:1000] for line in lines][:20_000]
     yield list(pairs_module.real_pairs(shared / "vocab"))
     combinations = list(pairs_module.option_pairs(folder))
-    yield [*pairs_module.sentence_pieces(folder, lines), *combinations[:COMBINATIONS]]
-    yield [*pairs_module.word_pieces(folder, lines), *pairs_module.unigrams(folder, lines)]
+    yield [*pairs_module.trained_pairs(folder, lines), *combinations[:COMBINATIONS]]
     yield combinations[COMBINATIONS:]
 
 

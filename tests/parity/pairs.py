@@ -226,7 +226,7 @@ def hugging_face_compare(
 
 
 def real_pairs(vocabularies: Path) -> Iterator[Pair]:
-    """Published files."""
+    """Published files; the T5-style one is a BPE by its own trainer_spec, whatever it is called."""
     for name in ("llama2_sentencepiece_bpe.model", "t5_style_unigram.model"):
         yield Pair("published", name, vocabularies / name, sentence_piece)
     for lowercase in (True, False):

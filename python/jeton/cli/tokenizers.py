@@ -1,7 +1,7 @@
 """Which tokenizer a command uses, and which special tokens it may find in text.
 
 Look here for the argument TOKENIZER and for `--merges`, `--pattern`, `--special-token`,
-`--special` and `--add-special-tokens`.
+`--lowercase`, `--special` and `--add-special-tokens`.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class Source:
     encoding: str | None
     pattern: str | None
     special_tokens: dict[str, int] | None
+    lowercase: bool | None
 
     def load(self) -> jeton.Tokenizer:
         """The tokenizer."""
@@ -54,6 +55,7 @@ class Source:
             encoding=self.encoding,
             pattern=self.pattern,
             special_tokens=self.special_tokens,
+            lowercase=self.lowercase,
         )
 
 
@@ -68,9 +70,10 @@ def tokenizer_options(function: F) -> F:
         encoding: str | None,
         pattern: str | None,
         special_tokens: dict[str, int] | None,
+        lowercase: bool | None,
         **others: Any,
     ) -> Any:
-        source = Source(tokenizer, merges, encoding, pattern, special_tokens)
+        source = Source(tokenizer, merges, encoding, pattern, special_tokens, lowercase)
         return function(source=source, **others)
 
     decorators = [
@@ -93,6 +96,11 @@ def tokenizer_options(function: F) -> F:
             metavar="TOKEN=ID",
             callback=_special_token,
             help="A special token that the file does not hold. Repeatable.",
+        ),
+        click.option(
+            "--lowercase/--cased",
+            default=None,
+            help="Whether a vocab.txt lower-cases text. By default its tokens tell.",
         ),
     ]
     for decorator in reversed(decorators):
