@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
 
 import jeton
 from jeton.components import normalizers
-from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError
+from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, TrainingWarning
 
 TEXTS = [
     "the weather there, then the theory: père 東京 🙂\n\n  x = 1\n",
@@ -113,3 +114,30 @@ def test_given_merges_are_not_respelled(options: dict[str, object]) -> None:
     with pytest.raises(ArgumentError, match="is not what start_from has"):
         jeton.BPETrainer(90, start_from=start, **options)  # type: ignore[arg-type]
     jeton.BPETrainer(90, start_from=start, end_of_word_suffix="</w>").train(TEXTS)
+
+
+def test_sentencepiece_models_are_continued(tmp_path: Path) -> None:
+    start = jeton.BPETrainer(310, alphabet="sentencepiece").train(TEXTS)
+    start.save(tmp_path / "start.model")
+    model = jeton.load(tmp_path / "start.model")
+    longer = jeton.BPETrainer(340, start_from=model).train(TEXTS)
+    assert longer == jeton.BPETrainer(340, start_from=start).train(TEXTS)
+    assert longer == jeton.BPETrainer(340, alphabet="sentencepiece").train(TEXTS)
+    assert {token: longer.vocab[token] for token in model.vocab} == model.vocab
+    unigram = jeton.UnigramTrainer(14).train(["to be or not to be"] * 3)
+    with pytest.raises(ArgumentError, match="start_from: this SentencePiece model has no equal"):
+        jeton.BPETrainer(340, start_from=unigram)
+
+
+def test_a_vocabulary_that_ends_short_is_told() -> None:
+    texts = ["to be or not to be"]
+    for trainer, what in (
+        (jeton.BPETrainer([300, 9_999]), "pairs to merge than for"),
+        (jeton.WordPieceTrainer(9_999), "pairs to merge than for"),
+        (jeton.UnigramTrainer(9_999, hard_vocab_limit=False), "substrings to learn than for"),
+    ):
+        with pytest.warns(TrainingWarning, match=f"vocab_size=9,999 was not reached: .* {what}"):
+            trainer.train(texts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jeton.BPETrainer(258).train(texts)

@@ -5,6 +5,8 @@ Look here for interrupts while a pipe is read, and for tables; `test_training.py
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -152,3 +154,149 @@ def test_rare_words_of_counts_are_left_out() -> None:
     assert kept == jeton.BPETrainer(300, pattern="gpt2").train(counts.at_least(2))
     with pytest.raises(TrainingError, match="min_word_count too high"), pytest.warns():
         jeton.BPETrainer(300, pattern="gpt2", min_word_count=9).train(counts)
+
+
+def test_a_file_is_read_once(tmp_path: Path) -> None:
+    for name in ("a.txt", "sub/b.txt", "sub/.hidden", ".git/config"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(Path(name).stem)
+    (tmp_path / "sub" / "up").symlink_to(tmp_path)
+    (tmp_path / "z.txt").symlink_to("a.txt")
+    with pytest.warns(TrainingWarning, match=r"^1 files are in the corpus more than once"):
+        assert words(tmp_path) == ["a", "b"]
+    twice = [tmp_path / "sub" / "b.txt", tmp_path / "a.txt", tmp_path / "a.txt"]
+    with pytest.warns(TrainingWarning, match="more than once, and are read once"):
+        assert words(twice) == ["b", "a"]
+    with pytest.warns(TrainingWarning, match="more than once"):
+        assert sorted(words(str(tmp_path / "**" / "*.txt"))) == ["a", "b"]
+    assert words(tmp_path / ".git") == ["config"]
+
+
+def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "list.json").write_text('[{"text": "a"}]')
+    jeton.WordCounts([("a", 1)]).save(tmp_path / "corpus.counts")
+    for name, told in (
+        ("list.json", r"list\.json: this is a JSON document.*\.jsonl"),
+        ("corpus.counts", r"corpus\.counts: these are word counts.*WordCounts\.load"),
+    ):
+        steps: list[object] = []
+        (tmp_path / "a.txt").write_text("a")
+        with pytest.raises(FormatError, match=told):
+            words([tmp_path / "a.txt", tmp_path / name], watch=steps.append)
+        assert not steps
+
+
+def test_nulls_and_bytes_of_tables_and_lines(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table, lines = tmp_path / "x.parquet", tmp_path / "x.jsonl"
+    parquet.write_table(pyarrow.table({"text": ["one", None, "two"]}), table)
+    lines.write_text('{"text": "one"}\n{"text": null}\n\n{"text": "two"}\n')
+    assert words(table) == words(lines) == ["one", "two"]
+    raw = pyarrow.array([b"good", b"ba\xff\xe4d", None], pyarrow.binary())
+    broken = pyarrow.Array.from_buffers(pyarrow.string(), 3, raw.buffers())
+    parquet.write_table(pyarrow.table({"text": broken}), table)
+    with pytest.raises(FormatError, match=r"x\.parquet: row 0 or one soon after it is not UTF-8"):
+        words(table)
+    assert words(table, errors="replace") == ["good", "ba\ufffd\ufffdd"]
+    assert words(table, errors="ignore") == ["good", "bad"]
+    escaped = '{"text": "a\\ud800b"}\n'
+    lines.write_text('{"text": "fine"}\n' + escaped)
+    with pytest.raises(FormatError, match=r"x\.jsonl: line 2: a surrogate is escaped without"):
+        words(lines)
+    assert words(lines, errors="replace") == ["fine", "a\ufffdb"]
+    assert words(lines, errors="ignore") == ["fine", "ab"]
+
+
+def test_tables_that_are_damaged(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "x.parquet"
+    texts = [f"text {n} " * 9 for n in range(3_000)]
+    for codec in ("none", "snappy", "zstd"):
+        parquet.write_table(pyarrow.table({"text": texts}), path, compression=codec)
+        image = path.read_bytes()
+        for at in range(4, len(image) // 2, len(image) // 40):
+            path.write_bytes(image[:at] + b"\xff" * 16 + image[at + 16 :])
+            # What is damaged without a trace is read as it is.
+            with contextlib.suppress(FormatError):
+                words(path)
+        path.write_bytes(image[: len(image) // 2])
+        with pytest.raises(FormatError, match=r"x\.parquet: not a Parquet file"):
+            words(path)
+
+
+def test_byte_order_marks(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("\ufefffirst\n\ufeffsecond\n", encoding="utf-8")
+    assert words(path) == ["first", "\ufeffsecond"]
+    path.write_text("first", encoding="utf-16")
+    with pytest.raises(FormatError, match="begins as UTF-16 does: convert the file"):
+        words(path)
+
+
+def test_what_is_told_while_counting(tmp_path: Path) -> None:
+    def told(data: Any) -> list[tuple[int, int, int]]:
+        steps: list[jeton.Progress] = []
+        words(data, watch=steps.append)
+        assert {step.phase for step in steps} == {"counting"}
+        return [(step.done, step.total, step.text) for step in steps]
+
+    assert told(["ö", "b"]) == [(3, 0, 3), (3, 3, 3)]
+    assert told([]) == [(0, 0, 0)]
+    (tmp_path / "a.txt").write_text("abc")
+    (tmp_path / "b.txt").write_text("de")
+    assert told(tmp_path)[-1] == (5, 5, 5)
+    many = told(f"{n} " * 500_000 for n in range(10))
+    assert len(many) > 2 and many[-1][0] == many[-1][1] == 10_000_000
+    steps: list[jeton.Progress] = []
+    trainers: list[Any] = [jeton.BPETrainer(9_999), jeton.WordPieceTrainer(9_999)]
+    trainers.append(jeton.WordPieceTrainer(9_999, rule="published"))
+    trainers.append(jeton.UnigramTrainer(9_999, hard_vocab_limit=False))
+    for trainer in trainers:
+        trainer.train(["a corpus of few words"] * 3, watch=steps.append)
+        assert steps[-1].phase != "counting" and steps[-1].done == steps[-1].total > 0
+
+
+def test_lines_are_texts_as_tokenizers_has_them(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    path = tmp_path / "x.txt"
+    path.write_text("one\n\n\n  two\r\n\nthree" * 9, encoding="utf-8", newline="")
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE())
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = theirs.pre_tokenizer.alphabet()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=270, show_progress=False, initial_alphabet=alphabet
+    )
+    theirs.train([str(path)], trainer)
+    tok = jeton.BPETrainer(270, pattern="gpt2").train(path)
+    assert (
+        json.loads(tok.to_json())["model"]["merges"]
+        == json.loads(theirs.to_str())["model"]["merges"]
+    )
+    assert b"\n\n" not in tok.vocab
+    whole = jeton.BPETrainer(270, pattern="gpt2").train([path.read_bytes().decode()])
+    assert b"\n\n" in whole.vocab
+
+
+@pytest.mark.parametrize("source", ["lines", "paths", "JSON lines", "counts"])
+def test_characters_of_any_corpus(source: str, tmp_path: Path) -> None:
+    trainer = jeton.CharTrainer(unk_token="<u>", special_tokens=["<s>"])
+    expected = trainer.train("bä 東\nc<s>")
+    path = tmp_path / "x.txt"
+    path.write_text("bä 東\nc<s>", encoding="utf-8")
+    data: Any = ["c<s>", "bä 東\n"]
+    options: dict[str, Any] = {}
+    if source == "paths":
+        data = [path]
+    elif source == "JSON lines":
+        data = path.with_suffix(".ndjson")
+        data.write_text(json.dumps({"body": path.read_text(encoding="utf-8")}))
+        options = {"field": "body", "memory": "1GB", "errors": "replace"}
+    elif source == "counts":
+        trainer.count(path).save(tmp_path / "x.counts")
+        data = jeton.WordCounts.load(tmp_path / "x.counts")
+    steps: list[jeton.Progress] = []
+    assert trainer.train(data, watch=steps.append, **options) == expected
+    assert bool(steps) == (source != "counts")
+    assert trainer.train(jeton.WordCounts([("bä ", 2), ("東\nc<s>", 1)])) == expected

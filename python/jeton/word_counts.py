@@ -392,8 +392,8 @@ def _allowed(memory: int | str | None, needs: Needs) -> int | None:
     allowed = memory_bytes(memory)
     if allowed is not None and allowed <= needs[0]:
         raise TrainingError(
-            f"memory={memory!r} is not enough: a vocabulary of this size alone needs "
-            f"{needs[0] / 1e6:,.0f} MB"
+            f"memory={memory!r} is not enough: training for this vocab_size needs "
+            f"{needs[0] / 1e6:,.0f} MB whatever the corpus is"
         )
     return allowed
 
