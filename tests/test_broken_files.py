@@ -86,6 +86,11 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
         GOOD + piece("<0x41>", 0, 6),
         "byte_fallback is off",
     ),
+    ".model: cut behind a piece for a byte": (
+        "x.model",
+        GOOD + piece("<0x41>", 0, 6),
+        "the file seems to be cut",
+    ),
     ".model: byte_fallback without bytes": (
         "x.model",
         GOOD + field(2, b"\x98\x02\x01"),

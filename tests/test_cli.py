@@ -20,7 +20,7 @@ import jeton
 from jeton import samples
 from jeton.cli import COMMANDS, main
 from jeton.cli.verify import Check
-from jeton.components import normalizers
+from jeton.components import normalizers, post_processors
 
 END = "<|endoftext|>"
 
@@ -373,6 +373,26 @@ class TestConvert:
         assert jeton.load("lower.json").encode("A b") == [3, 2]
         message = error_of(run("convert", "cased.json", "b.json", "--lowercase", code=1))
         assert "lowercase was given, which Hugging Face files do not leave open" in message
+
+    def test_approximations(self, run: Run, here: Path) -> None:
+        text = samples.read("languages").splitlines()
+        jeton.UnigramTrainer(900).train(text).save("a.model")
+        message = error_of(run("convert", "a.model", "a.json", code=1))
+        assert "--approximate on the command line" in message
+        result = run("convert", "a.model", "A.JSON", "--approximate")
+        assert "texts differ from the original (near ties;" in result.stderr
+        assert "left out" not in result.stderr
+        near = jeton.load("A.JSON")
+        frame = post_processors.TemplateProcessing("<s> $A", special_tokens={"<s>": 1})
+        framed = near.replace(post_processor=frame)
+        framed.save("b.json")
+        result = run("convert", "b.json", "b.model", "--approximate")
+        assert "left out, for which the format has no place: post-processor" in result.stderr
+        plain = [line for line in text if line.isascii()]
+        assert [jeton.load("b.model").encode(line) for line in plain] == near.encode_batch(
+            plain
+        ).tolist()
+        error_of(run("convert", "a.model", "c.tiktoken", "--approximate", code=1))
 
     def test_a_file_that_the_library_cannot_read_is_not_kept(
         self, run: Run, here: Path, pair: str, monkeypatch: pytest.MonkeyPatch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from jeton.cli.command import Command, echo_note
 from jeton.cli.terminal import shorten, table
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.cli.verify import Check, compare, holds_ranks, library_of, pattern_of, sample_texts
+from jeton.components import models
 from jeton.errors import FileError, JetonError, UnsupportedError
 from jeton.tokenizer import SpecialPolicy
 
@@ -97,11 +99,7 @@ def convert(
             "original (near ties; CR LF, half-width kana, jamo and marks where characters are "
             "rewritten; U+0085 and ▁; special tokens in text)"
         )
-        left_out = [
-            stage.replace("_", "-")
-            for stage in ("post_processor", "truncation", "padding")
-            if getattr(original, stage) is not None and getattr(tok, stage) is None
-        ]
+        left_out = _left_out(original, tok)
         if left_out:
             echo_note(f"left out, for which the format has no place: {', '.join(left_out)}")
     if holds_ranks(path):
@@ -123,6 +121,15 @@ def _workshop(path: Path) -> Iterator[Path]:
             message = str(error).replace(str(Path(folder) / path.name), str(path))
             message = message.replace(folder, str(path.parent))
             raise type(error)(message) from None
+
+
+def _left_out(original: jeton.Tokenizer, tok: jeton.Tokenizer) -> list[str]:
+    """What is around a text in a `tokenizer.json` and not in its approximation."""
+    if not isinstance(tok.model, models.SentencePiece):
+        return []
+    before = json.loads(original.to_json())
+    names = ("post_processor", "truncation", "padding")
+    return [name.replace("_", "-") for name in names if before[name] is not None]
 
 
 def _verify(tok: jeton.Tokenizer, written: Path) -> list[Check]:

@@ -30,7 +30,15 @@ pub use proto::{Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, SelfTes
 /// Bytes that are no such file; pieces that contradict each other; a broken character map; a
 /// self-test that fails.
 pub fn read(file: &[u8]) -> Result<Stages> {
-    let stages = stages(ModelProto::read(file)?)?;
+    let proto = ModelProto::read(file)?;
+    let is_whole = proto.has_trainer() && proto.has_normalizer();
+    let stages = stages(proto).map_err(|error| match is_whole {
+        true => error,
+        false => error.hint(
+            "behind the pieces there should be a trainer_spec and a normalizer_spec: the file \
+             seems to be cut, take it again from where it came",
+        ),
+    })?;
     run_self_tests(&stages)?;
     Ok(stages)
 }
