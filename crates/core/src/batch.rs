@@ -182,15 +182,23 @@ impl Tokenizer {
         cancelled: &AtomicBool,
         work: impl Fn(usize) -> std::result::Result<R, Failure> + Sync,
     ) -> std::result::Result<Vec<R>, Failure> {
-        let next = AtomicUsize::new(0);
+        // Every thread begins with tasks of its own, the same ones for the same texts, so that it
+        // meets words again that its cache has seen; then it helps the others.
+        let threads = threads.clamp(1, tasks.len().max(1));
+        let taken: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
+        let next = |thread: usize| {
+            let first = taken[thread].fetch_add(1, Ordering::Relaxed);
+            Some(thread + first * threads).filter(|&task| task < tasks.len())
+        };
         // Rows after this one need not be encoded: it failed.
         let failed = AtomicUsize::new(usize::MAX);
         let results = Mutex::new(Vec::with_capacity(tasks.len()));
         let worker = || {
             let mut done = Vec::new();
-            loop {
-                let task = next.fetch_add(1, Ordering::Relaxed);
-                if task >= tasks.len() || cancelled.load(Ordering::Relaxed) {
+            let own = rayon::current_thread_index().unwrap_or(0) % threads;
+            let all = (own..threads).chain(0..own);
+            for task in all.flat_map(|thread| std::iter::from_fn(move || next(thread))) {
+                if cancelled.load(Ordering::Relaxed) {
                     break;
                 }
                 if parts[tasks[task].start].row > failed.load(Ordering::Relaxed) {
@@ -204,8 +212,8 @@ impl Tokenizer {
             }
             lock(&results).append(&mut done);
         };
-        match threads.min(tasks.len()) {
-            0 | 1 => worker(),
+        match threads {
+            1 => worker(),
             threads => rayon::scope(|scope| {
                 for _ in 1..threads {
                     scope.spawn(|_| worker());

@@ -2,7 +2,6 @@
 //! and only a new one is merged.
 
 use std::hash::BuildHasher;
-use std::sync::Mutex;
 
 use foldhash::fast::RandomState;
 
@@ -10,10 +9,11 @@ use super::cuts::Cuts;
 use super::merges::{Merges, SCANNED, Work};
 use super::scanner::Scanner;
 use super::sink::Sink;
+use super::spare::Spare;
 use super::splitter::Splitter;
 use super::starts::places;
 use super::waiting::{MOST_WAITING, Waiting};
-use super::words::{LONG, LongKey, SHORT, ShortKey, WordCache, most_spare};
+use super::words::{LONG, LongKey, SHORT, ShortKey, WordCache};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Bpe;
 use crate::model::bpe::Alphabet;
@@ -32,7 +32,7 @@ pub struct ByteLevel {
     /// Where long pieces may be cut, if a part's tokens are always those its merges make.
     cuts: Option<Cuts>,
     /// Working space of calls that have ended, for calls to come.
-    spare: Mutex<Vec<Workspace>>,
+    spare: Spare<Workspace>,
 }
 
 /// What one call works with: a scanner's masks, the places that they stand for, and a word cache.
@@ -42,6 +42,19 @@ struct Workspace {
     words: WordCache,
     tokens: Box<[u32; MOST_WAITING]>,
     works: Vec<Work>,
+}
+
+impl Workspace {
+    /// One that has met nothing.
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            scanner: Scanner::default(),
+            bounds: Vec::new(),
+            words: WordCache::new(RandomState::default().hash_one(0)),
+            tokens: Box::new([0; MOST_WAITING]),
+            works: vec![Work::NEW; GROUP],
+        })
+    }
 }
 
 impl ByteLevel {
@@ -60,7 +73,7 @@ impl ByteLevel {
             merges: Merges::new(bpe)?,
             whole: bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens(),
             cuts: bpe.merges_make_all_tokens().then(|| Cuts::new(bpe.vocab())),
-            spare: Mutex::default(),
+            spare: Spare::default(),
         })
     }
 
@@ -69,22 +82,14 @@ impl ByteLevel {
     /// # Errors
     /// A pattern that gave up on this text; more than 4 GiB without a place to cut.
     pub fn encode(&self, bpe: &Bpe, text: &str, sink: &mut impl Sink) -> Result<()> {
-        // A fork may have happened while another thread held the lock: never wait for it.
-        let spare = self.spare.try_lock().ok().and_then(|mut spare| spare.pop());
-        let mut workspace = spare.unwrap_or_else(|| Workspace {
-            scanner: Scanner::default(),
-            bounds: Vec::new(),
-            words: WordCache::new(RandomState::default().hash_one(0)),
-            tokens: Box::new([0; MOST_WAITING]),
-            works: vec![Work::NEW; GROUP],
-        });
+        let mut workspace = self.spare.take().unwrap_or_else(Workspace::new);
         let Workspace {
             scanner,
             bounds,
             words,
             tokens,
             works,
-        } = &mut workspace;
+        } = &mut *workspace;
         let mut pieces = Pieces {
             compiled: self,
             bpe,
@@ -107,11 +112,7 @@ impl ByteLevel {
             let message = format!("{length} bytes without a place to cut are more than 4 GiB");
             return Err(Error::new(ErrorKind::Encode, message).hint("encode the text in parts"));
         }
-        if let Ok(mut spare) = self.spare.try_lock()
-            && spare.len() < most_spare()
-        {
-            spare.push(workspace);
-        }
+        self.spare.put(workspace);
         Ok(())
     }
 }

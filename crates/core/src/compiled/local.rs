@@ -4,9 +4,10 @@
 //! Look here for which stages qualify, and for why a word's tokens do not depend on its neighbours.
 
 use super::delimiters::Delimiters;
-use super::lookup::{Family, Spare, Workspace, tokens};
+use super::lookup::{Family, Workspace, tokens};
 use super::scanner::decode;
 use super::sink::Sink;
+use super::spare::Spare;
 use super::waiting::{Buffered, Few};
 use super::words::{SHORT, WordCache};
 use crate::error::Result;
@@ -22,7 +23,7 @@ pub struct Local {
     delimiters: Delimiters,
     /// Where words outside ASCII may be cut.
     around: Around,
-    spare: Spare,
+    spare: Spare<Workspace>,
 }
 
 /// The characters that are always a word by themselves, ASCII aside.
@@ -90,7 +91,7 @@ impl Local {
     /// # Errors
     /// As the stages.
     pub fn encode(&self, stages: &Stages, text: &str, sink: &mut impl Sink) -> Result<()> {
-        let mut workspace = self.spare.take();
+        let mut workspace = self.spare.take().unwrap_or_else(Workspace::new);
         let Workspace {
             chunks,
             words,

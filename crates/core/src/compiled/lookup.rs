@@ -2,13 +2,12 @@
 //! the family that they belong to.
 
 use std::hash::BuildHasher;
-use std::sync::Mutex;
 
 use foldhash::fast::RandomState;
 
 use super::delimiters::{Chunks, Delimiters};
 use super::waiting::{Few, MOST_WAITING};
-use super::words::{Found, LONG, LongKey, SHORT, ShortKey, WordCache, most_spare};
+use super::words::{Found, LONG, LongKey, SHORT, ShortKey, WordCache};
 use crate::error::Result;
 
 /// How many chunks are looked up together, so that their memory is fetched at the same time.
@@ -24,37 +23,14 @@ pub struct Workspace {
     pub tokens: [u32; MOST_WAITING],
 }
 
-/// Working space of calls that have ended, for calls to come.
-#[derive(Default)]
-pub struct Spare(Mutex<Vec<Box<Workspace>>>);
-
-impl Spare {
-    /// Working space that no other call has.
-    pub fn take(&self) -> Box<Workspace> {
-        // A fork may have happened while another thread held the lock: never wait for it.
-        let spare = self.0.try_lock().ok().and_then(|mut spare| spare.pop());
-        spare.unwrap_or_else(|| {
-            Box::new(Workspace {
-                chunks: Chunks::default(),
-                words: WordCache::new(RandomState::default().hash_one(0)),
-                tokens: [0; MOST_WAITING],
-            })
+impl Workspace {
+    /// One that has met nothing.
+    pub fn new() -> Box<Self> {
+        Box::new(Self {
+            chunks: Chunks::default(),
+            words: WordCache::new(RandomState::default().hash_one(0)),
+            tokens: [0; MOST_WAITING],
         })
-    }
-
-    /// Keeps working space for another call, as much as there are threads that work at once.
-    pub fn put(&self, workspace: Box<Workspace>) {
-        if let Ok(mut spare) = self.0.try_lock()
-            && spare.len() < most_spare()
-        {
-            spare.push(workspace);
-        }
-    }
-}
-
-impl std::fmt::Debug for Spare {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Spare").finish_non_exhaustive()
     }
 }
 

@@ -15,6 +15,7 @@ mod prefetch;
 mod scanner;
 mod sentencepiece;
 mod sink;
+mod spare;
 mod splitter;
 mod starts;
 mod unknown;

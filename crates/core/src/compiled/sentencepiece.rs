@@ -9,9 +9,10 @@ use std::sync::OnceLock;
 
 use super::cuts::Cuts;
 use super::delimiters::{Chunks, Delimiters};
-use super::lookup::{Family, Spare, Workspace, tokens};
+use super::lookup::{Family, Workspace, tokens};
 use super::merging::{Merging, PieceIndex};
 use super::sink::Sink;
+use super::spare::Spare;
 use super::unknown::Fusing;
 use super::viterbi::{Scores, Summing, Viterbi};
 use super::waiting::{Buffered, Few};
@@ -41,7 +42,7 @@ pub struct SentencePiece {
     index: OnceLock<PieceIndex>,
     /// What the scores of a Unigram model's pieces say; BPE needs to know nothing.
     scores: Option<Scores>,
-    spare: Spare,
+    spare: Spare<Workspace>,
 }
 
 /// Which text the character map leaves as it is.
@@ -141,7 +142,7 @@ impl SentencePiece {
         text: &str,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut workspace = self.spare.take();
+        let mut workspace = self.spare.take().unwrap_or_else(Workspace::new);
         let Workspace {
             chunks,
             words,

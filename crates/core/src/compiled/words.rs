@@ -5,9 +5,6 @@
 //! [`MOST_SHORT`] and [`MOST_LONG`] cache lines, [`MOST_SPILLED`] tokens and [`MOST_REST`] bytes,
 //! about 44 MB together, after which new words take the place of old ones.
 
-use std::sync::OnceLock;
-use std::thread::available_parallelism;
-
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
@@ -73,12 +70,6 @@ fn window(text: &[u8], start: usize, length: usize) -> [u64; 2] {
     };
     let value = u128::from_le_bytes(bytes);
     [value as u64 & kept[0], (value >> 64) as u64 & kept[1]]
-}
-
-/// How many caches a tokenizer keeps between calls: as many as there are cores.
-pub fn most_spare() -> usize {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(|| available_parallelism().map_or(1, usize::from))
 }
 
 /// A short piece as two words: its bytes, and its length in the last byte.

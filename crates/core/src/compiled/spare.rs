@@ -1,0 +1,131 @@
+//! Working space between calls: one place for each core, taken and given back without a lock.
+//!
+//! A thread asks its own place first, so that it finds the word cache that its core has near. No
+//! call waits for another, nor for a thread that a fork has left behind.
+
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::thread::available_parallelism;
+
+/// As many things as there are cores, each for one call at a time.
+pub struct Spare<T> {
+    places: Box<[Place<T>]>,
+}
+
+/// Null while it is taken. Two threads never write to one cache line.
+#[repr(align(64))]
+struct Place<T>(AtomicPtr<T>);
+
+// SAFETY: a thing is owned by whoever took it or by its place, never by two threads.
+unsafe impl<T: Send> Sync for Spare<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Send for Spare<T> {}
+
+impl<T> Default for Spare<T> {
+    fn default() -> Self {
+        let places = (0..cores()).map(|_| Place(AtomicPtr::new(null_mut())));
+        Self {
+            places: places.collect(),
+        }
+    }
+}
+
+impl<T> Spare<T> {
+    /// Something that no other call has, if anything is left.
+    pub fn take(&self) -> Option<Box<T>> {
+        self.near().find_map(|Place(place)| {
+            let thing = place.swap(null_mut(), Ordering::Acquire);
+            // SAFETY: what is not null came from `Box::into_raw` in `put`, and only the thread that
+            // swapped it out has it.
+            (!thing.is_null()).then(|| unsafe { Box::from_raw(thing) })
+        })
+    }
+
+    /// Keeps something for another call, as much as there are cores.
+    pub fn put(&self, thing: Box<T>) {
+        let thing = Box::into_raw(thing);
+        let kept = self.near().any(|Place(place)| {
+            place
+                .compare_exchange(null_mut(), thing, Ordering::Release, Ordering::Relaxed)
+                .is_ok()
+        });
+        if !kept {
+            // SAFETY: it came from `Box::into_raw` above, and no place has taken it.
+            drop(unsafe { Box::from_raw(thing) });
+        }
+    }
+
+    /// All places, this thread's own first.
+    fn near(&self) -> impl Iterator<Item = &Place<T>> {
+        let own = thread_number() % self.places.len();
+        self.places[own..].iter().chain(&self.places[..own])
+    }
+}
+
+impl<T> Drop for Spare<T> {
+    fn drop(&mut self) {
+        while self.take().is_some() {}
+    }
+}
+
+impl<T> std::fmt::Debug for Spare<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Spare").finish_non_exhaustive()
+    }
+}
+
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| available_parallelism().map_or(1, usize::from))
+}
+
+/// Threads are numbered as they come.
+fn thread_number() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static NUMBER: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    // A thread that is ending has no number any more.
+    NUMBER.try_with(|&number| number).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn keeps_as_many_as_there_are_cores() {
+        let spare = Spare::default();
+        assert!(spare.take().is_none());
+        let counted = Arc::new(());
+        for _ in 0..cores() + 3 {
+            spare.put(Box::new(Arc::clone(&counted)));
+        }
+        assert_eq!(Arc::strong_count(&counted), cores() + 1);
+        let mine = spare.take().unwrap();
+        drop(spare);
+        assert_eq!(Arc::strong_count(&counted), 2);
+        drop(mine);
+    }
+
+    #[test]
+    fn no_thing_is_with_two_threads() {
+        let spare = Spare::default();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..10_000 {
+                        let mut thing = spare.take().unwrap_or_else(|| Box::new(0u64));
+                        *thing += 1;
+                        spare.put(thing);
+                    }
+                });
+            }
+        });
+        let kept = std::iter::from_fn(|| spare.take());
+        assert!(kept.map(|count| *count).sum::<u64>() <= 40_000);
+    }
+}
