@@ -252,6 +252,27 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         UnknownTokenError,
         "'b' is not among the 1 words",
     ),
+    "no pattern": (lambda: J.BPETrainer(300, pattern=""), ArgumentError, "pattern is empty"),
+    "a share past floats": (
+        lambda: J.BPETrainer(300, alphabet="characters", character_coverage=HUGE),
+        ArgumentError,
+        "character_coverage must be at most 1, not one of so many digits",
+    ),
+    "a field of texts": (
+        lambda: J.BPETrainer(300).train(["a"], field="text"),
+        ArgumentError,
+        "field is for files of JSON lines and for tables",
+    ),
+    "Unigram past the largest id": (
+        lambda: J.UnigramTrainer(2**31),
+        ArgumentError,
+        "vocab_size 2147483648 is past the largest id",
+    ),
+    "special tokens of characters twice": (
+        lambda: J.CharTrainer(special_tokens=["<a>", "<a>"]),
+        ArgumentError,
+        "special_tokens holds '<a>' twice",
+    ),
     "characters of other words": (
         lambda: jeton.CharTrainer().train(jeton.WordCounts.count(["ab"], pattern="whitespace")),
         ArgumentError,

@@ -103,6 +103,10 @@ def count(
         raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
     checked_errors(errors)
     paths, texts = _paths_or_texts(data)
+    if field is not None and not paths:
+        raise ArgumentError(
+            "field is for files of JSON lines and for tables, and data holds texts; leave it out"
+        )
     told = _Told(watch, sum(map(_size, paths)))
     size = _BATCH_CHARACTERS
     if memory is not None:
@@ -245,9 +249,10 @@ def _files(paths: list[str], *, is_str: bool = False) -> list[Path]:
     named = [name for path in paths for name in _expanded(os.path.expanduser(path), is_str)]
     files, repeated = _core.find_files(named)
     if repeated:
+        several = "files are" if repeated > 1 else "file is"
         warn(
-            f"{repeated:,} files are in the corpus more than once, and are read once: folders or "
-            "patterns overlap, a path is named again, or is a link to another"
+            f"{repeated:,} {several} in the corpus more than once, but read only once: folders or "
+            "patterns overlap, or a path is named again, or is a link to another"
         )
     return [Path(file) for file in files]
 

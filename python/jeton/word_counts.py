@@ -466,6 +466,8 @@ def named_pre_tokenizer(pattern: str) -> pre_tokenizers.PreTokenizer:
     """The pre-tokenizer of a pattern: of its name, or of an expression in tiktoken's dialect."""
     if not isinstance(pattern, str):
         raise ArgumentTypeError(f"pattern must be a str, not {type(pattern).__name__}")
+    if not pattern:
+        raise ArgumentError("pattern is empty; 'none' leaves texts whole")
     stages = json.loads(_core.pattern_pre_tokenizer(pattern))
     component: pre_tokenizers.PreTokenizer = _base.read_stored(
         "pre_tokenizer", stages["pre_tokenizer"]

@@ -95,9 +95,12 @@ pub fn number(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> Outcome<u
 fn share(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> Outcome<f64> {
     match value.is_instance_of::<PyBool>() {
         true => Err(wrong_type(name, expected, value)),
-        false => value
-            .extract()
-            .map_err(|_| wrong_type(name, expected, value)),
+        false => value.extract().map_err(|error: PyErr| {
+            match error.is_instance_of::<PyOverflowError>(value.py()) {
+                true => argument(format!("{name} must be at most 1, not {}", shown(value))),
+                false => wrong_type(name, expected, value),
+            }
+        }),
     }
 }
 

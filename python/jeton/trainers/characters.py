@@ -58,6 +58,9 @@ class CharTrainer:
         self.special_tokens = checked_texts("special_tokens", special_tokens)
         if unk_token == "" or "" in self.special_tokens:
             raise ArgumentError("a token must not be empty")
+        for at, token in enumerate(self.special_tokens):
+            if token in self.special_tokens[:at]:
+                raise ArgumentError(f"special_tokens holds {token!r} twice; name each once")
 
     @names_checked
     def count(

@@ -40,7 +40,12 @@ pub(super) fn text<'l>(line: &'l str, field: &str, errors: InvalidUtf8) -> Resul
                     wrong(message.to_owned()).hint("set errors=\"replace\" or errors=\"ignore\"")
                 );
             }
-            let error = wrong(format!("no JSON object with a text {field:?}: {told}"));
+            // The line is known by its number in the file, not by that in itself.
+            let what = told.split(" at line ").next().unwrap_or(&told);
+            let column = error.column();
+            let error = wrong(format!(
+                "no JSON object with a text {field:?}: {what}, at column {column}"
+            ));
             Err(match line.trim_start().starts_with('[') {
                 true => error.hint("JSON lines are one object each, not a list"),
                 false => error,

@@ -360,11 +360,14 @@ impl WordCounter {
         let mut words = Self::new(self.stages.after_blanks(), self.options.clone());
         let (tables, spill, _) = self.into_tables()?;
         let mut batch = Batch::default();
+        let most = words.memory().map_or(BATCH, |memory| {
+            BATCH.min(usize::try_from(memory / BATCHES).unwrap_or(BATCH))
+        });
         match spill {
             Some(spill) => {
                 spill.visit(|word, entry| {
                     batch.push(word, entry);
-                    match batch.text.len() < BATCH {
+                    match batch.text.len() < most {
                         true => Ok(()),
                         false => words.count_batch(&mut batch),
                     }
@@ -378,7 +381,7 @@ impl WordCounter {
                 for table in tables {
                     table.try_for_each(|word, entry| {
                         batch.push(word, entry);
-                        match batch.text.len() < BATCH {
+                        match batch.text.len() < most {
                             true => Ok(()),
                             false => words.count_batch(&mut batch),
                         }
@@ -474,8 +477,10 @@ fn end_between(text: &str, is_separator: impl Fn(u8) -> bool) -> usize {
     separator.map_or(text.len(), |at| PART + at + 1)
 }
 
-/// How many bytes of stretches are staged together, and how many stretches a thread takes.
+/// How many bytes of stretches are staged together, at most and as a share of the memory budget, and
+/// how many stretches a thread takes.
 const BATCH: usize = 1 << 20;
+const BATCHES: u64 = 256;
 const STRETCHES: usize = 1 << 10;
 
 /// Stretches between blanks that wait to be staged.

@@ -166,6 +166,11 @@ impl SentencePieceTraining {
 
     /// What is left to be learnt, and the other pieces.
     fn learning(&self) -> Result<(UnigramTraining, PiecesById)> {
+        if self.vocab_size > crate::model::MAX_ID as usize {
+            let message = format!("vocab_size {} is past the largest id", self.vocab_size);
+            return Err(Error::new(ErrorKind::Argument, message)
+                .hint("real vocabularies have 1,000 to 300,000 tokens"));
+        }
         let meta = self.meta.by_id()?;
         let largest = meta.last_key_value().map_or(0, |(id, _)| *id);
         if largest >= self.vocab_size || meta.len() >= self.vocab_size {
