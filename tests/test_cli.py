@@ -568,7 +568,7 @@ class TestTrain:
             (["--set", "limit_alphabet=9"], "set --alphabet characters"),
             (["--memory=4G"], "there is no unit 'G' (did you mean 'GB'?)"),
             (["--memory=1MB"], "--memory cannot be '1MB': "),
-            (["--memory=33MB", "--vocab-size=30000"], "--memory 33MB is not enough"),
+            (["--memory=33MB", "--vocab-size=40000"], "--memory 33MB is not enough"),
             (["--pattern=gtp4"], "--pattern: no pattern is called"),
             (["--pattern=(", "--vocab-size=258"], "--pattern: "),
             (["--vocab-size=9"], "--vocab-size 9 does not hold"),
@@ -592,6 +592,8 @@ class TestTrain:
         run("train", "a.txt", "-o", "x.json", "--vocab-size=258", *options)
         expected = jeton.BPETrainer(258, tie_break="first", normalizer=normalizers.Lowercase())
         assert jeton.load(here / "x.json") == expected.train(here / "a.txt")
+        run("train", "a.txt", "-o", "z.json", "--kind=char", "--set", "unk_token=7")
+        assert jeton.load(here / "z.json").encode("7x") == [0, 0]
         done = run("train", "a.txt", "-o", "y.json", "--vocab-size=999")
         assert "warning: --vocab-size 999 was not reached" in done.stderr
 

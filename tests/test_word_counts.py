@@ -76,6 +76,14 @@ def test_counts_of_another_making_are_refused(
         counts.merged(trainer.count(TEXTS))
 
 
+def test_bytes_spelled_as_characters_are_other_words() -> None:
+    cut = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    raw = counted(pre_tokenizer=cut)
+    jeton.BPETrainer(300, pre_tokenizer=cut).train(raw)
+    with pytest.raises(ArgumentError, match="bytes spelled as characters"):
+        jeton.BPETrainer(300, alphabet="characters", pre_tokenizer=cut).train(raw)
+
+
 #: Settings that say the same in different ways, so that counts fit.
 ALIKE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "names": ({"pattern": "gpt4"}, {"pattern": "cl100k"}),

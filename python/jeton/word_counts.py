@@ -58,7 +58,7 @@ Needs: TypeAlias = tuple[int, int, int]
 COUNTS_NEED: Needs = (0, 48, 2)
 """What putting words in order needs."""
 
-TOKEN_NEEDS = 1_300
+TOKEN_NEEDS = 1_000
 """Bytes of memory that a token of a vocabulary needs while its tokenizer is made."""
 
 

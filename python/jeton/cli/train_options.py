@@ -65,7 +65,8 @@ def check_kind(kind: str, sizes: tuple[int, ...]) -> None:
 
 def settings(kind: str, given: tuple[str, ...]) -> dict[str, Any]:
     """The parameters of a trainer that are given as NAME=VALUE."""
-    known = [name for name in inspect.signature(TRAINERS[kind]).parameters if name not in _OPTIONS]
+    parameters = inspect.signature(TRAINERS[kind]).parameters
+    known = [name for name in parameters if name not in _OPTIONS]
     found: dict[str, Any] = {}
     for setting in given:
         name, equals, text = setting.partition("=")
@@ -80,6 +81,8 @@ def settings(kind: str, given: tuple[str, ...]) -> dict[str, Any]:
         try:
             value = json.loads(text)
         except (json.JSONDecodeError, RecursionError):
+            value = text
+        if isinstance(value, (int, float)) and str(parameters[name].annotation).startswith("str"):
             value = text
         found[name] = value
         if name in _STAGES and isinstance(value, dict):

@@ -109,7 +109,7 @@ class WordTrainer:
 
     def _needs(self) -> Needs:
         """The memory that training needs at most."""
-        return TOKEN_NEEDS * self.parameters["vocab_size"], 96, 48
+        return TOKEN_NEEDS * self.parameters["vocab_size"], 64, 32
 
     def _first_stages(self) -> Cutting:
         for name, component, stage in (

@@ -285,7 +285,7 @@ class BPETrainer(WordTrainer):
         return tokenizers
 
     def _needs(self) -> Needs:
-        return TOKEN_NEEDS * sum(self.vocab_sizes), 96, 48
+        return TOKEN_NEEDS * sum(self.vocab_sizes), 64, 32
 
     def _check_decodable(self) -> None:
         """A prefix or suffix tells where words part only if the spaces there are no words' part."""

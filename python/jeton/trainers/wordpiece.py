@@ -12,7 +12,7 @@ from jeton.components._base import one_of
 from jeton.corpus import Progress, merging
 from jeton.tokenizer import Tokenizer
 from jeton.trainers._base import WordTrainer, warn_if_short
-from jeton.word_counts import MAX_WORD_LENGTH, Corpus
+from jeton.word_counts import MAX_WORD_LENGTH, Corpus, Needs
 
 __all__ = ["WordPieceTrainer"]
 
@@ -146,6 +146,11 @@ class WordPieceTrainer(WordTrainer):
         tokenizer = self._tokenizer(models.from_core(model))
         warn_if_short(self.parameters["vocab_size"], tokenizer)
         return tokenizer
+
+    def _needs(self) -> Needs:
+        fixed, per_word, per_byte = super()._needs()
+        # By the published rule each pair keeps its words by itself.
+        return fixed, per_word, per_byte if self.rule == "released" else 2 * per_byte
 
     def _decoder(self) -> decoders.Decoder:
         return decoders.WordPiece(self.parameters["continuing_subword_prefix"])

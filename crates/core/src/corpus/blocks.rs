@@ -61,12 +61,13 @@ impl<R: Read> Blocks<R> {
         }
     }
 
-    /// The first line that is not blank, if there is one.
-    pub(super) fn first_line(self) -> Result<Option<String>> {
+    /// The first line that is not blank, if there is one, and its number.
+    pub(super) fn first_line(self) -> Result<Option<(u64, String)>> {
         for block in self {
             let block = block?;
-            if let Some(line) = block.text.lines().find(|line| !line.trim().is_empty()) {
-                return Ok(Some(line.to_owned()));
+            let mut lines = (block.first_line..).zip(block.text.lines());
+            if let Some((number, line)) = lines.find(|(_, line)| !line.trim().is_empty()) {
+                return Ok(Some((number, line.to_owned())));
             }
         }
         Ok(None)

@@ -42,13 +42,15 @@ pub(super) fn text<'l>(line: &'l str, field: &str, errors: InvalidUtf8) -> Resul
             }
             // The line is known by its number in the file, not by that in itself.
             let what = told.split(" at line ").next().unwrap_or(&told);
-            let column = error.column();
+            let (column, is_whole) = (error.column(), !error.is_eof());
             let error = wrong(format!(
                 "no JSON object with a text {field:?}: {what}, at column {column}"
             ));
-            Err(match line.trim_start().starts_with('[') {
-                true => error.hint("JSON lines are one object each, not a list"),
-                false => error,
+            let is_list = line.trim_start().starts_with('[');
+            Err(match is_whole {
+                _ if is_list => error.hint("JSON lines are one object each, not a list"),
+                false => error.hint("each line must hold a whole object"),
+                true => error,
             })
         }
     }

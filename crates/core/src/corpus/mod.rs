@@ -379,9 +379,9 @@ impl CorpusFile {
             stages: None,
             errors,
         };
-        if let Some(first) = self.blocks(apart)?.first_line()? {
+        if let Some((number, first)) = self.blocks(apart)?.first_line()? {
             let checked = json_lines::text(&first, field, errors);
-            checked.map_err(|error| self.at_line(error, 1))?;
+            checked.map_err(|error| self.at_line(error, number))?;
         }
         Ok(())
     }

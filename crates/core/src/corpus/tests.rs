@@ -212,6 +212,12 @@ fn what_is_no_text_is_refused() {
     let counts = WordCounts::from_words([("a", 1)]).to_bytes().unwrap();
     let error = open(folder.put("x.txt", &counts));
     assert!(error.contains("x.txt: these are word counts"), "{error}");
+    let error = open(folder.put("x.jsonl", b"\n\n{\"text\":\n\"a\"}\n"));
+    assert!(error.contains("x.jsonl: line 3: "), "{error}");
+    assert!(
+        error.ends_with("(each line must hold a whole object)"),
+        "{error}"
+    );
     let error = open(folder.put("x.jsonl", b"[{\"text\": \"a\"}]\n"));
     assert!(error.contains("one object each, not a list"), "{error}");
     Corpus::open(

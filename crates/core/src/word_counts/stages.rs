@@ -149,7 +149,12 @@ impl FirstStages {
         added_tokens.sort_unstable_by(|a, b| a.content.cmp(&b.content));
         let cut = self.pre_tokenizer.as_ref().and_then(what_cuts);
         let known = cut.as_ref().and_then(pattern_name);
+        let spells = cut.as_ref().is_some_and(spells_bytes);
         let (normalizer, cut) = huggingface::write_first(self.normalizer.as_ref(), cut.as_ref())?;
+        let cut = cut.map(|json| match spells {
+            true => format!("{json}, bytes spelled as characters"),
+            false => json,
+        });
         Ok(Cutting::Stages {
             added_tokens,
             normalizer,
@@ -257,6 +262,15 @@ fn what_cuts(stage: &PreTokenizer) -> Option<PreTokenizer> {
             }
         }
         stage => Some(stage.clone()),
+    }
+}
+
+/// Whether a pre-tokenizer writes bytes as characters.
+fn spells_bytes(stage: &PreTokenizer) -> bool {
+    match stage {
+        PreTokenizer::ByteLevel { printable, .. } => *printable,
+        PreTokenizer::Sequence(stages) => stages.iter().any(spells_bytes),
+        _ => false,
     }
 }
 
