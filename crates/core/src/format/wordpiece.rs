@@ -166,6 +166,15 @@ pub fn write(tokenizer: &Stages) -> Result<Vec<u8>> {
     };
     let vocab = model.vocab();
     let held = stages(vocab.clone(), None)?;
+    if let Some(Normalizer::Bert { lowercase, .. }) = tokenizer.normalizer
+        && stages(vocab.clone(), Some(lowercase))?.normalizer == tokenizer.normalizer
+        && held.normalizer != tokenizer.normalizer
+    {
+        return Err(cannot(match lowercase {
+            true => "that text is lower-cased, since tokens with capitals say that it is not",
+            false => "that text is not lower-cased, since no token has a capital that would say so",
+        }));
+    }
     for (what, kept) in [
         (
             "these added tokens".to_owned(),
@@ -303,7 +312,10 @@ mod tests {
         let mut decoder = read(b"[UNK]\na\n", None).unwrap();
         decoder.decoder = None;
         for (stages, expected) in [
-            (cased, "cannot hold the normalizer Bert as it is here"),
+            (
+                cased,
+                "cannot hold that text is not lower-cased, since no token",
+            ),
             (gap, "a gap in the ids: none is 0"),
             (decoder, "cannot hold a tokenizer without a decoder"),
         ] {
