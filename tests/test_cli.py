@@ -21,6 +21,7 @@ from jeton import samples
 from jeton.cli import COMMANDS, main
 from jeton.cli.verify import Check
 from jeton.components import normalizers, post_processors
+from test_broken_files import BPE, GOOD
 
 END = "<|endoftext|>"
 
@@ -393,6 +394,12 @@ class TestConvert:
             plain
         ).tolist()
         error_of(run("convert", "a.model", "c.tiktoken", "--approximate", code=1))
+
+    def test_doubts_are_told_once(self, run: Run, here: Path) -> None:
+        (here / "b.model").write_bytes(GOOD + BPE)
+        result = run("convert", "b.model", "c.model")
+        assert result.stderr.count("warning:") == 1
+        assert "warning: b.model: there is no normalizer_spec" in result.stderr
 
     def test_a_file_that_the_library_cannot_read_is_not_kept(
         self, run: Run, here: Path, pair: str, monkeypatch: pytest.MonkeyPatch
