@@ -6,6 +6,7 @@ Look here for which conversions there are; `docs/formats.md` holds the same tabl
 
 from __future__ import annotations
 
+import base64
 import re
 import struct
 from collections.abc import Callable
@@ -172,3 +173,18 @@ def test_the_table_in_the_documentation() -> None:
         for name in FORMATS:
             mark = "equal" if name in held else "same ids" if f"~{name}" in held else "—"
             assert table[kind][name] == mark, (kind, name)
+
+
+def test_tokens_that_no_merge_makes(tmp_path: Path) -> None:
+    """Llama 3's ranks have such: they are tokens as whole pieces only, there and back."""
+    tokens = [bytes([byte]) for byte in range(256)] + [b"xyz", b"ab", b" ab"]
+    lines = [base64.b64encode(token) + b" %d\n" % rank for rank, token in enumerate(tokens)]
+    (tmp_path / "a.tiktoken").write_bytes(b"".join(lines))
+    tok = jeton.load(tmp_path / "a.tiktoken", pattern="gpt2")
+    assert (tok.encode("xyz"), tok.encode("axyz")) == ([256], [97, 120, 121, 122])
+    tok.save(tmp_path / "tokenizer.json")
+    again = jeton.load(tmp_path / "tokenizer.json")
+    for text in ("xyz", "axyz ab", "xyzxyz xyz"):
+        assert again.encode(text) == tok.encode(text)
+    again.save(tmp_path / "b.tiktoken")
+    assert (tmp_path / "b.tiktoken").read_bytes() == (tmp_path / "a.tiktoken").read_bytes()

@@ -215,7 +215,8 @@ fn cuts_bytes_by_pattern(pre_tokenizer: &PreTokenizer) -> bool {
 /// They do when (1) the bytes of each token, merged by the ranks below its own, end in two tokens,
 /// (2) each such pair is in the list, and (3) the list is in the order of what it makes. Then by
 /// (1) no other pair is ever the lowest, whatever the text: were it, its token's own bytes would
-/// have been merged to that pair as well.
+/// have been merged to that pair as well. A token that its bytes are not merged to is one only as a
+/// whole piece, which a list that ignores merges for such pieces says as well.
 fn ranks_of(bpe: &Bpe, merges: &[(u32, u32)], added_tokens: &[AddedToken]) -> Result<Vocab> {
     let cannot = |what: String| Err(Error::new(ErrorKind::Unsupported, what));
     let vocab = bpe.vocab();
@@ -226,7 +227,9 @@ fn ranks_of(bpe: &Bpe, merges: &[(u32, u32)], added_tokens: &[AddedToken]) -> Re
     };
     let ranks = Bpe::by_ranks(Vocab::new(vocab.iter().filter(|(_, id)| !added(*id)))?)?;
     let derived = ranks.merges();
-    if let Some(&id) = derived.underivable.first() {
+    if let Some(&id) = derived.underivable.first()
+        && !bpe.options().ignore_merges
+    {
         return cannot(format!(
             "ranks would make {} where the merge list never does",
             show(vocab.token(id).unwrap_or_default())
