@@ -7,12 +7,12 @@ use foldhash::fast::RandomState;
 
 use super::cuts::Cuts;
 use super::merges::{Merges, SCANNED, Work};
+use super::pending::{MOST_NEW, MOST_PENDING, Pending};
 use super::scanner::Scanner;
 use super::sink::Sink;
 use super::spare::Spare;
 use super::splitter::Splitter;
 use super::starts::places;
-use super::waiting::{MOST_WAITING, Waiting};
 use super::words::{LONG, LongKey, SHORT, ShortKey, WordCache};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Bpe;
@@ -40,7 +40,8 @@ struct Workspace {
     scanner: Scanner,
     bounds: Vec<u32>,
     words: WordCache,
-    tokens: Box<[u32; MOST_WAITING]>,
+    tokens: Box<[u32; MOST_PENDING]>,
+    holes: Vec<(usize, usize)>,
     works: Vec<Work>,
 }
 
@@ -51,8 +52,9 @@ impl Workspace {
             scanner: Scanner::default(),
             bounds: Vec::new(),
             words: WordCache::new(RandomState::default().hash_one(0)),
-            tokens: Box::new([0; MOST_WAITING]),
-            works: vec![Work::NEW; GROUP],
+            tokens: Box::new([0; MOST_PENDING]),
+            holes: Vec::new(),
+            works: vec![Work::NEW; MOST_NEW],
         })
     }
 }
@@ -88,6 +90,7 @@ impl ByteLevel {
             bounds,
             words,
             tokens,
+            holes,
             works,
         } = &mut *workspace;
         let mut pieces = Pieces {
@@ -95,7 +98,7 @@ impl ByteLevel {
             bpe,
             words,
             works,
-            waiting: Waiting::new(tokens),
+            pending: Pending::new(tokens, holes),
         };
         let mut too_long = None;
         self.splitter.split(scanner, text, |offset, length, bits| {
@@ -108,6 +111,7 @@ impl ByteLevel {
             bounds.push(end);
             pieces.all(&text.as_bytes()[offset..], bounds, sink);
         })?;
+        pieces.fill(sink);
         if let Some(length) = too_long {
             let message = format!("{length} bytes without a place to cut are more than 4 GiB");
             return Err(Error::new(ErrorKind::Encode, message).hint("encode the text in parts"));
@@ -134,17 +138,17 @@ impl std::fmt::Debug for ByteLevel {
 }
 
 /// The pieces of a text, a group at a time.
-struct Pieces<'c> {
+struct Pieces<'c, 't> {
     compiled: &'c ByteLevel,
     bpe: &'c Bpe,
     words: &'c mut WordCache,
     works: &'c mut [Work],
-    waiting: Waiting<'c>,
+    pending: Pending<'c, 't>,
 }
 
-impl Pieces<'_> {
+impl<'t> Pieces<'_, 't> {
     /// Tokens of the pieces of `text` that lie between neighbours in `bounds`.
-    fn all(&mut self, text: &[u8], bounds: &[u32], sink: &mut impl Sink) {
+    fn all(&mut self, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has the features that the function is compiled for.
@@ -157,23 +161,22 @@ impl Pieces<'_> {
     /// The same code, with what newer processors have for shifts and products.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi2")]
-    fn all_avx2(&mut self, text: &[u8], bounds: &[u32], sink: &mut impl Sink) {
+    fn all_avx2(&mut self, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
         self.all_portable(text, bounds, sink);
     }
 
     #[inline(always)]
-    fn all_portable(&mut self, text: &[u8], bounds: &[u32], sink: &mut impl Sink) {
+    fn all_portable(&mut self, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
         let mut first = 0;
         while first + 1 < bounds.len() {
             let last = (first + GROUP).min(bounds.len() - 1);
             self.group(text, &bounds[first..=last], sink);
             first = last;
         }
-        self.waiting.give(sink);
     }
 
     #[inline(always)]
-    fn group(&mut self, text: &[u8], bounds: &[u32], sink: &mut impl Sink) {
+    fn group(&mut self, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
         let mut keys = [ShortKey::EMPTY; GROUP];
         let mut hashes = [0; GROUP];
         for ((pair, key), hash) in bounds.windows(2).zip(&mut keys).zip(&mut hashes) {
@@ -185,83 +188,74 @@ impl Pieces<'_> {
                 *hash = self.words.prefetch_long(LongKey::new(text, start, length));
             }
         }
-        for (i, ((pair, &key), &hash)) in bounds.windows(2).zip(&keys).zip(&hashes).enumerate() {
+        self.make_room(sink);
+        for ((pair, &key), &hash) in bounds.windows(2).zip(&keys).zip(&hashes) {
             let (start, end) = (pair[0] as usize, pair[1] as usize);
-            if end - start <= SHORT {
-                let mut place = self.words.place_short(key, hash);
-                if place.is_none() {
-                    self.learn(text, &bounds[i..], &keys[i..], &hashes[i..]);
-                    place = self.words.place_short(key, hash);
-                }
-                match place {
-                    Some(place) => self.waiting.found(self.words.short(place), sink),
-                    None => self.uncut(&text[start..end], sink),
-                }
+            let found = if end - start <= SHORT {
+                self.words.find_short(key, hash)
             } else if end - start <= LONG {
                 let key = LongKey::new(text, start, end - start);
-                let mut place = self.words.place_long(key, hash);
-                if place.is_none() {
-                    self.learn(text, &bounds[i..], &keys[i..], &hashes[i..]);
-                    place = self.words.place_long(key, hash);
-                }
-                match place {
-                    Some(place) => self.waiting.found(self.words.long(place), sink),
-                    None => self.uncut(&text[start..end], sink),
-                }
+                self.words.find_long(key, hash)
             } else {
                 self.very_long(text, start, end, sink);
+                self.make_room(sink);
+                continue;
+            };
+            match found {
+                Some(found) => self.pending.found(found),
+                None => self.new_piece(&text[start..end], hash, sink),
             }
         }
     }
 
     #[inline(never)]
-    fn parts(&mut self, text: &[u8], bounds: &[u32], sink: &mut impl Sink) {
+    fn parts(&mut self, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
         self.group(text, bounds, sink);
     }
 
-    /// Merges all pieces between `bounds` that are new, and remembers them.
-    #[inline(never)]
-    fn learn(&mut self, text: &[u8], bounds: &[u32], keys: &[ShortKey], hashes: &[u64]) {
-        let mut new = [(0, 0); GROUP];
-        let mut count = 0;
-        for ((pair, &key), &hash) in bounds.windows(2).zip(keys).zip(hashes) {
-            let (start, length) = (pair[0] as usize, (pair[1] - pair[0]) as usize);
-            let known = if length <= SHORT {
-                self.words.find_short(key, hash).is_some()
-            } else if length <= LONG {
-                let key = LongKey::new(text, start, length);
-                self.words.find_long(key, hash).is_some()
-            } else {
-                true
-            };
-            new[count] = (start, start + length);
-            count += usize::from(!known);
+    /// Makes room for the tokens of a group, a byte of a piece being a token at worst.
+    #[inline(always)]
+    fn make_room(&mut self, sink: &mut impl Sink) {
+        if !self.pending.has_room(GROUP * LONG) {
+            self.fill(sink);
         }
+    }
+
+    /// A piece of up to [`SCANNED`] bytes that is not known.
+    #[inline(never)]
+    fn new_piece(&mut self, piece: &'t [u8], hash: u64, sink: &mut impl Sink) {
+        if !self.pending.hole(piece, hash) {
+            self.fill(sink);
+            self.pending.hole(piece, hash);
+        }
+    }
+
+    /// Merges all pieces that are new, remembers them, and gives all tokens away.
+    #[inline(never)]
+    fn fill(&mut self, sink: &mut impl Sink) {
         let Self {
             compiled,
             words,
             works,
+            pending,
             bpe,
-            ..
         } = self;
-        let new = &new[..count];
-        let pieces = new.iter().map(|&(start, end)| &text[start..end]);
-        compiled.merges.merge_together(pieces.clone(), works);
-        for (piece, work) in pieces.zip(works.iter_mut()) {
-            if words.knows(piece) {
-                continue;
+        let new = pending.new_pieces();
+        compiled.merges.merge_together(new, works);
+        for (piece, work) in new.iter().zip(works.iter_mut()) {
+            if compiled.whole
+                && let Some(id) = bpe.vocab().id(piece)
+            {
+                work.become_whole(id);
             }
-            let whole = compiled.whole.then(|| bpe.vocab().id(piece)).flatten();
-            words.insert(
-                piece,
-                whole.as_ref().map_or(work.finish(), std::slice::from_ref),
-            );
+            words.insert(piece, work.tokens());
         }
+        pending.give(|number| works[number].tokens(), sink);
     }
 
     /// A piece longer than [`LONG`]: cut where no token spans, else merged as it is.
     #[inline(never)]
-    fn very_long(&mut self, text: &[u8], start: usize, end: usize, sink: &mut impl Sink) {
+    fn very_long(&mut self, text: &'t [u8], start: usize, end: usize, sink: &mut impl Sink) {
         let Some(cuts) = &self.compiled.cuts else {
             return self.uncut(&text[start..end], sink);
         };
@@ -286,30 +280,30 @@ impl Pieces<'_> {
         }
     }
 
-    /// Merges a piece that is longer than [`LONG`], unless it is known.
-    fn uncut(&mut self, piece: &[u8], sink: &mut impl Sink) {
-        self.waiting.give(sink);
-        if self.words.emit(piece, sink) {
-            return;
+    /// A piece that is longer than [`LONG`] and not cut.
+    fn uncut(&mut self, piece: &'t [u8], sink: &mut impl Sink) {
+        if let Some(ids) = self.words.find_rest(piece) {
+            if !self.pending.has_room(ids.len() + GROUP * LONG) {
+                self.fill(sink);
+            }
+            let ids = self.words.find_rest(piece);
+            return ids.into_iter().for_each(|ids| self.pending.many(ids));
         }
+        if piece.len() <= SCANNED {
+            let ends = [piece[0], piece[piece.len() - 1], piece.len() as u8];
+            let hash = ends.iter().fold(0, |hash, &end| hash << 8 | u64::from(end));
+            return self.new_piece(piece, hash, sink);
+        }
+        self.fill(sink);
         let Self {
             compiled,
             bpe,
             words,
-            works,
             ..
         } = self;
         let whole = compiled.whole.then(|| bpe.vocab().id(piece)).flatten();
-        let long;
-        let ids = match &whole {
-            Some(id) => std::slice::from_ref(id),
-            None if piece.len() <= SCANNED => compiled.merges.merge(piece, &mut works[0]),
-            None => {
-                long = compiled.merges.merge_long(piece);
-                &long
-            }
-        };
-        sink.push_all(ids);
-        words.insert(piece, ids);
+        let ids = whole.map_or_else(|| compiled.merges.merge_long(piece), |id| vec![id]);
+        sink.push_all(&ids);
+        words.insert(piece, &ids);
     }
 }

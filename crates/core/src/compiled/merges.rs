@@ -14,7 +14,9 @@ use super::scanner::decode;
 use crate::model::Bpe;
 
 /// Ids below this fit into a packed entry, and so do ranks.
-const MOST_IDS: u32 = 1 << 20;
+const MOST_IDS: u32 = NO_ID;
+/// The id of the neighbour of a symbol that has none: in no pair.
+const NO_ID: u32 = (1 << 20) - 1;
 /// Pieces of more bytes than this are merged with a queue.
 pub const SCANNED: usize = 64;
 const NONE: u32 = u32::MAX;
@@ -22,6 +24,10 @@ const NONE: u32 = u32::MAX;
 const PLACE: u32 = SCANNED.ilog2();
 /// Pieces of up to this many bytes are merged with a heap.
 const HEAPED: usize = 4096;
+/// How many entries of the table of merges are compared side by side.
+const ENTRIES_AT_ONCE: usize = 4;
+/// The part of an entry that holds the rank.
+const RANK: u64 = (1 << 24) - 1;
 /// How many keys are compared side by side.
 const KEYS_AT_ONCE: usize = 8;
 /// Characters from here on always begin as bytes.
@@ -33,7 +39,8 @@ pub struct Merges {
     bytes: [u32; 256],
     /// The rank of each pair of bytes.
     byte_pairs: Vec<u32>,
-    /// Open addressing: left id, right id and rank in one word; all ones when empty.
+    /// Open addressing: left id, right id and rank in one word; all ones when empty. The first
+    /// entries stand at the end once more, so that some can be read from any place.
     table: Vec<u64>,
     /// What each merge makes; empty if a merge's rank is the id of what it makes.
     made: Vec<u32>,
@@ -60,7 +67,7 @@ impl Merges {
         }
         let mut made = vec![0; merges.iter().map(|m| m.1 + 1).max().unwrap_or(0) as usize];
         let mut ranks_are_ids = true;
-        let mut table = vec![u64::MAX; (merges.len() * 2).next_power_of_two().max(2)];
+        let mut table = vec![u64::MAX; (merges.len() * 2).next_power_of_two().max(ENTRIES_AT_ONCE)];
         let mask = table.len() - 1;
         let mut first_use = vec![NONE; vocab.max_id()? as usize + 1];
         for &((left, right), rank, id) in &merges {
@@ -76,6 +83,7 @@ impl Merges {
             }
             table[slot] = Self::key(left, right) | u64::from(rank);
         }
+        table.extend_from_within(..ENTRIES_AT_ONCE);
         let mut this = Self {
             bytes,
             byte_pairs: Vec::new(),
@@ -132,42 +140,51 @@ impl Merges {
     /// Asks for the memory in which the rank of a pair would be found.
     #[inline(always)]
     fn prefetch(&self, left: u32, right: u32) {
-        prefetch(
-            &self.table,
-            Self::hash(left, right) & (self.table.len() - 1),
-        );
+        prefetch(&self.table, Self::hash(left, right) & self.mask());
     }
 
-    /// The rank of a pair, or [`NONE`].
+    #[inline(always)]
+    fn mask(&self) -> usize {
+        self.table.len() - ENTRIES_AT_ONCE - 1
+    }
+
+    /// The rank of a pair, or [`NONE`]. Whether it is found, and where, is nothing that a processor
+    /// could guess, so several entries are compared and one is chosen.
     #[inline(always)]
     fn rank(&self, left: u32, right: u32) -> u32 {
-        let mask = self.table.len() - 1;
         let key = Self::key(left, right);
-        let mut slot = Self::hash(left, right) & mask;
+        let mut slot = Self::hash(left, right) & self.mask();
         loop {
-            let entry = self.table[slot];
-            if entry & !0xFF_FFFF == key {
-                return (entry & 0xFF_FFFF) as u32;
+            let entries = self.table[slot..].first_chunk::<ENTRIES_AT_ONCE>();
+            let (mut rank, mut last) = (NONE, false);
+            for &entry in entries.expect("entries at the end") {
+                rank = if entry & !RANK == key {
+                    (entry & RANK) as u32
+                } else {
+                    rank
+                };
+                last |= entry == u64::MAX;
             }
-            if entry == u64::MAX {
-                return NONE;
+            if (rank != NONE) | last {
+                return rank;
             }
-            slot = (slot + 1) & mask;
+            slot = (slot + ENTRIES_AT_ONCE) & self.mask();
         }
     }
 
     /// The tokens of a piece of 1 to [`SCANNED`] bytes of text.
-    pub fn merge<'w>(&self, piece: &[u8], work: &'w mut Work) -> &'w [u32] {
+    fn merge<'w>(&self, piece: &[u8], work: &'w mut Work) -> &'w [u32] {
         self.begin(piece, work);
         while self.step(work) {
             self.refresh(work);
         }
-        work.finish()
+        work.finish();
+        work.tokens()
     }
 
     /// Merges several pieces at a time, so that their memory is fetched at the same time. The
-    /// tokens are then those that [`Work::finish`] gives.
-    pub fn merge_together<'p>(&self, pieces: impl Iterator<Item = &'p [u8]>, works: &mut [Work]) {
+    /// tokens are then those that [`Work::tokens`] gives.
+    pub fn merge_together(&self, pieces: &[&[u8]], works: &mut [Work]) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
@@ -184,18 +201,14 @@ impl Merges {
     /// The same code, for processors that compare eight keys at once.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn merge_together_avx2<'p>(&self, pieces: impl Iterator<Item = &'p [u8]>, works: &mut [Work]) {
+    fn merge_together_avx2(&self, pieces: &[&[u8]], works: &mut [Work]) {
         self.merge_together_portable(pieces, works);
     }
 
     #[inline(always)]
-    fn merge_together_portable<'p>(
-        &self,
-        pieces: impl Iterator<Item = &'p [u8]>,
-        works: &mut [Work],
-    ) {
+    fn merge_together_portable(&self, pieces: &[&[u8]], works: &mut [Work]) {
         let mut active = 0u64;
-        for (i, (piece, work)) in pieces.zip(&mut *works).enumerate() {
+        for (i, (piece, work)) in pieces.iter().zip(&mut *works).enumerate() {
             self.begin(piece, work);
             active |= 1 << i;
         }
@@ -204,6 +217,7 @@ impl Merges {
             while rest != 0 {
                 let i = rest.trailing_zeros() as usize;
                 if !self.step(&mut works[i]) {
+                    works[i].finish();
                     active &= !(1 << i);
                 }
                 rest &= rest - 1;
@@ -282,11 +296,17 @@ impl Merges {
     /// stands there, only in part: then its bytes can merge with nothing but each other.
     #[inline(always)]
     fn symbols(&self, piece: &[u8], ids: &mut [u32; SCANNED]) -> usize {
+        if self.characters.is_empty() || piece.is_ascii() {
+            for (id, &byte) in ids.iter_mut().zip(piece) {
+                *id = self.bytes[byte as usize];
+            }
+            return piece.len();
+        }
         let (mut at, mut count) = (0, 0);
         let mut clean = true;
         while at < piece.len() {
             let first = piece[at];
-            if first < 0x80 || self.characters.is_empty() {
+            if first < 0x80 {
                 ids[count] = self.bytes[first as usize];
                 (at, count) = (at + 1, count + 1);
                 clean = at < piece.len() && self.apart(piece, at);
@@ -359,31 +379,36 @@ impl Merges {
         work.alive &= !(1 << right);
         work.keys[right as usize % SCANNED] = NONE;
         work.at = at;
-        work.after = after & after.wrapping_sub(1);
-        if work.after != 0 {
-            self.prefetch(id, work.ids[work.after.trailing_zeros() as usize]);
-        }
+        // A symbol without a neighbour gets one that merges with nothing: what is last or first in
+        // a short piece is no guess that a processor often gets right.
+        let next = after & after.wrapping_sub(1);
+        work.right = match next {
+            0 => NO_ID,
+            _ => work.ids[next.trailing_zeros() as usize % SCANNED],
+        };
         let before = work.alive & !(!0 << at);
-        if before != 0 {
-            self.prefetch(work.ids[before.ilog2() as usize], id);
-        }
+        // The last place's key is always NONE.
+        work.left_at = match before {
+            0 => SCANNED - 1,
+            _ => before.ilog2() as usize,
+        };
+        work.left = match before {
+            0 => NO_ID,
+            _ => work.ids[work.left_at % SCANNED],
+        };
+        self.prefetch(id, work.right);
+        self.prefetch(work.left, id);
         true
     }
 
     /// Looks up the two pairs that the last merge has made.
     #[inline(always)]
     fn refresh(&self, work: &mut Work) {
-        let at = work.at;
+        let (at, left_at) = (work.at % SCANNED, work.left_at % SCANNED);
         let id = work.ids[at];
-        work.keys[at] = match work.after {
-            0 => NONE,
-            after => key(self.rank(id, work.ids[after.trailing_zeros() as usize]), at),
-        };
-        let before = work.alive & !(!0 << at);
-        if before != 0 {
-            let left = before.ilog2() as usize;
-            work.keys[left] = key(self.rank(work.ids[left], id), left);
-        }
+        let left = key(self.rank(work.left, id), left_at);
+        work.keys[at] = key(self.rank(id, work.right), at);
+        work.keys[left_at] = left;
     }
 }
 
@@ -465,9 +490,11 @@ pub struct Work {
     alive: u64,
     /// The highest rank among the merges so far.
     highest: u32,
-    /// Where the last merge was, and what stands behind it.
+    /// Where the last merge was; its neighbours, and where the left one stands.
     at: usize,
-    after: u64,
+    right: u32,
+    left: u32,
+    left_at: usize,
 }
 
 impl Work {
@@ -479,11 +506,13 @@ impl Work {
         alive: 0,
         highest: 0,
         at: 0,
-        after: 0,
+        right: NO_ID,
+        left: NO_ID,
+        left_at: 0,
     };
 
-    /// The tokens, once all is merged.
-    pub fn finish(&mut self) -> &[u32] {
+    /// Brings the tokens together, once all is merged.
+    fn finish(&mut self) {
         let mut kept = 0;
         let mut alive = self.alive;
         while alive != 0 {
@@ -491,7 +520,17 @@ impl Work {
             kept += 1;
             alive &= alive - 1;
         }
-        &self.ids[..kept]
+        self.count = kept;
+    }
+
+    /// The tokens of a piece that was merged.
+    pub fn tokens(&self) -> &[u32] {
+        &self.ids[..self.count]
+    }
+
+    /// Says that the piece is one token, whatever its merges make.
+    pub fn become_whole(&mut self, id: u32) {
+        (self.ids[0], self.count) = (id, 1);
     }
 }
 

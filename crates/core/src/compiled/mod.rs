@@ -11,6 +11,7 @@ mod local;
 mod lookup;
 mod merges;
 mod merging;
+mod pending;
 mod prefetch;
 mod scanner;
 mod sentencepiece;

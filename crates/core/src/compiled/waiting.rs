@@ -1,7 +1,7 @@
 //! Tokens on their way from the word cache to where they go: gathered, and given away many at a time.
 
 use super::sink::Sink;
-use super::words::{Found, LONG_IDS, SHORT_IDS};
+use super::words::SHORT_IDS;
 
 /// How many tokens wait, at most, before they are given away together.
 pub const MOST_WAITING: usize = 512;
@@ -43,16 +43,6 @@ impl<'w> Waiting<'w> {
     pub fn give(&mut self, sink: &mut impl Sink) {
         sink.push_all(&self.tokens[..self.count]);
         self.count = 0;
-    }
-
-    /// Takes the tokens of a piece.
-    #[inline(always)]
-    pub fn found(&mut self, found: Found, sink: &mut impl Sink) {
-        match found {
-            Found::Short(ids, count) => self.few::<SHORT_IDS>(ids, count, sink),
-            Found::Long(ids, count) => self.few::<LONG_IDS>(ids, count, sink),
-            Found::Spilled(ids) => self.many(ids, sink),
-        }
     }
 }
 

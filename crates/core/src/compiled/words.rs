@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use super::prefetch::prefetch;
-use super::sink::{Count, Sink};
+use super::sink::Sink;
 use crate::large_pages;
 
 /// Pieces of up to this many bytes are kept in entries of half a cache line.
@@ -34,9 +34,9 @@ const MOST_SPILLED: usize = 1 << 21;
 const MOST_REST: usize = 4 << 20;
 const FEWEST: usize = 1 << 9;
 /// By how much a table grows.
-const GROWTH: usize = 8;
+const GROWTH: usize = 4;
 /// How many entries a long piece may lie from where its hash points.
-const REACH: usize = 4;
+const REACH: usize = 8;
 
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 const MIX_LONG: u64 = 0xD6E8_FEB8_6659_FD93;
@@ -343,9 +343,12 @@ impl WordCache {
         &self.spilled[start..start + count]
     }
 
-    /// Whether the tokens of a piece are known.
-    pub fn knows(&self, piece: &[u8]) -> bool {
-        self.emit(piece, &mut Count::default())
+    /// The tokens of a piece that is longer than [`LONG`], if they are known.
+    pub fn find_rest(&self, piece: &[u8]) -> Option<&[u32]> {
+        if piece.len() > LONGEST {
+            return None;
+        }
+        self.rest.get(piece).map(|ids| &**ids)
     }
 
     /// Gives the tokens of any piece to `sink`, if they are known.
@@ -363,7 +366,7 @@ impl WordCache {
                 .inspect(|found| sink.push_all(found.as_slice()))
                 .is_some()
         } else {
-            let ids = self.rest.get(piece);
+            let ids = self.find_rest(piece);
             ids.inspect(|ids| sink.push_all(ids)).is_some()
         }
     }
@@ -385,7 +388,7 @@ impl WordCache {
         if ids.len() > SHORT {
             return;
         }
-        if self.short_count > self.short.len() && self.short.len() < MOST_SHORT {
+        if self.short_count * 4 > self.short.len() * 3 && self.short.len() < MOST_SHORT {
             self.grow_short();
         }
         let mut entry = ShortEntry {
@@ -454,7 +457,7 @@ impl WordCache {
         let free = (0..REACH)
             .map(|step| (first + step) & mask)
             .find(|&slot| self.long[slot].is_empty());
-        let slot = free.unwrap_or((first + (hash >> 62) as usize % REACH) & mask);
+        let slot = free.unwrap_or((first + (hash >> 61) as usize % REACH) & mask);
         self.long_count += usize::from(free.is_some());
         self.long[slot] = entry;
     }
