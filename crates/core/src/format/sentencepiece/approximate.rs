@@ -19,7 +19,8 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::convert::{Exactness, convert, from_huggingface, normalizer_of, unk_surface, verify};
+use super::convert::{Exactness, convert, from_huggingface, normalizer_of, unk_surface};
+use super::verify::verify;
 use super::{Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};

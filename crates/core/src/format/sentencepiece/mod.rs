@@ -10,6 +10,7 @@
 mod approximate;
 mod convert;
 mod proto;
+mod verify;
 mod wire;
 
 use crate::added_tokens::AddedToken;
