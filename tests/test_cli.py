@@ -1,26 +1,25 @@
 """The command line, command by command, inside this process.
 
-Look here for what each command prints and how it fails; `test_cli_process.py` has what needs a
-process of its own (pipes, signals, terminals).
+Look here for what each command prints and how it fails; `test_cli_train.py` has `train`, and
+`test_cli_process.py` what needs a process of its own (pipes, signals, terminals).
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 import jeton
+from command_line import Run, error_of, here, run
 from jeton import samples
 from jeton.cli import COMMANDS, main
 from jeton.cli.verify import Check
-from jeton.components import normalizers, post_processors
+from jeton.components import post_processors
 from test_broken_files import BPE, GOOD
 
 END = "<|endoftext|>"
@@ -49,33 +48,6 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def special(pair: str) -> list[str]:
     return [pair, "--special-token", f"{END}=266"]
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-Run = Callable[..., Result]
-
-
-@pytest.fixture
-def run(here: Path) -> Run:
-    def run(*arguments: str, input: str | bytes = b"", code: int = 0) -> Result:
-        result = CliRunner().invoke(main, arguments, input=input, catch_exceptions=False)
-        assert result.exit_code == code, result.output
-        return result
-
-    return run
-
-
-def error_of(result: Result) -> str:
-    """The one line that an error is."""
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr.removeprefix("error: ").rstrip("\n")
 
 
 def ids_of(text: str, pair: str) -> list[int]:
@@ -474,223 +446,3 @@ def test_debug_shows_the_traceback(here: Path, pair: str) -> None:
 def test_quiet_leaves_results_alone(run: Run, pair: str) -> None:
     result = run("encode", pair, "-q", "-o", "a.npy", input="he")
     assert (result.stdout, result.stderr) == ("", "")
-
-
-class TestTrain:
-    def test_a_ladder_of_sizes(self, run: Run, here: Path) -> None:
-        (here / "corpus.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
-        done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", "--vocab-size=259")
-        assert done.stdout.split() == ["x-258.json", "x-259.json"]
-        assert jeton.load(here / "x-259.json").vocab_size == 259
-
-    def test_a_target_that_exists_is_kept(self, run: Run, here: Path) -> None:
-        (here / "corpus.txt").write_text("hello", encoding="utf-8")
-        (here / "x.json").write_text("mine", encoding="utf-8")
-        result = run("train", "corpus.txt", "-o", "x.json", code=1)
-        assert "exists already" in error_of(result)
-        assert (here / "x.json").read_text(encoding="utf-8") == "mine"
-
-    def test_progress_as_json(self, run: Run, here: Path) -> None:
-        (here / "corpus.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
-        done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", "--json")
-        steps = [json.loads(line) for line in done.stderr.splitlines()]
-        assert {step["phase"] for step in steps} == {"counting", "merging"}
-        assert all({"done", "total", "seconds", "rate", "left"} <= set(step) for step in steps)
-        quiet = run("train", "corpus.txt", "-o", "y.json", "--vocab-size=258", "--json", "-q")
-        assert quiet.stderr == ""
-
-    def test_counts_are_kept(self, run: Run, here: Path) -> None:
-        (here / "corpus.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
-        run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", "--save-counts", "x.counts")
-        run("train", "x.counts", "-o", "y.json", "--vocab-size=258")
-        assert (here / "x.json").read_bytes() == (here / "y.json").read_bytes()
-
-    def test_limits_are_told(self, run: Run, here: Path) -> None:
-        (here / "corpus.txt").write_text("hello hello help\n" * 9 + "once\n", encoding="utf-8")
-        options = ["--max-word-length=3", "--min-word-count=2", "--memory=64MB"]
-        done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", *options)
-        assert "--max-word-length 3 characters were cut, 28 times" in done.stderr
-        assert "--min-word-count 2 times" in done.stderr
-        result = run("train", "corpus.txt", "-o", "z.json", "--memory=64QB", code=1)
-        assert "no unit 'QB'" in error_of(result)
-        assert not (here / "z.json").exists()
-
-    def test_every_file_is_looked_for_first(self, run: Run, here: Path) -> None:
-        (here / "a.txt").write_text("hello\n" * 9, encoding="utf-8")
-        (here / "b.jsonl").write_text('{"body": "x"}\n', encoding="utf-8")
-        result = run("train", "a.txt", "nothing.txt", "-o", "x.json", "--json", code=1)
-        assert "nothing.txt" in error_of(result) and "counting" not in result.stderr
-        result = run("train", "a.txt", "b.jsonl", "-o", "x.json", "--json", code=1)
-        assert "b.jsonl: line 1" in error_of(result) and "counting" not in result.stderr
-
-    def test_a_tokenizer_is_continued_in_another_format(self, run: Run, here: Path) -> None:
-        (here / "a.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
-        run("train", "a.txt", "-o", "a.model", "--alphabet=sentencepiece", "--vocab-size=268")
-        assert jeton.load(here / "a.model").vocab_size == 268
-        run("train", "a.txt", "-o", "a.json", "--vocab-size=257")
-        run("train", "a.txt", "-o", "b.json", "--vocab-size=259", "--start-from=a.json")
-        longer = jeton.load(here / "b.json")
-        assert longer.merges[:1] == jeton.load(here / "a.json").merges
-        assert longer.vocab_size == 259
-
-    def test_unigram_in_both_formats(self, run: Run, here: Path) -> None:
-        (here / "a.txt").write_text("hello hello help shell\n" * 9, encoding="utf-8")
-        options = ["--kind=unigram", "--vocab-size=13", "--set", "byte_fallback=false"]
-        run("train", "a.txt", "-o", "a.model", *options, "--save-counts", "x.counts", "--json")
-        assert jeton.load(here / "a.model").vocab_size == 13
-        run("train", "x.counts", "-o", "b.model", *options)
-        assert jeton.load(here / "b.model") == jeton.load(here / "a.model")
-        run("train", "a.txt", "-o", "a.json", *options, "--special-token=<mask>")
-        assert jeton.load(here / "a.json").special_tokens["<mask>"] == 3
-        for wrong, code, told in (
-            (["--set", "byte_falback=true"], 2, "did you mean 'byte_fallback'"),
-            (["--set", "byte_fallback"], 2, "NAME=VALUE"),
-            (["--set", "byte_fallback=3"], 1, "byte_fallback must be a bool"),
-            (["--set", "shrinking_factor=NaN"], 1, "shrinking_factor cannot be NaN"),
-            (["--pattern=gpt2"], 2, "--pattern is for --kind bpe"),
-            (["--set", "vocab_size=9"], 2, "an option of its own, --vocab-size"),
-            (["--vocab-size=14"], 2, "--kind unigram takes one --vocab-size"),
-        ):
-            result = run("train", "a.txt", "-o", "c.model", *options, *wrong, code=code)
-            assert told in result.stderr and not (here / "c.model").exists()
-
-    def test_characters(self, run: Run, here: Path) -> None:
-        (here / "a.txt").write_text("hello help", encoding="utf-8")
-        run("train", "a.txt", "-o", "a.json", "--kind=char", "--save-counts=x.counts")
-        expected = jeton.CharTrainer().train("hello help")
-        assert jeton.load(here / "a.json").encode("hole") == expected.encode("hole")
-        options = ["--kind=char", "--set", "unk_token=<u>", "--special-token=<s>"]
-        run("train", "x.counts", "-o", "b.json", *options)
-        assert jeton.load(here / "b.json").encode("x") == [0]
-        result = run("train", "a.txt", "-o", "c.model", "--kind=char", code=1)
-        assert "--kind char is saved as tokenizer.json" in error_of(result)
-        result = run("train", "a.txt", "-o", "c.json", "--kind=char", "--vocab-size=9", code=2)
-        assert "--vocab-size is for --kind bpe and wordpiece and unigram" in result.stderr
-
-    @pytest.mark.parametrize(
-        ("options", "told"),
-        [
-            (["--set", "tie_breaks=first"], "no such parameter (did you mean 'tie_break'?)"),
-            (["--set", "tie_break=frist"], 'tie_break cannot be "frist" (did you mean "first"?)'),
-            (["--set", "limit_alphabet=9"], "set --alphabet characters"),
-            (["--memory=4G"], "there is no unit 'G' (did you mean 'GB'?)"),
-            (["--memory=1MB"], "--memory cannot be '1MB': "),
-            (["--memory=33MB", "--vocab-size=40000"], "--memory 33MB is not enough"),
-            (["--pattern=gtp4"], "--pattern: no pattern is called"),
-            (["--pattern=(", "--vocab-size=258"], "--pattern: "),
-            (["--vocab-size=9"], "--vocab-size 9 does not hold"),
-            (["--temp-dir=no"], "--temp-dir 'no' is no folder"),
-            (["--field=body"], "name one by --field)"),
-            (["--start-from=gtp2"], "did you mean"),
-            (["--set", "normalizer={}"], "normalizer"),
-        ],
-    )
-    def test_errors_speak_of_options(
-        self, run: Run, here: Path, options: list[str], told: str
-    ) -> None:
-        (here / "a.jsonl").write_text('{"text": "hello"}\n', encoding="utf-8")
-        result = CliRunner().invoke(main, ["train", "a.jsonl", "-o", "x.json", *options])
-        assert result.exit_code in (1, 2)
-        assert told in result.stderr
-
-    def test_any_parameter_of_bpe(self, run: Run, here: Path) -> None:
-        (here / "a.txt").write_text("Hello hello help\n" * 9, encoding="utf-8")
-        options = ["--set", "tie_break=first", "--set", 'normalizer={"type": "Lowercase"}']
-        run("train", "a.txt", "-o", "x.json", "--vocab-size=258", *options)
-        expected = jeton.BPETrainer(258, tie_break="first", normalizer=normalizers.Lowercase())
-        assert jeton.load(here / "x.json") == expected.train(here / "a.txt")
-        run("train", "a.txt", "-o", "z.json", "--kind=char", "--set", "unk_token=7")
-        assert jeton.load(here / "z.json").encode("7x") == [0, 0]
-        done = run("train", "a.txt", "-o", "y.json", "--vocab-size=999")
-        assert "warning: --vocab-size 999 was not reached" in done.stderr
-
-    def test_counts_of_another_making(self, run: Run, here: Path) -> None:
-        (here / "a.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
-        run("train", "a.txt", "-o", "x.json", "--vocab-size=258", "--save-counts=x.counts")
-        size = "--vocab-size=258"
-        for options, told in (
-            (["--pattern=gpt2"], "--pattern: the words were counted with"),
-            (["--special-token=<s>"], "--special-token: the words were counted with none"),
-            (["--kind=wordpiece"], "normalizer: "),
-        ):
-            result = run("train", "x.counts", "-o", "y.json", size, *options, code=1)
-            assert error_of(result).startswith(f"x.counts: {told}")
-        result = run("train", "x.counts", "a.txt", "-o", "y.json", size, code=1)
-        assert "name the file alone, to train from it" in error_of(result)
-
-    @pytest.mark.parametrize(
-        ("options", "told"),
-        [
-            (["-o", "folder.json", "--force"], "folder.json: exists and is not a file"),
-            (["-o", "pipe.json", "--force"], "pipe.json: exists and is not a file"),
-            (["-o", "link.json", "--force"], "link.json: is a link"),
-            (["-o", "a.json", "--force"], "a.json: is one of the inputs"),
-            (["-o", "x.json", "--save-counts=a.json", "--force"], "a.json: is one of the inputs"),
-            (["-o", "x.json", "--save-counts=mine"], "mine: exists already"),
-            (["-o", "x.json", "--save-counts=x.json"], "x.json: the tokenizer goes there"),
-            (["-o", "x.json", "--save-counts=no/c"], "no: no such folder"),
-            (["-o", "vocab.json"], "merges.txt: exists already"),
-            (["-o", "a.bin"], "a.bin: the name says no format"),
-            (["-o", "a.model"], "a.model: SentencePiece does not read a BPE of bytes"),
-            (["-o", "a.model", "--start-from=bytes.json"], "a.model: SentencePiece does not read"),
-            (["-o", "vocab.txt"], "vocab.txt is for --kind wordpiece"),
-            (["-o", "a.tiktoken", "--kind=unigram"], ".tiktoken holds no Unigram"),
-            (["-o", "a.tiktoken", "--alphabet=characters"], ".tiktoken is for --alphabet bytes"),
-        ],
-    )
-    def test_refused_before_counting(
-        self, run: Run, here: Path, options: list[str], told: str
-    ) -> None:
-        (here / "a.json").write_text("hello hello help\n", encoding="utf-8")
-        for name in ("mine", "merges.txt"):
-            (here / name).write_text("mine", encoding="utf-8")
-        jeton.BPETrainer(257).train(["hello hello"]).save(here / "bytes.json")
-        (here / "folder.json").mkdir()
-        os.mkfifo(here / "pipe.json")
-        (here / "link.json").symlink_to("mine")
-        before = sorted(here.iterdir())
-        result = run("train", "a.json", *options, "--vocab-size=258", "--json", code=1)
-        assert told in error_of(result) and "counting" not in result.stderr
-        assert sorted(here.iterdir()) == before
-        assert (here / "mine").read_text(encoding="utf-8") == "mine"
-        assert (here / "a.json").read_text(encoding="utf-8") == "hello hello help\n"
-
-    def test_the_whole_name_says_the_format(self, run: Run, here: Path) -> None:
-        (here / "a.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
-        run("train", "a.txt", "-o", "vocab.txt", "--kind=wordpiece", "--vocab-size=20")
-        assert jeton.load(here / "vocab.txt").vocab_size <= 20
-        run("train", "a.txt", "-o", "vocab.json", "--pattern=gpt2", "--vocab-size=258")
-        assert jeton.load(here / "vocab.json").vocab_size == 258
-        names = sorted(path.name for path in here.iterdir())
-        assert names == ["a.txt", "merges.txt", "vocab.json", "vocab.txt"]
-
-    @pytest.mark.parametrize(
-        "option",
-        [
-            "field=x",
-            "errors=strict",
-            "temp-dir=.",
-            "min-word-count=2",
-            "max-word-length=3",
-            "save-counts=y.counts",
-        ],
-    )
-    def test_options_of_counting_with_counts(self, run: Run, here: Path, option: str) -> None:
-        jeton.WordCounts([("hello", 1)]).save(here / "x.counts")
-        result = run("train", "x.counts", "-o", "y.json", f"--{option}", code=2)
-        assert f"--{option.partition('=')[0]} is for counting" in result.stderr
-
-    def test_ctrl_c_leaves_nothing_and_says_what_is_kept(
-        self, here: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (here / "a.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
-
-        def interrupted(*_: object, **__: object) -> None:
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(jeton.BPETrainer, "train_all", interrupted)
-        for saved, told in ((["--save-counts=a.counts"], "are in a.counts"), ([], "--save-counts")):
-            result = CliRunner().invoke(main, ["train", "a.txt", "-o", "x.json", *saved])
-            assert result.exit_code == 130
-            assert told in result.stderr and "nothing was left half-written" in result.stderr
-        assert sorted(path.name for path in here.glob("*")) == ["a.counts", "a.txt"]

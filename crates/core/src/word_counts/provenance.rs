@@ -85,13 +85,11 @@ impl Cutting {
     /// What words are, where that is told by more than stages.
     fn kind(&self) -> String {
         match self {
-            Self::Stages { .. } => "as a pattern or pre_tokenizer cuts them".to_owned(),
+            Self::Stages { .. } => "a pattern or pre_tokenizer".to_owned(),
             Self::Between(separators) if separators.contains(&b' ') => {
-                "what lies between spaces, for UnigramTrainer in SentencePiece's style".to_owned()
+                "what lies between spaces (UnigramTrainer in SentencePiece's style)".to_owned()
             }
-            Self::Between(_) => {
-                "whole lines, for UnigramTrainer in SentencePiece's style".to_owned()
-            }
+            Self::Between(_) => "whole lines (UnigramTrainer in SentencePiece's style)".to_owned(),
         }
     }
 }

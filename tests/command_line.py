@@ -1,0 +1,41 @@
+"""What the tests of the command line share: a folder to be in, and a way to run a command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from jeton.cli import main
+
+Run = Callable[..., Result]
+"""Runs a command and checks its exit code."""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that the test is in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(here: Path) -> Run:
+    """Runs a command in this process."""
+
+    def run(*arguments: str, input: str | bytes = b"", code: int = 0) -> Result:
+        result = CliRunner().invoke(main, arguments, input=input, catch_exceptions=False)
+        assert result.exit_code == code, result.output
+        return result
+
+    return run
+
+
+def error_of(result: Result) -> str:
+    """The one line that an error is."""
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("error: ").rstrip("\n")
