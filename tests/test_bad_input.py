@@ -27,6 +27,12 @@ N: Any = normalizers
 P: Any = pre_tokenizers
 
 
+def sentence_pieces() -> jeton.Tokenizer:
+    """A BPE as a `.model` file holds it."""
+    trainer = jeton.BPETrainer(vocab_size=300, alphabet="sentencepiece")
+    return trainer.train(["a b"]).approximation(".model")
+
+
 def never() -> Iterator[str]:
     """A corpus that must not be read, since an argument is wrong."""
     raise AssertionError("the corpus was read")
@@ -102,14 +108,24 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "alpha needs a tokenizer as",
     ),
     "alpha past a probability": (
-        lambda: (
-            jeton.BPETrainer(vocab_size=300, alphabet="sentencepiece")
-            .train(["a b"])
-            .approximation(".model")
-            .encode("x", alpha=2.0)
-        ),
+        lambda: sentence_pieces().encode("x", alpha=2.0),
         errors.ArgumentError,
         "alpha must lie between 0 and 1, not be 2",
+    ),
+    "alpha bool": (
+        lambda: sentence_pieces().encode("x", alpha=True),
+        errors.ArgumentTypeError,
+        "alpha must be a number, not bool",
+    ),
+    "nbest_size of merges": (
+        lambda: sentence_pieces().encode("x", alpha=0.1, nbest_size=4),
+        errors.ArgumentError,
+        "nbest_size is for Unigram",
+    ),
+    "nbest of merges": (
+        lambda: sentence_pieces().nbest("x", 2),
+        errors.UnsupportedError,
+        "a BPE model knows of one segmentation only",
     ),
     "lowercase as an int": (
         lambda: jeton.load("vocab.txt", lowercase=1),  # type: ignore[arg-type]

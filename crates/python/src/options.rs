@@ -90,6 +90,12 @@ fn sampling(model: &Model, [dropout, alpha, nbest_size, seed]: Drawing<'_>) -> O
             "nbest_size says what is drawn from, but nothing is drawn without alpha",
         ));
     }
+    if nbest_size.is_some() && merges_pieces(model) {
+        return Err(argument(
+            "nbest_size is for Unigram; of a BPE model, alpha leaves merges out and nothing is \
+             listed",
+        ));
+    }
     Ok(Sampling {
         dropout: dropout
             .map(|value| number("dropout", &value, 1.0))
@@ -104,11 +110,19 @@ fn sampling(model: &Model, [dropout, alpha, nbest_size, seed]: Drawing<'_>) -> O
     })
 }
 
+/// Whether a model is SentencePiece's BPE.
+fn merges_pieces(model: &Model) -> bool {
+    let Model::SentencePiece(model) = model else {
+        return false;
+    };
+    model.proto().trainer().algorithm == Algorithm::Bpe
+}
+
 /// The largest `alpha`: to merge by, it is a probability; over segmentations, an exponent.
 fn most_alpha(model: &Model) -> f64 {
-    match model {
-        Model::SentencePiece(model) if model.proto().trainer().algorithm == Algorithm::Bpe => 1.0,
-        _ => f64::from(f32::MAX),
+    match merges_pieces(model) {
+        true => 1.0,
+        false => f64::from(f32::MAX),
     }
 }
 
@@ -118,6 +132,9 @@ fn number(name: &str, value: &Bound<'_, PyAny>, most: f64) -> Outcome<f32> {
         1.0 => "must lie between 0 and 1",
         _ => "must be at least 0 and finite",
     };
+    if value.is_instance_of::<PyBool>() {
+        return Err(wrong_type(name, "a number", value));
+    }
     let number: f64 = value
         .extract()
         .map_err(|_| wrong_type(name, "a number", value))?;

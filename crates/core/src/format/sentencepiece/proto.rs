@@ -145,6 +145,16 @@ impl Algorithm {
         })
     }
 
+    /// As messages call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Unigram => "Unigram",
+            Self::Bpe => "BPE",
+            Self::Word => "word",
+            Self::Char => "character",
+        }
+    }
+
     fn number(self) -> u64 {
         match self {
             Self::Unigram => 1,

@@ -188,7 +188,10 @@ impl SentencePiece {
                 if sampler.alpha().is_some() {
                     return Err(Error::new(
                         ErrorKind::Unsupported,
-                        format!("a {algorithm:?} model knows of one segmentation only"),
+                        format!(
+                            "a {} model knows of one segmentation only",
+                            algorithm.name()
+                        ),
                     )
                     .hint("encode without sampling"));
                 }
@@ -211,7 +214,10 @@ impl SentencePiece {
         if algorithm != Algorithm::Unigram {
             return Err(Error::new(
                 ErrorKind::Unsupported,
-                format!("a {algorithm:?} model knows of one segmentation only"),
+                format!(
+                    "a {} model knows of one segmentation only",
+                    algorithm.name()
+                ),
             ));
         }
         let paths = self.best_paths(piece, size);
