@@ -2,7 +2,6 @@
 
 use std::hash::BuildHasher;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use foldhash::fast::RandomState;
 
@@ -11,6 +10,7 @@ use super::unknown::UNKNOWN;
 use super::waiting::Few;
 use super::words::{SHORT, ShortKey};
 use crate::format::sentencepiece::PieceKind;
+use crate::lazy::Lazy;
 use crate::model::{Sampler, Sampling, SentencePiece};
 
 /// Text of more symbols than this goes to the model itself, which has a heap for it.
@@ -80,7 +80,7 @@ pub struct Merging<'m> {
     /// The model, which has no unused pieces.
     pub model: &'m SentencePiece,
     /// Made when the first word is new.
-    pub index: &'m OnceLock<PieceIndex>,
+    pub index: &'m Lazy<PieceIndex>,
 }
 
 impl<S: Few> Solver<S> for Merging<'_> {
@@ -106,7 +106,7 @@ impl Merging<'_> {
     /// Appends the tokens of `text`, unless there are too many symbols.
     fn scan(&self, text: &str, ids: &mut Vec<u32>) -> bool {
         let model = self.model;
-        let index = self.index.get_or_init(|| PieceIndex::new(model));
+        let index = self.index.get(|| PieceIndex::new(model));
         // Symbol `i` is `text[bounds[i]..bounds[i + 1]]`; `scores[i]` and `made[i]` are those of the
         // piece that it makes with the next.
         let mut bounds = [0u16; SCANNED + 1];

@@ -5,8 +5,6 @@
 //! character map makes a space of something else (see [`SentencePiece::chunk`] on open chunks). What
 //! differs between the two algorithms stands in `merging` and `viterbi`.
 
-use std::sync::OnceLock;
-
 use super::cuts::Cuts;
 use super::delimiters::{Chunks, Delimiters};
 use super::lookup::{Family, Workspace, tokens};
@@ -19,6 +17,7 @@ use super::waiting::{Buffered, Few};
 use super::words::{LONG, LONG_IDS, LONGEST, SHORT, WordCache};
 use crate::error::Result;
 use crate::format::sentencepiece::{Algorithm, PieceKind};
+use crate::lazy::Lazy;
 use crate::model;
 use crate::normalizer::SentencePieceNormalizer;
 
@@ -37,9 +36,9 @@ pub struct SentencePiece {
     /// A space is put in front.
     prefix: bool,
     /// Where long chunks may be cut; made when the first one is met.
-    cuts: OnceLock<Cuts>,
+    cuts: Lazy<Cuts>,
     /// A BPE's pieces; made when the first chunk is new.
-    index: OnceLock<PieceIndex>,
+    index: Lazy<PieceIndex>,
     /// What the scores of a Unigram model's pieces say; BPE needs to know nothing.
     scores: Option<Scores>,
     spare: Spare<Workspace>,
@@ -124,8 +123,8 @@ impl SentencePiece {
             },
             collapses: white_space.remove_extra,
             prefix: white_space.add_dummy_prefix,
-            cuts: OnceLock::new(),
-            index: OnceLock::new(),
+            cuts: Lazy::new(),
+            index: Lazy::new(),
             scores: (algorithm == Algorithm::Unigram).then(|| Scores::new(model)),
             spare: Spare::default(),
         })
@@ -472,7 +471,7 @@ impl<'c, V> Call<'c, V> {
     }
 
     fn cuts(&self) -> &'c Cuts {
-        (self.compiled.cuts).get_or_init(|| Cuts::new(self.model.vocab()))
+        (self.compiled.cuts).get(|| Cuts::new(self.model.vocab()))
     }
 }
 
