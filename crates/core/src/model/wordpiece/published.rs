@@ -17,9 +17,8 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::bpe::train::{
-    BpeTraining, Progress, Tokens, Units, Words, interrupted, merge_in_word,
-};
+use crate::model::bpe::train::{BpeTraining, Progress, Tokens, Units, Words, merge_in_word};
+use crate::model::unless_interrupted;
 use crate::word_counts::WordCounts;
 
 /// How many merges lie between two calls of the caller's `watch`.
@@ -203,9 +202,7 @@ pub(super) fn train(
                 goal: training.vocab_size,
                 frequency: pairs.score(best).both,
             };
-            if watch(progress).is_break() {
-                return Err(interrupted());
-            }
+            unless_interrupted(watch(progress))?;
         }
         let (left, right) = pairs.all[best as usize].ids;
         let id = tokens.merge(left, right, prefix);
@@ -215,14 +212,7 @@ pub(super) fn train(
             tokens.fit(a, b, limit)
         });
     }
-    let last = Progress {
-        tokens: tokens.len(),
-        goal: tokens.len(),
-        frequency: 0,
-    };
-    if watch(last).is_break() {
-        return Err(interrupted());
-    }
+    unless_interrupted(watch(Progress::last(tokens.len())))?;
     Ok(tokens)
 }
 

@@ -27,7 +27,7 @@ pub(in crate::model) use self::words::{Words, merge_in_word};
 use self::corpus::Corpus;
 use super::{Alphabet, Bpe, BpeOptions};
 use crate::error::{Error, ErrorKind, Result, by_name, did_you_mean};
-use crate::model::Vocab;
+use crate::model::{Vocab, unless_interrupted};
 use crate::word_counts::WordCounts;
 
 /// Which of equally frequent pairs is merged first.
@@ -281,6 +281,17 @@ pub struct Progress {
     pub frequency: u64,
 }
 
+impl Progress {
+    /// In the end, when there are so many tokens.
+    pub(in crate::model) fn last(tokens: usize) -> Progress {
+        Progress {
+            tokens,
+            goal: tokens,
+            frequency: 0,
+        }
+    }
+}
+
 /// How many merges lie between two calls of the caller's `watch`.
 const WATCH_EVERY: usize = 64;
 
@@ -460,9 +471,7 @@ fn train<'t>(
                 goal: training.vocab_size,
                 frequency: best.count,
             };
-            if watch(progress).is_break() {
-                return Err(interrupted());
-            }
+            unless_interrupted(watch(progress))?;
         }
         let (left, right) = corpus.pair(best);
         if tokens.make_reserved(left, right, prefix) {
@@ -472,14 +481,7 @@ fn train<'t>(
         merges.push(((left, right), id));
         corpus.merge(best, id, &tokens);
     }
-    let last = Progress {
-        tokens: tokens.len(),
-        goal: tokens.len(),
-        frequency: 0,
-    };
-    if watch(last).is_break() {
-        return Err(interrupted());
-    }
+    unless_interrupted(watch(Progress::last(tokens.len())))?;
     Ok(Trained {
         training,
         tokens,
@@ -488,12 +490,6 @@ fn train<'t>(
         given,
         specials,
     })
-}
-
-/// What a `Break` from the caller's `watch` ends in.
-pub(in crate::model) fn interrupted() -> Error {
-    Error::new(ErrorKind::Training, "training was interrupted")
-        .hint("the word counts can be trained from again")
 }
 
 fn too_small(training: &BpeTraining, vocab_size: usize, needed: usize) -> Error {

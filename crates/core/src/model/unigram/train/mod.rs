@@ -29,6 +29,7 @@ use self::alphabet::Alphabet;
 use self::matches::Matches;
 use self::units::Units;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::unless_interrupted;
 use crate::word_counts::WordCounts;
 
 pub use rules::PieceRules;
@@ -217,11 +218,7 @@ pub fn train_unigram(
                 .hint("is it empty, or min_word_count too high, or character_coverage too low?"),
         );
     }
-    let mut tell = |phase, done, total| match watch(Progress { phase, done, total }) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(Error::new(ErrorKind::Training, "training was interrupted")
-            .hint("the word counts can be trained from again")),
-    };
+    let mut tell = |phase, done, total| unless_interrupted(watch(Progress { phase, done, total }));
     tell(Phase::Seeding, 0, 1)?;
     let mut matches = seeds::find(units, &training.rules, training.seed_size);
     tell(Phase::Seeding, 1, 1)?;
