@@ -145,6 +145,11 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         ArgumentTypeError,
         "BPETrainer.train has no parameter 'feild' .did you mean 'field'",
     ),
+    "a keyword of counting by a trainer": (
+        lambda: J.UnigramTrainer(300).count(["a"], memroy="1GB"),
+        ArgumentTypeError,
+        "UnigramTrainer.count has no parameter 'memroy' .did you mean 'memory'",
+    ),
     "a keyword of counting": (
         lambda: J.WordCounts.count(["a"], patern="gpt2"),
         ArgumentTypeError,

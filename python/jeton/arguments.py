@@ -30,19 +30,21 @@ _MOST_INT = 2**63 - 1
 
 
 def names_checked(function: F) -> F:
-    """Refuses keywords that a function does not have, with the one that may be meant."""
+    """Refuses keywords that a method does not have, with the one that may be meant."""
     parameters = list(inspect.signature(function).parameters.values())[1:]
     known = [parameter.name for parameter in parameters]
-    owner = function.__qualname__.removesuffix(".__init__")
 
     @functools.wraps(function)
-    def checked(*args: Any, **kwargs: Any) -> Any:
+    def checked(owner: Any, /, *args: Any, **kwargs: Any) -> Any:
         for name in kwargs:
             if name not in known:
                 close = _core.did_you_mean(name, known)
                 hint = f"did you mean {close!r}?" if close else f"it has {', '.join(known)}"
-                raise ArgumentTypeError(f"{owner} has no parameter {name!r} ({hint})")
-        return function(*args, **kwargs)
+                # The class may have inherited the function from one that is not public.
+                named = owner.__name__ if isinstance(owner, type) else type(owner).__name__
+                called = f"{named}.{function.__name__}".removesuffix(".__init__")
+                raise ArgumentTypeError(f"{called} has no parameter {name!r} ({hint})")
+        return function(owner, *args, **kwargs)
 
     return cast(F, checked)
 

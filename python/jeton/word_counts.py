@@ -9,6 +9,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from jeton import _core
@@ -36,8 +37,10 @@ __all__ = [
     "MAX_WORD_LENGTH",
     "TOKEN_NEEDS",
     "Corpus",
+    "Counting",
     "Cutting",
     "Needs",
+    "Reading",
     "WordCounts",
     "check_limits",
     "count_words",
@@ -144,21 +147,15 @@ class WordCounts:
             raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
         if pre_tokenizer is None:
             pre_tokenizer = named_pre_tokenizer("gpt4" if pattern is None else pattern)
-        core = count_words(
-            data,
-            first_stages(
-                normalizer, pre_tokenizer, checked_texts("special_tokens", special_tokens)
-            ),
-            field=field,
-            errors=errors,
+        specials = checked_texts("special_tokens", special_tokens)
+        counting = Counting(
+            first_stages(normalizer, pre_tokenizer, specials),
+            COUNTS_NEED,
             max_word_length=max_word_length,
             min_word_count=min_word_count,
-            memory=memory,
-            temp_dir=temp_dir,
-            needs=COUNTS_NEED,
-            watch=watch,
         )
-        return cls.of_core(core)
+        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
+        return cls.of_core(count_words(data, counting, reading))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> WordCounts:
@@ -307,6 +304,27 @@ Cutting: TypeAlias = "tuple[str, bool] | bytes"
 characters, between which words lie."""
 
 
+@dataclass(frozen=True)
+class Counting:
+    """What is counted: which words a corpus has, and how much memory must be left beside them."""
+
+    cutting: Cutting
+    needs: Needs
+    max_word_length: int | None = None
+    min_word_count: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a corpus is read: what `count` and `train` of every trainer take beside it."""
+
+    field: str | None
+    errors: str
+    memory: int | str | None
+    temp_dir: str | os.PathLike[str] | None
+    watch: Callable[[Progress], None] | None
+
+
 def is_counts(path: str | os.PathLike[str]) -> bool:
     """Whether a file holds word counts that `WordCounts.save` wrote."""
     if not os.path.isfile(path):
@@ -317,27 +335,30 @@ def is_counts(path: str | os.PathLike[str]) -> bool:
 
 def count_words(
     data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
-    cutting: Cutting,
-    *,
-    field: str | None,
-    errors: str,
-    max_word_length: int | None,
-    min_word_count: int,
-    memory: int | str | None,
-    temp_dir: str | os.PathLike[str] | None,
-    needs: Needs,
-    watch: Callable[[Progress], None] | None,
+    counting: Counting,
+    reading: Reading,
 ) -> _core.WordCounts:
-    """The words that `cutting` makes of a corpus; warns of those that were cut or left out."""
+    """The words of a corpus; warns of those that were cut or left out."""
+    needs, temp_dir = counting.needs, reading.temp_dir
+    max_word_length, min_word_count = counting.max_word_length, counting.min_word_count
     check_limits(max_word_length, min_word_count)
-    check_watch(watch)
-    allowed = _allowed(memory, needs)
+    check_watch(reading.watch)
+    allowed = _allowed(reading.memory, needs)
     folder = tempfile.gettempdir() if temp_dir is None else checked_path("temp_dir", temp_dir)
     if not os.path.isdir(folder):
         raise FileError(f"temp_dir {folder!r} is no folder; create it first")
-    counter = _core.WordCounter(cutting, max_word_length, min_word_count, allowed, folder, needs)
+    counter = _core.WordCounter(
+        counting.cutting, max_word_length, min_word_count, allowed, folder, needs
+    )
     try:
-        count(counter, data, field=field, errors=errors, memory=allowed, watch=watch)
+        count(
+            counter,
+            data,
+            field=reading.field,
+            errors=reading.errors,
+            memory=allowed,
+            watch=reading.watch,
+        )
         counts, (cut, rare, rare_total, _) = counter.finish()
     finally:
         counter.discard()
@@ -351,39 +372,27 @@ def count_words(
     return counts
 
 
-def counted_words(
-    counts: WordCounts,
-    cutting: Cutting,
-    *,
-    field: str | None,
-    errors: str,
-    max_word_length: int | None,
-    min_word_count: int,
-    memory: int | str | None,
-    temp_dir: str | os.PathLike[str] | None,
-    needs: Needs,
-    watch: Callable[[Progress], None] | None,
-) -> _core.WordCounts:
+def counted_words(counts: WordCounts, counting: Counting, reading: Reading) -> _core.WordCounts:
     """As `count_words`, of words that have been counted.
 
     Raises:
-        ArgumentError: They were counted otherwise than the rest says, or an option is for reading.
+        ArgumentError: They were counted otherwise than `counting` says, or `reading` says how.
     """
-    check_limits(max_word_length, min_word_count)
-    check_watch(watch)
-    checked_errors(errors)
+    check_limits(counting.max_word_length, counting.min_word_count)
+    check_watch(reading.watch)
+    checked_errors(reading.errors)
     for name, is_given in (
-        ("field", field is not None),
-        ("errors", errors != "strict"),
-        ("temp_dir", temp_dir is not None),
+        ("field", reading.field is not None),
+        ("errors", reading.errors != "strict"),
+        ("temp_dir", reading.temp_dir is not None),
     ):
         if is_given:
             raise ArgumentError(f"{name} is for counting, and data holds counts; leave it out")
-    counts.core.check_counted_by(cutting, max_word_length)
-    allowed = _allowed(memory, needs)
-    kept = _without_rare(counts.core, min_word_count)
+    counts.core.check_counted_by(counting.cutting, counting.max_word_length)
+    allowed = _allowed(reading.memory, counting.needs)
+    kept = _without_rare(counts.core, counting.min_word_count)
     if allowed is not None:
-        kept.check_memory(allowed, needs)
+        kept.check_memory(allowed, counting.needs)
     return kept
 
 

@@ -1,4 +1,4 @@
-"""What trainers from words share: the stages around the model, and counting."""
+"""What trainers share: counting, and the stages around a model that merges."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ from jeton.word_counts import (
     MAX_WORD_LENGTH,
     TOKEN_NEEDS,
     Corpus,
+    Counting,
     Cutting,
     Needs,
+    Reading,
     WordCounts,
     check_limits,
     count_words,
@@ -33,11 +35,67 @@ from jeton.word_counts import (
     named_pre_tokenizer,
 )
 
-__all__ = ["WordTrainer", "warn_if_short"]
+__all__ = ["Trainer", "WordTrainer", "warn_if_short"]
 
 
-class WordTrainer:
-    """What trainers from words share: the stages around the model, and counting."""
+class Trainer:
+    """What all trainers share: from a corpus to the words that are learnt from."""
+
+    @names_checked
+    def count(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> WordCounts:
+        """The words of a corpus as this trainer cuts it, to be saved and trained from.
+
+        For `CharTrainer` a word is a character, and for `UnigramTrainer` in SentencePiece style a
+        whole text.
+
+        Args:
+            data: As for `train`.
+            field: As for `BPETrainer.train`.
+            errors: As for `BPETrainer.train`.
+            memory: As for `BPETrainer.train`.
+            temp_dir: As for `BPETrainer.train`.
+            watch: As for `BPETrainer.train`.
+
+        Raises:
+            ArgumentError: `WordCounts` that this trainer would have counted otherwise.
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: Words that need more than `memory`.
+
+        Example:
+            >>> import jeton
+            >>> trainer = jeton.BPETrainer(258, pattern="whitespace")
+            >>> counts = trainer.count(["hello hello help"])
+            >>> counts.items()
+            [('hello', 2), ('help', 1)]
+            >>> trainer.train(counts).merges
+            [(b'e', b'l'), (b'h', b'el')]
+        """
+        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
+        return WordCounts.of_core(self._counts(data, reading))
+
+    def _counts(self, data: Corpus, reading: Reading) -> _core.WordCounts:
+        """The words of a corpus, or those of `WordCounts` that this trainer would have counted."""
+        if isinstance(data, WordCounts):
+            return counted_words(data, self._counting(), reading)
+        return count_words(data, self._counting(), reading)
+
+    def _counting(self) -> Counting:
+        """What this trainer counts."""
+        raise NotImplementedError
+
+
+class WordTrainer(Trainer):
+    """What trainers by merging share: the stages around the model."""
 
     def __init__(
         self,
@@ -69,44 +127,6 @@ class WordTrainer:
         self.decoder = decoder
         self._first_stages()
 
-    @names_checked
-    def count(
-        self,
-        data: Corpus,
-        *,
-        field: str | None = None,
-        errors: Literal["strict", "replace", "ignore"] = "strict",
-        memory: int | str | None = None,
-        temp_dir: str | os.PathLike[str] | None = None,
-        watch: Callable[[Progress], None] | None = None,
-    ) -> WordCounts:
-        """The words of a corpus as this trainer cuts it, to be saved and trained from.
-
-        Args:
-            data: As for `BPETrainer.train`.
-            field: As for `BPETrainer.train`.
-            errors: As for `BPETrainer.train`.
-            memory: As for `BPETrainer.train`.
-            temp_dir: As for `BPETrainer.train`.
-            watch: As for `BPETrainer.train`.
-
-        Raises:
-            ArgumentError: `WordCounts` that this trainer would have counted otherwise.
-            MissingFileError: There is no such file.
-            FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: Words that need more than `memory`.
-
-        Example:
-            >>> import jeton
-            >>> trainer = jeton.BPETrainer(258, pattern="whitespace")
-            >>> counts = trainer.count(["hello hello help"])
-            >>> counts.items()
-            [('hello', 2), ('help', 1)]
-            >>> trainer.train(counts).merges
-            [(b'e', b'l'), (b'h', b'el')]
-        """
-        return WordCounts.of_core(self._counts(data, field, errors, watch, memory, temp_dir))
-
     def _needs(self) -> Needs:
         """The memory that training needs at most."""
         return TOKEN_NEEDS * self.parameters["vocab_size"], 64, 32
@@ -132,40 +152,14 @@ class WordTrainer:
         """The special tokens, which no word spans."""
         return self.special_tokens
 
-    def _counts(
-        self,
-        data: Corpus,
-        field: str | None,
-        errors: str,
-        watch: Callable[[Progress], None] | None,
-        memory: int | str | None = None,
-        temp_dir: str | os.PathLike[str] | None = None,
-    ) -> _core.WordCounts:
-        options: dict[str, Any] = {
-            "field": field,
-            "errors": errors,
-            "max_word_length": self.max_word_length,
-            "min_word_count": self.min_word_count,
-            "memory": memory,
-            "temp_dir": temp_dir,
-            "needs": self._needs(),
-            "watch": watch,
-        }
-        if isinstance(data, WordCounts):
-            return counted_words(data, self._first_stages(), **options)
-        return count_words(data, self._first_stages(), **options)
+    def _counting(self) -> Counting:
+        return Counting(
+            self._first_stages(), self._needs(), self.max_word_length, self.min_word_count
+        )
 
-    def _words(
-        self,
-        data: Corpus,
-        field: str | None,
-        errors: str,
-        watch: Callable[[Progress], None] | None,
-        memory: int | str | None,
-        temp_dir: str | os.PathLike[str] | None,
-    ) -> _core.WordCounts:
+    def _words(self, data: Corpus, reading: Reading) -> _core.WordCounts:
         """The words to train from, of which there must be some."""
-        counts = self._counts(data, field, errors, watch, memory, temp_dir)
+        counts = self._counts(data, reading)
         if not len(counts):
             raise TrainingError(
                 "the corpus has no words to learn from (is it empty, or min_word_count too high?)"

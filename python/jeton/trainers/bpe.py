@@ -21,7 +21,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 from jeton.trainers._base import WordTrainer, warn_if_short
 from jeton.trainers._start import Start
-from jeton.word_counts import MAX_WORD_LENGTH, TOKEN_NEEDS, Corpus, Needs, WordCounts
+from jeton.word_counts import MAX_WORD_LENGTH, TOKEN_NEEDS, Corpus, Needs, Reading, WordCounts
 
 __all__ = ["BPETrainer"]
 
@@ -228,7 +228,8 @@ class BPETrainer(WordTrainer):
             [(b'e', b'l'), (b'h', b'el')]
         """
         largest = max(self.vocab_sizes)
-        return self._train([largest], data, field, errors, memory, temp_dir, watch)[largest]
+        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
+        return self._train([largest], data, reading)[largest]
 
     @names_checked
     def train_all(
@@ -263,20 +264,12 @@ class BPETrainer(WordTrainer):
             >>> {size: tok.merges for size, tok in trainer.train_all(["hello hello help"]).items()}
             {257: [(b'e', b'l')], 258: [(b'e', b'l'), (b'h', b'el')]}
         """
-        return self._train(self.vocab_sizes, data, field, errors, memory, temp_dir, watch)
+        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
+        return self._train(self.vocab_sizes, data, reading)
 
-    def _train(
-        self,
-        sizes: Sequence[int],
-        data: Corpus,
-        field: str | None,
-        errors: str,
-        memory: int | str | None,
-        temp_dir: str | os.PathLike[str] | None,
-        watch: Callable[[Progress], None] | None,
-    ) -> dict[int, Tokenizer]:
-        counts = self._words(data, field, errors, watch, memory, temp_dir)
-        trained = counts.train_bpe(self.parameters, list(sizes), merging(watch))
+    def _train(self, sizes: Sequence[int], data: Corpus, reading: Reading) -> dict[int, Tokenizer]:
+        counts = self._words(data, reading)
+        trained = counts.train_bpe(self.parameters, list(sizes), merging(reading.watch))
         tokenizers = {
             size: self._tokenizer(models.from_core(model))
             for size, model in zip(sizes, trained, strict=True)

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Literal
 
+from jeton import _core
 from jeton.arguments import checked_texts, names_checked
 from jeton.components import AddedToken, decoders, models, pre_tokenizers
 from jeton.components._base import check_text
 from jeton.corpus import Progress, text_or_data
 from jeton.errors import ArgumentError, TrainingError
 from jeton.tokenizer import Tokenizer
-from jeton.word_counts import (
-    COUNTS_NEED,
-    Corpus,
-    WordCounts,
-    count_words,
-    counted_words,
-    first_stages,
-)
+from jeton.trainers._base import Trainer
+from jeton.word_counts import COUNTS_NEED, Corpus, Counting, Reading, WordCounts, first_stages
 
 __all__ = ["CharTrainer"]
 
 
-class CharTrainer:
+class CharTrainer(Trainer):
     """Trains a tokenizer with one token a character.
 
     The alphabet is the distinct characters of the training text, in the order of code points. It
@@ -63,52 +58,6 @@ class CharTrainer:
                 raise ArgumentError(f"special_tokens holds {token!r} twice; name each once")
 
     @names_checked
-    def count(
-        self,
-        data: Corpus,
-        *,
-        field: str | None = None,
-        errors: Literal["strict", "replace", "ignore"] = "strict",
-        memory: int | str | None = None,
-        temp_dir: str | os.PathLike[str] | None = None,
-        watch: Callable[[Progress], None] | None = None,
-    ) -> WordCounts:
-        """The characters of a corpus with how often each occurs, to be saved and trained from.
-
-        Args:
-            data: As for `train`.
-            field: As for `BPETrainer.train`.
-            errors: As for `BPETrainer.train`.
-            memory: As for `BPETrainer.train`.
-            temp_dir: As for `BPETrainer.train`.
-            watch: As for `BPETrainer.train`.
-
-        Raises:
-            ArgumentError: `WordCounts` of something else than characters.
-            MissingFileError: There is no such file.
-            FormatError: A file that is not UTF-8, or lacks the field.
-
-        Example:
-            >>> import jeton
-            >>> jeton.CharTrainer().count("hello").items()
-            [('h', 1), ('e', 1), ('l', 2), ('o', 1)]
-        """
-        cutting = first_stages(None, pre_tokenizers.FixedLength(1), ())
-        options: dict[str, Any] = {
-            "field": field,
-            "errors": errors,
-            "max_word_length": None,
-            "min_word_count": 0,
-            "memory": memory,
-            "temp_dir": temp_dir,
-            "needs": COUNTS_NEED,
-            "watch": watch,
-        }
-        if isinstance(data, WordCounts):
-            return WordCounts.of_core(counted_words(data, cutting, **options))
-        return WordCounts.of_core(count_words(text_or_data(data), cutting, **options))
-
-    @names_checked
     def train(
         self,
         data: Corpus,
@@ -142,9 +91,8 @@ class CharTrainer:
             >>> jeton.CharTrainer().train(["to be", "or not"]).encode("robot")
             [5, 4, 1, 4, 6]
         """
-        counts = self.count(
-            data, field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch
-        )
+        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
+        counts = WordCounts.of_core(self._counts(data, reading))
         characters = {character for word in counts for character in word}
         if not characters and self.unk_token is None:
             raise TrainingError("the text has no characters, and a closed alphabet needs one")
@@ -159,6 +107,12 @@ class CharTrainer:
             decoder=decoders.Fuse(),
             added_tokens=[AddedToken(token, special=True) for token in self.special_tokens],
         )
+
+    def _counts(self, data: Corpus, reading: Reading) -> _core.WordCounts:
+        return super()._counts(text_or_data(data), reading)
+
+    def _counting(self) -> Counting:
+        return Counting(first_stages(None, pre_tokenizers.FixedLength(1), ()), COUNTS_NEED)
 
     def __repr__(self) -> str:
         return f"CharTrainer(unk_token={self.unk_token!r}, special_tokens={self.special_tokens!r})"

@@ -13,23 +13,22 @@ from jeton.components._base import one_of
 from jeton.corpus import Progress
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
-from jeton.trainers._base import warn_if_short
+from jeton.trainers._base import Trainer, warn_if_short
 from jeton.word_counts import (
     TOKEN_NEEDS,
     Corpus,
+    Counting,
     Cutting,
     Needs,
-    WordCounts,
+    Reading,
     check_limits,
-    count_words,
-    counted_words,
     first_stages,
 )
 
 __all__ = ["UnigramTrainer"]
 
 
-class UnigramTrainer:
+class UnigramTrainer(Trainer):
     """Trains Unigram, by SentencePiece's method: the pieces that make a corpus the most probable.
 
     A line of the corpus is a text of its own.
@@ -171,52 +170,6 @@ class UnigramTrainer:
             )
 
     @names_checked
-    def count(
-        self,
-        data: Corpus,
-        *,
-        field: str | None = None,
-        errors: Literal["strict", "replace", "ignore"] = "strict",
-        memory: int | str | None = None,
-        temp_dir: str | os.PathLike[str] | None = None,
-        watch: Callable[[Progress], None] | None = None,
-    ) -> WordCounts:
-        """The texts (SentencePiece style) or words of a corpus, to be saved and trained from.
-
-        Args:
-            data: As for `BPETrainer.train`.
-            field: As for `BPETrainer.train`.
-            errors: As for `BPETrainer.train`.
-            memory: As for `BPETrainer.train`.
-            temp_dir: As for `BPETrainer.train`.
-            watch: As for `BPETrainer.train`.
-
-        Raises:
-            MissingFileError: There is no such file.
-            FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: Texts that need more than `memory`.
-        """
-        if self.style == "sentencepiece":
-            cutting: Cutting = _core.unigram_separators(self.parameters)
-        else:
-            cutting = self._first_stages()
-        options: dict[str, Any] = {
-            "field": field,
-            "errors": errors,
-            "max_word_length": None,
-            "min_word_count": 0,
-            "memory": memory,
-            "temp_dir": temp_dir,
-            "needs": self._needs(),
-            "watch": watch,
-        }
-        if isinstance(data, WordCounts):
-            core = counted_words(data, cutting, **options)
-        else:
-            core = count_words(data, cutting, **options)
-        return WordCounts.of_core(core)
-
-    @names_checked
     def train(
         self,
         data: Corpus,
@@ -257,9 +210,8 @@ class UnigramTrainer:
             >>> [tok.id_to_bytes(id).decode() for id in tok.encode("lower")]
             ['▁low', 'e', 'r']
         """
-        counts = self.count(
-            data, field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch
-        ).core
+        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
+        counts = self._counts(data, reading)
 
         def told(phase: Literal["seeding", "fitting"], done: int, total: int) -> None:
             if watch is not None:
@@ -273,6 +225,11 @@ class UnigramTrainer:
             tokenizer = self._composed(core)
         warn_if_short(self.parameters["vocab_size"], tokenizer, "substrings to learn")
         return tokenizer
+
+    def _counting(self) -> Counting:
+        if self.style == "sentencepiece":
+            return Counting(_core.unigram_separators(self.parameters), self._needs())
+        return Counting(self._first_stages(), self._needs())
 
     def _needs(self) -> Needs:
         """The memory that training needs at most; the rules of Unicode are compiled once."""

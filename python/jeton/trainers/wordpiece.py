@@ -12,7 +12,7 @@ from jeton.components._base import one_of
 from jeton.corpus import Progress, merging
 from jeton.tokenizer import Tokenizer
 from jeton.trainers._base import WordTrainer, warn_if_short
-from jeton.word_counts import MAX_WORD_LENGTH, Corpus, Needs
+from jeton.word_counts import MAX_WORD_LENGTH, Corpus, Needs, Reading
 
 __all__ = ["WordPieceTrainer"]
 
@@ -141,7 +141,8 @@ class WordPieceTrainer(WordTrainer):
             >>> [tok.id_to_bytes(id) for id in tok.encode("hugs")]
             [b'h', b'##ug', b'##s']
         """
-        counts = self._words(data, field, errors, watch, memory, temp_dir)
+        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
+        counts = self._words(data, reading)
         model = counts.train_wordpiece(self.rule, self.parameters, merging(watch))
         tokenizer = self._tokenizer(models.from_core(model))
         warn_if_short(self.parameters["vocab_size"], tokenizer)
