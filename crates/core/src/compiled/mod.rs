@@ -24,7 +24,7 @@ mod viterbi;
 mod waiting;
 mod words;
 
-pub(crate) use scanner::Scanner;
+pub(crate) use scanner::{Rules, Scanner};
 pub use sink::{Count, Sink};
 pub(crate) use splitter::Splitter;
 pub(crate) use words::{SHORT, ShortKey};

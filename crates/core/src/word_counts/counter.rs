@@ -15,10 +15,10 @@ use rayon::prelude::*;
 
 use super::budget::{Fit, MemoryBudget, amount, give_back};
 use super::spill::Spill;
-use super::stages::{FirstStages, Shortcut, boundary_before, is_blank, lines_alike};
+use super::stages::{FirstStages, Shortcut, boundary_before, is_blank};
 use super::table::{self, Entry, Table, pieces};
 use super::{Gathered, Provenance, WordCounts};
-use crate::compiled::{Scanner, Splitter};
+use crate::compiled::{Rules, Scanner, Splitter};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What is counted, and within which bounds.
@@ -162,13 +162,13 @@ impl WordCounter {
     /// # Errors
     /// As [`count`](Self::count).
     pub fn count_text_lines(&mut self, block: &str) -> Result<()> {
-        let splitter = match &self.stages.shortcut {
+        let rules = match &self.stages.shortcut {
             _ if !self.stages.added_tokens_stay_in_lines() => None,
-            Shortcut::Splitter(splitter @ Splitter::Scanner(_)) => Some(Some(splitter)),
+            Shortcut::Splitter(Splitter::Scanner(rules)) => Some(Some(*rules)),
             Shortcut::Blanks => Some(None),
             _ => None,
         };
-        let Some(splitter) = splitter else {
+        let Some(rules) = rules else {
             return self.count_lines(block, |line, _| Ok(line.into()));
         };
         let place = self.place;
@@ -177,18 +177,11 @@ impl WordCounter {
             let (offset, text) = (part.start, &block[part]);
             for between in self.stages.parts(text)? {
                 let place = place + PLACES_PER_BYTE * (offset + between.start) as u64;
-                let mut text = &text[between];
+                let text = &text[between];
                 self.with_worker(|worker| {
-                    let Some(splitter) = splitter else {
-                        worker.count_between(text, place, is_blank);
-                        return Ok(());
-                    };
-                    let mut place = place;
-                    while !text.is_empty() {
-                        let (lines, rest) = text.split_at(lines_alike(text.as_bytes()));
-                        worker.split(splitter, lines, place)?;
-                        place += PLACES_PER_BYTE * lines.len() as u64;
-                        text = rest;
+                    match rules {
+                        Some(rules) => worker.split_lines(rules, text, place),
+                        None => worker.count_between(text, place, is_blank),
                     }
                     Ok(())
                 })?;
@@ -532,6 +525,14 @@ impl Worker {
         splitter.split(scanner, text, |offset, length, starts| {
             table.add_stretch(text, place, (offset, length), starts);
         })
+    }
+
+    /// Counts the words that a scanner makes of the lines of a text.
+    fn split_lines(&mut self, rules: Rules, text: &str, place: u64) {
+        let Self { scanner, table } = self;
+        scanner.scan_lines(rules, text, |offset, length, starts| {
+            table.add_stretch(text, place, (offset, length), starts);
+        });
     }
 
     /// Counts the characters of a text.

@@ -301,25 +301,6 @@ pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
 }
 
-/// How many bytes the first lines of `text` have that may be cut as one text: each but the last ends
-/// after something that is no white space and before a letter, and between those pieces part however
-/// the text around them goes on.
-pub(super) fn lines_alike(text: &[u8]) -> usize {
-    let mut start = 0;
-    loop {
-        let Some(at) = text[start..].iter().position(|&byte| byte == b'\n') else {
-            return text.len();
-        };
-        let (newline, end) = (start + at, start + at + 1);
-        let parts =
-            |before: u8, after: u8| before.is_ascii_graphic() && after.is_ascii_alphabetic();
-        match (newline.checked_sub(1), text.get(end)) {
-            (Some(before), Some(&after)) if parts(text[before], after) => start = end,
-            _ => return end,
-        }
-    }
-}
-
 /// Whether a normalizer does to a text what it does to each stretch between blanks, and leaves
 /// white space where they were.
 fn keeps_blanks(normalizer: &Normalizer) -> bool {

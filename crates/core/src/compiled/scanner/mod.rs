@@ -29,6 +29,26 @@ pub struct Scanner {
     passed: Vec<Passed>,
 }
 
+/// How far the text goes that a pattern sees.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    /// To the end of the line.
+    Line,
+}
+
+impl Extent {
+    fn end(self, text: &[u8], at: usize) -> usize {
+        match self {
+            Self::Whole => text.len(),
+            Self::Line => {
+                let feed = text[at..].iter().position(|&byte| byte == b'\n');
+                feed.map_or(text.len(), |feed| at + feed + 1)
+            }
+        }
+    }
+}
+
 /// What the first pass over the blocks hands to the second.
 #[derive(Clone, Copy, Default)]
 struct Passed {
@@ -46,18 +66,39 @@ impl Scanner {
     /// Cuts `text` under `rules`: calls `visit` with each stretch of it in order, as the stretch's
     /// offset, its length and the bits of the bytes that begin a piece. A stretch begins and ends
     /// between pieces.
-    pub fn scan(&mut self, rules: Rules, text: &str, mut visit: impl FnMut(usize, usize, &[u64])) {
+    pub fn scan(&mut self, rules: Rules, text: &str, visit: impl FnMut(usize, usize, &[u64])) {
+        self.scan_all(rules, Extent::Whole, text, visit);
+    }
+
+    /// Cuts each line of `text`, its line feed included, as if it were a text of its own, and else as
+    /// [`scan`](Self::scan) does.
+    pub fn scan_lines(
+        &mut self,
+        rules: Rules,
+        text: &str,
+        visit: impl FnMut(usize, usize, &[u64]),
+    ) {
+        self.scan_all(rules, Extent::Line, text, visit);
+    }
+
+    fn scan_all(
+        &mut self,
+        rules: Rules,
+        extent: Extent,
+        text: &str,
+        mut visit: impl FnMut(usize, usize, &[u64]),
+    ) {
         let bytes = text.as_bytes();
         let mut start = 0;
         while start < bytes.len() {
             let end = stretch_end(bytes, start);
-            self.scan_stretch(rules, &bytes[start..end]);
+            self.scan_stretch(rules, extent, &bytes[start..end]);
             visit(start, end - start, &self.starts);
             start = end;
         }
     }
 
-    fn scan_stretch(&mut self, rules: Rules, text: &[u8]) {
+    fn scan_stretch(&mut self, rules: Rules, extent: Extent, text: &[u8]) {
         classify(text, &mut self.blocks);
         let count = self.blocks.len();
         self.doubtful.clear();
@@ -72,11 +113,15 @@ impl Scanner {
             }
         }
         self.cut_contractions(rules, text);
-        if ends_with_a_run_of_space(text) {
+        let ends_with_its_line = extent == Extent::Line && text.ends_with(b"\n");
+        if !ends_with_its_line && ends_with_a_run_of_space(text) {
             let end = self.blocks.len() - 1;
             self.doubtful[end] = true;
         }
-        self.settle_doubts(rules, text);
+        if extent == Extent::Line {
+            self.part_lines(text);
+        }
+        self.settle_doubts(rules, extent, text);
         // The first byte begins a piece whatever the masks say.
         self.starts[0] |= 1;
     }
@@ -284,6 +329,27 @@ impl Scanner {
         }
     }
 
+    /// Cuts after each line feed, and no white space before one from it: under every one of the rules
+    /// white space is one piece where it ends the text with a line feed.
+    fn part_lines(&mut self, text: &[u8]) {
+        let none = Block::default();
+        let mut feeds_before = 0;
+        for (i, block) in self.blocks.iter().enumerate() {
+            let before = if i == 0 { &none } else { &self.blocks[i - 1] };
+            let mut feeds = 0;
+            let mut rest = block.newline;
+            while rest != 0 {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                feeds |= u64::from(text[i * BLOCK + bit as usize] == b'\n') << bit;
+            }
+            let first = feeds << 1 | feeds_before >> 63;
+            let after_space = previous(block, block.space, before, before.space);
+            self.starts[i] = self.starts[i] & !(feeds & after_space) | first & block.lead;
+            feeds_before = feeds;
+        }
+    }
+
     fn set(&mut self, at: usize) {
         self.starts[at / BLOCK] |= 1 << (at % BLOCK);
     }
@@ -293,7 +359,7 @@ impl Scanner {
     }
 
     /// Scans doubtful blocks again, character by character, between places that are certain.
-    fn settle_doubts(&mut self, rules: Rules, text: &[u8]) {
+    fn settle_doubts(&mut self, rules: Rules, extent: Extent, text: &[u8]) {
         let mut settled = 0;
         for i in 0..self.blocks.len() {
             if !self.doubtful[i] || i * BLOCK + BLOCK <= settled {
@@ -320,8 +386,11 @@ impl Scanner {
             self.clear_range(from, to);
             let mut at = from;
             while at < to {
-                self.set(at);
-                at = rules.piece_end(text, at);
+                let end = extent.end(text, at);
+                while at < to.min(end) {
+                    self.set(at);
+                    at = rules.piece_end(&text[..end], at);
+                }
             }
             debug_assert_eq!(at, to);
             settled = to;
@@ -426,13 +495,14 @@ mod tests {
     fn starts(rules: Rules, text: &str) -> Vec<usize> {
         let mut starts = Vec::new();
         Scanner::default().scan(rules, text, |offset, length, bits| {
-            starts.extend(
-                (0..length)
-                    .filter(|i| bits[i / 64] >> (i % 64) & 1 == 1)
-                    .map(|i| offset + i),
-            );
+            starts.extend(positions(offset, length, bits));
         });
         starts
+    }
+
+    fn positions(offset: usize, length: usize, bits: &[u64]) -> impl Iterator<Item = usize> {
+        let set = move |i: &usize| bits[i / 64] >> (i % 64) & 1 == 1;
+        (0..length).filter(set).map(move |i| offset + i)
     }
 
     fn scalar_starts(rules: Rules, text: &str) -> Vec<usize> {
@@ -531,6 +601,35 @@ mod tests {
     #[test]
     fn worked_example() {
         assert_eq!(starts(Rules::GPT2, "in  a box"), [0, 2, 3, 5]);
+    }
+
+    #[test]
+    fn lines_are_texts() {
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        for rules in [
+            Rules::GPT2,
+            Rules::CL100K,
+            Rules::LLAMA3,
+            Rules::QWEN2,
+            Rules::O200K,
+        ] {
+            for round in 0..3000 {
+                let count = if round < 2900 { 3 } else { 400 };
+                let text: String = (0..count).map(|_| nasty(&mut rng) + "\n").collect();
+                let text = &text[..text.len() - round % 2];
+                let mut expected = Vec::new();
+                let mut offset = 0;
+                for line in text.split_inclusive('\n') {
+                    expected.extend(starts(rules, line).iter().map(|start| offset + start));
+                    offset += line.len();
+                }
+                let mut found = Vec::new();
+                Scanner::default().scan_lines(rules, text, |offset, length, bits| {
+                    found.extend(positions(offset, length, bits));
+                });
+                assert_eq!(found, expected, "{rules:?} {text:?}");
+            }
+        }
     }
 
     #[test]
