@@ -118,7 +118,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a pattern that is half a character": (
         lambda: J.BPETrainer(300, pattern="\ud800"),
         ArgumentError,
-        "not valid Unicode",
+        "pattern is not valid Unicode",
     ),
     "a keyword of a trainer": (
         lambda: J.BPETrainer(vocab_sise=300),
@@ -144,6 +144,56 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         lambda: J.BPETrainer(300).train(["a"], feild="x"),
         ArgumentTypeError,
         "BPETrainer.train has no parameter 'feild' .did you mean 'field'",
+    ),
+    "a vocabulary size that is a class": (
+        lambda: J.BPETrainer(int),
+        ArgumentTypeError,
+        "vocab_size must be an int or a list of int, not type",
+    ),
+    "a vocabulary size that is an array": (
+        lambda: J.BPETrainer(pytest.importorskip("numpy").array([300, 400])),
+        ArgumentTypeError,
+        "vocab_size must be an int or a list of int, not ndarray",
+    ),
+    "an unknown token of SentencePiece's alphabet that is a list": (
+        lambda: J.BPETrainer(300, alphabet="sentencepiece", unk_token=["<unk>"]),
+        ArgumentTypeError,
+        "unk_token must be a str, not list",
+    ),
+    "a normalizer of SentencePiece's alphabet that is a text": (
+        lambda: J.BPETrainer(300, alphabet="sentencepiece", normalizer="nfkc"),
+        ArgumentTypeError,
+        "normalizer must be one of jeton.components.normalizers, not str",
+    ),
+    "no unknown token of WordPiece": (
+        lambda: J.WordPieceTrainer(300, unk_token=None),
+        ArgumentTypeError,
+        "unk_token must be a str, not NoneType",
+    ),
+    "no prefix of WordPiece": (
+        lambda: J.WordPieceTrainer(300, continuing_subword_prefix=None),
+        ArgumentTypeError,
+        "continuing_subword_prefix must be a str, not NoneType",
+    ),
+    "half a character as a rule": (
+        lambda: J.WordPieceTrainer(300, rule="\ud800"),
+        ArgumentError,
+        r"rule must be one of 'released', 'published', not '\\ud800'",
+    ),
+    "half a character as a normalizer": (
+        lambda: J.UnigramTrainer(300, normalizer="\ud800"),
+        ArgumentError,
+        "normalizer is not valid Unicode",
+    ),
+    "half a character as what becomes of errors": (
+        lambda: J.BPETrainer(300).train(["a"], errors="\ud800"),
+        ArgumentError,
+        r"errors cannot be '\\ud800' .it is strict, replace or ignore",
+    ),
+    "half a character as a keyword": (
+        lambda: J.BPETrainer(300, **{"\ud800": 1}),
+        ArgumentTypeError,
+        r"BPETrainer has no parameter '\\ud800'",
     ),
     "a keyword of counting by a trainer": (
         lambda: J.UnigramTrainer(300).count(["a"], memroy="1GB"),
@@ -302,6 +352,16 @@ def test_numbers_of_other_types_are_numbers() -> None:
     numpy = pytest.importorskip("numpy")
     assert jeton.BPETrainer(numpy.int64(300)).vocab_sizes == (300,)
     assert J.BPETrainer(300, min_frequency=numpy.uint8(2)).parameters["min_frequency"] == 2
+
+    class Number:
+        def __index__(self) -> int:
+            return 17
+
+    assert J.WordPieceTrainer(Number()).train(["hug pug pun bun hugs"]).vocab_size == 17
+    texts = ["low lower lowest", "new newer newest"] * 9
+    assert J.UnigramTrainer(Number()).train(texts).vocab_size == 17
+    with pytest.warns(jeton.errors.TrainingWarning, match="min_word_count=17 times"):
+        J.BPETrainer(256, min_word_count=Number()).train(["low"] * 17 + ["high"])
 
 
 def test_surrogates_that_stand_alone_follow_the_policy() -> None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import os
 from collections.abc import Callable, Iterable, Set
-from typing import Any, TypeVar, cast
+from typing import Any, SupportsIndex, TypeVar, cast
 
 from jeton import _core
 from jeton.components._base import check_text
@@ -51,9 +52,13 @@ def names_checked(function: F) -> F:
 
 def checked_int(name: str, value: object, least: int) -> int:
     """A whole number from `least` to 2⁶³ - 1, and no bool."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    try:
+        number = None if isinstance(value, bool) else operator.index(cast(SupportsIndex, value))
+    except TypeError:
+        # Arrays have an `__index__` too, but only those of a single number give one.
+        number = None
+    if number is None:
         raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
-    number: int = value.__index__()
     if number < least:
         raise ArgumentError(f"{name} must be at least {least}, not {_shown(number)}")
     if number > _MOST_INT:

@@ -154,7 +154,7 @@ class _Told:
         self._running += size
         self._tell(self._read + int(share))
 
-    def files(self, text: int, read: int, _: int) -> None:
+    def files(self, text: int, read: int) -> None:
         self._running = text
         self._tell(self._read + read)
 

@@ -116,14 +116,12 @@ class Tokenizer:
         built = model.to_core()
         stages = {
             "added_tokens": _stored_tokens(added_tokens, built),
-            "normalizer": _stored("normalizer", normalizer, components.normalizers.Normalizer),
-            "pre_tokenizer": _stored(
-                "pre_tokenizer", pre_tokenizer, components.pre_tokenizers.PreTokenizer
+            "normalizer": _base.stored(components.normalizers.Normalizer, normalizer),
+            "pre_tokenizer": _base.stored(components.pre_tokenizers.PreTokenizer, pre_tokenizer),
+            "post_processor": _base.stored(
+                components.post_processors.PostProcessor, post_processor
             ),
-            "post_processor": _stored(
-                "post_processor", post_processor, components.post_processors.PostProcessor
-            ),
-            "decoder": _stored("decoder", decoder, components.decoders.Decoder),
+            "decoder": _base.stored(components.decoders.Decoder, decoder),
         }
         self._core = _core.Tokenizer.build(built, json.dumps(stages))
         self._hash = None
@@ -623,14 +621,15 @@ class Tokenizer:
         stages = self._stages()
         if added_tokens is not _KEEP:
             stages["added_tokens"] = _stored_tokens(added_tokens, built)
-        for name, component, stage in (
-            ("normalizer", normalizer, components.normalizers.Normalizer),
-            ("pre_tokenizer", pre_tokenizer, components.pre_tokenizers.PreTokenizer),
-            ("post_processor", post_processor, components.post_processors.PostProcessor),
-            ("decoder", decoder, components.decoders.Decoder),
-        ):
+        given: tuple[tuple[type[Component], Any], ...] = (
+            (components.normalizers.Normalizer, normalizer),
+            (components.pre_tokenizers.PreTokenizer, pre_tokenizer),
+            (components.post_processors.PostProcessor, post_processor),
+            (components.decoders.Decoder, decoder),
+        )
+        for stage, component in given:
             if component is not _KEEP:
-                stages[name] = _stored(name, component, stage)
+                stages[stage.STAGE] = _base.stored(stage, component)
         return self._of_core(_core.Tokenizer.build(built, json.dumps(stages)))
 
     __replace__ = replace
@@ -794,17 +793,6 @@ def _stored_tokens(tokens: Iterable[AddedToken], model: _core.Model) -> list[dic
             id = vocab.get(token.content.encode("utf-8", "surrogatepass"))
         stored.append({**dataclasses.asdict(token), "id": next(free) if id is None else id})
     return stored
-
-
-def _stored(name: str, component: object, stage: type[Component]) -> dict[str, Any] | None:
-    """A component as a `tokenizer.json` holds it."""
-    if component is None:
-        return None
-    if not isinstance(component, stage):
-        raise ArgumentTypeError(
-            f"{name} must be one of jeton.components.{name}s, not {type(component).__name__}"
-        )
-    return component.to_dict()
 
 
 def _check_error_handler(errors: str) -> None:

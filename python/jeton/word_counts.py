@@ -42,7 +42,7 @@ __all__ = [
     "Needs",
     "Reading",
     "WordCounts",
-    "check_limits",
+    "checked_limits",
     "count_words",
     "counted_words",
     "first_stages",
@@ -148,6 +148,7 @@ class WordCounts:
         if pre_tokenizer is None:
             pre_tokenizer = named_pre_tokenizer("gpt4" if pattern is None else pattern)
         specials = checked_texts("special_tokens", special_tokens)
+        max_word_length, min_word_count = checked_limits(max_word_length, min_word_count)
         counting = Counting(
             first_stages(normalizer, pre_tokenizer, specials),
             COUNTS_NEED,
@@ -341,7 +342,6 @@ def count_words(
     """The words of a corpus; warns of those that were cut or left out."""
     needs, temp_dir = counting.needs, reading.temp_dir
     max_word_length, min_word_count = counting.max_word_length, counting.min_word_count
-    check_limits(max_word_length, min_word_count)
     check_watch(reading.watch)
     allowed = _allowed(reading.memory, needs)
     folder = tempfile.gettempdir() if temp_dir is None else checked_path("temp_dir", temp_dir)
@@ -359,7 +359,7 @@ def count_words(
             memory=allowed,
             watch=reading.watch,
         )
-        counts, (cut, rare, rare_total, _) = counter.finish()
+        counts, (cut, rare, rare_total) = counter.finish()
     finally:
         counter.discard()
     if cut:
@@ -378,7 +378,6 @@ def counted_words(counts: WordCounts, counting: Counting, reading: Reading) -> _
     Raises:
         ArgumentError: They were counted otherwise than `counting` says, or `reading` says how.
     """
-    check_limits(counting.max_word_length, counting.min_word_count)
     check_watch(reading.watch)
     checked_errors(reading.errors)
     for name, is_given in (
@@ -417,11 +416,11 @@ def _without_rare(counts: _core.WordCounts, min_word_count: int) -> _core.WordCo
     return kept
 
 
-def check_limits(max_word_length: int | None, min_word_count: int) -> None:
-    """Refuses limits that make no sense, by name."""
+def checked_limits(max_word_length: int | None, min_word_count: int) -> tuple[int | None, int]:
+    """The limits as whole numbers; refuses those that make no sense, by name."""
     if max_word_length is not None:
-        checked_int("max_word_length", max_word_length, 1)
-    checked_int("min_word_count", min_word_count, 0)
+        max_word_length = checked_int("max_word_length", max_word_length, 1)
+    return max_word_length, checked_int("min_word_count", min_word_count, 0)
 
 
 def _warn_of_rare(distinct: int, total: int, min_word_count: int) -> None:
@@ -442,14 +441,6 @@ def first_stages(
 
     Where the model does not see bytes as they are, a byte-level pre-tokenizer spells them out.
     """
-    for name, component, stage in (
-        ("normalizer", normalizer, normalizers.Normalizer),
-        ("pre_tokenizer", pre_tokenizer, pre_tokenizers.PreTokenizer),
-    ):
-        if component is not None and not isinstance(component, stage):
-            raise ArgumentTypeError(
-                f"{name} must be one of jeton.components.{name}s, not {type(component).__name__}"
-            )
     stages = json.dumps(
         {
             "added_tokens": [
@@ -464,8 +455,8 @@ def first_stages(
                 }
                 for id, token in enumerate(special_tokens)
             ],
-            "normalizer": normalizer and normalizer.to_dict(),
-            "pre_tokenizer": pre_tokenizer and pre_tokenizer.to_dict(),
+            "normalizer": _base.stored(normalizers.Normalizer, normalizer),
+            "pre_tokenizer": _base.stored(pre_tokenizers.PreTokenizer, pre_tokenizer),
         }
     )
     return stages, is_raw
@@ -473,9 +464,7 @@ def first_stages(
 
 def named_pre_tokenizer(pattern: str) -> pre_tokenizers.PreTokenizer:
     """The pre-tokenizer of a pattern: of its name, or of an expression in tiktoken's dialect."""
-    if not isinstance(pattern, str):
-        raise ArgumentTypeError(f"pattern must be a str, not {type(pattern).__name__}")
-    if not pattern:
+    if not check_text("pattern", pattern):
         raise ArgumentError("pattern is empty; 'none' leaves texts whole")
     stages = json.loads(_core.pattern_pre_tokenizer(pattern))
     component: pre_tokenizers.PreTokenizer = _base.read_stored(

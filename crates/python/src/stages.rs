@@ -6,6 +6,7 @@ use jeton_core::model::{Model, Vocab, WordLevel};
 use jeton_core::pattern::{Dialect, Regex};
 use jeton_core::{Error, ErrorKind};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use serde_json::Value;
 
 use crate::errors::{argument, guard};
@@ -42,7 +43,9 @@ pub fn check_regex(py: Python<'_>, source: &str, dialect: &str) -> PyResult<()> 
 
 /// The candidate closest to `given`, if it is close enough to be what was meant.
 #[pyfunction]
-pub fn did_you_mean(given: &str, candidates: Vec<String>) -> Option<String> {
+pub fn did_you_mean(given: &Bound<'_, PyString>, candidates: Vec<String>) -> Option<String> {
+    // What is not valid Unicode is close to nothing.
+    let given = given.to_str().ok()?;
     let candidates = candidates.iter().map(String::as_str);
     jeton_core::error::did_you_mean(given, candidates).map(str::to_owned)
 }

@@ -110,7 +110,7 @@ impl WordCounter {
     }
 
     /// Counts the words of files, on all cores. Calls `watch`, if there is one, with how many bytes
-    /// of text were counted, how many of the files were read, and how many they have.
+    /// of text were counted, and how many of the files were read.
     fn count_files(
         &self,
         py: Python<'_>,
@@ -143,27 +143,22 @@ impl WordCounter {
                 py.check_signals()?;
                 if let Some(watch) = watch {
                     let progress = blocks.progress();
-                    watch.call1((progress.text, progress.read, progress.total))?;
+                    watch.call1((progress.text, progress.read))?;
                 }
             }
         })
     }
 
     /// The counts; the counter is empty afterwards. And how many words were cut, how many rare
-    /// ones left out, how often those occur, and how many bytes went to disk.
-    fn finish(&self, py: Python<'_>) -> PyResult<(WordCounts, [u64; 4])> {
+    /// ones left out, and how often those occur.
+    fn finish(&self, py: Python<'_>) -> PyResult<(WordCounts, [u64; 3])> {
         guard(py, || {
             let counter = self.core.lock().ok().and_then(|mut core| core.take());
             let Some(counter) = counter else {
                 return Err(Error::new(ErrorKind::Argument, "the counter is finished").into());
             };
             let counted = pool::install(py, || counter.finish())??;
-            let notes = [
-                counted.cut,
-                counted.rare,
-                counted.rare_total,
-                counted.spilled,
-            ];
+            let notes = [counted.cut, counted.rare, counted.rare_total];
             Ok((counted.counts.into(), notes))
         })
     }

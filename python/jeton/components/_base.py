@@ -142,6 +142,21 @@ class Component:
         return cls(**fields)
 
 
+def check_stage(stage: type[Component], component: object) -> None:
+    """Checks that what is given as a stage is one, or `None`."""
+    if component is not None and not isinstance(component, stage):
+        name = stage.STAGE
+        raise ArgumentTypeError(
+            f"{name} must be one of jeton.components.{name}s, not {type(component).__name__}"
+        )
+
+
+def stored(stage: type[Component], component: Component | None) -> dict[str, Any] | None:
+    """What is given as a stage, as a `tokenizer.json` holds it."""
+    check_stage(stage, component)
+    return None if component is None else component.to_dict()
+
+
 def read_stored(stage: str, stored: dict[str, Any] | None) -> Any:
     """A component of a stage, from what the core writes; `None` for none."""
     if stored is None:

@@ -16,8 +16,9 @@ from jeton.components import (
     post_processors,
     pre_tokenizers,
 )
+from jeton.components._base import check_stage
 from jeton.corpus import Progress, warn
-from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
+from jeton.errors import ArgumentError, TrainingError, UnsupportedError
 from jeton.tokenizer import Tokenizer
 from jeton.word_counts import (
     MAX_WORD_LENGTH,
@@ -28,7 +29,7 @@ from jeton.word_counts import (
     Needs,
     Reading,
     WordCounts,
-    check_limits,
+    checked_limits,
     count_words,
     counted_words,
     first_stages,
@@ -114,9 +115,7 @@ class WordTrainer(Trainer):
         self.special_tokens = checked_texts("special_tokens", special_tokens)
         self.parameters = {**parameters, "special_tokens": list(self.special_tokens)}
         _core.check_bpe_training(self.parameters)
-        check_limits(max_word_length, min_word_count)
-        self.max_word_length = max_word_length
-        self.min_word_count = min_word_count
+        self.max_word_length, self.min_word_count = checked_limits(max_word_length, min_word_count)
         if pattern is not None and pre_tokenizer is not None:
             raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
         if pattern is None and pre_tokenizer is None:
@@ -125,6 +124,8 @@ class WordTrainer(Trainer):
         self.pre_tokenizer = pre_tokenizer if pattern is None else named_pre_tokenizer(pattern)
         self.post_processor = post_processor
         self.decoder = decoder
+        check_stage(post_processors.PostProcessor, post_processor)
+        check_stage(decoders.Decoder, decoder)
         self._first_stages()
 
     def _needs(self) -> Needs:
@@ -132,15 +133,6 @@ class WordTrainer(Trainer):
         return TOKEN_NEEDS * self.parameters["vocab_size"], 64, 32
 
     def _first_stages(self) -> Cutting:
-        for name, component, stage in (
-            ("post_processor", self.post_processor, post_processors.PostProcessor),
-            ("decoder", self.decoder, decoders.Decoder),
-        ):
-            if component is not None and not isinstance(component, stage):
-                raise ArgumentTypeError(
-                    f"{name} must be one of jeton.components.{name}s, "
-                    f"not {type(component).__name__}"
-                )
         is_raw = self.parameters["alphabet"] == "bytes"
         return first_stages(self.normalizer, self._cutter(), self._boundaries(), is_raw=is_raw)
 

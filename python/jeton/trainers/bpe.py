@@ -16,6 +16,7 @@ from jeton.components import (
     post_processors,
     pre_tokenizers,
 )
+from jeton.components._base import check_stage, check_text
 from jeton.corpus import Progress, merging
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
@@ -115,8 +116,9 @@ class BPETrainer(WordTrainer):
             "end_of_word_suffix": end_of_word_suffix,
         }
         for name, text in own.items():
-            if text == "":
+            if text is not None and not check_text(name, text):
                 raise ArgumentError(f"{name} is empty; leave it out, or give a text")
+        check_stage(normalizers.Normalizer, normalizer)
         affixes = {name: own[name] or known.get(name) for name in _AFFIXES}
         separate_suffix = separate_suffix or known.get("separate_suffix", False)
         if known:
@@ -360,12 +362,13 @@ def _check_kept(affixes: dict[str, Any], known: dict[str, Any]) -> None:
 
 
 def _sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
-    if hasattr(vocab_size, "__index__"):
+    if isinstance(vocab_size, (list, tuple, range)):
+        if not vocab_size:
+            raise ArgumentError("vocab_size holds no sizes; give at least one")
+        return tuple(sorted({checked_int("each of vocab_size", size, 0) for size in vocab_size}))
+    try:
         return (checked_int("vocab_size", vocab_size, 0),)
-    if not isinstance(vocab_size, (list, tuple, range)):
+    except ArgumentTypeError:
         raise ArgumentTypeError(
             f"vocab_size must be an int or a list of int, not {type(vocab_size).__name__}"
-        )
-    if not vocab_size:
-        raise ArgumentError("vocab_size holds no sizes; give at least one")
-    return tuple(sorted({checked_int("each of vocab_size", size, 0) for size in vocab_size}))
+        ) from None

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from jeton import _core
-from jeton.arguments import checked_texts, names_checked
+from jeton.arguments import checked_int, checked_texts, names_checked
 from jeton.components import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
-from jeton.components._base import one_of
+from jeton.components._base import check_text, one_of
 from jeton.corpus import Progress
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
@@ -21,7 +21,6 @@ from jeton.word_counts import (
     Cutting,
     Needs,
     Reading,
-    check_limits,
     first_stages,
 )
 
@@ -118,14 +117,13 @@ class UnigramTrainer(Trainer):
         num_sub_iterations: int = 2,
         hard_vocab_limit: bool = True,
     ) -> None:
-        check_limits(None, min_word_count)
         self.style = style
         one_of(self, "style", style, ("sentencepiece", "huggingface"))
         self.special_tokens = checked_texts("special_tokens", special_tokens)
         self.user_defined_symbols = checked_texts("user_defined_symbols", user_defined_symbols)
         normalization, charsmap = _normalization(normalizer, style)
         self.parameters: dict[str, Any] = {
-            "vocab_size": vocab_size,
+            "vocab_size": checked_int("vocab_size", vocab_size, 0),
             "normalization": normalization,
             "charsmap": charsmap,
             "add_dummy_prefix": add_dummy_prefix,
@@ -150,7 +148,7 @@ class UnigramTrainer(Trainer):
             "bos_id": bos_id,
             "eos_id": eos_id,
             "pad_id": pad_id,
-            "min_word_count": min_word_count,
+            "min_word_count": checked_int("min_word_count", min_word_count, 0),
             "seed_size": seed_size,
             "shrinking_factor": shrinking_factor,
             "num_sub_iterations": num_sub_iterations,
@@ -322,7 +320,7 @@ def _normalization(
 ) -> tuple[str, bytes | None]:
     """The name of the rules of a SentencePiece model, and their character map if it is given."""
     if isinstance(normalizer, str):
-        return normalizer, None
+        return check_text("normalizer", normalizer), None
     if not isinstance(normalizer, normalizers.Normalizer):
         raise ArgumentTypeError(
             f"normalizer must be a name or one of jeton.components.normalizers, "

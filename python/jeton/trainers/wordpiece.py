@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from jeton.arguments import checked_characters, checked_texts, names_checked
+from jeton.arguments import checked_characters, checked_int, checked_texts, names_checked
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
-from jeton.components._base import one_of
+from jeton.components._base import check_text, one_of
 from jeton.corpus import Progress, merging
 from jeton.tokenizer import Tokenizer
 from jeton.trainers._base import WordTrainer, warn_if_short
@@ -75,13 +75,15 @@ class WordPieceTrainer(WordTrainer):
     ) -> None:
         one_of(self, "rule", rule, ("released", "published"))
         self.rule = rule
+        check_text("unk_token", unk_token)
+        check_text("continuing_subword_prefix", continuing_subword_prefix)
         special_tokens = checked_texts("special_tokens", special_tokens)
         if post_processor is None and {"[CLS]", "[SEP]"} <= set(special_tokens):
             sep, cls = special_tokens.index("[SEP]"), special_tokens.index("[CLS]")
             post_processor = post_processors.BertProcessing(("[SEP]", sep), ("[CLS]", cls))
         super().__init__(
             {
-                "vocab_size": vocab_size,
+                "vocab_size": checked_int("vocab_size", vocab_size, 0),
                 "min_frequency": min_frequency,
                 "max_token_length": max_token_length,
                 "alphabet": "characters",
