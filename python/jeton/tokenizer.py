@@ -114,17 +114,28 @@ class Tokenizer:
                 f"model must be one of jeton.components.models, not {type(model).__name__}"
             )
         built = model.to_core()
-        stages = {
-            "added_tokens": _stored_tokens(added_tokens, built),
-            "normalizer": _base.stored(components.normalizers.Normalizer, normalizer),
-            "pre_tokenizer": _base.stored(components.pre_tokenizers.PreTokenizer, pre_tokenizer),
-            "post_processor": _base.stored(
-                components.post_processors.PostProcessor, post_processor
-            ),
-            "decoder": _base.stored(components.decoders.Decoder, decoder),
-        }
-        self._core = _core.Tokenizer.build(built, json.dumps(stages))
+        stages = _stages_around(
+            built, normalizer, pre_tokenizer, post_processor, decoder, added_tokens
+        )
+        self._core = _core.Tokenizer.build(built, stages)
         self._hash = None
+
+    @classmethod
+    def _of_trained(
+        cls,
+        model: _core.Model,
+        *,
+        normalizer: normalizers.Normalizer | None,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None,
+        post_processor: post_processors.PostProcessor | None = None,
+        decoder: decoders.Decoder,
+        added_tokens: Iterable[AddedToken],
+    ) -> Tokenizer:
+        """A tokenizer of a model of the core, so spelled that one saved and loaded equals it."""
+        stages = _stages_around(
+            model, normalizer, pre_tokenizer, post_processor, decoder, added_tokens
+        )
+        return cls._of_core(_core.Tokenizer.build_as_stored(model, stages))
 
     @classmethod
     def _of_core(cls, core: CoreTokenizer) -> Tokenizer:
@@ -769,6 +780,25 @@ def _path(name: str, value: str | os.PathLike[str]) -> str:
 def _from_image(image: bytes) -> Tokenizer:
     """Undoes `Tokenizer.__reduce__`."""
     return Tokenizer._of_core(_core.Tokenizer.from_image(image))
+
+
+def _stages_around(
+    model: _core.Model,
+    normalizer: normalizers.Normalizer | None,
+    pre_tokenizer: pre_tokenizers.PreTokenizer | None,
+    post_processor: post_processors.PostProcessor | None,
+    decoder: decoders.Decoder | None,
+    added_tokens: Iterable[AddedToken],
+) -> str:
+    """The stages around a model in the shape of a `tokenizer.json`."""
+    stages = {
+        "added_tokens": _stored_tokens(added_tokens, model),
+        "normalizer": _base.stored(components.normalizers.Normalizer, normalizer),
+        "pre_tokenizer": _base.stored(components.pre_tokenizers.PreTokenizer, pre_tokenizer),
+        "post_processor": _base.stored(components.post_processors.PostProcessor, post_processor),
+        "decoder": _base.stored(components.decoders.Decoder, decoder),
+    }
+    return json.dumps(stages)
 
 
 def _stored_tokens(tokens: Iterable[AddedToken], model: _core.Model) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ use jeton_core::batch;
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
 use jeton_core::model::{Sampler, Sampling};
 use jeton_core::pre_tokenizer::named;
-use jeton_core::{EncodeOptions, Error, ErrorKind};
+use jeton_core::{EncodeOptions, Error, ErrorKind, Stages};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -114,17 +114,35 @@ impl Tokenizer {
     }
 }
 
+/// A model with the stages around it that `stages` gives.
+fn stages_around(model: &Model, stages: &str) -> jeton_core::Result<Stages> {
+    let mut stages = huggingface::read_stages(stages.as_bytes(), Some(model.core.clone()))?;
+    sentencepiece::complete(&mut stages)?;
+    Ok(stages)
+}
+
 #[pymethods]
 impl Tokenizer {
     /// A tokenizer of a model and of the stages around it, as `stages` gave them.
     #[staticmethod]
     fn build(py: Python<'_>, model: &Model, stages: &str) -> PyResult<Self> {
         guard(py, || {
+            let core = py.detach(|| jeton_core::Tokenizer::new(stages_around(model, stages)?))?;
+            Ok(core.into())
+        })
+    }
+
+    /// As `build`, but spelled as a `tokenizer.json` spells it, where it can: so that what is saved
+    /// there and loaded again equals it.
+    #[staticmethod]
+    fn build_as_stored(py: Python<'_>, model: &Model, stages: &str) -> PyResult<Self> {
+        guard(py, || {
             let core = py.detach(|| {
-                let mut stages =
-                    huggingface::read_stages(stages.as_bytes(), Some(model.core.clone()))?;
-                sentencepiece::complete(&mut stages)?;
-                jeton_core::Tokenizer::new(stages)
+                let stages = stages_around(model, stages)?;
+                jeton_core::Tokenizer::new(match huggingface::respelled(&stages) {
+                    Err(error) if error.kind() == ErrorKind::Unsupported => stages,
+                    respelled => respelled?,
+                })
             })?;
             Ok(core.into())
         })

@@ -11,14 +11,13 @@ from jeton.arguments import checked_texts, names_checked
 from jeton.components import (
     AddedToken,
     decoders,
-    models,
     normalizers,
     post_processors,
     pre_tokenizers,
 )
 from jeton.components._base import check_stage
 from jeton.corpus import Progress, warn
-from jeton.errors import ArgumentError, TrainingError, UnsupportedError
+from jeton.errors import ArgumentError, TrainingError
 from jeton.tokenizer import Tokenizer
 from jeton.word_counts import (
     MAX_WORD_LENGTH,
@@ -158,8 +157,8 @@ class WordTrainer(Trainer):
             )
         return counts
 
-    def _tokenizer(self, model: models.Model) -> Tokenizer:
-        tokenizer = Tokenizer(
+    def _tokenizer(self, model: _core.Model) -> Tokenizer:
+        return Tokenizer._of_trained(
             model,
             normalizer=self.normalizer,
             pre_tokenizer=self.pre_tokenizer,
@@ -167,7 +166,6 @@ class WordTrainer(Trainer):
             decoder=self._decoder() if self.decoder is None else self.decoder,
             added_tokens=self._added_tokens(),
         )
-        return _as_stored(tokenizer)
 
     def _added_tokens(self) -> list[AddedToken]:
         return [AddedToken(token, id, special=True) for id, token in enumerate(self.special_tokens)]
@@ -177,14 +175,6 @@ class WordTrainer(Trainer):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(vocab_size={self.parameters['vocab_size']})"
-
-
-def _as_stored(tokenizer: Tokenizer) -> Tokenizer:
-    """The tokenizer as its own file format spells it, so that one saved and loaded equals it."""
-    try:
-        return Tokenizer.from_json(tokenizer.to_json())
-    except UnsupportedError:
-        return tokenizer
 
 
 def warn_if_short(asked: int, tokenizer: Tokenizer, what: str = "pairs to merge") -> None:

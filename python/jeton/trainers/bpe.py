@@ -11,7 +11,6 @@ from jeton.arguments import checked_characters, checked_int, names_checked
 from jeton.components import (
     AddedToken,
     decoders,
-    models,
     normalizers,
     post_processors,
     pre_tokenizers,
@@ -273,8 +272,7 @@ class BPETrainer(WordTrainer):
         counts = self._words(data, reading)
         trained = counts.train_bpe(self.parameters, list(sizes), merging(reading.watch))
         tokenizers = {
-            size: self._tokenizer(models.from_core(model))
-            for size, model in zip(sizes, trained, strict=True)
+            size: self._tokenizer(model) for size, model in zip(sizes, trained, strict=True)
         }
         warn_if_short(max(sizes), tokenizers[max(sizes)])
         return tokenizers

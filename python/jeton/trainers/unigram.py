@@ -260,8 +260,8 @@ class UnigramTrainer(Trainer):
         added.sort(key=lambda token: token.id or 0)
         prefix = self.parameters["add_dummy_prefix"]
         spaces = decoders.Metaspace(prepend_scheme="always" if prefix else "never")
-        tokenizer = Tokenizer(
-            models.from_core(core),
+        return Tokenizer._of_trained(
+            core,
             normalizer=self.normalizer,
             pre_tokenizer=self.pre_tokenizer,
             decoder=(
@@ -271,7 +271,6 @@ class UnigramTrainer(Trainer):
             ),
             added_tokens=added,
         )
-        return Tokenizer.from_json(tokenizer.to_json())
 
     def _composed_normalizer(
         self, normalizer: str | normalizers.Normalizer

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from jeton.arguments import checked_characters, checked_int, checked_texts, names_checked
-from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
+from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
 from jeton.components._base import check_text, one_of
 from jeton.corpus import Progress, merging
 from jeton.tokenizer import Tokenizer
@@ -146,7 +146,7 @@ class WordPieceTrainer(WordTrainer):
         reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
         counts = self._words(data, reading)
         model = counts.train_wordpiece(self.rule, self.parameters, merging(watch))
-        tokenizer = self._tokenizer(models.from_core(model))
+        tokenizer = self._tokenizer(model)
         warn_if_short(self.parameters["vocab_size"], tokenizer)
         return tokenizer
 

@@ -190,6 +190,19 @@ fn is_raw(model: &Model) -> bool {
 /// # Errors
 /// What the format cannot hold, by name.
 pub fn write(stages: &Stages) -> Result<String> {
+    pretty(fields(stages)?)
+}
+
+/// The stages as [`read`] gives them after [`write`].
+///
+/// # Errors
+/// As [`write`].
+pub fn respelled(stages: &Stages) -> Result<Stages> {
+    read(Value::Object(fields(stages)?).to_string().as_bytes())
+}
+
+/// What a file holds.
+fn fields(stages: &Stages) -> Result<Map<String, Value>> {
     let stages = match &stages.model {
         model if is_raw(model) => Cow::Owned(ranks::spell_out(stages)?),
         Model::SentencePiece(_) => Cow::Owned(sentencepiece::to_huggingface(stages)?),
@@ -199,7 +212,7 @@ pub fn write(stages: &Stages) -> Result<String> {
     let mut fields = write_parts(&stages, false)?;
     let extra = tokens_out_of_order(&stages);
     fields.insert("model".to_owned(), model::write(&stages.model, &extra)?);
-    pretty(fields)
+    Ok(fields)
 }
 
 /// A model of characters as one of words, after a cut into single characters: an unseen character
