@@ -21,6 +21,9 @@ use crate::large_pages;
 /// From how many words on a merge is shared by two threads; few in tests, so that they do it.
 const SHARED: usize = if cfg!(test) { 4 } else { 4096 };
 
+/// Up to so many symbols, all their pairs are numbered in one small table.
+const FEW_SYMBOLS: usize = 512;
+
 /// Words in which a pair occurs, or has occurred.
 struct Segment {
     pair: u32,
@@ -115,13 +118,30 @@ impl Corpus {
     /// Counts all pairs and notes the words that they occur in.
     fn count_pairs(&mut self, tokens: &Tokens) {
         let Self { words, pairs, .. } = self;
+        // The numbers of pairs once more, side by side where there are few symbols.
+        let symbols = tokens.len();
+        let mut numbers = match symbols <= FEW_SYMBOLS {
+            true => vec![NONE; symbols * symbols],
+            false => Vec::new(),
+        };
+        let mut number = |pairs: &mut Pairs, left: u32, right: u32| {
+            let place = left as usize * symbols + right as usize;
+            match numbers.get_mut(place) {
+                Some(&mut number) if number != NONE => number,
+                Some(number) => {
+                    *number = pairs.number(left, right);
+                    *number
+                }
+                None => pairs.number(left, right),
+            }
+        };
         // For each pair the number of words and the last one; then where its next word goes.
         let mut sizes: Vec<(usize, u32)> = Vec::new();
         let mut occurrences = large_pages::with_capacity(words.row.len());
         for at in words.starts() {
             let (symbols, count) = words.word(at);
             for neighbours in symbols.windows(2) {
-                let pair = pairs.number(neighbours[0], neighbours[1]);
+                let pair = number(pairs, neighbours[0], neighbours[1]);
                 pairs.counts[pair as usize] += count;
                 if sizes.len() < pairs.ids.len() {
                     sizes.push((0, NONE));
