@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from jeton._core import Model as CoreModel
     from jeton._core import Tokenizer as CoreTokenizer
     from jeton.components import (
         decoders,
@@ -123,7 +124,7 @@ class Tokenizer:
     @classmethod
     def _of_trained(
         cls,
-        model: _core.Model,
+        model: CoreModel,
         *,
         normalizer: normalizers.Normalizer | None,
         pre_tokenizer: pre_tokenizers.PreTokenizer | None,
@@ -783,7 +784,7 @@ def _from_image(image: bytes) -> Tokenizer:
 
 
 def _stages_around(
-    model: _core.Model,
+    model: CoreModel,
     normalizer: normalizers.Normalizer | None,
     pre_tokenizer: pre_tokenizers.PreTokenizer | None,
     post_processor: post_processors.PostProcessor | None,
@@ -801,7 +802,7 @@ def _stages_around(
     return json.dumps(stages)
 
 
-def _stored_tokens(tokens: Iterable[AddedToken], model: _core.Model) -> list[dict[str, Any]]:
+def _stored_tokens(tokens: Iterable[AddedToken], model: CoreModel) -> list[dict[str, Any]]:
     """Added tokens as a `tokenizer.json` holds them, each with an id."""
     if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
         raise ArgumentTypeError(
