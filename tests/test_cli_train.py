@@ -81,6 +81,9 @@ class TestTrain:
         assert jeton.load(here / "b.model") == jeton.load(here / "a.model")
         run("train", "a.txt", "-o", "a.json", *options, "--special-token=<mask>")
         assert jeton.load(here / "a.json").special_tokens["<mask>"] == 3
+        run("train", "a.txt", "-o", "A.JSON", *options, "--special-token=<mask>")
+        run("train", "a.txt", "-o", "folder", *options, "--special-token=<mask>")
+        assert jeton.load("a.json") == jeton.load("A.JSON") == jeton.load("folder")
         for wrong, code, told in (
             (["--set", "byte_falback=true"], 2, "did you mean 'byte_fallback'"),
             (["--set", "byte_fallback"], 2, "NAME=VALUE"),
@@ -170,6 +173,13 @@ class TestTrain:
             (["-o", "x.json", "--save-counts=no/c"], "no: no such folder"),
             (["-o", "vocab.json"], "merges.txt: exists already"),
             (["-o", "a.bin"], "a.bin: the name says no format"),
+            (["-o", "a."], "a.: the name says no format"),
+            (["-o", "-"], "no text for the standard output"),
+            (["-o", "encoder.json"], "encoder.json: a GPT-2 pair goes with GPT-2's pattern"),
+            (["-o", "encoder.json", "--kind=wordpiece"], "cannot hold a WordPiece model"),
+            (["-o", "a.tiktoken", "--pattern=whitespace"], "a file of ranks goes with one pattern"),
+            (["-o", "a.model", "--alphabet=characters"], "cannot hold a model without an unknown"),
+            (["-o", "a.model", "--kind=unigram", "--set", "style=huggingface"], "summed in 64"),
             (["-o", "a.model"], "a.model: SentencePiece does not read a BPE of bytes"),
             (["-o", "a.model", "--start-from=bytes.json"], "a.model: SentencePiece does not read"),
             (["-o", "vocab.txt"], "vocab.txt is for --kind wordpiece"),

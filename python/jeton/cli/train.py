@@ -20,6 +20,7 @@ from jeton.cli.train_targets import (
     check_writable,
     companion,
     is_of_bytes,
+    rehearse,
     save,
 )
 from jeton.errors import ArgumentError, FileError, JetonError, TrainingWarning
@@ -189,8 +190,12 @@ def _train(
     elif kind == "wordpiece":
         parameters["rule"] = rule or "released"
     elif kind == "unigram":
-        parameters["style"] = "huggingface" if target.suffix == ".json" else "sentencepiece"
-    trainer = TRAINERS[kind](**(parameters | settings(kind, given)))
+        is_model = target.name.lower().endswith(".model")
+        parameters["style"] = "sentencepiece" if is_model else "huggingface"
+    parameters |= settings(kind, given)
+    trainer = TRAINERS[kind](**parameters)
+    without_limit = {"hard_vocab_limit": False} if kind == "unigram" else {}
+    rehearse(TRAINERS[kind](**(parameters | without_limit)), targets[sizes[0]])
     watch = watcher(as_json)
     if from_counts:
         counts = jeton.WordCounts.load(files[0])

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from pathlib import Path
+from typing import Any
 
 import jeton
-from jeton.errors import FileError, JetonError, UnsupportedError
+from jeton.errors import FileError, JetonError, TrainingError, UnsupportedError
 
 __all__ = [
     "RANKS_AS_MODEL",
@@ -18,6 +20,7 @@ __all__ = [
     "check_writable",
     "companion",
     "is_of_bytes",
+    "rehearse",
     "save",
 ]
 
@@ -30,6 +33,8 @@ RANKS_AS_MODEL = (
 def check_ending(path: Path, kind: str, alphabet: str | None, continued: bool) -> None:
     """Refuses a name whose format cannot hold what is to be trained."""
     name = path.name.lower()
+    if name == "-":
+        raise FileError("-: a tokenizer is no text for the standard output (name a file)")
     if name.endswith(".json") or not path.suffix:
         return
     if kind == "char":
@@ -83,6 +88,7 @@ def check_writable(path: Path, inputs: tuple[Path, ...], force: bool) -> None:
 
 
 def is_of_bytes(tok: jeton.Tokenizer) -> bool:
+    """Whether this is a BPE of bytes, which `.model` would hold as ranks."""
     try:
         tok.as_tiktoken()
     except UnsupportedError:
@@ -90,14 +96,33 @@ def is_of_bytes(tok: jeton.Tokenizer) -> bool:
     return True
 
 
+def rehearse(trainer: Any, path: Path) -> None:
+    """Refuses a path whose format cannot hold what this trainer makes.
+
+    That depends on the trainer's parameters, hardly on the corpus: next to no text will tell.
+    """
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+        warnings.simplefilter("ignore")
+        try:
+            tok = trainer.train(["a"])
+        except TrainingError:
+            return
+        _write(tok, Path(folder), path)
+
+
 def save(tok: jeton.Tokenizer, path: Path) -> None:
-    """Writes under the real name, which says the format, in a folder beside; then moves it all."""
+    """Writes in a folder beside; then moves it all."""
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as name:
         folder = Path(name)
-        try:
-            tok.save(folder / path.name)
-        except JetonError as error:
-            told = str(error).replace(str(folder / path.name), str(path))
-            raise type(error)(told) from None
+        _write(tok, folder, path)
         for file in sorted(folder.iterdir(), reverse=True):
             os.replace(file, path.parent / file.name)
+
+
+def _write(tok: jeton.Tokenizer, folder: Path, path: Path) -> None:
+    """Writes into a folder, under the name of `path`, which says the format."""
+    try:
+        tok.save(folder / path.name)
+    except JetonError as error:
+        told = str(error).replace(str(folder / path.name), str(path))
+        raise type(error)(told) from None
