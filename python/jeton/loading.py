@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jeton import _core
-from jeton.components._base import check_text
+from jeton.components._base import check_text, special_ids
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -158,22 +158,6 @@ def _of_path(
     for doubt in doubts:
         warn_caller(doubt, FormatWarning)
     return Tokenizer._of_core(core)
-
-
-def special_ids(special_tokens: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Special tokens with their ids, checked."""
-    if not isinstance(special_tokens, Mapping):
-        raise ArgumentTypeError(
-            "special_tokens must map tokens to ids, as in {'<|end|>': 100257}, not be a "
-            f"{type(special_tokens).__name__}"
-        )
-    for token, id in special_tokens.items():
-        if not isinstance(token, str) or isinstance(id, bool) or not isinstance(id, int):
-            raise ArgumentTypeError(f"special_tokens must map str to int, not {token!r} to {id!r}")
-        check_text(f"special_tokens: {token!r}", token)
-        if not 0 <= id < 1 << 32:
-            raise ArgumentError(f"special_tokens: {token!r} has id {id}, which is no 32-bit number")
-    return list(special_tokens.items())
 
 
 def _refuse(what: str, **given: object) -> None:

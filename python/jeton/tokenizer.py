@@ -20,7 +20,6 @@ from jeton.components import _base
 from jeton.components._base import AddedToken, Component
 from jeton.encoding import Encoding, TokenBatch
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
-from jeton.loading import special_ids
 
 if TYPE_CHECKING:
     import numpy as np
@@ -182,7 +181,7 @@ class Tokenizer:
             >>> tok.encode("abba")
             [256, 98, 97]
         """
-        specials = special_ids({} if special_tokens is None else special_tokens)
+        specials = _base.special_ids({} if special_tokens is None else special_tokens)
         _base.check_text("pattern", pattern)
         if not isinstance(ranks, Mapping):
             raise ArgumentTypeError(

@@ -8,8 +8,8 @@
 //!
 //! The modules in the order text meets them: [`text`], which knows where each of its bytes came
 //! from; [`added_tokens`], [`normalizer`], [`pre_tokenizer`] with [`pattern`], [`model`],
-//! [`post_processor`] and [`encoding`]; and back through [`decoder`]. [`tokenizer`] alone knows
-//! that order; [`compiled`] does the same faster for tokenizers that it knows. Training reads a
+//! [`post_processor`] and [`encoding`]; and back through [`decoder`]. Put together they are
+//! [`stages`], and [`tokenizer`] alone knows their order; [`compiled`] does the same faster for tokenizers that it knows. Training reads a
 //! [`corpus`] into [`word_counts`]. [`format`](mod@format) reads and writes tokenizers.
 //!
 //! ```
@@ -43,10 +43,12 @@ pub mod pattern;
 pub mod post_processor;
 pub mod pre_tokenizer;
 pub mod printable;
+pub mod stages;
 pub mod text;
 pub mod tokenizer;
 pub mod word_counts;
 
 pub use error::{Error, ErrorKind, Result};
+pub use stages::Stages;
 pub use text::Unit;
-pub use tokenizer::{EncodeOptions, OnInvalid, Stages, Tokenizer};
+pub use tokenizer::{EncodeOptions, OnInvalid, Tokenizer};

@@ -9,7 +9,7 @@ import base64
 import dataclasses
 import importlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final, TypeAlias
 
 from jeton import _core
@@ -155,6 +155,22 @@ def stored(stage: type[Component], component: Component | None) -> dict[str, Any
     """What is given as a stage, as a `tokenizer.json` holds it."""
     check_stage(stage, component)
     return None if component is None else component.to_dict()
+
+
+def special_ids(special_tokens: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Special tokens with their ids, checked."""
+    if not isinstance(special_tokens, Mapping):
+        raise ArgumentTypeError(
+            "special_tokens must map tokens to ids, as in {'<|end|>': 100257}, not be a "
+            f"{type(special_tokens).__name__}"
+        )
+    for token, id in special_tokens.items():
+        if not isinstance(token, str) or isinstance(id, bool) or not isinstance(id, int):
+            raise ArgumentTypeError(f"special_tokens must map str to int, not {token!r} to {id!r}")
+        check_text(f"special_tokens: {token!r}", token)
+        if not 0 <= id < 1 << 32:
+            raise ArgumentError(f"special_tokens: {token!r} has id {id}, which is no 32-bit number")
+    return list(special_tokens.items())
 
 
 def read_stored(stage: str, stored: dict[str, Any] | None) -> Any:

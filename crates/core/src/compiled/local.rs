@@ -14,8 +14,8 @@ use crate::error::Result;
 use crate::model::{Model, Sampler, Sampling, Token};
 use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::PreTokenizer;
+use crate::stages::Stages;
 use crate::text::{AlignedText, Pieces};
-use crate::tokenizer::Stages;
 
 /// Stages that treat words by themselves, compiled.
 #[derive(Debug)]

@@ -36,7 +36,7 @@ use sentencepiece::SentencePiece;
 use crate::error::Result;
 use crate::model::Model;
 use crate::normalizer::Normalizer;
-use crate::tokenizer::Stages;
+use crate::stages::Stages;
 
 /// A tokenizer, compiled: one variant a family.
 #[derive(Debug)]

@@ -245,7 +245,8 @@ mod tests {
     use crate::model::{Bpe, Model, Vocab};
     use crate::pattern::SearchPattern;
     use crate::pre_tokenizer::PrependScheme;
-    use crate::tokenizer::{Stages, Tokenizer};
+    use crate::stages::Stages;
+    use crate::tokenizer::Tokenizer;
 
     fn decoders() -> Vec<Option<Decoder>> {
         let replace = Decoder::Replace {

@@ -20,7 +20,7 @@ use crate::pattern::{Regex, SearchPattern};
 use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
 use crate::printable;
-use crate::tokenizer::Stages;
+use crate::stages::Stages;
 
 /// The token that ends a document; special wherever the vocabulary holds it.
 pub const END_OF_TEXT: &str = "<|endoftext|>";

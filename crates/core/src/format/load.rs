@@ -14,7 +14,8 @@ use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::model::bpe::Alphabet;
 use crate::model::{Model, show};
 use crate::pre_tokenizer::named;
-use crate::tokenizer::{Stages, Tokenizer};
+use crate::stages::Stages;
+use crate::tokenizer::Tokenizer;
 
 /// What a caller may say beside the path, for formats that leave it open. Saying what the file
 /// says itself is an error, so that nothing said is passed over.

@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::Alphabet;
 use crate::model::{Bpe, Model};
 use crate::post_processor::PostProcessor;
-use crate::tokenizer::Stages;
+use crate::stages::Stages;
 
 /// A special token as tiktoken has them: found wherever it is spelled out.
 fn special_token(content: String, id: u32) -> AddedToken {

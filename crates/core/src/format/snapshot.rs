@@ -9,7 +9,8 @@ use serde::{Deserialize, Deserializer};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::tokenizer::{Stages, Tokenizer};
+use crate::stages::Stages;
+use crate::tokenizer::Tokenizer;
 
 /// What an image begins with: a mark, then the version of the format.
 const MARK: &[u8] = b"jeton\0";

@@ -23,7 +23,7 @@ use crate::model::bpe::MergeRule;
 use crate::model::{Bpe, Model, Vocab, show};
 use crate::pattern::SearchPattern;
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
-use crate::tokenizer::Stages;
+use crate::stages::Stages;
 
 /// The ranks in a file.
 ///

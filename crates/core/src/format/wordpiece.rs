@@ -14,7 +14,7 @@ use crate::model::{Model, Vocab, WordPiece, show};
 use crate::normalizer::Normalizer;
 use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::PreTokenizer;
-use crate::tokenizer::Stages;
+use crate::stages::Stages;
 
 const UNK: &str = "[UNK]";
 const CLS: &str = "[CLS]";

@@ -12,7 +12,7 @@ use crate::added_tokens::AddedToken;
 use crate::error::Result;
 use crate::model::Model;
 use crate::printable;
-use crate::tokenizer::Stages;
+use crate::stages::Stages;
 
 /// The fields that name a special token, in the order in which new ones get their ids; the fields
 /// of single models come next, and the lists last.

@@ -31,7 +31,7 @@ use crate::normalizer::Normalizer;
 use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::PreTokenizer;
 use crate::printable;
-use crate::tokenizer::Stages;
+use crate::stages::Stages;
 
 mod decoder;
 mod folder;
@@ -193,10 +193,10 @@ pub fn write(stages: &Stages) -> Result<String> {
     pretty(fields(stages)?)
 }
 
-/// The stages as [`read`] gives them after [`write`].
+/// The stages as [`read`] gives them after [`write()`].
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn respelled(stages: &Stages) -> Result<Stages> {
     read(Value::Object(fields(stages)?).to_string().as_bytes())
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pattern::{Dialect, Regex, SearchPattern};
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
 use crate::printable;
-use crate::tokenizer::Stages;
+use crate::stages::Stages;
 
 /// The same tokenizer, its model's vocabulary still raw, with the stages around it that rewrite
 /// text to the characters the vocabulary is written in.

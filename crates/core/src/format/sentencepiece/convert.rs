@@ -21,7 +21,7 @@ use crate::model::bpe::{Alphabet, BpeOptions, MergeRule};
 use crate::model::{Bpe, Model, SentencePiece, Unigram, byte_token, show};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
 use crate::pattern::{Dialect, Regex, SearchPattern};
-use crate::tokenizer::Stages;
+use crate::stages::Stages;
 
 /// Longer pieces are refused, so that finding their parts takes bounded time. SentencePiece's own
 /// have at most 16 characters unless told otherwise.

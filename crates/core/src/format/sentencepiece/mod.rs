@@ -9,6 +9,7 @@
 
 mod approximate;
 mod convert;
+mod explanation;
 mod proto;
 mod verify;
 mod wire;
@@ -19,7 +20,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::stage;
 use crate::model::{Model, Sampler, Sampling, SentencePiece, show};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
-use crate::tokenizer::Stages;
+use crate::stages::Stages;
 
 pub use approximate::{approximate_huggingface, approximate_model};
 pub use convert::{from_huggingface, to_huggingface};

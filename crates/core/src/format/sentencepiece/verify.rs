@@ -3,9 +3,10 @@
 //!
 //! Look here for the texts that a conversion is held to before anything is written.
 
-use super::approximate::Explanation;
+use super::explanation::Explanation;
 use crate::error::{Error, ErrorKind, Result};
-use crate::tokenizer::{EncodeOptions, OnInvalid, Stages, Tokenizer};
+use crate::stages::Stages;
+use crate::tokenizer::{EncodeOptions, OnInvalid, Tokenizer};
 
 /// Encodes texts made of the pieces both ways, and decodes what comes of it. Ids may differ only
 /// where there is an explanation.
