@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -196,37 +196,38 @@ def _train(
     trainer = TRAINERS[kind](**parameters)
     without_limit = {"hard_vocab_limit": False} if kind == "unigram" else {}
     rehearse(TRAINERS[kind](**(parameters | without_limit)), targets[sizes[0]])
-    watch = watcher(as_json)
-    if from_counts:
-        counts = jeton.WordCounts.load(files[0])
-        try:
-            trainer.count(counts)
-        except ArgumentError as error:
-            raise ArgumentError(f"{files[0]}: {in_options(str(error))}") from None
-        save_counts = files[0]
-    else:
-        counts = trainer.count(
-            list(files),
-            field=field,
-            errors=errors,
-            memory=memory,
-            temp_dir=temp_dir,
-            watch=watch,
-        )
-        if save_counts is not None:
-            counts.save(save_counts)
-    try:
-        if kind == "bpe":
-            trained = trainer.train_all(counts, memory=memory, watch=watch)
+    with closing(watcher(as_json)) as watch:
+        if from_counts:
+            counts = jeton.WordCounts.load(files[0])
+            try:
+                trainer.count(counts)
+            except ArgumentError as error:
+                raise ArgumentError(f"{files[0]}: {in_options(str(error))}") from None
+            save_counts = files[0]
         else:
-            trained = {sizes[0]: trainer.train(counts, memory=memory, watch=watch)}
-    except KeyboardInterrupt:
-        echo_note(
-            "the counts are lost; --save-counts would have kept them"
-            if save_counts is None
-            else f"the counts are in {save_counts}: train from that file to go on"
-        )
-        raise
+            counts = trainer.count(
+                list(files),
+                field=field,
+                errors=errors,
+                memory=memory,
+                temp_dir=temp_dir,
+                watch=watch,
+            )
+            if save_counts is not None:
+                counts.save(save_counts)
+        try:
+            if kind == "bpe":
+                trained = trainer.train_all(counts, memory=memory, watch=watch)
+            else:
+                trained = {sizes[0]: trainer.train(counts, memory=memory, watch=watch)}
+        except KeyboardInterrupt:
+            watch.close()
+            echo_note(
+                "the counts are lost; --save-counts would have kept them"
+                if save_counts is None
+                else f"the counts are in {save_counts}: train from that file to go on"
+            )
+            raise
     for size, tok in trained.items():
         save(tok, targets[size])
         click.echo(f"{targets[size]}")

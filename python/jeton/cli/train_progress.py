@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import Any
 
 import click
 
@@ -13,52 +12,90 @@ from jeton.cli.command import echo_note, is_quiet
 from jeton.cli.terminal import Progress, human_bytes
 from jeton.corpus import Progress as Step
 
-__all__ = ["watcher"]
+__all__ = ["JsonLines", "TerminalLine", "watcher"]
 
 
-def watcher(as_json: bool) -> Callable[[Step], None]:
-    """What shows the progress: a line on a terminal, or JSON lines, at most one a second."""
-    start = time.monotonic()
-    shown: dict[str, Any] = {"phase": None, "next": 0.0}
+def watcher(as_json: bool) -> JsonLines | TerminalLine:
+    """What shows the progress, until it is closed."""
+    return JsonLines() if as_json and not is_quiet() else TerminalLine()
 
-    def line(step: Step) -> None:
+
+class JsonLines:
+    """JSON lines on standard error: one a second, the first and the last of a phase always."""
+
+    def __init__(self) -> None:
+        self._start = self._began = time.monotonic()
+        self._phase: str | None = None
+        self._next = 0.0
+        #: What was there when the phase began; training is told of when it has an alphabet.
+        self._first = 0
+
+    def __call__(self, step: Step) -> None:
         now = time.monotonic()
-        is_last = step.done == step.total
-        if step.phase == shown["phase"] and now < shown["next"] and not is_last:
+        if step.phase == self._phase and now < self._next and not _is_last(step):
             return
-        if step.phase != shown["phase"]:
-            # What is there when a phase begins was not made in it.
-            shown.update(began=now, first=step.done if step.phase != "counting" else 0)
-        shown.update(phase=step.phase, next=now + 1.0)
-        told: dict[str, Any] = {"phase": step.phase, "done": step.done, "total": step.total}
+        # Pipes have no size, and only text tells how far they are.
+        done = step.done or step.text
+        if step.phase != self._phase:
+            if step.phase != "counting":
+                self._began, self._first = now, done
+            self._phase = step.phase
+        self._next = now + 1.0
+        told: dict[str, str | float | None] = {
+            "phase": step.phase,
+            "done": step.done,
+            "total": step.total,
+        }
         if step.phase == "counting":
             told["text"] = step.text
-        elapsed = now - shown["began"]
-        rate = (step.done - shown["first"]) / elapsed if elapsed > 0 else 0.0
-        left = round((step.total - step.done) / rate, 1) if rate else None
-        told.update(seconds=round(now - start, 1), rate=round(rate, 1), left=left)
+        elapsed = now - self._began
+        rate = (done - self._first) / elapsed if elapsed > 0 else 0.0
+        left = round((step.total - done) / rate, 1) if rate and step.total else None
+        told.update(seconds=round(now - self._start, 1), rate=round(rate, 1), left=left)
         click.echo(json.dumps(told), err=True)
 
-    def bar(step: Step) -> None:
-        if step.phase != shown["phase"]:
-            if (old := shown.get("bar")) is not None:
-                old.__exit__(None, None, None)
-            if shown["phase"] == "counting":
-                seconds = time.monotonic() - start
-                echo_note(f"counted {human_bytes(shown['text'])} of text in {seconds:.1f} s")
-            unit = _UNITS[step.phase]
-            shown.update(phase=step.phase, bar=Progress(step.phase, step.total or None, unit))
-        progress: Progress = shown["bar"]
-        progress.total = step.total or None
+    def close(self) -> None:
+        """Every line is whole."""
+
+
+class TerminalLine:
+    """A line for each phase that goes when the phase ends, and a note when counting is done."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._phase: str | None = None
+        self._line: Progress | None = None
+        #: The bytes of text that were counted.
+        self._text = 0
+
+    def __call__(self, step: Step) -> None:
+        if step.phase != self._phase:
+            self.close()
+            if self._phase == "counting":
+                seconds = time.monotonic() - self._start
+                echo_note(f"counted {human_bytes(self._text)} of text in {seconds:.1f} s")
+            self._phase = step.phase
+        if self._line is None:
+            self._line = Progress(step.phase, step.total or None, _UNITS[step.phase])
+        self._line.total = step.total or None
         if step.phase == "counting":
-            shown["text"] = step.text
+            self._text = step.text
         # Files are read ahead of what is known of them: text tells sooner where none is compressed.
         done = max(step.done, min(step.text, step.total)) if step.total else step.text
-        progress.advance(done - progress.done)
-        if step.phase in ("merging", "fitting") and step.done == step.total:
-            progress.__exit__(None, None, None)
+        self._line.advance(done - self._line.done)
+        if _is_last(step):
+            self.close()
 
-    return line if as_json and not is_quiet() else bar
+    def close(self) -> None:
+        """Takes the line away."""
+        if self._line is not None:
+            self._line.__exit__(None, None, None)
+            self._line = None
+
+
+def _is_last(step: Step) -> bool:
+    """Whether a phase ends with this step. A total of 0 is not known yet."""
+    return step.done == step.total != 0
 
 
 def _tokens(count: float) -> str:
