@@ -367,6 +367,19 @@ class TestConvert:
         ).tolist()
         error_of(run("convert", "a.model", "c.tiktoken", "--approximate", code=1))
 
+    def test_an_approximation_in_its_own_format_is_its_equal(self, run: Run, here: Path) -> None:
+        jeton.UnigramTrainer(12).train(["low lower lowest"] * 9).save("a.model")
+        result = run("convert", "a.model", "b.model", "--approximate")
+        assert "0 of" in result.stderr and "left out" not in result.stderr
+        assert (here / "a.model").read_bytes() == (here / "b.model").read_bytes()
+
+    def test_a_closed_alphabet(self, run: Run, here: Path) -> None:
+        jeton.CharTrainer().train("the weather").save("a.json")
+        result = run("convert", "a.json", "b.json")
+        assert "0 differences" in result.stdout
+        assert "of the texts hold what the alphabet lacks" in result.stderr
+        assert jeton.load("b.json") == jeton.load("a.json")
+
     def test_doubts_are_told_once(self, run: Run, here: Path) -> None:
         (here / "b.model").write_bytes(GOOD + BPE)
         result = run("convert", "b.model", "c.model")

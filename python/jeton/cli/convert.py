@@ -92,6 +92,8 @@ def convert(
         for check in checks
     ]
     click.echo(table(rows, ">>><"))
+    if refused := checks[0].refused:
+        echo_note(f"{refused:,} of the texts hold what the alphabet lacks, and are refused alike")
     if approximate:
         texts = sample_texts(list(original.special_tokens))
         check = compare("the original", original.encode, tok.encode, texts)
@@ -126,7 +128,9 @@ def _workshop(path: Path) -> Iterator[Path]:
 
 def _left_out(original: jeton.Tokenizer, tok: jeton.Tokenizer) -> list[str]:
     """What is around a text in a `tokenizer.json` and not in its approximation."""
-    if not isinstance(tok.model, models.SentencePiece):
+    if not isinstance(tok.model, models.SentencePiece) or isinstance(
+        original.model, models.SentencePiece
+    ):
         return []
     before = json.loads(original.to_json())
     names = ("post_processor", "truncation", "padding")

@@ -16,7 +16,7 @@ from typing import Any
 
 import jeton
 from jeton import samples
-from jeton.errors import UnsupportedError
+from jeton.errors import InternalError, UnsupportedError
 
 __all__ = [
     "Check",
@@ -65,6 +65,8 @@ class Check:
     tokens: int
     differing: tuple[str, ...]
     """The texts whose ids differ."""
+    refused: int = 0
+    """How many texts neither side encodes."""
 
 
 def sample_texts(specials: Sequence[str]) -> list[str]:
@@ -91,15 +93,27 @@ def sample_texts(specials: Sequence[str]) -> list[str]:
 
 
 def compare(against: str, expected: Encode, found: Encode, texts: Sequence[str]) -> Check:
-    """Encodes every text on both sides."""
-    tokens = 0
+    """Encodes every text on both sides. A text that both refuse is no difference."""
+    tokens = refused = 0
     differing = []
     for text in texts:
-        ids = list(expected(text))
-        tokens += len(ids)
-        if ids != list(found(text)):
+        ids = _ids(expected, text)
+        if ids != _ids(found, text):
             differing.append(text)
-    return Check(against, len(texts), tokens, tuple(differing))
+        elif ids is None:
+            refused += 1
+        tokens += len(ids or ())
+    return Check(against, len(texts), tokens, tuple(differing), refused)
+
+
+def _ids(encode: Encode, text: str) -> list[int] | None:
+    """The ids, or `None` if the text holds what a closed alphabet lacks."""
+    try:
+        return list(encode(text))
+    except InternalError:
+        raise
+    except Exception:  # tokenizers raises no other
+        return None
 
 
 def pattern_of(tok: jeton.Tokenizer) -> str | None:
