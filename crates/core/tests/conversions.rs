@@ -231,6 +231,10 @@ fn a_document_that_does_more_is_refused() {
             Some("the normalizer Sequence, which does more than mark spaces"),
         ),
         (
+            json.replace("\"c\": 269", "\"c\": 269, \"xy\": 270"),
+            Some("this BPE model, which its pieces do not make again"),
+        ),
+        (
             json.replace("\"start\": 1", "\"start\": 2"),
             Some("the decoder Sequence with these steps"),
         ),

@@ -418,7 +418,11 @@ pub fn from_huggingface(stages: &Stages) -> Result<ModelProto> {
         },
     );
     let made = super::stages(proto.clone())?;
-    let held = convert(&made, Exactness::Exact)?;
+    let held = convert(&made, Exactness::Exact).map_err(|error| {
+        cannot(&format!(
+            "this BPE model, which its pieces do not make again: {error}"
+        ))
+    })?;
     let Model::Bpe(held_bpe) = &held.model else {
         return Err(cannot("this BPE model"));
     };
