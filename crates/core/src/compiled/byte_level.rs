@@ -11,6 +11,7 @@ use super::pending::{MOST_NEW, MOST_PENDING, Pending};
 use super::scanner::Scanner;
 use super::sink::Sink;
 use super::spare::Spare;
+use super::spellings::Spellings;
 use super::splitter::Splitter;
 use super::starts::places;
 use super::words::{LONG, LongKey, SHORT, ShortKey, WordCache};
@@ -21,11 +22,15 @@ use crate::pre_tokenizer::PreTokenizer;
 
 /// How many pieces are looked up together, so that their memory is fetched at the same time.
 const GROUP: usize = 32;
+/// For how many rounds of new words tokens are not looked for, when few were found.
+const PAUSE: u32 = 16;
 
 /// A byte-level BPE, compiled.
 pub struct ByteLevel {
     splitter: Splitter,
     merges: Merges,
+    /// Finds most new words without merging, if each token is made by one merge.
+    spellings: Option<Spellings>,
     /// Whether a piece that is a token as a whole is that token at once, though its merges make
     /// something else.
     whole: bool,
@@ -43,6 +48,8 @@ struct Workspace {
     tokens: Box<[u32; MOST_PENDING]>,
     holes: Vec<(usize, usize)>,
     works: Vec<Work>,
+    /// How many rounds of new words to come are merged without looking for tokens.
+    pause: u32,
 }
 
 impl Workspace {
@@ -55,6 +62,7 @@ impl Workspace {
             tokens: Box::new([0; MOST_PENDING]),
             holes: Vec::new(),
             works: vec![Work::NEW; MOST_NEW],
+            pause: 0,
         })
     }
 }
@@ -70,9 +78,13 @@ impl ByteLevel {
         {
             return None;
         }
+        let splitter = Splitter::of(pre_tokenizer?)?;
+        let list = bpe.reachable_merges();
+        let merges = Merges::new(bpe, &list)?;
         Some(Self {
-            splitter: Splitter::of(pre_tokenizer?)?,
-            merges: Merges::new(bpe)?,
+            splitter,
+            spellings: Spellings::new(bpe, &list, &merges),
+            merges,
             whole: bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens(),
             cuts: bpe.merges_make_all_tokens().then(|| Cuts::new(bpe.vocab())),
             spare: Spare::default(),
@@ -92,12 +104,14 @@ impl ByteLevel {
             tokens,
             holes,
             works,
+            pause,
         } = &mut *workspace;
         let mut pieces = Pieces {
             compiled: self,
             bpe,
             words,
             works,
+            pause,
             pending: Pending::new(tokens, holes),
         };
         let mut too_long = None;
@@ -143,6 +157,7 @@ struct Pieces<'c, 't> {
     bpe: &'c Bpe,
     words: &'c mut WordCache,
     works: &'c mut [Work],
+    pause: &'c mut u32,
     pending: Pending<'c, 't>,
 }
 
@@ -238,15 +253,31 @@ impl<'t> Pieces<'_, 't> {
             words,
             works,
             pending,
+            pause,
             bpe,
         } = self;
         let new = pending.new_pieces();
-        compiled.merges.merge_together(new, works);
+        let merges = &compiled.merges;
+        let left = match &compiled.spellings {
+            Some(spellings) if **pause == 0 => {
+                let left = spellings.find(merges, new, works);
+                if left.count_ones() as usize * 3 > new.len() * 2 {
+                    **pause = PAUSE;
+                }
+                left
+            }
+            _ => {
+                **pause = pause.saturating_sub(1);
+                (1 << new.len()) - 1
+            }
+        };
+        merges.merge_together(new, left, works);
         for (piece, work) in new.iter().zip(works.iter_mut()) {
             if compiled.whole
+                && work.tokens().len() > 1
                 && let Some(id) = bpe.vocab().id(piece)
             {
-                work.become_whole(id);
+                work.become_tokens(&[id]);
             }
             words.insert(piece, work.tokens());
         }

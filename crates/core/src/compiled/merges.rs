@@ -14,12 +14,13 @@ use super::scanner::decode;
 use crate::model::Bpe;
 
 /// Ids below this fit into a packed entry, and so do ranks.
-const MOST_IDS: u32 = NO_ID;
+pub const MOST_IDS: u32 = NO_ID;
 /// The id of the neighbour of a symbol that has none: in no pair.
 const NO_ID: u32 = (1 << 20) - 1;
 /// Pieces of more bytes than this are merged with a queue.
 pub const SCANNED: usize = 64;
-const NONE: u32 = u32::MAX;
+/// No rank, and no id.
+pub const NONE: u32 = u32::MAX;
 /// The bits of a key that hold a place; the rank stands above them.
 const PLACE: u32 = SCANNED.ilog2();
 /// Pieces of up to this many bytes are merged with a heap.
@@ -32,6 +33,9 @@ const RANK: u64 = (1 << 24) - 1;
 const KEYS_AT_ONCE: usize = 8;
 /// Characters from here on always begin as bytes.
 const WIDE: usize = 0x1_0000;
+
+/// A merge: the pair, its rank, and what it makes.
+pub type Merge = ((u32, u32), u32, u32);
 
 /// The merges of a byte-level BPE.
 pub struct Merges {
@@ -51,8 +55,8 @@ pub struct Merges {
 }
 
 impl Merges {
-    /// The merges of `bpe`, if every byte is a token and all ids fit.
-    pub fn new(bpe: &Bpe) -> Option<Self> {
+    /// The merges of `bpe`, which are `merges`, if every byte is a token and all ids fit.
+    pub fn new(bpe: &Bpe, merges: &[Merge]) -> Option<Self> {
         let vocab = bpe.vocab();
         if vocab.max_id()? >= MOST_IDS {
             return None;
@@ -61,7 +65,6 @@ impl Merges {
         for (byte, id) in bytes.iter_mut().enumerate() {
             *id = vocab.id(&[byte as u8])?;
         }
-        let merges = bpe.reachable_merges();
         if merges.len() >= MOST_IDS as usize || merges.iter().any(|merge| merge.1 >= MOST_IDS) {
             return None;
         }
@@ -70,7 +73,7 @@ impl Merges {
         let mut table = vec![u64::MAX; (merges.len() * 2).next_power_of_two().max(ENTRIES_AT_ONCE)];
         let mask = table.len() - 1;
         let mut first_use = vec![NONE; vocab.max_id()? as usize + 1];
-        for &((left, right), rank, id) in &merges {
+        for &((left, right), rank, id) in merges {
             made[rank as usize] = id;
             ranks_are_ids &= rank == id;
             for side in [left, right] {
@@ -95,9 +98,7 @@ impl Merges {
         this.byte_pairs = (0..1usize << 16)
             .map(|pair| this.rank(bytes[pair >> 8], bytes[pair & 0xFF]))
             .collect();
-        if bpe.merges_make_all_tokens() {
-            this.find_characters(bpe, &first_use);
-        }
+        this.find_characters(bpe, &first_use);
         Some(this)
     }
 
@@ -151,7 +152,7 @@ impl Merges {
     /// The rank of a pair, or [`NONE`]. Whether it is found, and where, is nothing that a processor
     /// could guess, so several entries are compared and one is chosen.
     #[inline(always)]
-    fn rank(&self, left: u32, right: u32) -> u32 {
+    pub fn rank(&self, left: u32, right: u32) -> u32 {
         let key = Self::key(left, right);
         let mut slot = Self::hash(left, right) & self.mask();
         loop {
@@ -182,9 +183,9 @@ impl Merges {
         work.tokens()
     }
 
-    /// Merges several pieces at a time, so that their memory is fetched at the same time. The
-    /// tokens are then those that [`Work::tokens`] gives.
-    pub fn merge_together(&self, pieces: &[&[u8]], works: &mut [Work]) {
+    /// Merges several pieces at a time, so that their memory is fetched at the same time: those
+    /// whose bits are set. The tokens are then those that [`Work::tokens`] gives.
+    pub fn merge_together(&self, pieces: &[&[u8]], active: u64, works: &mut [Work]) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
@@ -192,25 +193,26 @@ impl Merges {
             && is_x86_feature_detected!("lzcnt")
         {
             // SAFETY: the processor has the features that the function is compiled for.
-            unsafe { self.merge_together_avx2(pieces, works) };
+            unsafe { self.merge_together_avx2(pieces, active, works) };
             return;
         }
-        self.merge_together_portable(pieces, works);
+        self.merge_together_portable(pieces, active, works);
     }
 
     /// The same code, for processors that compare eight keys at once.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn merge_together_avx2(&self, pieces: &[&[u8]], works: &mut [Work]) {
-        self.merge_together_portable(pieces, works);
+    fn merge_together_avx2(&self, pieces: &[&[u8]], active: u64, works: &mut [Work]) {
+        self.merge_together_portable(pieces, active, works);
     }
 
     #[inline(always)]
-    fn merge_together_portable(&self, pieces: &[&[u8]], works: &mut [Work]) {
-        let mut active = 0u64;
-        for (i, (piece, work)) in pieces.iter().zip(&mut *works).enumerate() {
-            self.begin(piece, work);
-            active |= 1 << i;
+    fn merge_together_portable(&self, pieces: &[&[u8]], mut active: u64, works: &mut [Work]) {
+        let mut rest = active;
+        while rest != 0 {
+            let i = rest.trailing_zeros() as usize;
+            self.begin(pieces[i], &mut works[i]);
+            rest &= rest - 1;
         }
         while active != 0 {
             let mut rest = active;
@@ -528,9 +530,11 @@ impl Work {
         &self.ids[..self.count]
     }
 
-    /// Says that the piece is one token, whatever its merges make.
-    pub fn become_whole(&mut self, id: u32) {
-        (self.ids[0], self.count) = (id, 1);
+    /// Says that the piece is these tokens, without merging it.
+    #[inline(always)]
+    pub fn become_tokens(&mut self, ids: &[u32]) {
+        self.ids[..ids.len()].copy_from_slice(ids);
+        self.count = ids.len();
     }
 }
 

@@ -17,6 +17,7 @@ mod scanner;
 mod sentencepiece;
 mod sink;
 mod spare;
+mod spellings;
 mod splitter;
 mod starts;
 mod unknown;

@@ -1,0 +1,351 @@
+//! Short tokens by their bytes: a new word that is one token or two is found, and need not be
+//! merged.
+
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+
+use super::merges::{MOST_IDS, Merge, Merges, NONE, Work};
+use super::pending::MOST_NEW;
+use super::prefetch::prefetch;
+use super::words::{SHORT, ShortKey};
+use crate::model::Bpe;
+use crate::model::bpe::MergeRule;
+
+/// How many tokens a row has room for.
+const ROW: usize = 8;
+/// How many tokens there are for each row, at most.
+const SHARED: usize = 4;
+/// The part of a row's entry that holds an id; a tag stands above it.
+const ID: u32 = MOST_IDS;
+
+/// Tokens whose hashes end alike, each as its tag and its id; zeros where there is none.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+struct Row([u32; ROW]);
+
+/// Where a token would stand.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    row: u32,
+    tag: u32,
+}
+
+/// The places of a piece's two parts, for each place where it may be parted.
+type Parts = [[Place; 2]; SHORT];
+
+/// The merge that makes a token.
+#[derive(Clone, Copy, Default)]
+struct Maker {
+    left: u32,
+    right: u32,
+    /// One more than the merge's rank; 0 for bytes, which are there from the beginning.
+    age: u32,
+}
+
+/// The tokens of up to [`SHORT`] bytes that merging their bytes makes, each in one way. What finds
+/// its row full is left out.
+pub struct Spellings {
+    rows: Vec<Row>,
+    /// The token of each id, or the key of no piece.
+    keys: Vec<ShortKey>,
+    makers: Vec<Maker>,
+    /// Moves the hashes, so that no file can aim tokens at one row.
+    seed: u64,
+}
+
+impl Spellings {
+    /// The short tokens of `bpe`, which has these merges; none if some token has two.
+    pub fn new(bpe: &Bpe, list: &[Merge], merges: &Merges) -> Option<Self> {
+        let vocab = bpe.vocab();
+        let ids = vocab.max_id()? as usize + 1;
+        let mut made = vec![false; ids];
+        let mut makers = vec![Maker::default(); ids];
+        for byte in 0..=u8::MAX {
+            made[vocab.id(&[byte])? as usize] = true;
+        }
+        for &((left, right), rank, id) in list {
+            let maker = &mut makers[id as usize];
+            if maker.age != 0 || made[id as usize] {
+                return None;
+            }
+            let age = rank + 1;
+            *maker = Maker { left, right, age };
+        }
+        let rows = vocab.len().div_ceil(SHARED).next_power_of_two();
+        let mut this = Self {
+            rows: vec![Row([0; ROW]); rows],
+            keys: vec![ShortKey::EMPTY; ids],
+            makers,
+            seed: RandomState::default().hash_one(0),
+        };
+        // The merges of ranks are those that their tokens' bytes come to.
+        let come_to_all = *bpe.rule() == MergeRule::Ranks;
+        for &((left, right), rank, id) in list {
+            let before = |part: u32| made[part as usize] && this.makers[part as usize].age <= rank;
+            made[id as usize] =
+                before(left) && before(right) && (come_to_all || this.meet(merges, left, right));
+        }
+        for (token, id) in vocab.iter() {
+            if token.len() <= SHORT && made[id as usize] {
+                this.insert(ShortKey::new(token, 0, token.len()), id);
+            }
+        }
+        Some(this)
+    }
+
+    fn insert(&mut self, key: ShortKey, id: u32) {
+        let place = self.place(key);
+        let Row(row) = &mut self.rows[place.row as usize];
+        if let Some(entry) = row.iter_mut().find(|entry| **entry == 0) {
+            *entry = place.tag | id;
+            self.keys[id as usize] = key;
+        }
+    }
+
+    #[inline(always)]
+    fn place(&self, key: ShortKey) -> Place {
+        let hash = key.hash(self.seed);
+        Place {
+            row: hash as u32 & (self.rows.len() - 1) as u32,
+            tag: (hash >> 32) as u32 & !ID,
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, place: Place) {
+        prefetch(&self.rows, place.row as usize);
+    }
+
+    /// Which entries of a row have the tag, as bits.
+    #[inline(always)]
+    fn alike(&self, Place { row, tag }: Place) -> u8 {
+        let Row(row) = &self.rows[row as usize];
+        let entries = row.iter().zip(0..);
+        entries.fold(0, |bits, (&entry, i)| {
+            bits | u8::from(entry & !ID == tag) << i
+        })
+    }
+
+    /// The first of the tokens that are alike there.
+    #[inline(always)]
+    fn first(&self, place: Place, alike: u8) -> u32 {
+        self.rows[place.row as usize].0[alike.trailing_zeros() as usize % ROW] & ID
+    }
+
+    /// Finds pieces that are one token or two, gives the tokens to `works`, and says by bits which
+    /// pieces are left to be merged.
+    pub fn find(&self, merges: &Merges, pieces: &[&[u8]], works: &mut [Work]) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
+            // SAFETY: the processor has the features that the function is compiled for.
+            return unsafe { self.find_avx2(merges, pieces, works) };
+        }
+        self.find_portable(merges, pieces, works)
+    }
+
+    /// The same code, for processors that compare a row at once.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn find_avx2(&self, merges: &Merges, pieces: &[&[u8]], works: &mut [Work]) -> u64 {
+        self.find_portable(merges, pieces, works)
+    }
+
+    #[inline(always)]
+    fn find_portable(&self, merges: &Merges, pieces: &[&[u8]], works: &mut [Work]) -> u64 {
+        let mut keys = [ShortKey::EMPTY; MOST_NEW];
+        let mut places = [Place::default(); MOST_NEW];
+        let mut parts = [Parts::default(); MOST_NEW];
+        let is_short = |&(_, piece): &(usize, &&[u8])| piece.len() <= SHORT;
+        for (i, piece) in pieces.iter().enumerate().filter(is_short) {
+            keys[i] = ShortKey::new(piece, 0, piece.len());
+            places[i] = self.place(keys[i]);
+            self.prefetch(places[i]);
+        }
+        for (i, piece) in pieces.iter().enumerate().filter(is_short) {
+            let alike = self.alike(places[i]);
+            if alike != 0 {
+                prefetch(&self.keys, self.first(places[i], alike) as usize);
+            } else if keys[i].is_ascii() {
+                for (at, places) in parts[i][..piece.len()].iter_mut().enumerate().skip(1) {
+                    let sides = [keys[i].first(at), keys[i].after(at)];
+                    *places = sides.map(|side| self.place(side));
+                    places.iter().for_each(|&place| self.prefetch(place));
+                }
+            }
+        }
+        let mut left = 0;
+        for (i, piece) in pieces.iter().enumerate() {
+            let alike = self.alike(places[i]);
+            let one = self.first(places[i], alike);
+            if piece.len() > SHORT {
+                left |= 1 << i;
+            } else if alike != 0 && self.keys[one as usize] == keys[i] {
+                works[i].become_tokens(&[one]);
+            } else if alike == 0
+                && keys[i].is_ascii()
+                && let Some(two) = self.two(merges, keys[i], &parts[i][..piece.len()])
+            {
+                works[i].become_tokens(&two);
+            } else {
+                left |= 1 << i;
+            }
+        }
+        left
+    }
+
+    /// The two tokens that a piece becomes, if it becomes two that are found.
+    #[inline(always)]
+    fn two(&self, merges: &Merges, key: ShortKey, parts: &[[Place; 2]]) -> Option<[u32; 2]> {
+        let mut alike = [[0; 2]; SHORT];
+        let mut likely = 0u32;
+        for (at, places) in parts.iter().enumerate().skip(1) {
+            alike[at] = places.map(|place| self.alike(place));
+            likely |= u32::from(alike[at].iter().all(|&bits| bits != 0)) << at;
+        }
+        while likely != 0 {
+            let at = likely.ilog2() as usize;
+            let [left, right] = [0, 1].map(|side| self.first(parts[at][side], alike[at][side]));
+            if self.meet(merges, left, right)
+                && merges.rank(left, right) == NONE
+                && self.keys[left as usize] == key.first(at)
+                && self.keys[right as usize] == key.after(at)
+            {
+                return Some([left, right]);
+            }
+            likely &= !(1 << at);
+        }
+        None
+    }
+
+    /// Whether merging the bytes of two tokens comes to these two: whether no merge takes a symbol
+    /// of each before.
+    ///
+    /// Backwards in time, the younger of the two symbols at the border is parted again. A merge of
+    /// both would have had to come before either became a part of the next; at equal ranks, the one
+    /// more to the left comes first.
+    #[inline(always)]
+    fn meet(&self, merges: &Merges, mut left: u32, mut right: u32) -> bool {
+        let (mut left_until, mut right_until) = (NONE, NONE);
+        loop {
+            let [a, b] = [left, right].map(|id| self.makers[id as usize]);
+            if a.age > b.age {
+                (left, left_until) = (a.right, a.age - 1);
+            } else if b.age > 0 {
+                (right, right_until) = (b.left, b.age - 1);
+            } else {
+                return true;
+            }
+            let rank = merges.rank(left, right);
+            if rank < left_until && rank <= right_until {
+                return false;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Vocab;
+    use crate::model::bpe::BpeOptions;
+
+    fn bytes() -> Vec<Vec<u8>> {
+        (0..=u8::MAX).map(|byte| vec![byte]).collect()
+    }
+
+    fn by_ranks(tokens: &[&[u8]]) -> Bpe {
+        let tokens = bytes()
+            .into_iter()
+            .chain(tokens.iter().map(|token| token.to_vec()));
+        Bpe::by_ranks(Vocab::new(tokens.zip(0..)).unwrap()).unwrap()
+    }
+
+    /// Holds what is found of `pieces` equal to what merging makes; returns how many were found.
+    fn check(bpe: &Bpe, pieces: &[&[u8]]) -> usize {
+        let list = bpe.reachable_merges();
+        let merges = Merges::new(bpe, &list).unwrap();
+        let spellings = Spellings::new(bpe, &list, &merges).unwrap();
+        let mut found = 0;
+        for pieces in pieces.chunks(MOST_NEW) {
+            let mut works = vec![Work::NEW; MOST_NEW];
+            let mut merged = works.clone();
+            let left = spellings.find(&merges, pieces, &mut works);
+            merges.merge_together(pieces, (1 << pieces.len()) - 1, &mut merged);
+            for i in (0..pieces.len()).filter(|i| left >> i & 1 == 0) {
+                found += 1;
+                assert_eq!(works[i].tokens(), merged[i].tokens(), "{:?}", pieces[i]);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn worked_example() {
+        assert_eq!(
+            check(
+                &by_ranks(&[b"ab", b"cd", b"bc"]),
+                &[b"abcd", b"abc", b"bcd"]
+            ),
+            3
+        );
+        assert_eq!(
+            check(&by_ranks(&[b"bc", b"ab", b"cd"]), &[b"abcd", b"bc"]),
+            1
+        );
+        let long = b"0123456789012345";
+        assert_eq!(check(&by_ranks(&[]), &[&long[..2], long]), 1);
+    }
+
+    #[test]
+    fn finds_what_merging_makes() {
+        let mut state = 1u64;
+        let mut random = |below: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as usize % below
+        };
+        let words: Vec<Vec<u8>> = (0..3usize.pow(7))
+            .map(|n| {
+                (0..7)
+                    .map(|i| b'a' + (n / 3usize.pow(i) % 3) as u8)
+                    .collect()
+            })
+            .collect();
+        let pieces: Vec<&[u8]> = words
+            .iter()
+            .flat_map(|word| (1..=7).map(|n| &word[..n]))
+            .collect();
+        let mut found = 0;
+        for _ in 0..60 {
+            // Tokens of two earlier ones each, in an order that training would not always give.
+            let mut tokens = bytes();
+            let mut merges = Vec::new();
+            for _ in 0..25 {
+                let mut side = || match random(tokens.len() - 253) {
+                    letter @ 0..3 => u32::from(b'a') + letter as u32,
+                    made => 253 + made as u32,
+                };
+                let [left, right] = [side(), side()].map(|id| tokens[id as usize].clone());
+                let token = [&left[..], &right].concat();
+                if !tokens.contains(&token) {
+                    tokens.push(token);
+                    merges.push((left, right));
+                }
+            }
+            for _ in 0..random(3) {
+                let (a, b) = (random(merges.len()), random(merges.len()));
+                merges.swap(a, b);
+            }
+            let vocab = Vocab::new(tokens.iter().zip(0..)).unwrap();
+            let listed = Bpe::by_merges(vocab, merges, BpeOptions::default()).unwrap();
+            found += check(&listed, &pieces);
+            let last = tokens.len() - 1;
+            tokens.swap(256 + random(last - 255), last);
+            let ranked: Vec<&[u8]> = tokens[256..].iter().map(|token| &token[..]).collect();
+            found += check(&by_ranks(&ranked), &pieces);
+        }
+        assert!(found > pieces.len() * 10, "{found}");
+    }
+}
