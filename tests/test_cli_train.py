@@ -204,6 +204,22 @@ class TestTrain:
         assert (here / "mine").read_text(encoding="utf-8") == "mine"
         assert (here / "a.json").read_text(encoding="utf-8") == "hello hello help\n"
 
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["", "-o", "x.json"],
+            ["a.txt", "-o", ""],
+            ["a.txt", "-o", "x.json", "--save-counts="],
+            ["a.txt", "-o", "x.json", "--temp-dir="],
+        ],
+    )
+    def test_an_empty_path_is_not_this_folder(
+        self, run: Run, here: Path, arguments: list[str]
+    ) -> None:
+        (here / "a.txt").write_text("hello hello help\n", encoding="utf-8")
+        assert "the path is empty" in run("train", *arguments, code=2).stderr
+        assert [path.name for path in here.iterdir()] == ["a.txt"]
+
     def test_the_whole_name_says_the_format(self, run: Run, here: Path) -> None:
         (here / "a.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
         run("train", "a.txt", "-o", "vocab.txt", "--kind=wordpiece", "--vocab-size=20")

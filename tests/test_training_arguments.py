@@ -195,6 +195,16 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         ArgumentTypeError,
         r"BPETrainer has no parameter '\\ud800'",
     ),
+    "words with counts as texts": (
+        lambda: J.BPETrainer(300).train({"low": 5, "lower": 2}),
+        ArgumentError,
+        r"data maps words to counts, .*: pass WordCounts\(data\)",
+    ),
+    "counts to count": (
+        lambda: J.WordCounts.count(J.WordCounts([("low", 5)])),
+        ArgumentError,
+        "data holds counts already",
+    ),
     "a keyword of counting by a trainer": (
         lambda: J.UnigramTrainer(300).count(["a"], memroy="1GB"),
         ArgumentTypeError,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
 from pathlib import Path
@@ -183,6 +183,11 @@ def _paths_or_texts(
     if isinstance(data, (bytes, bytearray)) or not isinstance(data, Iterable):
         raise ArgumentTypeError(
             f"data must be an iterable of texts or a path, not {type(data).__name__}"
+        )
+    if isinstance(data, Mapping) and isinstance(next(iter(data.values()), None), int):
+        raise ArgumentError(
+            "data maps words to counts, which texts do not have: pass WordCounts(data), or "
+            "list(data) for texts"
         )
     items: Iterator[object] = iter(data)
     first = list(islice(items, 1))

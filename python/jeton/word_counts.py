@@ -143,6 +143,8 @@ class WordCounts:
             >>> counts.items()
             [('low', 1), (',', 1), (' lower', 1)]
         """
+        if isinstance(data, WordCounts):
+            raise ArgumentError("data holds counts already; train from them as they are")
         if pattern is not None and pre_tokenizer is not None:
             raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
         if pre_tokenizer is None:
