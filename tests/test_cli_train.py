@@ -16,8 +16,9 @@ from jeton.components import normalizers
 
 
 class TestTrain:
-    def test_a_ladder_of_sizes(self, run: Run, here: Path) -> None:
-        (here / "corpus.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
+    def test_a_ladder_of_sizes_beside_other_files(self, run: Run, here: Path) -> None:
+        for name in ("corpus.txt", *"abcdefgh"):
+            (here / name).write_text("hello hello help\n" * 9, encoding="utf-8")
         done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", "--vocab-size=259")
         assert done.stdout.split() == ["x-258.json", "x-259.json"]
         assert jeton.load(here / "x-259.json").vocab_size == 259

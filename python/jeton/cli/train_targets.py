@@ -104,7 +104,7 @@ def rehearse(trainer: Any, path: Path) -> None:
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")
         try:
-            tok = trainer.train(["a"])
+            tok = trainer.train(iter(["a"]))
         except TrainingError:
             return
         _write(tok, Path(folder), path)
