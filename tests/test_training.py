@@ -231,7 +231,13 @@ def test_progress_is_told() -> None:
 
 
 @pytest.mark.parametrize("affix", ["end_of_word_suffix", "continuing_subword_prefix"])
-def test_affixes_are_refused_where_decoding_would_go_wrong(affix: str) -> None:
+def test_affixes_are_refused_where_decoding_would_go_wrong(
+    affix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is tried on a text is not taken for the name of a file.
+    monkeypatch.chdir(tmp_path)
+    Path("a b").touch()
+
     def trainer(**options: object) -> jeton.BPETrainer:
         return jeton.BPETrainer(300, **{affix: "##"}, **options)  # type: ignore[arg-type]
 

@@ -292,7 +292,7 @@ class BPETrainer(WordTrainer):
             )
         if self.pre_tokenizer is None:
             return
-        counts = WordCounts.count(["a b"], pre_tokenizer=self.pre_tokenizer)
+        counts = WordCounts.count(iter(["a b"]), pre_tokenizer=self.pre_tokenizer)
         if {word for word, _ in counts.items()} not in ({"a", "b"}, {"a b"}):
             raise ArgumentError(
                 f"{name} does not go with a pattern or pre_tokenizer that keeps the spaces between "
