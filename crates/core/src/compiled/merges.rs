@@ -25,6 +25,8 @@ pub const NONE: u32 = u32::MAX;
 const PLACE: u32 = SCANNED.ilog2();
 /// Pieces of up to this many bytes are merged with a heap.
 const HEAPED: usize = 4096;
+/// For how many entries ahead memory is asked for while a table is made.
+pub const AHEAD: usize = 16;
 /// How many entries of the table of merges are compared side by side.
 const ENTRIES_AT_ONCE: usize = 4;
 /// The part of an entry that holds the rank.
@@ -73,7 +75,10 @@ impl Merges {
         let mut table = vec![u64::MAX; (merges.len() * 2).next_power_of_two().max(ENTRIES_AT_ONCE)];
         let mask = table.len() - 1;
         let mut first_use = vec![NONE; vocab.max_id()? as usize + 1];
-        for &((left, right), rank, id) in merges {
+        for (i, &((left, right), rank, id)) in merges.iter().enumerate() {
+            if let Some(&((left, right), ..)) = merges.get(i + AHEAD) {
+                prefetch(&table, Self::hash(left, right) & mask);
+            }
             made[rank as usize] = id;
             ranks_are_ids &= rank == id;
             for side in [left, right] {

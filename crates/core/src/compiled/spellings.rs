@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use super::merges::{MOST_IDS, Merge, Merges, NONE, Work};
+use super::merges::{AHEAD, MOST_IDS, Merge, Merges, NONE, Work};
 use super::pending::MOST_NEW;
 use super::prefetch::prefetch;
 use super::words::{SHORT, ShortKey};
@@ -88,7 +88,15 @@ impl Spellings {
         }
         for (token, id) in vocab.iter() {
             if token.len() <= SHORT && made[id as usize] {
-                this.insert(ShortKey::new(token, 0, token.len()), id);
+                this.keys[id as usize] = ShortKey::new(token, 0, token.len());
+            }
+        }
+        for id in 0..ids {
+            if let Some(&later) = this.keys.get(id + AHEAD) {
+                this.prefetch(this.place(later));
+            }
+            if this.keys[id] != ShortKey::EMPTY {
+                this.insert(this.keys[id], id as u32);
             }
         }
         Some(this)
@@ -99,7 +107,6 @@ impl Spellings {
         let Row(row) = &mut self.rows[place.row as usize];
         if let Some(entry) = row.iter_mut().find(|entry| **entry == 0) {
             *entry = place.tag | id;
-            self.keys[id as usize] = key;
         }
     }
 
