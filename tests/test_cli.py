@@ -7,6 +7,7 @@ Look here for what each command prints and how it fails; `test_cli_train.py` has
 from __future__ import annotations
 
 import json
+import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -405,6 +406,12 @@ class TestConvert:
         assert (here / "a.json").read_text() == "mine"
         run("convert", pair, "a.json", "--force")
         assert jeton.load("a.json").vocab_size == 267
+
+    def test_a_pipe_is_not_replaced(self, run: Run, here: Path, pair: str) -> None:
+        os.mkfifo("a.json")
+        message = error_of(run("convert", pair, "a.json", "--force", code=1))
+        assert "a.json: exists and is not a file (name a new file)" in message
+        assert (here / "a.json").is_fifo()
 
     @pytest.mark.parametrize("target", ["a.unknown", "no/where.json"])
     def test_targets_that_cannot_be(self, run: Run, here: Path, pair: str, target: str) -> None:

@@ -65,6 +65,8 @@ def convert(
     path = Path(target)
     if path.exists() and not force:
         raise FileError(f"{target}: exists already (--force replaces it)")
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise FileError(f"{target}: exists and is not a file (name a new file)")
     if not path.parent.is_dir():
         raise FileError(f"{path.parent}: no such folder to write into")
     original = tok = source.load()

@@ -18,7 +18,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 /// Puts `contents` at `path`: written beside it, flushed to the disk, then renamed into place.
 ///
 /// A file that is already there keeps its permissions, and a symbolic link stays one: the file it
-/// points at is replaced.
+/// points at is replaced. A device or a pipe is written to as it is, never replaced by a file.
 ///
 /// # Errors
 /// A folder that is not there, or that cannot be written to. The old file is then untouched.
@@ -47,6 +47,9 @@ pub fn make_folder(path: &Path) -> Result<()> {
 }
 
 fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir()) {
+        return fs::write(path, contents);
+    }
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let (temporary, mut file) = create_beside(&target)?;
     let written = (|| {
@@ -151,6 +154,18 @@ mod tests {
         assert_eq!(read(&path).unwrap(), b"two");
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_not_replaced_by_one() {
+        use std::os::unix::{fs::FileTypeExt, net::UnixListener};
+
+        let folder = Folder::new("socket");
+        let path = folder.0.join("x.json");
+        let _listener = UnixListener::bind(&path).unwrap();
+        write(&path, b"one").unwrap_err();
+        assert!(fs::metadata(&path).unwrap().file_type().is_socket());
     }
 
     #[test]
