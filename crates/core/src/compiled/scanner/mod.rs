@@ -38,11 +38,12 @@ enum Extent {
 }
 
 impl Extent {
-    fn end(self, text: &[u8], at: usize) -> usize {
+    /// Where it ends from `at`, if that is before `to`, where a piece begins whatever surrounds it.
+    fn end(self, text: &[u8], at: usize, to: usize) -> usize {
         match self {
             Self::Whole => text.len(),
             Self::Line => {
-                let feed = text[at..].iter().position(|&byte| byte == b'\n');
+                let feed = text[at..to].iter().position(|&byte| byte == b'\n');
                 feed.map_or(text.len(), |feed| at + feed + 1)
             }
         }
@@ -386,7 +387,7 @@ impl Scanner {
             self.clear_range(from, to);
             let mut at = from;
             while at < to {
-                let end = extent.end(text, at);
+                let end = extent.end(text, at, to);
                 while at < to.min(end) {
                     self.set(at);
                     at = rules.piece_end(&text[..end], at);
