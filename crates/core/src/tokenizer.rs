@@ -125,15 +125,27 @@ impl Tokenizer {
         options: &EncodeOptions,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
-        if !self.encode_compiled(text, options, ids)? {
+        self.encode_part(text, true, options, ids)
+    }
+
+    /// As [`Tokenizer::encode_into`], of a part as [`Tokenizer::part_end`] gives it; `front` says
+    /// that it is the front of its text.
+    pub(crate) fn encode_part(
+        &self,
+        text: &str,
+        front: bool,
+        options: &EncodeOptions,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        if !self.encode_compiled(text, front, options, ids)? {
             ids.extend_from_slice(&self.encode(text, None, options)?.ids);
         }
         Ok(())
     }
 
     /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall
-    /// have about `reach` bytes: the tokens of the parts are those of the text. The whole rest
-    /// where nothing is known of such places.
+    /// have about `reach` bytes: the tokens of the parts, each encoded as what it is of the text,
+    /// are those of the text. The whole rest where nothing is known of such places.
     pub fn part_end(
         &self,
         text: &str,
@@ -145,7 +157,7 @@ impl Tokenizer {
             Some(compiled)
                 if self.is_plain(options) && self.added_tokens.finds_nothing(&options.special) =>
             {
-                compiled.part_end(text, start, reach)
+                compiled.part_end(&self.stages, text, start, reach)
             }
             _ => text.len(),
         }
@@ -195,8 +207,18 @@ impl Tokenizer {
     /// # Errors
     /// As [`Tokenizer::encode`].
     pub fn count(&self, text: &str, options: &EncodeOptions) -> Result<usize> {
+        self.count_part(text, true, options)
+    }
+
+    /// As [`Tokenizer::count`], of a part as [`Tokenizer::part_end`] gives it.
+    pub(crate) fn count_part(
+        &self,
+        text: &str,
+        front: bool,
+        options: &EncodeOptions,
+    ) -> Result<usize> {
         let mut count = Count::default();
-        match self.encode_compiled(text, options, &mut count)? {
+        match self.encode_compiled(text, front, options, &mut count)? {
             true => Ok(count.0),
             false => Ok(self.encode(text, None, options)?.len()),
         }
@@ -206,6 +228,7 @@ impl Tokenizer {
     fn encode_compiled(
         &self,
         text: &str,
+        front: bool,
         options: &EncodeOptions,
         sink: &mut impl Sink,
     ) -> Result<bool> {
@@ -223,7 +246,7 @@ impl Tokenizer {
         }
         sink.push_all(before);
         if self.added_tokens.finds_nothing(&options.special) {
-            compiled.encode(&self.stages, text, sink)?;
+            compiled.encode(&self.stages, text, front, sink)?;
             sink.push_all(after);
             return Ok(true);
         }
@@ -231,7 +254,7 @@ impl Tokenizer {
         for cut in self.added_tokens.cut(text, None, &options.special)? {
             match cut {
                 Cut::Token(id, _) => sink.push_all(&[id]),
-                Cut::Text(text) => compiled.encode(&self.stages, text.as_str(), sink)?,
+                Cut::Text(text) => compiled.encode(&self.stages, text.as_str(), true, sink)?,
             }
         }
         sink.push_all(after);

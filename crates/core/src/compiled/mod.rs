@@ -67,18 +67,24 @@ impl Compiled {
     }
 
     /// Gives the tokens of `text`, in which no added tokens are left, to `sink`. `stages` are those
-    /// that this was compiled from.
+    /// that this was compiled from; `front` says that no other part of a text stands before.
     ///
     /// # Errors
     /// As the stages.
-    pub fn encode(&self, stages: &Stages, text: &str, sink: &mut impl Sink) -> Result<()> {
+    pub fn encode(
+        &self,
+        stages: &Stages,
+        text: &str,
+        front: bool,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
         match (self, &stages.normalizer, &stages.model) {
             (Self::ByteLevel(compiled), _, Model::Bpe(bpe)) => compiled.encode(bpe, text, sink),
             (
                 Self::SentencePiece(compiled),
                 Some(Normalizer::SentencePiece(normalizer)),
                 Model::SentencePiece(model),
-            ) => compiled.encode(model, normalizer, text, sink),
+            ) => compiled.encode(model, normalizer, text, front, sink),
             (Self::Local(compiled), ..) => compiled.encode(stages, text, sink),
             _ => unreachable!("compiled from other stages"),
         }
@@ -86,12 +92,14 @@ impl Compiled {
 
     /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall
     /// have about `reach` bytes; the whole rest where no such place is known.
-    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
-        match self {
-            Self::ByteLevel(compiled) => compiled.part_end(text, start, reach),
-            Self::Local(compiled) => compiled.part_end(text, start, reach),
-            // The front of a text is not like other places.
-            Self::SentencePiece(_) => text.len(),
+    pub fn part_end(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
+        match (self, &stages.normalizer) {
+            (Self::ByteLevel(compiled), _) => compiled.part_end(text, start, reach),
+            (Self::Local(compiled), _) => compiled.part_end(text, start, reach),
+            (Self::SentencePiece(compiled), Some(Normalizer::SentencePiece(normalizer))) => {
+                compiled.part_end(normalizer, text, start, reach)
+            }
+            _ => unreachable!("compiled from other stages"),
         }
     }
 }
