@@ -32,6 +32,46 @@ CL100K = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+CASED = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+%s"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*%s"
+    r"|\p{N}%s| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+#: DeepSeek's files hold newlines where others hold escapes.
+DEEPSEEK = (
+    r"\p{N}{1,3}",
+    "[一-龥\u3040-ゟ゠-ヿ]+",
+    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
+    "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*"
+    "|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+)
+#: The expressions of well-known models, with what becomes of their matches.
+SPLITS: dict[str, tuple[tuple[str, ...], str]] = {
+    "llama3": ((CL100K,), "isolated"),
+    "olmo2": ((CL100K,), "kept"),
+    "gpt-4 converted": ((CL100K.replace(r"\s*[\r\n]+", r"\s*[\r\n]"),), "isolated"),
+    "qwen2": ((CL100K.replace("{1,3}", ""),), "isolated"),
+    "qwen3.5": (
+        (
+            CL100K.replace("{1,3}", "")
+            .replace(r"]?\p{L}+", r"]?[\p{L}\p{M}]+")
+            .replace(r"?[^\s\p{L}\p{N}]", r"?[^\s\p{L}\p{M}\p{N}]"),
+        ),
+        "isolated",
+    ),
+    "llada": (
+        (
+            r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*"
+            r"|\s*[\r\n]|\s+(?!\S)|\s+",
+        ),
+        "isolated",
+    ),
+    "gpt4o": ((CASED % (CONTRACTIONS, CONTRACTIONS, "{1,3}"),), "kept"),
+    "tekken": ((CASED % ("", "", ""),), "isolated"),
+    "deepseek": (DEEPSEEK, "isolated"),
+    "minicpm5": ((r"\p{N}{1,3}", CL100K.replace("{1,3}", "+")), "isolated"),
+}
 BEHAVIORS = (
     "removed",
     "isolated",
@@ -306,7 +346,7 @@ def classic(name: str) -> Tokenizer:
     """A pipeline as a well-known model has it, over a small vocabulary."""
     rng = random.Random(name)
     specials = ["[UNK]", "[CLS]", "[SEP]", "<|end|>"]
-    kind, normalizer, pre_tokenizer, decoder, trim = {
+    pipelines: dict[str, tuple[str, Any, Any, Any, Any]] = {
         "gpt2": (
             "bpe-plain",
             None,
@@ -321,49 +361,17 @@ def classic(name: str) -> Tokenizer:
             decoders.ByteLevel(),
             processors.ByteLevel(trim_offsets=True),
         ),
-        "llama3": (
+        "starcoder": (
             "bpe-plain",
             None,
             pre_tokenizers.Sequence(
                 [
-                    pre_tokenizers.Split(Regex(CL100K), "isolated"),
-                    pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+                    pre_tokenizers.Digits(individual_digits=True),
+                    pre_tokenizers.ByteLevel(add_prefix_space=False),
                 ]
             ),
             decoders.ByteLevel(),
             None,
-        ),
-        "qwen2": (
-            "bpe-plain",
-            normalizers.NFC(),
-            pre_tokenizers.Sequence(
-                [
-                    pre_tokenizers.Split(Regex(CL100K.replace("{1,3}", "")), "isolated"),
-                    pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-                ]
-            ),
-            decoders.ByteLevel(),
-            processors.ByteLevel(trim_offsets=False),
-        ),
-        "deepseek": (
-            "bpe-plain",
-            normalizers.Sequence([]),
-            pre_tokenizers.Sequence(
-                [
-                    pre_tokenizers.Split(Regex(r"\p{N}{1,3}"), "isolated"),
-                    pre_tokenizers.Split(Regex("[一-龥\u3040-ゟ゠-ヿ]+"), "isolated"),
-                    pre_tokenizers.Split(
-                        Regex(
-                            r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?"
-                            r"[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-                        ),
-                        "isolated",
-                    ),
-                    pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-                ]
-            ),
-            decoders.ByteLevel(),
-            processors.ByteLevel(trim_offsets=True),
         ),
         "bert": (
             "wordpiece",
@@ -415,7 +423,8 @@ def classic(name: str) -> Tokenizer:
             decoders.ByteLevel(),
             None,
         ),
-    }[name]
+    }
+    kind, normalizer, pre_tokenizer, decoder, trim = pipelines.get(name) or _byte_level(name)
     model, trainer = _trainer(kind, specials, rng)
     if kind == "bpe-plain":
         trainer = trainers.BpeTrainer(
@@ -437,12 +446,27 @@ def classic(name: str) -> Tokenizer:
     return tokenizer
 
 
+def _byte_level(name: str) -> tuple[str, Any, Any, Any, Any]:
+    """The stages of a byte-level pipeline that cuts by the expressions of [`SPLITS`]."""
+    expressions, matches = SPLITS[name]
+    behavior, invert = ("removed", True) if matches == "kept" else ("isolated", False)
+    splits = [pre_tokenizers.Split(Regex(it), behavior, invert=invert) for it in expressions]
+    whole = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    normalizer = {
+        "qwen2": normalizers.NFC(),
+        "qwen3.5": normalizers.NFC(),
+        "deepseek": normalizers.Sequence([]),
+    }.get(name)
+    processor = None if name == "llama3" else processors.ByteLevel(trim_offsets=name == "deepseek")
+    pre_tokenizer = pre_tokenizers.Sequence([*splits, whole])
+    return "bpe-plain", normalizer, pre_tokenizer, decoders.ByteLevel(), processor
+
+
 CLASSICS = (
     "gpt2",
     "roberta",
-    "llama3",
-    "qwen2",
-    "deepseek",
+    "starcoder",
+    *SPLITS,
     "bert",
     "llama2",
     "t5",

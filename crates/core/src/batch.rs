@@ -37,8 +37,6 @@ pub type Failure = (usize, Error);
 struct Part<'t> {
     row: usize,
     text: &'t str,
-    /// Whether it is the front of its text.
-    front: bool,
 }
 
 impl Tokenizer {
@@ -89,7 +87,7 @@ impl Tokenizer {
             let mut counts = Vec::with_capacity(tasks[task].len());
             for part in &parts[tasks[task].clone()] {
                 let before = ids.len();
-                self.encode_part(part.text, part.front, options, &mut ids)
+                self.encode_into(part.text, options, &mut ids)
                     .map_err(|error| (part.row, error))?;
                 counts.push(ids.len() - before);
             }
@@ -124,7 +122,7 @@ impl Tokenizer {
             parts[tasks[task].clone()]
                 .iter()
                 .map(|part| {
-                    let count = self.count_part(part.text, part.front, options);
+                    let count = self.count(part.text, options);
                     count.map_err(|error| (part.row, error))
                 })
                 .collect()
@@ -157,8 +155,7 @@ impl Tokenizer {
                     false => self.part_end(text, start, size, options),
                 };
                 let text = &text[start..end];
-                let front = start == 0;
-                parts.push(Part { row, text, front });
+                parts.push(Part { row, text });
                 filled += text.len();
                 if filled >= size {
                     tasks.push(first..parts.len());

@@ -125,27 +125,15 @@ impl Tokenizer {
         options: &EncodeOptions,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
-        self.encode_part(text, true, options, ids)
-    }
-
-    /// As [`Tokenizer::encode_into`], of a part as [`Tokenizer::part_end`] gives it; `front` says
-    /// that it is the front of its text.
-    pub(crate) fn encode_part(
-        &self,
-        text: &str,
-        front: bool,
-        options: &EncodeOptions,
-        ids: &mut Vec<u32>,
-    ) -> Result<()> {
-        if !self.encode_compiled(text, front, options, ids)? {
+        if !self.encode_compiled(text, options, ids)? {
             ids.extend_from_slice(&self.encode(text, None, options)?.ids);
         }
         Ok(())
     }
 
     /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall
-    /// have about `reach` bytes: the tokens of the parts, each encoded as what it is of the text,
-    /// are those of the text. The whole rest where nothing is known of such places.
+    /// have about `reach` bytes: the tokens of the parts are those of the text. The whole rest
+    /// where nothing is known of such places.
     pub fn part_end(
         &self,
         text: &str,
@@ -157,7 +145,7 @@ impl Tokenizer {
             Some(compiled)
                 if self.is_plain(options) && self.added_tokens.finds_nothing(&options.special) =>
             {
-                compiled.part_end(&self.stages, text, start, reach)
+                compiled.part_end(text, start, reach)
             }
             _ => text.len(),
         }
@@ -207,28 +195,22 @@ impl Tokenizer {
     /// # Errors
     /// As [`Tokenizer::encode`].
     pub fn count(&self, text: &str, options: &EncodeOptions) -> Result<usize> {
-        self.count_part(text, true, options)
-    }
-
-    /// As [`Tokenizer::count`], of a part as [`Tokenizer::part_end`] gives it.
-    pub(crate) fn count_part(
-        &self,
-        text: &str,
-        front: bool,
-        options: &EncodeOptions,
-    ) -> Result<usize> {
         let mut count = Count::default();
-        match self.encode_compiled(text, front, options, &mut count)? {
+        match self.encode_compiled(text, options, &mut count)? {
             true => Ok(count.0),
             false => Ok(self.encode(text, None, options)?.len()),
         }
+    }
+
+    fn normalizes(&self) -> bool {
+        let normalizer = self.stages.normalizer.as_ref();
+        normalizer.is_some_and(|normalizer| !normalizer.changes_nothing())
     }
 
     /// Gives the tokens to `sink`, unless the compiled path does not know this tokenizer or call.
     fn encode_compiled(
         &self,
         text: &str,
-        front: bool,
         options: &EncodeOptions,
         sink: &mut impl Sink,
     ) -> Result<bool> {
@@ -239,14 +221,13 @@ impl Tokenizer {
             return Ok(false);
         };
         if options.sampling != Sampling::default()
-            || self.stages.normalizer.is_some()
-                && self.added_tokens.looks_in_normalized(&options.special)
+            || self.normalizes() && self.added_tokens.looks_in_normalized(&options.special)
         {
             return Ok(false);
         }
         sink.push_all(before);
         if self.added_tokens.finds_nothing(&options.special) {
-            compiled.encode(&self.stages, text, front, sink)?;
+            compiled.encode(&self.stages, text, sink)?;
             sink.push_all(after);
             return Ok(true);
         }
@@ -254,7 +235,7 @@ impl Tokenizer {
         for cut in self.added_tokens.cut(text, None, &options.special)? {
             match cut {
                 Cut::Token(id, _) => sink.push_all(&[id]),
-                Cut::Text(text) => compiled.encode(&self.stages, text.as_str(), true, sink)?,
+                Cut::Text(text) => compiled.encode(&self.stages, text.as_str(), sink)?,
             }
         }
         sink.push_all(after);

@@ -33,6 +33,7 @@ const PARTS: &[&str] = &[
     "12",
     "1234567",
     "٣",
+    "\u{11de0}",
     "!",
     "!!",
     "...",
@@ -109,8 +110,19 @@ fn split(source: &str, behavior: SplitBehavior) -> PreTokenizer {
     }
 }
 
+const PATTERNS: [&str; 8] = [
+    "gpt2",
+    "cl100k",
+    "llama3",
+    "qwen2",
+    "qwen3.5",
+    "o200k",
+    "tekken",
+    "deepseek_v3",
+];
+
 fn pre_tokenizers() -> Vec<PreTokenizer> {
-    let mut all: Vec<PreTokenizer> = ["gpt2", "cl100k", "llama3", "qwen2", "o200k", "tekken"]
+    let mut all: Vec<PreTokenizer> = PATTERNS
         .map(|name| named::find(name).unwrap().pre_tokenizer().unwrap())
         .into();
     let bytes = |use_regex| PreTokenizer::ByteLevel {
@@ -122,6 +134,21 @@ fn pre_tokenizers() -> Vec<PreTokenizer> {
     let llama3 = named::find("llama3").unwrap().sources().0[0];
     all.extend([
         bytes(true),
+        PreTokenizer::Sequence(vec![
+            PreTokenizer::Digits {
+                individual_digits: true,
+            },
+            bytes(true),
+        ]),
+        PreTokenizer::Sequence(vec![
+            split(r"\p{N}{1,3}", SplitBehavior::Isolated),
+            bytes(true),
+        ]),
+        PreTokenizer::Split {
+            pattern: SearchPattern::Regex(Regex::new(llama3, Dialect::Oniguruma).unwrap()),
+            behavior: SplitBehavior::Removed,
+            invert: true,
+        },
         PreTokenizer::Sequence(vec![split(llama3, SplitBehavior::Isolated), bytes(false)]),
         split(r"[0-9]+|\s", SplitBehavior::Isolated),
         split(r"(?<=a)b?e", SplitBehavior::Isolated),
@@ -203,7 +230,7 @@ fn long_runs_of_any_kind_take_no_quadratic_time() {
     while random.len() < 300_000 {
         random.push(numbers.random());
     }
-    for name in ["gpt2", "cl100k", "llama3", "qwen2", "o200k"] {
+    for name in PATTERNS {
         let mut stages = Stages::of_model(Model::Bpe(Bpe::by_ranks(vocab.clone()).unwrap()));
         stages.pre_tokenizer = Some(named::find(name).unwrap().pre_tokenizer().unwrap());
         let tokenizer = Tokenizer::new(stages).unwrap();
@@ -219,6 +246,9 @@ fn long_runs_of_any_kind_take_no_quadratic_time() {
             "é",
             "中",
             "中A",
+            "中・",
+            ".a",
+            "\u{0}",
             "\u{301}",
             "a\u{301}B",
             &random,

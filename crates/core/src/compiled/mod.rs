@@ -53,7 +53,9 @@ pub enum Compiled {
 impl Compiled {
     /// The compiled form of these stages, if the path knows all of them.
     pub fn new(stages: &Stages) -> Option<Self> {
-        let own = match (&stages.normalizer, &stages.model) {
+        let normalizer = stages.normalizer.as_ref();
+        let normalizer = normalizer.filter(|it| !it.changes_nothing());
+        let own = match (normalizer, &stages.model) {
             (None, Model::Bpe(bpe)) => ByteLevel::new(stages.pre_tokenizer.as_ref(), bpe)
                 .map(|it| Self::ByteLevel(Box::new(it))),
             (Some(Normalizer::SentencePiece(normalizer)), Model::SentencePiece(model))
@@ -67,24 +69,18 @@ impl Compiled {
     }
 
     /// Gives the tokens of `text`, in which no added tokens are left, to `sink`. `stages` are those
-    /// that this was compiled from; `front` says that no other part of a text stands before.
+    /// that this was compiled from.
     ///
     /// # Errors
     /// As the stages.
-    pub fn encode(
-        &self,
-        stages: &Stages,
-        text: &str,
-        front: bool,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
+    pub fn encode(&self, stages: &Stages, text: &str, sink: &mut impl Sink) -> Result<()> {
         match (self, &stages.normalizer, &stages.model) {
             (Self::ByteLevel(compiled), _, Model::Bpe(bpe)) => compiled.encode(bpe, text, sink),
             (
                 Self::SentencePiece(compiled),
                 Some(Normalizer::SentencePiece(normalizer)),
                 Model::SentencePiece(model),
-            ) => compiled.encode(model, normalizer, text, front, sink),
+            ) => compiled.encode(model, normalizer, text, sink),
             (Self::Local(compiled), ..) => compiled.encode(stages, text, sink),
             _ => unreachable!("compiled from other stages"),
         }
@@ -92,14 +88,12 @@ impl Compiled {
 
     /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall
     /// have about `reach` bytes; the whole rest where no such place is known.
-    pub fn part_end(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
-        match (self, &stages.normalizer) {
-            (Self::ByteLevel(compiled), _) => compiled.part_end(text, start, reach),
-            (Self::Local(compiled), _) => compiled.part_end(text, start, reach),
-            (Self::SentencePiece(compiled), Some(Normalizer::SentencePiece(normalizer))) => {
-                compiled.part_end(normalizer, text, start, reach)
-            }
-            _ => unreachable!("compiled from other stages"),
+    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
+        match self {
+            Self::ByteLevel(compiled) => compiled.part_end(text, start, reach),
+            Self::Local(compiled) => compiled.part_end(text, start, reach),
+            // The front of a text is not like other places.
+            Self::SentencePiece(_) => text.len(),
         }
     }
 }

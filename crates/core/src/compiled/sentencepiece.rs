@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::format::sentencepiece::{Algorithm, PieceKind};
 use crate::lazy::Lazy;
 use crate::model;
-use crate::normalizer::{Charsmap, SentencePieceNormalizer};
+use crate::normalizer::SentencePieceNormalizer;
 
 /// What stands for a space.
 const SPACE: &str = "▁";
@@ -35,7 +35,6 @@ pub struct SentencePiece {
     collapses: bool,
     /// A space is put in front.
     prefix: bool,
-    parts: Parts,
     /// Where long chunks may be cut; made when the first one is met.
     cuts: Lazy<Cuts>,
     /// A BPE's pieces; made when the first chunk is new.
@@ -51,15 +50,6 @@ enum Plain {
     All,
     Ascii,
     Nothing,
-}
-
-/// Where a text may be cut into parts that are encoded by themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Parts {
-    Nowhere,
-    BeforeSpaces,
-    /// And behind line ends.
-    BehindLines,
 }
 
 /// What segments normalized text between places that no piece spans.
@@ -105,8 +95,7 @@ impl SentencePiece {
             None => None,
             Some(map) => map.longest_prefix(&[byte]).map(|(_, new)| new),
         };
-        let inner = charsmap.map(Charsmap::inner_bytes);
-        let inside = |byte: u8| inner.is_some_and(|inner| inner[usize::from(byte)]);
+        let inside = |byte: u8| charsmap.is_some_and(|map| map.has_inside(byte));
         if becomes(b' ').is_some_and(|new| new != " ") || inside(b' ') {
             return None;
         }
@@ -125,19 +114,8 @@ impl SentencePiece {
                 Some(_) => {}
             }
         }
-        let delimiters = Delimiters::new(spaces, false, alone);
-        let knows_space = texts().any(|piece| piece.text == SPACE);
         Some(Self {
-            parts: match (algorithm, model.byte_ids()) {
-                // Rounding of sums goes through the whole text.
-                (Algorithm::Unigram, _) => Parts::Nowhere,
-                (_, Some(_)) if delimiters.is_alone(b'\n') => Parts::BehindLines,
-                (_, Some(_)) => Parts::BeforeSpaces,
-                // Unknown characters would be neighbours across a cut.
-                (_, None) if knows_space => Parts::BeforeSpaces,
-                (_, None) => Parts::Nowhere,
-            },
-            delimiters,
+            delimiters: Delimiters::new(spaces, false, alone),
             plain: match charsmap {
                 None => Plain::All,
                 Some(map) if map.keeps_ascii() => Plain::Ascii,
@@ -152,8 +130,7 @@ impl SentencePiece {
         })
     }
 
-    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`; `front` says that it
-    /// is the front of its text.
+    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`.
     ///
     /// # Errors
     /// None; the families share one form.
@@ -162,7 +139,6 @@ impl SentencePiece {
         model: &model::SentencePiece,
         normalizer: &SentencePieceNormalizer,
         text: &str,
-        front: bool,
         sink: &mut impl Sink,
     ) -> Result<()> {
         let mut workspace = self.spare.take().unwrap_or_else(Workspace::new);
@@ -189,52 +165,16 @@ impl SentencePiece {
             (Some(scores), unk_id) => {
                 let solver = Viterbi::new(model, scores);
                 let mut sink = Summing::new(scores, unk_id, &mut sink);
-                call.with(solver).run(text, front, chunks, &mut sink)?;
+                call.with(solver).run(text, chunks, &mut sink)?;
             }
             (None, Some(unk_id)) if model.byte_ids().is_none() => {
-                call.run(text, front, chunks, &mut Fusing::new(unk_id, &mut sink))?;
+                call.run(text, chunks, &mut Fusing::new(unk_id, &mut sink))?;
             }
-            _ => call.run(text, front, chunks, &mut sink)?,
+            _ => call.run(text, chunks, &mut sink)?,
         }
         drop(sink);
         self.spare.put(workspace);
         Ok(())
-    }
-
-    /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes.
-    ///
-    /// Before a space, if what stands before it ends in something else once it is normalized: it is
-    /// asked of the stretch from the space before. No key of the character map and no piece spans
-    /// such a place, and the normalizer has nothing to remember there. The same is true behind a
-    /// line end that stands alone.
-    pub fn part_end(
-        &self,
-        normalizer: &SentencePieceNormalizer,
-        text: &str,
-        start: usize,
-        reach: usize,
-    ) -> usize {
-        if self.parts == Parts::Nowhere {
-            return text.len();
-        }
-        let bytes = text.as_bytes();
-        let first = start.saturating_add(reach.max(1)).min(text.len());
-        let space_before = |at: usize| bytes[start..at].iter().rposition(|byte| *byte == b' ');
-        let mut stretch = start + space_before(first).unwrap_or(0);
-        for (at, byte) in (first..).zip(&bytes[first..]) {
-            match byte {
-                b'\n' if self.parts == Parts::BehindLines => return at + 1,
-                b' ' => {
-                    let before = normalizer.normalize_part(&text[stretch..at], false);
-                    if !before.is_empty() && !before.ends_with(SPACE) {
-                        return at;
-                    }
-                    stretch = at;
-                }
-                _ => {}
-            }
-        }
-        text.len()
     }
 }
 
@@ -350,13 +290,7 @@ impl<'c, V> Call<'c, V> {
         }
     }
 
-    fn run<S: Few>(
-        mut self,
-        text: &str,
-        front: bool,
-        chunks: &mut Chunks,
-        sink: &mut S,
-    ) -> Result<()>
+    fn run<S: Few>(mut self, text: &str, chunks: &mut Chunks, sink: &mut S) -> Result<()>
     where
         V: Solver<S>,
     {
@@ -369,7 +303,7 @@ impl<'c, V> Call<'c, V> {
         if text.is_empty() {
             return Ok(());
         }
-        let start = match compiled.prefix && front {
+        let start = match compiled.prefix {
             true => self.front(text, sink)?,
             false => 0,
         };

@@ -1,9 +1,10 @@
 //! How compiled tokenizers cut text: by a scanner where the pattern is known, else by its engine.
 
-use super::scanner::{Rules, Scanner, certain_end};
+use super::scanner::{Numbers, Rules, Scanner, certain_end};
 use crate::error::Result;
-use crate::pattern::{Regex, SearchPattern};
-use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
+use crate::pattern::{Dialect, Regex, SearchPattern};
+use crate::pre_tokenizer::named::{self, Named};
+use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
 
 /// The patterns that scanners know, with their rules.
 const KNOWN: &[(&str, Rules)] = &[
@@ -11,7 +12,33 @@ const KNOWN: &[(&str, Rules)] = &[
     ("cl100k", Rules::CL100K),
     ("llama3", Rules::LLAMA3),
     ("qwen2", Rules::QWEN2),
+    ("qwen3.5", Rules::QWEN3_5),
     ("o200k", Rules::O200K),
+    ("tekken", Rules::TEKKEN),
+    ("deepseek_v3", Rules::DEEPSEEK_V3),
+];
+
+/// Other expressions that files hold, in Oniguruma's dialect, with the rules that mean the same.
+const OTHER_SPELLINGS: &[(&str, Rules)] = &[
+    (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+",
+        Rules::LLAMA3,
+    ),
+    (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+",
+        Rules::QWEN2,
+    ),
+    (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        Rules::LLAMA3.with_numbers(Numbers::All),
+    ),
+];
+
+/// Expressions that cut numbers out, with how many a match holds.
+const NUMBERS: &[(&str, Numbers)] = &[
+    (r"\p{N}", Numbers::One),
+    (r"\p{N}{1,3}", Numbers::Three),
+    (r"\p{N}+", Numbers::All),
 ];
 
 /// What cuts text into the pieces of a byte-level model.
@@ -37,6 +64,11 @@ impl Splitter {
                 behavior: SplitBehavior::Isolated,
                 invert: false,
             } => Some(Self::known(regex).unwrap_or_else(|| Self::Isolated(regex.clone()))),
+            PreTokenizer::Split {
+                pattern: SearchPattern::Regex(regex),
+                behavior: SplitBehavior::Removed,
+                invert: true,
+            } => Some(Self::known(regex).unwrap_or_else(|| Self::Matches(regex.clone()))),
             PreTokenizer::ByteLevel {
                 add_prefix_space: false,
                 use_regex: true,
@@ -44,21 +76,55 @@ impl Splitter {
                 ..
             } => Some(Self::Scanner(Rules::GPT2)),
             PreTokenizer::Sequence(stages) => {
-                let mut cutting = stages.iter().filter(|stage| !changes_nothing(stage));
-                match (cutting.next(), cutting.next()) {
-                    (Some(stage), None) => Self::of(stage),
-                    _ => None,
-                }
+                let mut cutting = Vec::new();
+                find_cutting(stages, &mut cutting);
+                Self::of_stages(&cutting)
             }
             _ => None,
+        }
+    }
+
+    /// What cuts as these stages do, one after another, each of which cuts.
+    fn of_stages(stages: &[&PreTokenizer]) -> Option<Self> {
+        match stages {
+            [stage] => Self::of(stage),
+            [
+                PreTokenizer::Digits {
+                    individual_digits: true,
+                },
+                words,
+            ] => match Self::of(words)? {
+                Self::Scanner(Rules::GPT2) => Some(Self::Scanner(Rules::GPT2_DIGITS)),
+                _ => None,
+            },
+            [numbers, words] => match Self::of(words)? {
+                Self::Scanner(rules) => {
+                    let numbers = numbers_cut_by(isolated(numbers)?)?;
+                    Some(Self::Scanner(rules.after_numbers(numbers)))
+                }
+                _ => None,
+            },
+            _ => {
+                let regexes: Option<Vec<_>> = stages.iter().map(|it| isolated(it)).collect();
+                Self::scanner(named::of_splits(&regexes?)?)
+            }
         }
     }
 
     /// The scanner of an expression, if it is one of the known ones in its dialect. What a pattern
     /// is in Oniguruma means the same to tiktoken, but not the other way round.
     fn known(regex: &Regex) -> Option<Self> {
-        let name = named::of_regex(regex)?.name;
-        let known = KNOWN.iter().find(|(known, _)| *known == name);
+        let spelling = |(source, _): &&(&str, _)| *source == regex.source();
+        match OTHER_SPELLINGS.iter().find(spelling) {
+            Some((_, rules)) if regex.dialect() == Dialect::Oniguruma => {
+                Some(Self::Scanner(*rules))
+            }
+            _ => Self::scanner(named::of_regex(regex)?),
+        }
+    }
+
+    fn scanner(named: &Named) -> Option<Self> {
+        let known = KNOWN.iter().find(|(known, _)| *known == named.name);
         known.map(|(_, rules)| Self::Scanner(*rules))
     }
 
@@ -139,16 +205,108 @@ impl Stretch {
     }
 }
 
-/// Whether a stage leaves every piece as it is, where the model sees bytes.
-fn changes_nothing(stage: &PreTokenizer) -> bool {
+/// Appends the stages that do not leave every piece as it is, where the model sees bytes.
+fn find_cutting<'s>(stages: &'s [PreTokenizer], cutting: &mut Vec<&'s PreTokenizer>) {
+    for stage in stages {
+        match stage {
+            PreTokenizer::ByteLevel {
+                add_prefix_space: false,
+                use_regex: false,
+                printable: false,
+                ..
+            } => {}
+            PreTokenizer::Sequence(stages) => find_cutting(stages, cutting),
+            _ => cutting.push(stage),
+        }
+    }
+}
+
+/// The expression of a stage that isolates its matches.
+fn isolated(stage: &PreTokenizer) -> Option<&Regex> {
     match stage {
+        PreTokenizer::Split {
+            pattern: SearchPattern::Regex(regex),
+            behavior: SplitBehavior::Isolated,
+            invert: false,
+        } => Some(regex),
+        _ => None,
+    }
+}
+
+/// How many numbers a match holds, if the expression finds numbers and nothing else.
+fn numbers_cut_by(regex: &Regex) -> Option<Numbers> {
+    let known = NUMBERS.iter().find(|(known, _)| *known == regex.source());
+    known.map(|(_, numbers)| *numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which scanner cuts as these stages of a `tokenizer.json` do.
+    fn rules(stages: &[PreTokenizer]) -> Option<Rules> {
+        match Splitter::of(&PreTokenizer::Sequence(stages.to_vec()))? {
+            Splitter::Scanner(rules) => Some(rules),
+            Splitter::Matches(_) | Splitter::Isolated(_) => None,
+        }
+    }
+
+    fn split(source: &str) -> PreTokenizer {
+        PreTokenizer::Split {
+            pattern: SearchPattern::Regex(Regex::new(source, Dialect::Oniguruma).unwrap()),
+            behavior: SplitBehavior::Isolated,
+            invert: false,
+        }
+    }
+
+    fn byte_level(use_regex: bool) -> PreTokenizer {
         PreTokenizer::ByteLevel {
             add_prefix_space: false,
-            use_regex: false,
+            trim_offsets: true,
+            use_regex,
             printable: false,
-            ..
-        } => true,
-        PreTokenizer::Sequence(stages) => stages.iter().all(changes_nothing),
-        _ => false,
+        }
+    }
+
+    #[test]
+    fn published_stages_have_scanners() {
+        let (bytes, words) = (byte_level(false), byte_level(true));
+        for (name, expected) in KNOWN {
+            let named = named::find(name).unwrap();
+            let stages = [named.pre_tokenizer().unwrap(), bytes.clone()];
+            assert_eq!(rules(&stages), Some(*expected), "{name}");
+            // As files hold it: in Oniguruma, and kept matches as well as isolated ones.
+            let Some(source) = named.in_oniguruma() else {
+                continue;
+            };
+            let isolated = split(source);
+            let mut kept = isolated.clone();
+            if let PreTokenizer::Split {
+                behavior, invert, ..
+            } = &mut kept
+            {
+                (*behavior, *invert) = (SplitBehavior::Removed, true);
+            }
+            for stage in [isolated, kept] {
+                assert_eq!(rules(&[stage, bytes.clone()]), Some(*expected), "{name}");
+            }
+        }
+        for (source, expected) in OTHER_SPELLINGS {
+            assert_eq!(rules(&[split(source), bytes.clone()]), Some(*expected));
+        }
+        let deepseek = named::find("deepseek").unwrap().sources().0;
+        let newlines = |source: &&str| split(&source.replace(r"\r", "\r").replace(r"\n", "\n"));
+        let stages: Vec<_> = deepseek.iter().map(newlines).chain([bytes]).collect();
+        assert_eq!(rules(&stages), Some(Rules::DEEPSEEK_V3));
+        let digits = PreTokenizer::Digits {
+            individual_digits: true,
+        };
+        let stages = [digits, words.clone()];
+        assert_eq!(rules(&stages), Some(Rules::GPT2_DIGITS));
+        for (source, numbers) in NUMBERS {
+            let expected = Rules::GPT2.after_numbers(*numbers);
+            assert_eq!(rules(&[split(source), words.clone()]), Some(expected));
+        }
+        assert_eq!(rules(&[split(r"\w+"), words]), None);
     }
 }

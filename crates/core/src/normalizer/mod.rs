@@ -81,6 +81,14 @@ pub enum Normalizer {
 }
 
 impl Normalizer {
+    /// Whether every text stays as it is: a sequence of nothing.
+    pub(crate) fn changes_nothing(&self) -> bool {
+        match self {
+            Self::Sequence(stages) => stages.iter().all(Self::changes_nothing),
+            _ => false,
+        }
+    }
+
     /// Normalizes `text` in place.
     ///
     /// # Errors

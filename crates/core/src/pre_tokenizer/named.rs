@@ -124,11 +124,30 @@ pub fn find(name: &str) -> Result<&'static Named> {
 /// The way to cut text whose pieces are the matches of this one expression, and that leaves nothing
 /// between them.
 pub fn of_regex(regex: &Regex) -> Option<&'static Named> {
+    let source = spelled(regex);
     NAMED.iter().find(|named| {
         let (sources, dialect) = named.sources();
-        let as_published = dialect == regex.dialect() && sources == [regex.source()];
-        as_published || named.in_oniguruma() == Some(regex.source())
+        let as_published = dialect == regex.dialect() && sources == [&*source];
+        as_published || named.in_oniguruma() == Some(&*source)
     })
+}
+
+/// The way to cut text by these expressions, one after another.
+pub fn of_splits(regexes: &[&Regex]) -> Option<&'static Named> {
+    NAMED.iter().find(|named| match named.rule {
+        Rule::Splits(sources) => {
+            let same = |(source, regex): (&&str, &&Regex)| {
+                regex.dialect() == Dialect::Oniguruma && spelled(regex) == **source
+            };
+            sources.len() == regexes.len() && sources.iter().zip(regexes).all(same)
+        }
+        _ => false,
+    })
+}
+
+/// An expression with its newlines written as escapes, as some files do not.
+fn spelled(regex: &Regex) -> String {
+    regex.source().replace('\r', r"\r").replace('\n', r"\n")
 }
 
 /// The pre-tokenizer of this name, or that of this regular expression as tiktoken reads it.
@@ -208,6 +227,14 @@ pub const NAMED: &[Named] = &[
         origin: "Qwen: tokenizer.json of Qwen2, Qwen2.5 and Qwen3",
         rule: Rule::Splits(&[
             r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        ]),
+    },
+    Named {
+        name: "qwen3.5",
+        aliases: &["qwen3_5", "qwen-3.5"],
+        origin: "Qwen: tokenizer.json of Qwen3.5",
+        rule: Rule::Splits(&[
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
         ]),
     },
     Named {

@@ -3,9 +3,7 @@
 //! All masks but `lead` are subsets of `lead`, so that "the next character" and "the character
 //! before" are shifts by the length of a character.
 
-use super::classes::{
-    BLANK, CLASSES, Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UPPER, decode,
-};
+use super::classes::{BLANK, Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UPPER, decode};
 
 /// The bytes of a block.
 pub const BLOCK: usize = 64;
@@ -47,6 +45,18 @@ impl Block {
     pub fn other(&self) -> u64 {
         self.lead & !(self.letter | self.number | self.space)
     }
+
+    /// Chinese characters and kana, where the classes are DeepSeek's.
+    #[inline(always)]
+    pub fn han(&self) -> u64 {
+        self.upper
+    }
+
+    /// What is not printed, where the classes are DeepSeek's.
+    #[inline(always)]
+    pub fn unprinted(&self) -> u64 {
+        self.lower
+    }
 }
 
 /// For each character of `block`, whether `mask` holds the character after it.
@@ -82,32 +92,32 @@ pub fn previous(block: &Block, mask: u64, before: &Block, mask_before: u64) -> u
 }
 
 /// Classifies `text`, which begins and ends between characters, into `blocks`.
-pub fn classify(text: &[u8], blocks: &mut Vec<Block>) {
+pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
     blocks.clear();
     blocks.reserve(text.len().div_ceil(BLOCK));
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512vbmi") && is_x86_feature_detected!("avx512bw") {
         // SAFETY: the processor has the features that the function is compiled for.
-        unsafe { avx512::classify(text, blocks) };
+        unsafe { avx512::classify(classes, text, blocks) };
         return;
     }
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has the feature that the function is compiled for.
-        unsafe { avx2::classify(text, blocks) };
+        unsafe { avx2::classify(classes, text, blocks) };
         return;
     }
-    classify_with(text, blocks, masks_portable);
+    classify_with(classes, text, blocks, masks_portable);
 }
 
 /// Calls `masks` on the class bytes of each block.
 #[inline(always)]
 fn classify_with(
+    classes: &Classes,
     text: &[u8],
     blocks: &mut Vec<Block>,
     masks: impl Fn(&[u8; BLOCK], &[u8; BLOCK]) -> Block,
 ) {
-    let classes = &*CLASSES;
     let ascii = classes.ascii();
     let mut at = 0;
     while at < text.len() {
@@ -182,8 +192,7 @@ mod avx512 {
     use super::*;
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
-    pub fn classify(text: &[u8], blocks: &mut Vec<Block>) {
-        let classes = &*CLASSES;
+    pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
         let ascii = classes.ascii();
         // SAFETY: the table is 128 bytes long.
         let (table_low, table_high) = unsafe {
@@ -259,8 +268,7 @@ mod avx2 {
     use super::*;
 
     #[target_feature(enable = "avx2,bmi1,popcnt")]
-    pub fn classify(text: &[u8], blocks: &mut Vec<Block>) {
-        let classes = &*CLASSES;
+    pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
         let ascii = classes.ascii();
         let mut tables = [_mm256_setzero_si256(); 8];
         for (table, row) in tables.iter_mut().zip(ascii.chunks_exact(16)) {
@@ -348,6 +356,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
+    use super::super::classes::CLASSES;
     use super::*;
 
     #[test]
@@ -369,14 +378,14 @@ mod tests {
                 .collect();
             let text = text.as_bytes();
             let (mut portable, mut other) = (Vec::new(), Vec::new());
-            classify_with(text, &mut portable, masks_portable);
-            classify(text, &mut other);
+            classify_with(&CLASSES, text, &mut portable, masks_portable);
+            classify(&CLASSES, text, &mut other);
             assert_eq!(portable, other);
             #[cfg(target_arch = "x86_64")]
             if is_x86_feature_detected!("avx2") {
                 other.clear();
                 // SAFETY: the processor has the feature that the function is compiled for.
-                unsafe { avx2::classify(text, &mut other) };
+                unsafe { avx2::classify(&CLASSES, text, &mut other) };
                 assert_eq!(portable, other);
             }
         }
@@ -386,7 +395,7 @@ mod tests {
     fn neighbours_are_characters_not_bytes() {
         let text = "aé€🙂b";
         let mut blocks = Vec::new();
-        classify(text.as_bytes(), &mut blocks);
+        classify(&CLASSES, text.as_bytes(), &mut blocks);
         let block = blocks[0];
         assert_eq!(block.lead, 0b100_0100_1011);
         let none = Block::default();

@@ -20,30 +20,59 @@ pub const UPPER: u8 = 1 << 5;
 pub const LOWER: u8 = 1 << 6;
 /// `\p{M}`
 pub const MARK: u8 = 1 << 7;
+/// In [`DEEPSEEK`] only: Chinese characters and kana, runs of which are cut out first.
+pub const HAN: u8 = UPPER;
+/// In [`DEEPSEEK`] only: what is no letter, mark, number, punctuation, symbol or white space.
+pub const UNPRINTED: u8 = LOWER;
 
 /// Class bits by code point, for all of Unicode.
 pub struct Classes(Box<[u8]>);
 
 /// The classes as Rust's `regex-syntax` has them, which is what tiktoken's patterns mean.
-pub static CLASSES: LazyLock<Classes> = LazyLock::new(|| {
-    let mut table = vec![0u8; 0x110000].into_boxed_slice();
-    for (pattern, bits) in [
-        (r"\p{L}", LETTER),
+pub static CLASSES: LazyLock<Classes> = LazyLock::new(|| Classes::new(UNICODE));
+
+const UNICODE: &[(&str, u8)] = &[
+    (r"\p{L}", LETTER),
+    (r"\p{N}", NUMBER),
+    (r"\s", SPACE),
+    (r"[\r\n]", NEWLINE),
+    (r"[ ]", BLANK),
+    (r"[\p{Lu}\p{Lt}]", UPPER),
+    (r"\p{Ll}", LOWER),
+    (r"\p{M}", MARK),
+];
+
+/// The same, but that numbers are what [`char::is_numeric`] calls so, which knows more of them.
+pub static NUMERIC: LazyLock<Classes> = LazyLock::new(|| {
+    let mut classes = Classes::new(UNICODE);
+    for character in ('\0'..=char::MAX).filter(|character| character.is_numeric()) {
+        classes.0[character as usize] = NUMBER;
+    }
+    classes
+});
+
+/// The classes of patterns in which marks are letters.
+pub static MARKED: LazyLock<Classes> = LazyLock::new(|| {
+    Classes::new(&[
+        (r"[\p{L}\p{M}]", LETTER),
         (r"\p{N}", NUMBER),
         (r"\s", SPACE),
         (r"[\r\n]", NEWLINE),
         (r"[ ]", BLANK),
-        (r"[\p{Lu}\p{Lt}]", UPPER),
-        (r"\p{Ll}", LOWER),
-        (r"\p{M}", MARK),
-    ] {
-        for (first, last) in ranges(pattern) {
-            for entry in &mut table[first as usize..=last as usize] {
-                *entry |= bits;
-            }
-        }
-    }
-    Classes(table)
+    ])
+});
+
+/// The classes of DeepSeek's pattern, in which marks are letters.
+pub static DEEPSEEK: LazyLock<Classes> = LazyLock::new(|| {
+    Classes::new(&[
+        (r"[\p{L}\p{M}]", LETTER),
+        (r"\p{N}", NUMBER),
+        (r"\s", SPACE),
+        (r"[\r\n]", NEWLINE),
+        (r"[ ]", BLANK),
+        (r"[一-龥぀-ヿ]", HAN),
+        (r"[^\s\p{L}\p{M}\p{N}\p{P}\p{S}]", UNPRINTED),
+    ])
 });
 
 /// The code points of a class, as ranges.
@@ -60,6 +89,18 @@ fn ranges(pattern: &str) -> Vec<(u32, u32)> {
 }
 
 impl Classes {
+    fn new(bits: &[(&str, u8)]) -> Self {
+        let mut table = vec![0u8; 0x110000].into_boxed_slice();
+        for (pattern, bits) in bits {
+            for (first, last) in ranges(pattern) {
+                for entry in &mut table[first as usize..=last as usize] {
+                    *entry |= bits;
+                }
+            }
+        }
+        Self(table)
+    }
+
     /// The class bits of a code point.
     #[inline(always)]
     pub fn of(&self, code_point: u32) -> u8 {
