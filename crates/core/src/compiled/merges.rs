@@ -9,35 +9,21 @@ use std::collections::BinaryHeap;
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use super::prefetch::prefetch;
+pub use super::pairs::Merge;
+use super::pairs::{NO_ID, NONE, Pairs};
 use super::scanner::decode;
 use crate::model::Bpe;
 
-/// Ids below this fit into a packed entry, and so do ranks.
-pub const MOST_IDS: u32 = NO_ID;
-/// The id of the neighbour of a symbol that has none: in no pair.
-const NO_ID: u32 = (1 << 20) - 1;
 /// Pieces of more bytes than this are merged with a queue.
 pub const SCANNED: usize = 64;
-/// No rank, and no id.
-pub const NONE: u32 = u32::MAX;
 /// The bits of a key that hold a place; the rank stands above them.
 const PLACE: u32 = SCANNED.ilog2();
 /// Pieces of up to this many bytes are merged with a heap.
 const HEAPED: usize = 4096;
-/// For how many entries ahead memory is asked for while a table is made.
-pub const AHEAD: usize = 16;
-/// How many entries of the table of merges are compared side by side.
-const ENTRIES_AT_ONCE: usize = 4;
-/// The part of an entry that holds the rank.
-const RANK: u64 = (1 << 24) - 1;
 /// How many keys are compared side by side.
 const KEYS_AT_ONCE: usize = 8;
 /// Characters from here on always begin as bytes.
 const WIDE: usize = 0x1_0000;
-
-/// A merge: the pair, its rank, and what it makes.
-pub type Merge = ((u32, u32), u32, u32);
 
 /// The merges of a byte-level BPE.
 pub struct Merges {
@@ -45,11 +31,7 @@ pub struct Merges {
     bytes: [u32; 256],
     /// The rank of each pair of bytes.
     byte_pairs: Vec<u32>,
-    /// Open addressing: left id, right id and rank in one word; all ones when empty. The first
-    /// entries stand at the end once more, so that some can be read from any place.
-    table: Vec<u64>,
-    /// What each merge makes; empty if a merge's rank is the id of what it makes.
-    made: Vec<u32>,
+    pairs: Pairs,
     /// The token of each character that may begin as one; empty where no character may.
     characters: Vec<u32>,
     /// Last byte and first byte of neighbours of which some token holds one only in part.
@@ -60,48 +42,28 @@ impl Merges {
     /// The merges of `bpe`, which are `merges`, if every byte is a token and all ids fit.
     pub fn new(bpe: &Bpe, merges: &[Merge]) -> Option<Self> {
         let vocab = bpe.vocab();
-        if vocab.max_id()? >= MOST_IDS {
-            return None;
-        }
+        let max_id = vocab.max_id()?;
+        let pairs = Pairs::new(merges, max_id)?;
         let mut bytes = [0; 256];
         for (byte, id) in bytes.iter_mut().enumerate() {
             *id = vocab.id(&[byte as u8])?;
         }
-        if merges.len() >= MOST_IDS as usize || merges.iter().any(|merge| merge.1 >= MOST_IDS) {
-            return None;
-        }
-        let mut made = vec![0; merges.iter().map(|m| m.1 + 1).max().unwrap_or(0) as usize];
-        let mut ranks_are_ids = true;
-        let mut table = vec![u64::MAX; (merges.len() * 2).next_power_of_two().max(ENTRIES_AT_ONCE)];
-        let mask = table.len() - 1;
-        let mut first_use = vec![NONE; vocab.max_id()? as usize + 1];
-        for (i, &((left, right), rank, id)) in merges.iter().enumerate() {
-            if let Some(&((left, right), ..)) = merges.get(i + AHEAD) {
-                prefetch(&table, Self::hash(left, right) & mask);
-            }
-            made[rank as usize] = id;
-            ranks_are_ids &= rank == id;
+        let mut first_use = vec![NONE; max_id as usize + 1];
+        for &((left, right), rank, _) in merges {
             for side in [left, right] {
                 let first = &mut first_use[side as usize];
                 *first = rank.min(*first);
             }
-            let mut slot = Self::hash(left, right) & mask;
-            while table[slot] != u64::MAX {
-                slot = (slot + 1) & mask;
-            }
-            table[slot] = Self::key(left, right) | u64::from(rank);
         }
-        table.extend_from_within(..ENTRIES_AT_ONCE);
         let mut this = Self {
             bytes,
             byte_pairs: Vec::new(),
-            table,
-            made: if ranks_are_ids { Vec::new() } else { made },
+            pairs,
             characters: Vec::new(),
             partial: vec![0; 1 << 10],
         };
         this.byte_pairs = (0..1usize << 16)
-            .map(|pair| this.rank(bytes[pair >> 8], bytes[pair & 0xFF]))
+            .map(|pair| this.pairs.rank(bytes[pair >> 8], bytes[pair & 0xFF]))
             .collect();
         this.find_characters(bpe, &first_use);
         Some(this)
@@ -132,50 +94,9 @@ impl Merges {
         self.characters = characters;
     }
 
-    #[inline(always)]
-    fn key(left: u32, right: u32) -> u64 {
-        u64::from(left) << 44 | u64::from(right) << 24
-    }
-
-    #[inline(always)]
-    fn hash(left: u32, right: u32) -> usize {
-        let mixed = Self::key(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (mixed >> 32) as usize
-    }
-
-    /// Asks for the memory in which the rank of a pair would be found.
-    #[inline(always)]
-    fn prefetch(&self, left: u32, right: u32) {
-        prefetch(&self.table, Self::hash(left, right) & self.mask());
-    }
-
-    #[inline(always)]
-    fn mask(&self) -> usize {
-        self.table.len() - ENTRIES_AT_ONCE - 1
-    }
-
-    /// The rank of a pair, or [`NONE`]. Whether it is found, and where, is nothing that a processor
-    /// could guess, so several entries are compared and one is chosen.
-    #[inline(always)]
-    pub fn rank(&self, left: u32, right: u32) -> u32 {
-        let key = Self::key(left, right);
-        let mut slot = Self::hash(left, right) & self.mask();
-        loop {
-            let entries = self.table[slot..].first_chunk::<ENTRIES_AT_ONCE>();
-            let (mut rank, mut last) = (NONE, false);
-            for &entry in entries.expect("entries at the end") {
-                rank = if entry & !RANK == key {
-                    (entry & RANK) as u32
-                } else {
-                    rank
-                };
-                last |= entry == u64::MAX;
-            }
-            if (rank != NONE) | last {
-                return rank;
-            }
-            slot = (slot + ENTRIES_AT_ONCE) & self.mask();
-        }
+    /// The merges by their pair.
+    pub fn pairs(&self) -> &Pairs {
+        &self.pairs
     }
 
     /// The tokens of a piece of 1 to [`SCANNED`] bytes of text.
@@ -270,7 +191,7 @@ impl Merges {
             if ranks[at] != rank {
                 continue;
             }
-            let id = self.made.get(rank as usize).copied().unwrap_or(rank);
+            let id = self.pairs.made(rank);
             let right = next[at];
             let after = next[right];
             ids[at] = id;
@@ -280,14 +201,14 @@ impl Merges {
             ranks[at] = NONE;
             if after < count {
                 previous[after] = at;
-                ranks[at] = self.rank(id, ids[after]);
+                ranks[at] = self.pairs.rank(id, ids[after]);
                 if ranks[at] != NONE {
                     queue.push(ranks[at], at);
                 }
             }
             let left = previous[at];
             if left < count {
-                ranks[left] = self.rank(ids[left], id);
+                ranks[left] = self.pairs.rank(ids[left], id);
                 if ranks[left] != NONE {
                     queue.push(ranks[left], left);
                 }
@@ -363,7 +284,7 @@ impl Merges {
             }
         } else {
             for at in 0..count - 1 {
-                work.keys[at] = key(self.rank(work.ids[at], work.ids[at + 1]), at);
+                work.keys[at] = key(self.pairs.rank(work.ids[at], work.ids[at + 1]), at);
             }
         }
         work.keys[count - 1..(count + KEYS_AT_ONCE).min(SCANNED)].fill(NONE);
@@ -378,7 +299,7 @@ impl Merges {
             return false;
         }
         let (rank, at) = (best >> PLACE, best as usize % SCANNED);
-        let id = self.made.get(rank as usize).copied().unwrap_or(rank);
+        let id = self.pairs.made(rank);
         work.highest = rank.max(work.highest);
         work.ids[at] = id;
         let after = work.alive & (!1 << at);
@@ -403,8 +324,8 @@ impl Merges {
             0 => NO_ID,
             _ => work.ids[work.left_at % SCANNED],
         };
-        self.prefetch(id, work.right);
-        self.prefetch(work.left, id);
+        self.pairs.prefetch(id, work.right);
+        self.pairs.prefetch(work.left, id);
         true
     }
 
@@ -413,8 +334,8 @@ impl Merges {
     fn refresh(&self, work: &mut Work) {
         let (at, left_at) = (work.at % SCANNED, work.left_at % SCANNED);
         let id = work.ids[at];
-        let left = key(self.rank(work.left, id), left_at);
-        work.keys[at] = key(self.rank(id, work.right), at);
+        let left = key(self.pairs.rank(work.left, id), left_at);
+        work.keys[at] = key(self.pairs.rank(id, work.right), at);
         work.keys[left_at] = left;
     }
 }

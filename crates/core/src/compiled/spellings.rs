@@ -5,52 +5,25 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use super::merges::{AHEAD, MOST_IDS, Merge, Merges, NONE, Work};
+use super::merges::{Merge, Merges, Work};
+use super::pairs::{AHEAD, NONE, Pairs};
 use super::pending::MOST_NEW;
 use super::prefetch::prefetch;
+use super::tagged::{Place, Tagged};
 use super::words::{SHORT, ShortKey};
 use crate::model::Bpe;
 use crate::model::bpe::MergeRule;
 
-/// How many tokens a row has room for.
-const ROW: usize = 8;
-/// How many tokens there are for each row, at most.
-const SHARED: usize = 4;
-/// The part of a row's entry that holds an id; a tag stands above it.
-const ID: u32 = MOST_IDS;
-
-/// Tokens whose hashes end alike, each as its tag and its id; zeros where there is none.
-#[derive(Clone, Copy)]
-#[repr(C, align(32))]
-struct Row([u32; ROW]);
-
-/// Where a token would stand.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    row: u32,
-    tag: u32,
-}
-
 /// The places of a piece's two parts, for each place where it may be parted.
 type Parts = [[Place; 2]; SHORT];
 
-/// The merge that makes a token.
-#[derive(Clone, Copy, Default)]
-struct Maker {
-    left: u32,
-    right: u32,
-    /// One more than the merge's rank; 0 for bytes, which are there from the beginning.
-    age: u32,
-}
-
 /// The tokens of up to [`SHORT`] bytes that merging their bytes makes, each in one way. What finds
-/// its row full is left out.
+/// its line full is left out.
 pub struct Spellings {
-    rows: Vec<Row>,
+    ids: Tagged,
     /// The token of each id, or the key of no piece.
     keys: Vec<ShortKey>,
-    makers: Vec<Maker>,
-    /// Moves the hashes, so that no file can aim tokens at one row.
+    /// Moves the hashes, so that no file can aim tokens at one line.
     seed: u64,
 }
 
@@ -60,31 +33,27 @@ impl Spellings {
         let vocab = bpe.vocab();
         let ids = vocab.max_id()? as usize + 1;
         let mut made = vec![false; ids];
-        let mut makers = vec![Maker::default(); ids];
+        let mut merged = vec![false; ids];
         for byte in 0..=u8::MAX {
             made[vocab.id(&[byte])? as usize] = true;
         }
-        for &((left, right), rank, id) in list {
-            let maker = &mut makers[id as usize];
-            if maker.age != 0 || made[id as usize] {
+        for &(_, _, id) in list {
+            if std::mem::replace(&mut merged[id as usize], true) || made[id as usize] {
                 return None;
             }
-            let age = rank + 1;
-            *maker = Maker { left, right, age };
         }
-        let rows = vocab.len().div_ceil(SHARED).next_power_of_two();
         let mut this = Self {
-            rows: vec![Row([0; ROW]); rows],
+            ids: Tagged::new(vocab.len()),
             keys: vec![ShortKey::EMPTY; ids],
-            makers,
             seed: RandomState::default().hash_one(0),
         };
+        let pairs = merges.pairs();
         // The merges of ranks are those that their tokens' bytes come to.
         let come_to_all = *bpe.rule() == MergeRule::Ranks;
         for &((left, right), rank, id) in list {
-            let before = |part: u32| made[part as usize] && this.makers[part as usize].age <= rank;
+            let before = |part: u32| made[part as usize] && pairs.maker(part).age <= rank;
             made[id as usize] =
-                before(left) && before(right) && (come_to_all || this.meet(merges, left, right));
+                before(left) && before(right) && (come_to_all || meet(pairs, left, right));
         }
         for (token, id) in vocab.iter() {
             if token.len() <= SHORT && made[id as usize] {
@@ -93,51 +62,18 @@ impl Spellings {
         }
         for id in 0..ids {
             if let Some(&later) = this.keys.get(id + AHEAD) {
-                this.prefetch(this.place(later));
+                this.ids.prefetch(this.place(later));
             }
             if this.keys[id] != ShortKey::EMPTY {
-                this.insert(this.keys[id], id as u32);
+                this.ids.insert(this.place(this.keys[id]), id as u32);
             }
         }
         Some(this)
     }
 
-    fn insert(&mut self, key: ShortKey, id: u32) {
-        let place = self.place(key);
-        let Row(row) = &mut self.rows[place.row as usize];
-        if let Some(entry) = row.iter_mut().find(|entry| **entry == 0) {
-            *entry = place.tag | id;
-        }
-    }
-
     #[inline(always)]
     fn place(&self, key: ShortKey) -> Place {
-        let hash = key.hash(self.seed);
-        Place {
-            row: hash as u32 & (self.rows.len() - 1) as u32,
-            tag: (hash >> 32) as u32 & !ID,
-        }
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, place: Place) {
-        prefetch(&self.rows, place.row as usize);
-    }
-
-    /// Which entries of a row have the tag, as bits.
-    #[inline(always)]
-    fn alike(&self, Place { row, tag }: Place) -> u8 {
-        let Row(row) = &self.rows[row as usize];
-        let entries = row.iter().zip(0..);
-        entries.fold(0, |bits, (&entry, i)| {
-            bits | u8::from(entry & !ID == tag) << i
-        })
-    }
-
-    /// The first of the tokens that are alike there.
-    #[inline(always)]
-    fn first(&self, place: Place, alike: u8) -> u32 {
-        self.rows[place.row as usize].0[alike.trailing_zeros() as usize % ROW] & ID
+        self.ids.place(key.hash(self.seed))
     }
 
     /// Finds pieces that are one token or two, gives the tokens to `works`, and says by bits which
@@ -167,31 +103,31 @@ impl Spellings {
         for (i, piece) in pieces.iter().enumerate().filter(is_short) {
             keys[i] = ShortKey::new(piece, 0, piece.len());
             places[i] = self.place(keys[i]);
-            self.prefetch(places[i]);
+            self.ids.prefetch(places[i]);
         }
         for (i, piece) in pieces.iter().enumerate().filter(is_short) {
-            let alike = self.alike(places[i]);
-            if alike != 0 {
-                prefetch(&self.keys, self.first(places[i], alike) as usize);
+            let alike = self.ids.alike(places[i]);
+            if !alike.is_empty() {
+                prefetch(&self.keys, alike.first() as usize);
             } else if keys[i].is_ascii() {
                 for (at, places) in parts[i][..piece.len()].iter_mut().enumerate().skip(1) {
-                    let sides = [keys[i].first(at), keys[i].after(at)];
-                    *places = sides.map(|side| self.place(side));
-                    places.iter().for_each(|&place| self.prefetch(place));
+                    *places = [self.place(keys[i].first(at)), self.place(keys[i].after(at))];
+                    self.ids.prefetch(places[0]);
+                    self.ids.prefetch(places[1]);
                 }
             }
         }
         let mut left = 0;
         for (i, piece) in pieces.iter().enumerate() {
-            let alike = self.alike(places[i]);
-            let one = self.first(places[i], alike);
+            let alike = self.ids.alike(places[i]);
+            let one = alike.first();
             if piece.len() > SHORT {
                 left |= 1 << i;
-            } else if alike != 0 && self.keys[one as usize] == keys[i] {
+            } else if !alike.is_empty() && self.keys[one as usize] == keys[i] {
                 works[i].become_tokens(&[one]);
-            } else if alike == 0
+            } else if alike.is_empty()
                 && keys[i].is_ascii()
-                && let Some(two) = self.two(merges, keys[i], &parts[i][..piece.len()])
+                && let Some(two) = self.two(merges.pairs(), keys[i], &parts[i][..piece.len()])
             {
                 works[i].become_tokens(&two);
             } else {
@@ -203,18 +139,20 @@ impl Spellings {
 
     /// The two tokens that a piece becomes, if it becomes two that are found.
     #[inline(always)]
-    fn two(&self, merges: &Merges, key: ShortKey, parts: &[[Place; 2]]) -> Option<[u32; 2]> {
-        let mut alike = [[0; 2]; SHORT];
+    fn two(&self, pairs: &Pairs, key: ShortKey, parts: &[[Place; 2]]) -> Option<[u32; 2]> {
         let mut likely = 0u32;
+        let mut firsts = [[0; 2]; SHORT];
         for (at, places) in parts.iter().enumerate().skip(1) {
-            alike[at] = places.map(|place| self.alike(place));
-            likely |= u32::from(alike[at].iter().all(|&bits| bits != 0)) << at;
+            let left = self.ids.alike(places[0]);
+            let right = self.ids.alike(places[1]);
+            firsts[at] = [left.first(), right.first()];
+            likely |= u32::from(!left.is_empty() & !right.is_empty()) << at;
         }
         while likely != 0 {
             let at = likely.ilog2() as usize;
-            let [left, right] = [0, 1].map(|side| self.first(parts[at][side], alike[at][side]));
-            if self.meet(merges, left, right)
-                && merges.rank(left, right) == NONE
+            let [left, right] = firsts[at];
+            if meet(pairs, left, right)
+                && pairs.rank(left, right) == NONE
                 && self.keys[left as usize] == key.first(at)
                 && self.keys[right as usize] == key.after(at)
             {
@@ -224,29 +162,29 @@ impl Spellings {
         }
         None
     }
+}
 
-    /// Whether merging the bytes of two tokens comes to these two: whether no merge takes a symbol
-    /// of each before.
-    ///
-    /// Backwards in time, the younger of the two symbols at the border is parted again. A merge of
-    /// both would have had to come before either became a part of the next; at equal ranks, the one
-    /// more to the left comes first.
-    #[inline(always)]
-    fn meet(&self, merges: &Merges, mut left: u32, mut right: u32) -> bool {
-        let (mut left_until, mut right_until) = (NONE, NONE);
-        loop {
-            let [a, b] = [left, right].map(|id| self.makers[id as usize]);
-            if a.age > b.age {
-                (left, left_until) = (a.right, a.age - 1);
-            } else if b.age > 0 {
-                (right, right_until) = (b.left, b.age - 1);
-            } else {
-                return true;
-            }
-            let rank = merges.rank(left, right);
-            if rank < left_until && rank <= right_until {
-                return false;
-            }
+/// Whether merging the bytes of two tokens comes to these two: whether no merge takes a symbol of
+/// each before.
+///
+/// Backwards in time, the younger of the two symbols at the border is parted again. A merge of both
+/// would have had to come before either became a part of the next; at equal ranks, the one more to
+/// the left comes first.
+#[inline(always)]
+fn meet(pairs: &Pairs, mut left: u32, mut right: u32) -> bool {
+    let (mut left_until, mut right_until) = (NONE, NONE);
+    loop {
+        let [a, b] = [left, right].map(|id| pairs.maker(id));
+        if a.age > b.age {
+            (left, left_until) = (a.right, a.age - 1);
+        } else if b.age > 0 {
+            (right, right_until) = (b.left, b.age - 1);
+        } else {
+            return true;
+        }
+        let rank = pairs.rank(left, right);
+        if rank < left_until && rank <= right_until {
+            return false;
         }
     }
 }

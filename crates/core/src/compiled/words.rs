@@ -159,8 +159,9 @@ impl LongKey {
     }
 }
 
+/// Both halves of a product, each bit of which depends on many of both factors.
 #[inline(always)]
-fn fold(a: u64, b: u64) -> u64 {
+pub fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     (product as u64) ^ (product >> 64) as u64
 }

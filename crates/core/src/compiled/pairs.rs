@@ -1,0 +1,197 @@
+//! The merges of a byte-level BPE, found by their pair.
+
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+
+use super::tagged::{MOST_NUMBERS, Place, Tagged};
+use super::words::fold;
+
+/// A merge: the pair, its rank, and what it makes.
+pub type Merge = ((u32, u32), u32, u32);
+
+/// Ids and ranks are below this.
+pub const MOST_IDS: u32 = NO_ID;
+/// An id that is in no pair.
+pub const NO_ID: u32 = MOST_NUMBERS;
+/// No rank, and no id.
+pub const NONE: u32 = u32::MAX;
+/// For how many entries ahead memory is asked for while a table is made.
+pub const AHEAD: usize = 16;
+/// The bits of an id.
+const ID: u32 = NO_ID.count_ones();
+const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The merge that makes a token.
+#[derive(Clone, Copy)]
+pub struct Maker {
+    pub left: u32,
+    pub right: u32,
+    /// One more than the merge's rank; 0 where no merge makes the token.
+    pub age: u32,
+}
+
+/// Merges by their pair, and by their rank.
+pub struct Pairs {
+    table: Tagged,
+    /// By rank: left id, right id, and the id of what they make; all ones where there is no merge.
+    merges: Vec<u64>,
+    /// The age of each token; empty if it is one more than the id of all that are made.
+    ages: Vec<u32>,
+    /// Moves the hashes, so that no file can aim pairs at one line.
+    seed: u64,
+}
+
+impl Pairs {
+    /// These merges, of tokens up to `max_id`, if they fit. Of two that make the same token, the
+    /// later one is its maker.
+    pub fn new(merges: &[Merge], max_id: u32) -> Option<Self> {
+        let ranks = merges.iter().map(|merge| merge.1 + 1).max().unwrap_or(0);
+        if max_id >= MOST_IDS || ranks > MOST_IDS {
+            return None;
+        }
+        let ranks_are_ids = merges.iter().all(|&(_, rank, id)| rank == id);
+        let by_rank = if ranks_are_ids {
+            max_id + 1
+        } else {
+            ranks.max(1)
+        };
+        let mut this = Self {
+            table: Tagged::new(merges.len()),
+            merges: vec![u64::MAX; by_rank as usize],
+            ages: vec![
+                0;
+                if ranks_are_ids {
+                    0
+                } else {
+                    max_id as usize + 1
+                }
+            ],
+            seed: RandomState::default().hash_one(0),
+        };
+        for (i, &((left, right), rank, id)) in merges.iter().enumerate() {
+            if let Some(&((left, right), ..)) = merges.get(i + AHEAD) {
+                this.prefetch(left, right);
+            }
+            let mut place = this.place(left, right);
+            while !this.table.insert(place, rank) {
+                place = this.table.behind(place);
+            }
+            this.merges[rank as usize] = Self::pair(left, right) << ID | u64::from(id);
+            if let Some(age) = this.ages.get_mut(id as usize) {
+                *age = rank + 1;
+            }
+        }
+        Some(this)
+    }
+
+    #[inline(always)]
+    fn pair(left: u32, right: u32) -> u64 {
+        u64::from(left) << ID | u64::from(right)
+    }
+
+    #[inline(always)]
+    fn place(&self, left: u32, right: u32) -> Place {
+        self.table
+            .place(fold(Self::pair(left, right) ^ self.seed, MIX))
+    }
+
+    /// Asks for the memory in which the rank of a pair would be found.
+    #[inline(always)]
+    pub fn prefetch(&self, left: u32, right: u32) {
+        self.table.prefetch(self.place(left, right));
+    }
+
+    /// The rank of a pair, or [`NONE`]. Whether it is found is nothing that a processor could guess,
+    /// so the answer is chosen, not branched to; only what few pairs need is a branch.
+    #[inline(always)]
+    pub fn rank(&self, left: u32, right: u32) -> u32 {
+        let place = self.place(left, right);
+        let alike = self.table.alike(place);
+        let rank = alike.first();
+        let found = self.is(rank, left, right);
+        if !found && (alike.are_many() || alike.is_full()) {
+            return self.rank_behind(left, right, place);
+        }
+        if found { rank } else { NONE }
+    }
+
+    #[inline(always)]
+    fn is(&self, rank: u32, left: u32, right: u32) -> bool {
+        self.merges[rank as usize] >> ID == Self::pair(left, right)
+    }
+
+    /// The same, for a pair whose line has several that look alike, or is full.
+    #[cold]
+    fn rank_behind(&self, left: u32, right: u32, mut place: Place) -> u32 {
+        loop {
+            let alike = self.table.alike(place);
+            if let Some(rank) = alike.all().find(|&rank| self.is(rank, left, right)) {
+                return rank;
+            }
+            if !alike.is_full() {
+                return NONE;
+            }
+            place = self.table.behind(place);
+        }
+    }
+
+    /// What the merge of a rank makes.
+    #[inline(always)]
+    pub fn made(&self, rank: u32) -> u32 {
+        match self.ages.is_empty() {
+            true => rank,
+            false => self.merges[rank as usize] as u32 & NO_ID,
+        }
+    }
+
+    /// The merge that makes a token.
+    #[inline(always)]
+    pub fn maker(&self, id: u32) -> Maker {
+        let age = match self.ages.get(id as usize) {
+            Some(&age) => age,
+            None => id + 1,
+        };
+        let merge = self.merges[age.saturating_sub(1) as usize];
+        Maker {
+            left: (merge >> (2 * ID)) as u32 & NO_ID,
+            right: (merge >> ID) as u32 & NO_ID,
+            age: if merge == u64::MAX { 0 } else { age },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_is_found_and_no_other() {
+        for made in [0, 1] {
+            let merges: Vec<Merge> = (0..5_000u32)
+                .map(|rank| ((rank % 70, rank / 70), rank + 2, rank + 2 + made))
+                .collect();
+            let pairs = Pairs::new(&merges, 6_000).unwrap();
+            for &((left, right), rank, id) in &merges {
+                assert_eq!(pairs.rank(left, right), rank);
+                assert_eq!(pairs.made(rank), id);
+                let maker = pairs.maker(id);
+                assert_eq!(
+                    (maker.left, maker.right, maker.age),
+                    (left, right, rank + 1)
+                );
+                assert_eq!(pairs.rank(left + 70, right), NONE);
+                assert_eq!(pairs.rank(left, NO_ID), NONE);
+            }
+            assert_eq!(pairs.maker(0).age, 0);
+        }
+    }
+
+    #[test]
+    fn no_merges() {
+        let pairs = Pairs::new(&[], 255).unwrap();
+        assert_eq!(pairs.rank(1, 2), NONE);
+        assert_eq!(pairs.maker(7).age, 0);
+        assert!(Pairs::new(&[], MOST_IDS).is_none());
+    }
+}
