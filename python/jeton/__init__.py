@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from jeton import components, errors
 from jeton._core import __version__
+from jeton.cache import cache_limit, set_cache_limit
 from jeton.components import AddedToken
 from jeton.encoding import Encoding, PaddedBatch, TokenBatch
 from jeton.errors import JetonError
@@ -41,9 +42,11 @@ __all__ = [
     "WordCounts",
     "WordPieceTrainer",
     "__version__",
+    "cache_limit",
     "components",
     "errors",
     "load",
+    "set_cache_limit",
 ]
 
 _IMPORTED_WHEN_USED = {

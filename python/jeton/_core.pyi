@@ -12,6 +12,7 @@ __all__ = [
     "WordCounter",
     "WordCounts",
     "__version__",
+    "cache_limit",
     "canonical_component",
     "check_bpe_training",
     "check_regex",
@@ -23,6 +24,7 @@ __all__ = [
     "pattern_pre_tokenizer",
     "published_encodings",
     "save",
+    "set_cache_limit",
     "train_huggingface_unigram",
     "train_sentencepiece_unigram",
     "unigram_separators",
@@ -42,6 +44,8 @@ def load(
     lowercase: bool | None,
 ) -> tuple[Tokenizer, list[str]]: ...
 def save(tokenizer: Tokenizer, path: str) -> None: ...
+def cache_limit() -> int: ...
+def set_cache_limit(limit: int) -> None: ...
 def published_encodings() -> list[tuple[str, str, str]]: ...
 def fingerprint(tokenizer: Tokenizer) -> bytes: ...
 def canonical_component(stage: str, json: str) -> str: ...

@@ -3,6 +3,7 @@
 //! Look here for the list of what Python can see of the core. Signatures and documentation that
 //! users read live in `python/jeton/`.
 
+mod cache;
 mod errors;
 mod files;
 mod ids;
@@ -24,6 +25,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use super::cache::{cache_limit, set_cache_limit};
     #[pymodule_export]
     use super::files::{fingerprint, load, published_encodings, save};
     #[pymodule_export]

@@ -144,6 +144,23 @@ fn number(name: &str, value: &Bound<'_, PyAny>, most: f64) -> Outcome<f32> {
     }
 }
 
+/// The bytes that the argument called `name` holds; as many as there can be, if there are more.
+pub fn size(name: &str, value: &Bound<'_, PyAny>) -> Outcome<usize> {
+    if value.is_instance_of::<PyBool>() {
+        return Err(wrong_type(name, "an int", value));
+    }
+    match value.extract::<usize>() {
+        Ok(size) => Ok(size),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => match value.gt(0)? {
+            true => Ok(usize::MAX),
+            false => Err(argument(format!(
+                "{name} must not be negative, but is {value}"
+            ))),
+        },
+        Err(_) => Err(wrong_type(name, "an int", value)),
+    }
+}
+
 /// How many segmentations the argument called `name` asks for.
 pub fn count(name: &str, value: &Bound<'_, PyAny>) -> Outcome<usize> {
     if value.is_instance_of::<PyBool>() {

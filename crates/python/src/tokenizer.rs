@@ -28,9 +28,9 @@ use crate::text::Text;
 /// Texts of at least so many bytes are cut into parts for all cores, where that is possible.
 const HUGE: usize = 256 << 10;
 
-/// Arrays of fewer ids than this are copied from a buffer that is used again; larger ones are the
-/// memory that the ids were written to.
-const SMALL_ARRAY: usize = 4 << 10;
+/// The array of a text of fewer bytes than this is copied from a buffer that is used again; a larger
+/// one is the memory that the ids were written to.
+const SMALL_ARRAY: usize = 64 << 10;
 
 /// A tokenizer of the core.
 #[pyclass(frozen, module = "jeton._core")]

@@ -96,7 +96,10 @@ impl ByteLevel {
     /// # Errors
     /// A pattern that gave up on this text; more than 4 GiB without a place to cut.
     pub fn encode(&self, bpe: &Bpe, text: &str, sink: &mut impl Sink) -> Result<()> {
-        let mut workspace = self.spare.take().unwrap_or_else(Workspace::new);
+        let kept = self.spare.take();
+        let mut workspace = kept
+            .filter(|workspace| workspace.words.keeps_the_limit())
+            .unwrap_or_else(Workspace::new);
         let Workspace {
             scanner,
             bounds,

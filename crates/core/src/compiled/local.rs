@@ -91,7 +91,10 @@ impl Local {
     /// # Errors
     /// As the stages.
     pub fn encode(&self, stages: &Stages, text: &str, sink: &mut impl Sink) -> Result<()> {
-        let mut workspace = self.spare.take().unwrap_or_else(Workspace::new);
+        let kept = self.spare.take();
+        let mut workspace = kept
+            .filter(|workspace| workspace.words.keeps_the_limit())
+            .unwrap_or_else(Workspace::new);
         let Workspace {
             chunks,
             words,

@@ -31,6 +31,7 @@ pub(crate) use scanner::{Rules, Scanner};
 pub use sink::{Count, Sink};
 pub(crate) use splitter::Splitter;
 pub(crate) use words::{SHORT, ShortKey};
+pub use words::{limit as cache_limit, set_limit as set_cache_limit};
 
 use byte_level::ByteLevel;
 use local::Local;

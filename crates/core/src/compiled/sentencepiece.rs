@@ -141,7 +141,10 @@ impl SentencePiece {
         text: &str,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut workspace = self.spare.take().unwrap_or_else(Workspace::new);
+        let kept = self.spare.take();
+        let mut workspace = kept
+            .filter(|workspace| workspace.words.keeps_the_limit())
+            .unwrap_or_else(Workspace::new);
         let Workspace {
             chunks,
             words,

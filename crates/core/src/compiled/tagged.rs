@@ -79,7 +79,7 @@ impl Tagged {
     /// Where what has this hash belongs.
     #[inline(always)]
     pub fn place(&self, hash: u64) -> Place {
-        let line = (hash >> 32) * self.lines.len() as u64 >> 32;
+        let line = ((hash >> 32) * self.lines.len() as u64) >> 32;
         // No tag is that of an empty entry.
         let tag = (hash as u32 & !NUMBER).min(EMPTY << 21);
         Place {

@@ -1,9 +1,11 @@
 //! The word cache: the tokens of pieces that were met before, found with one look at memory.
 //!
 //! Text repeats itself: nearly all pieces of a text are among the few thousand commonest. A cache
-//! belongs to one call at a time, so it needs no locks, and it is bounded: its tables grow to
-//! [`MOST_SHORT`] and [`MOST_LONG`] cache lines, [`MOST_SPILLED`] tokens and [`MOST_REST`] bytes,
-//! about 44 MB together, after which new words take the place of old ones.
+//! belongs to one call at a time, so it needs no locks, and it is bounded: its tables grow with the
+//! words that it meets until they have the bytes that [`limit`] allows, after which new words take
+//! the place of old ones.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -24,19 +26,30 @@ pub const SHORT_IDS: usize = 4;
 pub const LONG_IDS: usize = 8;
 /// Tokens that an entry has no room for lie elsewhere, in rows of this many.
 const SPILL_ROW: usize = 4;
-/// The most cache lines of two short entries: 16 MB.
-const MOST_SHORT: usize = 1 << 18;
-/// The most long entries: 16 MB.
-const MOST_LONG: usize = 1 << 18;
-/// The most tokens that lie outside their entries: 8 MB.
-const MOST_SPILLED: usize = 1 << 21;
-/// The most bytes, keys and tokens together, of the pieces that no entry holds.
-const MOST_REST: usize = 4 << 20;
+/// How many lines a table begins with.
 const FEWEST: usize = 1 << 9;
-/// By how much a table grows.
+/// For how many tokens outside entries there is room in any case.
+const FEWEST_SPILLED: usize = 1 << 12;
+/// By how much a table grows, until it fills the processor's second cache.
 const GROWTH: usize = 4;
+/// Tables of more lines than this grow to twice their size.
+const GROWN: usize = 1 << 17;
 /// How many entries a long piece may lie from where its hash points.
 const REACH: usize = 8;
+
+/// What [`limit`] says.
+static LIMIT: AtomicUsize = AtomicUsize::new(128 << 20);
+
+/// How many bytes a cache has at most; every tokenizer has as many caches as threads use it at once.
+pub fn limit() -> usize {
+    LIMIT.load(Ordering::Relaxed)
+}
+
+/// Sets how many bytes a cache has at most, beside some 100 kB that each has. Caches that were made
+/// before are given up when they are used next.
+pub fn set_limit(bytes: usize) {
+    LIMIT.store(bytes, Ordering::Relaxed);
+}
 
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 const MIX_LONG: u64 = 0xD6E8_FEB8_6659_FD93;
@@ -259,8 +272,37 @@ impl<'c> Found<'c> {
     }
 }
 
+/// The most that the parts of a cache hold together.
+struct Most {
+    /// Cache lines of two short entries: half of the bytes.
+    short: usize,
+    /// Long entries: a quarter.
+    long: usize,
+    /// Tokens that lie outside their entries: an eighth.
+    spilled: usize,
+    /// Bytes, keys and tokens together, of the pieces that no entry holds: an eighth.
+    rest: usize,
+}
+
+impl Most {
+    fn of(limit: usize) -> Self {
+        let lines = |bytes: usize| {
+            let lines = bytes / size_of::<Line>();
+            lines.checked_ilog2().map_or(0, |bits| 1 << bits)
+        };
+        Self {
+            short: lines(limit / 2),
+            long: lines(limit / 4),
+            spilled: (limit / 8 / size_of::<u32>()).max(FEWEST_SPILLED),
+            rest: limit / 8,
+        }
+    }
+}
+
 /// The tokens of pieces met before.
 pub struct WordCache {
+    limit: usize,
+    most: Most,
     seed: u64,
     short: Vec<Line>,
     short_count: usize,
@@ -276,7 +318,13 @@ pub struct WordCache {
 impl WordCache {
     /// An empty cache. `seed` moves the hashes, so that nobody can aim words at one place.
     pub fn new(seed: u64) -> Self {
+        Self::of_limit(seed, limit())
+    }
+
+    fn of_limit(seed: u64, limit: usize) -> Self {
         Self {
+            limit,
+            most: Most::of(limit),
             seed,
             short: vec![Line([ShortEntry::EMPTY; 2]); FEWEST],
             short_count: 0,
@@ -286,6 +334,11 @@ impl WordCache {
             rest: HashMap::default(),
             rest_bytes: 0,
         }
+    }
+
+    /// Whether the limit is still what it was made for.
+    pub fn keeps_the_limit(&self) -> bool {
+        self.limit == limit()
     }
 
     /// The hash of a short piece; asks for the memory in which the piece would be found.
@@ -416,7 +469,7 @@ impl WordCache {
         if ids.len() > SHORT {
             return;
         }
-        if self.short_count * 4 > self.short.len() * 3 && self.short.len() < MOST_SHORT {
+        if self.short_count * 4 > self.short.len() * 3 && self.short.len() < self.most.short {
             self.grow_short();
         }
         let mut entry = ShortEntry {
@@ -446,7 +499,7 @@ impl WordCache {
 
     #[cold]
     fn grow_short(&mut self) {
-        let lines = (self.short.len() * GROWTH).min(MOST_SHORT);
+        let lines = grown(self.short.len(), self.most.short);
         let larger = large_pages::filled(Line([ShortEntry::EMPTY; 2]), lines);
         let old = std::mem::replace(&mut self.short, larger);
         self.short_count = 0;
@@ -462,7 +515,7 @@ impl WordCache {
         if ids.len() > u8::MAX.into() {
             return;
         }
-        if self.long_count * 2 > self.long.len() && self.long.len() < MOST_LONG {
+        if self.long_count * 2 > self.long.len() && self.long.len() < self.most.long {
             self.grow_long();
         }
         let mut entry = LongEntry {
@@ -492,7 +545,7 @@ impl WordCache {
 
     #[cold]
     fn grow_long(&mut self) {
-        let entries = (self.long.len() * GROWTH).min(MOST_LONG);
+        let entries = grown(self.long.len(), self.most.long);
         let larger = large_pages::filled(LongEntry::EMPTY, entries);
         let old = std::mem::replace(&mut self.long, larger);
         self.long_count = 0;
@@ -504,7 +557,7 @@ impl WordCache {
     /// Puts tokens outside; returns their first row. No room: everything is forgotten first.
     fn spill(&mut self, ids: &[u32]) -> u32 {
         let length = ids.len().next_multiple_of(SPILL_ROW);
-        if self.spilled.len() + length > MOST_SPILLED {
+        if self.spilled.len() + length > self.most.spilled {
             self.short.fill(Line([ShortEntry::EMPTY; 2]));
             self.long.fill(LongEntry::EMPTY);
             (self.short_count, self.long_count) = (0, 0);
@@ -518,13 +571,19 @@ impl WordCache {
 
     fn insert_rest(&mut self, piece: &[u8], ids: &[u32]) {
         let bytes = piece.len() + 4 * ids.len() + size_of::<(Box<[u8]>, Box<[u32]>)>();
-        if self.rest_bytes + bytes > MOST_REST {
+        if self.rest_bytes + bytes > self.most.rest {
             self.rest.clear();
             self.rest_bytes = 0;
         }
         self.rest_bytes += bytes;
         self.rest.insert(piece.into(), ids.into());
     }
+}
+
+/// How many lines a table has after it has grown.
+fn grown(lines: usize, most: usize) -> usize {
+    let growth = if lines < GROWN { GROWTH } else { 2 };
+    most.min(lines * growth)
 }
 
 #[cfg(test)]
@@ -570,13 +629,20 @@ mod tests {
 
     #[test]
     fn forgets_rather_than_grow() {
-        let mut words = WordCache::new(3);
-        for n in 0..2_000_000u64 {
-            let piece = [n.to_le_bytes(), n.to_be_bytes()].concat();
-            words.insert(&piece[..8 + n as usize % 8], &[n as u32; 6]);
-            words.insert(&piece, &[n as u32; 9]);
+        for limit in [0, 100_000, 8 << 20] {
+            let mut words = WordCache::of_limit(3, limit);
+            for n in 0..300_000u64 {
+                let piece = [n.to_le_bytes(), n.to_be_bytes()].concat();
+                words.insert(&piece[..8 + n as usize % 8], &[n as u32; 6]);
+                words.insert(&piece, &[n as u32; 9]);
+                words.insert(&piece.repeat(3), &[n as u32]);
+            }
+            let lines = words.short.len() + words.long.len();
+            let bytes = lines * size_of::<Line>() + words.spilled.len() * size_of::<u32>();
+            assert!(bytes + words.rest_bytes <= limit.max(100_000), "{bytes}");
+            let mut ids = Vec::new();
+            let last = 299_999u64;
+            assert!(words.emit(&[last.to_le_bytes(), last.to_be_bytes()].concat(), &mut ids));
         }
-        assert!(words.short.len() <= MOST_SHORT && words.long.len() <= MOST_LONG);
-        assert!(words.spilled.len() <= MOST_SPILLED);
     }
 }

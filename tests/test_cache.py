@@ -1,0 +1,67 @@
+"""How much memory tokenizers use for the words that they have met."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+import jeton
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+
+@pytest.fixture(autouse=True)
+def _limit_as_it_was() -> Iterator[None]:
+    before = jeton.cache_limit()
+    yield
+    jeton.set_cache_limit(before)
+
+
+def test_ids_do_not_depend_on_the_limit() -> None:
+    tok = jeton.BPETrainer(300).train(["to be or not to be"] * 3)
+    words = [f"word{n}" for n in range(40_000)]
+    texts = [" ".join(words), " ".join(reversed(words)), "to be" * 200, "ab" * 50_000]
+    expected = [tok.encode(text) for text in texts]
+    for limit in (0, 1, 1 << 20, 2**80, jeton.cache_limit()):
+        jeton.set_cache_limit(limit)
+        assert [tok.encode(text) for text in texts] == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [(-1, ArgumentError), (-(2**80), ArgumentError), (True, ArgumentTypeError)]
+    + [(wrong, ArgumentTypeError) for wrong in (1.0, "1", None, [1])],
+)
+def test_what_is_no_limit_is_refused(given: object, error: type[Exception]) -> None:
+    before = jeton.cache_limit()
+    with pytest.raises(error, match="limit"):
+        jeton.set_cache_limit(given)  # type: ignore[arg-type]
+    assert jeton.cache_limit() == before
+
+
+GROWTH = """
+import resource, sys
+import jeton
+jeton.set_cache_limit(int(sys.argv[1]))
+tok = jeton.BPETrainer(300).train(["to be or not to be"])
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+tok.count("a")
+before = peak()
+for start in range(0, 3_000_000, 10_000):
+    tok.count(" ".join(f"w{n:x}" for n in range(start, start + 10_000)))
+print((peak() - before) // 1024)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems count memory otherwise")
+def test_a_cache_stays_within_its_limit() -> None:
+    def grown(limit: int) -> int:
+        command = [sys.executable, "-c", GROWTH, str(limit << 20)]
+        return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+    small, large = grown(4), grown(128)
+    assert small <= 12
+    assert small < large <= 200
