@@ -202,11 +202,6 @@ impl Tokenizer {
         }
     }
 
-    fn normalizes(&self) -> bool {
-        let normalizer = self.stages.normalizer.as_ref();
-        normalizer.is_some_and(|normalizer| !normalizer.changes_nothing())
-    }
-
     /// Gives the tokens to `sink`, unless the compiled path does not know this tokenizer or call.
     fn encode_compiled(
         &self,
@@ -220,8 +215,14 @@ impl Tokenizer {
         let Some((before, after)) = &self.frames[usize::from(options.add_special_tokens)] else {
             return Ok(false);
         };
+        let normalizer = match &self.stages.normalizer {
+            Some(normalizer) if self.added_tokens.looks_in_normalized(&options.special) => {
+                Some(normalizer)
+            }
+            _ => None,
+        };
         if options.sampling != Sampling::default()
-            || self.normalizes() && self.added_tokens.looks_in_normalized(&options.special)
+            || normalizer.is_some() && !compiled.may_be_normalized()
         {
             return Ok(false);
         }
@@ -232,7 +233,7 @@ impl Tokenizer {
             return Ok(true);
         }
         let text = AlignedText::original(text);
-        for cut in self.added_tokens.cut(text, None, &options.special)? {
+        for cut in self.added_tokens.cut(text, normalizer, &options.special)? {
             match cut {
                 Cut::Token(id, _) => sink.push_all(&[id]),
                 Cut::Text(text) => compiled.encode(&self.stages, text.as_str(), sink)?,

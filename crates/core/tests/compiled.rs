@@ -3,6 +3,7 @@
 use jeton_core::added_tokens::{AddedToken, SpecialPolicy};
 use jeton_core::model::bpe::BpeOptions;
 use jeton_core::model::{Bpe, Model, Vocab};
+use jeton_core::normalizer::Normalizer;
 use jeton_core::pattern::{Dialect, Regex, SearchPattern};
 use jeton_core::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
 use jeton_core::{EncodeOptions, Stages, Tokenizer};
@@ -52,6 +53,18 @@ const PARTS: &[&str] = &[
     "म",
     "\u{93f}",
     "\u{301}",
+    "e\u{301}",
+    "\u{323}",
+    "\u{212b}",
+    "ﬁ",
+    "\u{fc5e}",
+    "\u{1112}\u{1161}",
+    "\u{11ab}",
+    "가",
+    "\u{e48}",
+    "か\u{3099}",
+    " x",
+    " é",
     "🙂",
     "👩\u{200d}👧",
     "“",
@@ -134,6 +147,12 @@ fn pre_tokenizers() -> Vec<PreTokenizer> {
     let llama3 = named::find("llama3").unwrap().sources().0[0];
     all.extend([
         bytes(true),
+        PreTokenizer::ByteLevel {
+            add_prefix_space: true,
+            trim_offsets: true,
+            use_regex: true,
+            printable: false,
+        },
         PreTokenizer::Sequence(vec![
             PreTokenizer::Digits {
                 individual_digits: true,
@@ -159,11 +178,56 @@ fn pre_tokenizers() -> Vec<PreTokenizer> {
     all
 }
 
+fn normalizers() -> Vec<Option<Normalizer>> {
+    vec![
+        None,
+        Some(Normalizer::Nfc),
+        Some(Normalizer::Nfd),
+        Some(Normalizer::Sequence(vec![])),
+        Some(Normalizer::Nfkc),
+        Some(Normalizer::Nfkd),
+        Some(Normalizer::Sequence(vec![Normalizer::Nfc])),
+    ]
+}
+
+#[test]
+fn parts_are_encoded_as_the_whole() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(14);
+    for normalizer in normalizers() {
+        for pre_tokenizer in pre_tokenizers() {
+            let (tokens, _) = vocabulary(&mut numbers);
+            let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
+            let mut stages = Stages::of_model(Model::Bpe(Bpe::by_ranks(vocab).unwrap()));
+            stages.normalizer = normalizer.clone();
+            stages.pre_tokenizer = Some(pre_tokenizer.clone());
+            let tokenizer = Tokenizer::new(stages).unwrap();
+            let options = EncodeOptions::default();
+            for _ in 0..40 {
+                let text: String = (0..numbers.random_range(1..8))
+                    .map(|_| text(&mut numbers))
+                    .collect();
+                let reach = numbers.random_range(1..100);
+                let (mut ids, mut at) = (Vec::new(), 0);
+                while at < text.len() {
+                    let end = tokenizer.part_end(&text, at, reach, &options);
+                    tokenizer
+                        .encode_into(&text[at..end], &options, &mut ids)
+                        .unwrap();
+                    at = end;
+                }
+                let staged = tokenizer.encode(&text, None, &options).unwrap().ids;
+                assert_eq!(ids, staged, "{normalizer:?} {pre_tokenizer:?} {text:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn compiled_equals_staged() {
     let mut numbers = ChaCha8Rng::seed_from_u64(11);
-    for (round, pre_tokenizer) in
-        (0..6).flat_map(|i| pre_tokenizers().into_iter().map(move |p| (i, p)))
+    let rounds = normalizers().into_iter().enumerate();
+    for (round, normalizer, pre_tokenizer) in
+        rounds.flat_map(|(i, n)| pre_tokenizers().into_iter().map(move |p| (i, n.clone(), p)))
     {
         let (tokens, merges) = vocabulary(&mut numbers);
         let count = tokens.len() as u32;
@@ -190,6 +254,7 @@ fn compiled_equals_staged() {
             normalized: !special,
         };
         let mut stages = Stages::of_model(Model::Bpe(bpe));
+        stages.normalizer = normalizer.clone();
         stages.pre_tokenizer = Some(pre_tokenizer.clone());
         stages.added_tokens = vec![added(0, "<|end|>", true), added(1, "<|end|>x", true)];
         if round % 2 == 0 {
@@ -213,7 +278,10 @@ fn compiled_equals_staged() {
                 // Twice: words that are new, and words that were met.
                 for _ in 0..2 {
                     let compiled = tokenizer.encode_ids(&text, &options).unwrap();
-                    assert_eq!(compiled, staged, "{pre_tokenizer:?} {text:?}");
+                    assert_eq!(
+                        compiled, staged,
+                        "{normalizer:?} {pre_tokenizer:?} {text:?}"
+                    );
                 }
                 assert_eq!(tokenizer.count(&text, &options).unwrap(), staged.len());
             }

@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use super::cuts::Cuts;
 use super::merges::{Merges, SCANNED, Work};
 use super::pending::{MOST_NEW, MOST_PENDING, Pending};
-use super::scanner::Scanner;
+use super::scanner::{Rules, Scanner};
 use super::sink::Sink;
 use super::spare::Spare;
 use super::spellings::Spellings;
@@ -18,15 +18,22 @@ use super::words::{LONG, LongKey, SHORT, ShortKey, WordCache};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Bpe;
 use crate::model::bpe::Alphabet;
+use crate::normalizer::{Form, Normalizer};
 use crate::pre_tokenizer::PreTokenizer;
 
 /// How many pieces are looked up together, so that their memory is fetched at the same time.
 const GROUP: usize = 32;
+/// About how many bytes are copied where a space is put in front.
+const FRONT: usize = 1 << 10;
 /// For how many rounds of new words tokens are not looked for, when few were found.
 const PAUSE: u32 = 16;
 
 /// A byte-level BPE, compiled.
 pub struct ByteLevel {
+    /// The form that text is brought into first.
+    form: Option<Form>,
+    /// Whether a space is put in front of text that does not begin with one.
+    prefix_space: bool,
     splitter: Splitter,
     merges: Merges,
     /// Finds most new words without merging, if each token is made by one merge.
@@ -69,7 +76,15 @@ impl Workspace {
 
 impl ByteLevel {
     /// The compiled form of these stages, if the path knows all of them.
-    pub fn new(pre_tokenizer: Option<&PreTokenizer>, bpe: &Bpe) -> Option<Self> {
+    pub fn new(
+        normalizer: Option<&Normalizer>,
+        pre_tokenizer: Option<&PreTokenizer>,
+        bpe: &Bpe,
+    ) -> Option<Self> {
+        let form = match normalizer.filter(|it| !it.changes_nothing()) {
+            Some(normalizer) => Some(Form::of(normalizer)?),
+            None => None,
+        };
         let options = bpe.options();
         if options.alphabet != Alphabet::Bytes
             || options.dropout.is_some()
@@ -78,10 +93,20 @@ impl ByteLevel {
         {
             return None;
         }
-        let splitter = Splitter::of(pre_tokenizer?)?;
+        let (prefix_space, splitter) = match pre_tokenizer? {
+            PreTokenizer::ByteLevel {
+                add_prefix_space: true,
+                use_regex: true,
+                printable: false,
+                ..
+            } => (true, Splitter::Scanner(Rules::GPT2)),
+            pre_tokenizer => (false, Splitter::of(pre_tokenizer)?),
+        };
         let list = bpe.reachable_merges();
         let merges = Merges::new(bpe, &list)?;
         Some(Self {
+            form,
+            prefix_space,
             splitter,
             spellings: Spellings::new(bpe, &list, &merges),
             merges,
@@ -96,6 +121,11 @@ impl ByteLevel {
     /// # Errors
     /// A pattern that gave up on this text; more than 4 GiB without a place to cut.
     pub fn encode(&self, bpe: &Bpe, text: &str, sink: &mut impl Sink) -> Result<()> {
+        let text = match self.form {
+            Some(form) => form.normalized(text),
+            None => text.into(),
+        };
+        let (front, rest) = self.front(&text);
         let kept = self.spare.take();
         let mut workspace = kept
             .filter(|workspace| workspace.words.keeps_the_limit())
@@ -118,16 +148,18 @@ impl ByteLevel {
             pending: Pending::new(tokens, holes),
         };
         let mut too_long = None;
-        self.splitter.split(scanner, text, |offset, length, bits| {
-            let Ok(end) = u32::try_from(length) else {
-                too_long = Some(length);
-                return;
-            };
-            bounds.clear();
-            places(bits, 0, bounds);
-            bounds.push(end);
-            pieces.all(&text.as_bytes()[offset..], bounds, sink);
-        })?;
+        for text in [&*front, rest] {
+            self.splitter.split(scanner, text, |offset, length, bits| {
+                let Ok(end) = u32::try_from(length) else {
+                    too_long = Some(length);
+                    return;
+                };
+                bounds.clear();
+                places(bits, 0, bounds);
+                bounds.push(end);
+                pieces.all(&text.as_bytes()[offset..], bounds, sink);
+            })?;
+        }
         pieces.fill(sink);
         if let Some(length) = too_long {
             let message = format!("{length} bytes without a place to cut are more than 4 GiB");
@@ -139,9 +171,23 @@ impl ByteLevel {
 }
 
 impl ByteLevel {
+    /// The beginning of `text` with a space in front, if one is put there, and the rest of it.
+    fn front<'t>(&self, text: &'t str) -> (String, &'t str) {
+        if !self.prefix_space || text.is_empty() || text.starts_with(' ') {
+            return (String::new(), text);
+        }
+        let (first, rest) = text.split_at(self.splitter.part_end(text, 0, FRONT));
+        (format!(" {first}"), rest)
+    }
+
     /// Where a part of `text` that is encoded by itself ends; see [`Splitter::part_end`].
     pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
-        self.splitter.part_end(text, start, reach)
+        let fixes = |at| self.form.is_none_or(|form| form.fixes(text, at));
+        self.splitter
+            .part_end_where(text, start, reach, |before, after| {
+                let puts_no_space = !self.prefix_space || text.as_bytes()[after - 1] == b' ';
+                puts_no_space && fixes(before) && fixes(after)
+            })
     }
 }
 

@@ -56,11 +56,11 @@ pub enum Compiled {
 impl Compiled {
     /// The compiled form of these stages, if the path knows all of them.
     pub fn new(stages: &Stages) -> Option<Self> {
-        let normalizer = stages.normalizer.as_ref();
-        let normalizer = normalizer.filter(|it| !it.changes_nothing());
-        let own = match (normalizer, &stages.model) {
-            (None, Model::Bpe(bpe)) => ByteLevel::new(stages.pre_tokenizer.as_ref(), bpe)
-                .map(|it| Self::ByteLevel(Box::new(it))),
+        let own = match (&stages.normalizer, &stages.model) {
+            (normalizer, Model::Bpe(bpe)) => {
+                ByteLevel::new(normalizer.as_ref(), stages.pre_tokenizer.as_ref(), bpe)
+                    .map(|it| Self::ByteLevel(Box::new(it)))
+            }
             (Some(Normalizer::SentencePiece(normalizer)), Model::SentencePiece(model))
                 if stages.pre_tokenizer.is_none() =>
             {
@@ -69,6 +69,11 @@ impl Compiled {
             _ => None,
         };
         own.or_else(|| Local::new(stages).map(Self::Local))
+    }
+
+    /// Whether normalized text that it is given has the tokens of the text it was made from.
+    pub fn may_be_normalized(&self) -> bool {
+        matches!(self, Self::ByteLevel(_))
     }
 
     /// Gives the tokens of `text`, in which no added tokens are left, to `sink`. `stages` are those

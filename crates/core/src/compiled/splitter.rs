@@ -131,8 +131,19 @@ impl Splitter {
     /// Where a part of `text` that is split by itself ends, if it begins at `start` and shall have
     /// about `reach` bytes. The whole rest where only the engine of an expression knows.
     pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
+        self.part_end_where(text, start, reach, |_, _| true)
+    }
+
+    /// The same, only at places that `accepts` counts; see [`certain_end`].
+    pub fn part_end_where(
+        &self,
+        text: &str,
+        start: usize,
+        reach: usize,
+        accepts: impl Fn(usize, usize) -> bool,
+    ) -> usize {
         match self {
-            Self::Scanner(_) => certain_end(text.as_bytes(), start, reach),
+            Self::Scanner(_) => certain_end(text.as_bytes(), start, reach, accepts),
             Self::Matches(_) | Self::Isolated(_) => text.len(),
         }
     }

@@ -4,7 +4,7 @@
 
 use unicode_categories::UnicodeCategories;
 
-use super::unicode;
+use super::unicode::Form;
 use crate::text::AlignedText;
 
 /// Removes controls and replacement characters; makes any white space a space.
@@ -47,6 +47,6 @@ fn is_chinese(character: char) -> bool {
 
 /// Decomposes and drops the non-spacing marks.
 pub(super) fn strip_accents(text: &mut AlignedText) {
-    unicode::nfd(text);
+    Form::Nfd.normalize(text);
     text.retain(|c| !c.is_mark_nonspacing());
 }

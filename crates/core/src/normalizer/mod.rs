@@ -14,6 +14,7 @@ mod unicode;
 pub use precompiled::Charsmap;
 pub use rules::Normalization;
 pub use sentencepiece::{SentencePieceNormalizer, WhiteSpace};
+pub(crate) use unicode::Form;
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization_alignments::char::is_combining_mark;
@@ -107,10 +108,10 @@ impl Normalizer {
     /// ```
     pub fn normalize(&self, text: &mut AlignedText) -> Result<()> {
         match self {
-            Self::Nfc => unicode::nfc(text),
-            Self::Nfd => unicode::nfd(text),
-            Self::Nfkc => unicode::nfkc(text),
-            Self::Nfkd => unicode::nfkd(text),
+            Self::Nfc => Form::Nfc.normalize(text),
+            Self::Nfd => Form::Nfd.normalize(text),
+            Self::Nfkc => Form::Nfkc.normalize(text),
+            Self::Nfkd => Form::Nfkd.normalize(text),
             Self::Lowercase => lowercase(text),
             Self::StripAccents => text.retain(|c| !is_combining_mark(c)),
             Self::Strip { left, right } => strip(text, *left, *right),

@@ -495,18 +495,26 @@ fn ends_with_a_run_of_space(text: &[u8]) -> bool {
 
 /// The end of the stretch that begins at `start`: a place where a piece begins for certain.
 fn stretch_end(text: &[u8], start: usize) -> usize {
-    certain_end(text, start, STRETCH)
+    certain_end(text, start, STRETCH, |_, _| true)
 }
 
 /// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that a
 /// piece begins there whatever surrounds it. No such place near by: a longer part.
-pub fn certain_end(text: &[u8], start: usize, mut reach: usize) -> usize {
+///
+/// Only places that `accepts` counts, which is told where the characters begin before and after the
+/// white space that makes a place certain.
+pub fn certain_end(
+    text: &[u8],
+    start: usize,
+    mut reach: usize,
+    accepts: impl Fn(usize, usize) -> bool,
+) -> usize {
     loop {
         let limit = start.saturating_add(reach);
         if limit >= text.len() {
             return text.len();
         }
-        if let Some(end) = last_certain(text, start, limit) {
+        if let Some(end) = last_certain(text, start, limit, &accepts) {
             return end;
         }
         reach *= 2;
@@ -515,7 +523,12 @@ pub fn certain_end(text: &[u8], start: usize, mut reach: usize) -> usize {
 
 /// The last place in `start + 1..limit` where a piece begins whatever surrounds it: at a blank
 /// between two letters, or at a letter after a newline after something that is no white space.
-fn last_certain(text: &[u8], start: usize, limit: usize) -> Option<usize> {
+fn last_certain(
+    text: &[u8],
+    start: usize,
+    limit: usize,
+    accepts: impl Fn(usize, usize) -> bool,
+) -> Option<usize> {
     let floor = (start + 2).max(limit.saturating_sub(STRETCH));
     let letter = |at: usize| CLASSES.at(text, at).0 & LETTER != 0;
     let before = |at: usize| {
@@ -525,12 +538,14 @@ fn last_certain(text: &[u8], start: usize, limit: usize) -> Option<usize> {
         }
         first
     };
-    (floor..limit).rev().find_map(|at| match text[at] {
-        b' ' if letter(at + 1) && letter(before(at)) => Some(at),
-        b'\n' if letter(at + 1) && CLASSES.at(text, before(at)).0 & classes::SPACE == 0 => {
-            Some(at + 1)
-        }
-        _ => None,
+    let is_space = |at: usize| CLASSES.at(text, at).0 & classes::SPACE != 0;
+    (floor..limit).rev().find_map(|at| {
+        let end = match text[at] {
+            b' ' if letter(at + 1) && letter(before(at)) => at,
+            b'\n' if letter(at + 1) && !is_space(before(at)) => at + 1,
+            _ => return None,
+        };
+        accepts(before(at), at + 1).then_some(end)
     })
 }
 
