@@ -8,13 +8,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import jeton
-from jeton.components import pre_tokenizers
+from jeton.components import normalizers, pre_tokenizers
 from jeton.components.pre_tokenizers import Regex
 
 from .texts import SHARED, text_of
 
 VOCABULARIES = SHARED / "vocab"
-UNKNOWN_PATTERN = r"[\p{L}\p{M}_]+|\p{N}{1,2}|[^\s\p{L}\p{M}\p{N}_]+|\s+"
+UNKNOWN_PATTERN = (r"[\p{L}\p{M}_]+|\p{N}{1,2}|[^\s\p{L}\p{M}\p{N}_]+|\s+",)
+#: As the `tokenizer.json` of Qwen 2 and 3 has it.
+QWEN = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+",
+)
+#: As that of DeepSeek V3 has it, newlines and all.
+DEEPSEEK = (
+    r"\p{N}{1,3}",
+    "[一-龥\u3040-ゟ゠-ヿ]+",
+    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
+    "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*"
+    "|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +40,10 @@ class Family:
     """`ranks`, `sentencepiece`, `wordpiece` or `json`."""
     judge: str
     """The library whose ids are right by definition."""
-    pattern: str | None = None
+    patterns: tuple[str, ...] = ()
+    """Of a `json`: the expressions that cut text, one after another."""
+    composes: bool = False
+    """Of a `json`: whether text is brought into NFC first."""
 
     @property
     def path(self) -> Path:
@@ -48,10 +64,12 @@ class Family:
 def _json_of(family: Family) -> Path:
     path = _folder() / f"{family.name.replace(' ', '_')}.json"
     if family.kind == "json":
-        pattern = pre_tokenizers.Split(Regex(family.pattern or ""), "isolated")
+        splits = [pre_tokenizers.Split(Regex(it), "isolated") for it in family.patterns]
         byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-        whole = pre_tokenizers.Sequence([pattern, byte_level])
-        jeton.load(family.path).replace(pre_tokenizer=whole).save(path)
+        stages = pre_tokenizers.Sequence([*splits, byte_level])
+        normalizer = normalizers.NFC() if family.composes else None
+        whole = jeton.load(family.path).replace(pre_tokenizer=stages, normalizer=normalizer)
+        whole.save(path)
     else:
         jeton.load(family.path).save(path)
     return path
@@ -89,6 +107,9 @@ FAMILIES = (
     Family("T5 style, a BPE", "t5_style_unigram.model", "sentencepiece", "sentencepiece"),
     Family("Unigram", "trained", "sentencepiece", "sentencepiece"),
     Family("BERT", "bert_uncased_vocab.txt", "wordpiece", "tokenizers"),
+    # The stages of these models, over a vocabulary that is at hand.
+    Family("Qwen 3 style", "cl100k_base.tiktoken", "json", "tokenizers", QWEN, composes=True),
+    Family("DeepSeek V3 style", "cl100k_base.tiktoken", "json", "tokenizers", DEEPSEEK),
     Family("unknown pattern", "r50k_base.tiktoken", "json", "tokenizers", UNKNOWN_PATTERN),
 )
 MAIN = ("r50k", "cl100k", "o200k", "Llama 3")

@@ -106,13 +106,7 @@ impl Scanner {
         self.doubtful.resize(count, false);
         self.starts.clear();
         self.starts.resize(count, 0);
-        match rules.prefix {
-            Prefix::Blank => self.blank_prefix_starts(rules),
-            Prefix::Any | Prefix::Unprinted => {
-                self.find_runs(rules);
-                self.any_prefix_starts(rules);
-            }
-        }
+        self.mask_starts(rules);
         if rules.contraction != Contraction::None {
             self.cut_contractions(rules, text);
         }
@@ -129,7 +123,34 @@ impl Scanner {
         self.starts[0] |= 1;
     }
 
+    /// The piece starts, contractions and doubts aside. For the patterns of most models this is
+    /// compiled once each, with nothing left to decide.
+    fn mask_starts(&mut self, rules: Rules) {
+        match rules {
+            Rules::GPT2 => self.starts_under(Rules::GPT2),
+            Rules::CL100K => self.starts_under(Rules::CL100K),
+            Rules::LLAMA3 => self.starts_under(Rules::LLAMA3),
+            Rules::QWEN2 => self.starts_under(Rules::QWEN2),
+            Rules::O200K => self.starts_under(Rules::O200K),
+            Rules::TEKKEN => self.starts_under(Rules::TEKKEN),
+            Rules::DEEPSEEK_V3 => self.starts_under(Rules::DEEPSEEK_V3),
+            rules => self.starts_under(rules),
+        }
+    }
+
+    #[inline(always)]
+    fn starts_under(&mut self, rules: Rules) {
+        match rules.prefix {
+            Prefix::Blank => self.blank_prefix_starts(rules),
+            Prefix::Any | Prefix::Unprinted => {
+                self.find_runs(rules);
+                self.any_prefix_starts(rules);
+            }
+        }
+    }
+
     /// The piece starts of GPT-2's pattern, contractions aside.
+    #[inline(always)]
     fn blank_prefix_starts(&mut self, rules: Rules) {
         let apart = |b: &Block| if rules.numbers_apart { b.number } else { 0 };
         let mut numbers = 0;
@@ -165,6 +186,7 @@ impl Scanner {
 
     /// First pass of the patterns in which any character may stand before a word: finds the runs,
     /// and the newlines that belong to the punctuation before them.
+    #[inline(always)]
     fn find_runs(&mut self, rules: Rules) {
         let cased = rules.cased;
         let other = |b: &Block| rules.other(b);
@@ -209,6 +231,7 @@ impl Scanner {
     }
 
     /// Second pass of the same patterns: the piece starts, contractions aside.
+    #[inline(always)]
     fn any_prefix_starts(&mut self, rules: Rules) {
         let unprinted = rules.prefix == Prefix::Unprinted;
         let other = |b: &Block| rules.other(b);
