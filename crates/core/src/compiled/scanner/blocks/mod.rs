@@ -2,6 +2,14 @@
 //!
 //! All masks but `lead` are subsets of `lead`, so that "the next character" and "the character
 //! before" are shifts by the length of a character.
+//!
+//! Characters of two and three bytes are few rows of a table (see [`Classes`]): vector code takes the
+//! first that is left, looks up all that share its row with it, and goes on until none is left.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 use super::classes::{BLANK, Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UPPER, decode};
 
@@ -139,6 +147,19 @@ fn classify_with(
     }
 }
 
+/// The classes of the non-ASCII characters that begin at `leads` of the block at `at`.
+#[inline(always)]
+fn one_by_one(classes: &Classes, text: &[u8], at: usize, leads: u64) -> [u8; BLOCK] {
+    let mut class = [0; BLOCK];
+    let mut rest = leads;
+    while rest != 0 {
+        let i = rest.trailing_zeros() as usize;
+        rest &= rest - 1;
+        class[i] = classes.of(decode(text, at + i).0);
+    }
+    class
+}
+
 /// Fills in the classes of the non-ASCII characters of a block; returns the masks of their lengths.
 #[inline(always)]
 fn wide_characters(
@@ -183,181 +204,36 @@ fn masks_portable(class: &[u8; BLOCK], bytes: &[u8; BLOCK]) -> Block {
     block
 }
 
-#[cfg(target_arch = "x86_64")]
-mod avx512 {
-    //! The same with AVX-512: one permutation looks up 64 classes.
-
-    use std::arch::x86_64::*;
-
-    use super::*;
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
-    pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
-        let ascii = classes.ascii();
-        // SAFETY: the table is 128 bytes long.
-        let (table_low, table_high) = unsafe {
-            (
-                _mm512_loadu_si512(ascii.as_ptr().cast()),
-                _mm512_loadu_si512(ascii.as_ptr().add(64).cast()),
-            )
-        };
-        let mut at = 0;
-        while at < text.len() {
-            let left = text.len() - at;
-            let valid = if left >= BLOCK {
-                !0
-            } else {
-                (1u64 << left) - 1
-            };
-            // SAFETY: the mask keeps the load inside `text`.
-            let bytes = unsafe { _mm512_maskz_loadu_epi8(valid, text.as_ptr().add(at).cast()) };
-            let high = _mm512_movepi8_mask(bytes);
-            let mut class =
-                _mm512_maskz_permutex2var_epi8(valid & !high, table_low, bytes, table_high);
-            let mut block = Block {
-                lead: valid,
-                ..Block::default()
-            };
-            if high != 0 {
-                let top = |bits: u8, of: u8| {
-                    _mm512_mask_cmpeq_epi8_mask(
-                        high,
-                        _mm512_and_si512(bytes, _mm512_set1_epi8(bits as i8)),
-                        _mm512_set1_epi8(of as i8),
-                    )
-                };
-                let continuation = top(0xC0, 0x80);
-                block.lead = valid & !continuation;
-                block.lead2 = high & !continuation;
-                block.lead3 = top(0xE0, 0xE0);
-                block.lead4 = top(0xF0, 0xF0);
-                let mut wide = [0u8; BLOCK];
-                let mut rest = block.lead2;
-                while rest != 0 {
-                    let i = rest.trailing_zeros() as usize;
-                    rest &= rest - 1;
-                    wide[i] = classes.of(decode(text, at + i).0);
-                }
-                // SAFETY: `wide` is 64 bytes long.
-                let wide = unsafe { _mm512_loadu_si512(wide.as_ptr().cast()) };
-                class = _mm512_or_si512(class, wide);
-            }
-            let having = |bits: u8| _mm512_test_epi8_mask(class, _mm512_set1_epi8(bits as i8));
-            block.letter = having(LETTER);
-            block.number = having(NUMBER);
-            block.space = having(SPACE);
-            block.newline = having(NEWLINE);
-            block.blank = having(BLANK);
-            block.upper = having(UPPER);
-            block.lower = having(LOWER);
-            block.mark = having(MARK);
-            block.apostrophe = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'\'' as i8));
-            blocks.push(block);
-            at += BLOCK;
-        }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    //! The same with AVX2: each half of a block is looked up in eight tables of sixteen classes, of
-    //! which the upper four bits of a byte choose one.
-
-    use std::arch::x86_64::*;
-
-    use super::*;
-
-    #[target_feature(enable = "avx2,bmi1,popcnt")]
-    pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
-        let ascii = classes.ascii();
-        let mut tables = [_mm256_setzero_si256(); 8];
-        for (table, row) in tables.iter_mut().zip(ascii.chunks_exact(16)) {
-            // SAFETY: a row is 16 bytes long.
-            *table = _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(row.as_ptr().cast()) });
-        }
-        let mut at = 0;
-        while at < text.len() {
-            let length = (text.len() - at).min(BLOCK);
-            let valid = !0u64 >> (BLOCK - length);
-            let mut bytes = [0u8; BLOCK];
-            bytes[..length].copy_from_slice(&text[at..at + length]);
-            let halves = [0, 32].map(|half| {
-                // SAFETY: 32 bytes from either half on lie inside the block.
-                unsafe { _mm256_loadu_si256(bytes.as_ptr().add(half).cast()) }
-            });
-            let mask = |of: [__m256i; 2]| {
-                let [low, high] = of.map(|half| u64::from(_mm256_movemask_epi8(half) as u32));
-                low | high << 32
-            };
-            let high = mask(halves);
-            let mut class = halves.map(|half| {
-                let mut class = _mm256_setzero_si256();
-                for (i, &table) in tables.iter().enumerate() {
-                    // Bytes of other rows come out with their top bit set, which looks up nothing.
-                    let row = _mm256_set1_epi8((i as i8) << 4);
-                    let index =
-                        _mm256_adds_epu8(_mm256_xor_si256(half, row), _mm256_set1_epi8(0x70));
-                    class = _mm256_or_si256(class, _mm256_shuffle_epi8(table, index));
-                }
-                class
-            });
-            let mut block = Block {
-                lead: valid,
-                ..Block::default()
-            };
-            if high != 0 {
-                let top = |bits: u8, of: u8| {
-                    mask(halves.map(|half| {
-                        let kept = _mm256_and_si256(half, _mm256_set1_epi8(bits as i8));
-                        _mm256_cmpeq_epi8(kept, _mm256_set1_epi8(of as i8))
-                    }))
-                };
-                block.lead = valid & !top(0xC0, 0x80);
-                block.lead2 = high & block.lead;
-                block.lead3 = top(0xE0, 0xE0);
-                block.lead4 = top(0xF0, 0xF0);
-                let mut wide = [0u8; BLOCK];
-                let mut rest = block.lead2;
-                while rest != 0 {
-                    let i = rest.trailing_zeros() as usize;
-                    rest &= rest - 1;
-                    wide[i] = classes.of(decode(text, at + i).0);
-                }
-                for (class, half) in class.iter_mut().zip([0, 32]) {
-                    // SAFETY: 32 bytes from either half on lie inside the block.
-                    let wide = unsafe { _mm256_loadu_si256(wide.as_ptr().add(half).cast()) };
-                    *class = _mm256_or_si256(*class, wide);
-                }
-            }
-            let having = |bits: u8| {
-                let bits = _mm256_set1_epi8(bits as i8);
-                mask(class.map(|half| _mm256_cmpeq_epi8(_mm256_and_si256(half, bits), bits)))
-            };
-            // What was padded is a zero byte, which has no class.
-            block.letter = having(LETTER);
-            block.number = having(NUMBER);
-            block.space = having(SPACE);
-            block.newline = having(NEWLINE);
-            block.blank = having(BLANK);
-            block.upper = having(UPPER);
-            block.lower = having(LOWER);
-            block.mark = having(MARK);
-            let apostrophe = _mm256_set1_epi8(b'\'' as i8);
-            block.apostrophe = mask(halves.map(|half| _mm256_cmpeq_epi8(half, apostrophe)));
-            blocks.push(block);
-            at += BLOCK;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rand::seq::IndexedRandom;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::classes::CLASSES;
+    use super::super::classes::{CLASSES, DEEPSEEK, MARKED, NUMERIC};
     use super::*;
+
+    /// Asserts that all forms that this processor runs see the same in `text`.
+    fn same_on_every_processor(classes: &Classes, text: &str) {
+        let text = text.as_bytes();
+        let mut portable = Vec::new();
+        classify_with(classes, text, &mut portable, masks_portable);
+        let same = |other: &[Block]| {
+            let differs = portable.iter().zip(other).find(|(a, b)| a != b);
+            assert_eq!(differs, None);
+            assert_eq!(portable.len(), other.len());
+        };
+        let mut other = Vec::new();
+        classify(classes, text, &mut other);
+        same(&other);
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            other.clear();
+            // SAFETY: the processor has the feature that the function is compiled for.
+            unsafe { avx2::classify(classes, text, &mut other) };
+            same(&other);
+        }
+    }
 
     #[test]
     fn every_processor_sees_the_same() {
@@ -376,17 +252,63 @@ mod tests {
                     _ => numbers.random(),
                 })
                 .collect();
-            let text = text.as_bytes();
-            let (mut portable, mut other) = (Vec::new(), Vec::new());
-            classify_with(&CLASSES, text, &mut portable, masks_portable);
-            classify(&CLASSES, text, &mut other);
-            assert_eq!(portable, other);
-            #[cfg(target_arch = "x86_64")]
-            if is_x86_feature_detected!("avx2") {
-                other.clear();
-                // SAFETY: the processor has the feature that the function is compiled for.
-                unsafe { avx2::classify(&CLASSES, text, &mut other) };
-                assert_eq!(portable, other);
+            same_on_every_processor(&CLASSES, &text);
+        }
+    }
+
+    #[test]
+    fn every_processor_sees_the_same_in_every_script() {
+        const SCRIPTS: [(&str, char, char); 16] = [
+            ("Latin", '\u{c0}', '\u{24f}'),
+            ("Greek", '\u{370}', '\u{3ff}'),
+            ("Cyrillic", '\u{400}', '\u{4ff}'),
+            ("Hebrew", '\u{590}', '\u{5ff}'),
+            ("Arabic", '\u{600}', '\u{6ff}'),
+            ("Devanagari", '\u{900}', '\u{97f}'),
+            ("Thai", '\u{e00}', '\u{e7f}'),
+            ("punctuation", '\u{2000}', '\u{206f}'),
+            ("kana", '\u{3000}', '\u{30ff}'),
+            ("hexagrams and their neighbours", '\u{4d80}', '\u{4e3f}'),
+            ("Han", '\u{4e00}', '\u{9fff}'),
+            ("Hangul", '\u{ac00}', '\u{d7ff}'),
+            ("full width", '\u{ff00}', '\u{ffff}'),
+            ("Gothic to cuneiform", '\u{10330}', '\u{123ff}'),
+            ("emoji", '\u{1f000}', '\u{1faff}'),
+            ("the last", '\u{10ff00}', '\u{10ffff}'),
+        ];
+        let mut numbers = ChaCha8Rng::seed_from_u64(6);
+        for (i, &(_, first, last)) in SCRIPTS.iter().enumerate() {
+            for foreign in [0.0, 0.05, 0.3] {
+                let mut text = String::new();
+                // Characters begin at every place before the end of a block, and texts end at all.
+                for lead_in in 0..BLOCK {
+                    text.clear();
+                    text.extend(std::iter::repeat_n('x', lead_in));
+                    for _ in 0..numbers.random_range(1..2 * BLOCK) {
+                        let (first, last) = if numbers.random_bool(foreign) {
+                            let &(_, first, last) = [("ASCII", ' ', '~'), SCRIPTS[i ^ 1]]
+                                .choose(&mut numbers)
+                                .unwrap();
+                            (first, last)
+                        } else {
+                            (first, last)
+                        };
+                        text.push(numbers.random_range(first..=last));
+                    }
+                    same_on_every_processor(&CLASSES, &text);
+                }
+            }
+        }
+    }
+
+    /// Every character of Unicode, in its order, and behind one byte, two and three.
+    #[test]
+    fn every_processor_knows_every_character() {
+        for lead_in in ["", "x", "xx", "xxx"] {
+            let mut text = String::from(lead_in);
+            text.extend('\0'..=char::MAX);
+            for classes in [&CLASSES, &NUMERIC, &MARKED, &DEEPSEEK] {
+                same_on_every_processor(classes, &text);
             }
         }
     }
