@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::compiled::Place;
 use crate::error::Error;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
@@ -37,6 +38,7 @@ pub type Failure = (usize, Error);
 struct Part<'t> {
     row: usize,
     text: &'t str,
+    place: Place,
 }
 
 impl Tokenizer {
@@ -87,7 +89,7 @@ impl Tokenizer {
             let mut counts = Vec::with_capacity(tasks[task].len());
             for part in &parts[tasks[task].clone()] {
                 let before = ids.len();
-                self.encode_into(part.text, options, &mut ids)
+                self.encode_part(part.text, part.place, options, &mut ids)
                     .map_err(|error| (part.row, error))?;
                 counts.push(ids.len() - before);
             }
@@ -122,7 +124,7 @@ impl Tokenizer {
             parts[tasks[task].clone()]
                 .iter()
                 .map(|part| {
-                    let count = self.count(part.text, options);
+                    let count = self.count_part(part.text, part.place, options);
                     count.map_err(|error| (part.row, error))
                 })
                 .collect()
@@ -155,7 +157,11 @@ impl Tokenizer {
                     false => self.part_end(text, start, size, options),
                 };
                 let text = &text[start..end];
-                parts.push(Part { row, text });
+                let place = match start {
+                    0 => Place::First,
+                    _ => Place::Inner,
+                };
+                parts.push(Part { row, text, place });
                 filled += text.len();
                 if filled >= size {
                     tasks.push(first..parts.len());

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::added_tokens::{AddedTokens, Cut, SpecialPolicy};
-use crate::compiled::{Compiled, Count, Sink};
+use crate::compiled::{Compiled, Count, Place, Sink};
 use crate::decoder::{Decoder, Invalid, Surfaces};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
@@ -125,15 +125,26 @@ impl Tokenizer {
         options: &EncodeOptions,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
-        if !self.encode_compiled(text, options, ids)? {
+        self.encode_part(text, Place::First, options, ids)
+    }
+
+    /// As [`Tokenizer::encode_into`], of a part as [`Tokenizer::part_end`] gives it.
+    pub(crate) fn encode_part(
+        &self,
+        text: &str,
+        place: Place,
+        options: &EncodeOptions,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        if !self.encode_compiled(text, place, options, ids)? {
             ids.extend_from_slice(&self.encode(text, None, options)?.ids);
         }
         Ok(())
     }
 
     /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall
-    /// have about `reach` bytes: the tokens of the parts are those of the text. The whole rest
-    /// where nothing is known of such places.
+    /// have about `reach` bytes: the tokens of the parts, each encoded as what it is of the text,
+    /// are those of the text. The whole rest where nothing is known of such places.
     pub fn part_end(
         &self,
         text: &str,
@@ -145,7 +156,7 @@ impl Tokenizer {
             Some(compiled)
                 if self.is_plain(options) && self.added_tokens.finds_nothing(&options.special) =>
             {
-                compiled.part_end(text, start, reach)
+                compiled.part_end(&self.stages, text, start, reach)
             }
             _ => text.len(),
         }
@@ -195,8 +206,18 @@ impl Tokenizer {
     /// # Errors
     /// As [`Tokenizer::encode`].
     pub fn count(&self, text: &str, options: &EncodeOptions) -> Result<usize> {
+        self.count_part(text, Place::First, options)
+    }
+
+    /// As [`Tokenizer::count`], of a part as [`Tokenizer::part_end`] gives it.
+    pub(crate) fn count_part(
+        &self,
+        text: &str,
+        place: Place,
+        options: &EncodeOptions,
+    ) -> Result<usize> {
         let mut count = Count::default();
-        match self.encode_compiled(text, options, &mut count)? {
+        match self.encode_compiled(text, place, options, &mut count)? {
             true => Ok(count.0),
             false => Ok(self.encode(text, None, options)?.len()),
         }
@@ -206,6 +227,7 @@ impl Tokenizer {
     fn encode_compiled(
         &self,
         text: &str,
+        place: Place,
         options: &EncodeOptions,
         sink: &mut impl Sink,
     ) -> Result<bool> {
@@ -228,7 +250,7 @@ impl Tokenizer {
         }
         sink.push_all(before);
         if self.added_tokens.finds_nothing(&options.special) {
-            compiled.encode(&self.stages, text, sink)?;
+            compiled.encode(&self.stages, text, place, sink)?;
             sink.push_all(after);
             return Ok(true);
         }
@@ -236,7 +258,13 @@ impl Tokenizer {
         for cut in self.added_tokens.cut(text, normalizer, &options.special)? {
             match cut {
                 Cut::Token(id, _) => sink.push_all(&[id]),
-                Cut::Text(text) => compiled.encode(&self.stages, text.as_str(), sink)?,
+                Cut::Text(text) => {
+                    let place = match text.original_start() {
+                        0 => Place::First,
+                        _ => Place::Section,
+                    };
+                    compiled.encode(&self.stages, text.as_str(), place, sink)?;
+                }
             }
         }
         sink.push_all(after);

@@ -2,16 +2,19 @@
 //! and counts, for every tokenizer and text.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
-use jeton_core::added_tokens::SpecialPolicy;
+use jeton_core::added_tokens::{AddedToken, SpecialPolicy};
 use jeton_core::format::sentencepiece::{
     self, Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 };
 use jeton_core::format::wordpiece;
-use jeton_core::model::{Model, Unigram, Vocab, WordLevel, WordPiece};
-use jeton_core::normalizer::{Charsmap, Normalizer};
+use jeton_core::model::bpe::{Alphabet, BpeOptions};
+use jeton_core::model::{Bpe, Model, Unigram, Vocab, WordLevel, WordPiece};
+use jeton_core::normalizer::{Charsmap, Normalization, Normalizer};
+use jeton_core::pattern::{Dialect, Regex, SearchPattern};
 use jeton_core::post_processor::PostProcessor;
-use jeton_core::pre_tokenizer::PreTokenizer;
+use jeton_core::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior};
 use jeton_core::{EncodeOptions, Stages, Tokenizer};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -132,6 +135,20 @@ fn text(numbers: &mut ChaCha8Rng) -> String {
         .collect()
 }
 
+/// A long text of few kinds of parts, so that what stands around a cut is often odd.
+fn few_kinds(numbers: &mut ChaCha8Rng, length: usize) -> String {
+    let count = numbers.random_range(2..12);
+    let mut kinds: Vec<&str> = (0..count)
+        .map(|_| *PARTS.choose(numbers).unwrap())
+        .collect();
+    kinds.push(" ");
+    let mut text = String::new();
+    while text.len() < length {
+        text.push_str(kinds.choose(numbers).unwrap());
+    }
+    text
+}
+
 /// Holds the two paths equal on `texts`.
 fn check(tokenizer: &Tokenizer, texts: impl IntoIterator<Item = String>) {
     let options = EncodeOptions::default();
@@ -163,6 +180,19 @@ fn check(tokenizer: &Tokenizer, texts: impl IntoIterator<Item = String>) {
     }
 }
 
+/// Holds the parts of a large text, encoded by themselves, equal to the text; says whether there
+/// were any.
+fn check_parts(tokenizer: &Tokenizer, text: &str) -> bool {
+    let options = EncodeOptions::default();
+    let whole = tokenizer.encode(text, None, &options).unwrap().ids;
+    let never = AtomicBool::new(false);
+    let batch = tokenizer.encode_batch(&[text], &options, 2, &never);
+    assert_eq!(batch.unwrap().ids, whole, "{tokenizer:?}");
+    let counts = tokenizer.count_batch(&[text], &options, 2, &never);
+    assert_eq!(counts.unwrap(), [whole.len()], "{tokenizer:?}");
+    tokenizer.part_end(text, 0, 1, &options) < text.len()
+}
+
 /// Spellings that are met in texts: single characters and random stretches.
 fn spellings(numbers: &mut ChaCha8Rng, inner_spaces: bool) -> Vec<String> {
     let mut spellings = vec!["▁".to_owned()];
@@ -185,6 +215,25 @@ fn spellings(numbers: &mut ChaCha8Rng, inner_spaces: bool) -> Vec<String> {
     spellings.sort();
     spellings.dedup();
     spellings
+}
+
+/// A character map with rules for characters outside ASCII, and `more`.
+fn charsmap(more: &[(&str, &str)]) -> Vec<u8> {
+    let rules = [
+        ("\u{3000}", " "),
+        ("\u{200b}", ""),
+        ("\u{a0}", "  "),
+        ("\u{ad}", "▁"),
+        ("½", " 1/2 "),
+        ("…", "..."),
+        ("中", " 中"),
+        ("🙂", "🙂 "),
+        ("e\u{301}", "é"),
+        ("\t", " "),
+    ];
+    let all = rules.iter().chain(more);
+    let rules = all.map(|(from, to)| ((*from).to_owned(), (*to).to_owned()));
+    Charsmap::compile(&rules.collect()).unwrap().blob()
 }
 
 fn sentencepiece_model(numbers: &mut ChaCha8Rng, algorithm: Algorithm) -> ModelProto {
@@ -225,9 +274,12 @@ fn sentencepiece_model(numbers: &mut ChaCha8Rng, algorithm: Algorithm) -> ModelP
         ..TrainerSpec::default()
     };
     let normalizer = NormalizerSpec {
-        precompiled_charsmap: match numbers.random_bool(0.6) {
-            true => CHARSMAP.to_vec(),
-            false => Vec::new(),
+        precompiled_charsmap: match numbers.random_range(0..6) {
+            0 => CHARSMAP.to_vec(),
+            1 => Normalization::NmtNfkc.charsmap().unwrap().blob(),
+            2 => charsmap(&[]),
+            3 => charsmap(&[("W", "w"), ("a", "b"), (".", ""), (",", " "), ("12", " a ")]),
+            _ => Vec::new(),
         },
         add_dummy_prefix: numbers.random_bool(0.8),
         remove_extra_whitespaces: numbers.random_bool(0.5),
@@ -249,6 +301,28 @@ fn sentencepiece() {
         let long = (0..300).map(|_| text(&mut numbers)).collect();
         check(&tokenizer, [long]);
     }
+}
+
+/// Parts end at any of a text's places that may be cut at, as there is one such place in each part.
+#[test]
+fn parts_of_sentencepiece_texts() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(25);
+    let mut cut = 0;
+    for round in 0..100 {
+        let algorithm = [
+            Algorithm::Bpe,
+            Algorithm::Bpe,
+            Algorithm::Bpe,
+            Algorithm::Unigram,
+        ][round % 4];
+        let proto = sentencepiece_model(&mut numbers, algorithm);
+        let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
+        for _ in 0..6 {
+            let text = few_kinds(&mut numbers, 20_000);
+            cut += usize::from(check_parts(&tokenizer, &text));
+        }
+    }
+    assert!(cut > 150, "{cut}");
 }
 
 fn bert(clean_text: bool, chinese: bool, strip: Option<bool>, lowercase: bool) -> Normalizer {
@@ -388,6 +462,192 @@ fn every_character_beside_bert_words() {
             );
         }
     }
+}
+
+/// A BPE of characters whose merges are found in texts. Some join words.
+fn bpe_of_characters(numbers: &mut ChaCha8Rng) -> Model {
+    let inner_spaces = numbers.random_bool(0.1);
+    let mut tokens = vec!["<unk>".to_owned()];
+    if numbers.random_bool(0.6) {
+        tokens.extend((0..=255).map(|byte| format!("<0x{byte:02X}>")));
+    }
+    tokens.extend("▁abcdehinortw.,中жа\n".chars().map(String::from));
+    tokens.remove(numbers.random_range(0..tokens.len()));
+    let mut merges = Vec::new();
+    for _ in 0..20 {
+        let sample = text(numbers).replace(' ', "▁");
+        let mut symbols: Vec<String> = sample.chars().map(String::from).collect();
+        for _ in 0..6 {
+            if symbols.len() < 2 {
+                break;
+            }
+            let at = numbers.random_range(0..symbols.len() - 1);
+            let together = symbols[at..at + 2].concat();
+            let known = symbols[at..at + 2].iter().all(|side| tokens.contains(side));
+            let inner = together.trim_start_matches('▁').contains('▁');
+            if known && (inner_spaces || !inner) {
+                let right = symbols.remove(at + 1);
+                merges.push((symbols[at].clone().into(), right.into()));
+                symbols[at].clone_from(&together);
+                tokens.push(together);
+            }
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    tokens.retain(|token| seen.insert(token.clone()));
+    let options = BpeOptions {
+        alphabet: Alphabet::Characters,
+        unk_token: numbers.random_bool(0.7).then(|| "<unk>".to_owned()),
+        fuse_unk: numbers.random_bool(0.5),
+        byte_fallback: numbers.random_bool(0.7),
+        ignore_merges: numbers.random_bool(0.1),
+        continuing_subword_prefix: None,
+        end_of_word_suffix: numbers.random_bool(0.05).then(|| "a".to_owned()),
+        ..BpeOptions::default()
+    };
+    let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
+    Model::Bpe(Bpe::by_merges(vocab, merges, options).unwrap())
+}
+
+/// Normalizers in the manner of SentencePiece, and some whose chunks depend on one another.
+fn spaced_normalizer(numbers: &mut ChaCha8Rng) -> Option<Normalizer> {
+    let replace = |from: &str, to: &str| Normalizer::Replace {
+        pattern: SearchPattern::Literal(from.to_owned()),
+        content: to.to_owned(),
+    };
+    let runs = |to: &str| Normalizer::Replace {
+        pattern: SearchPattern::Regex(Regex::new(" {2,}", Dialect::Oniguruma).unwrap()),
+        content: to.to_owned(),
+    };
+    let prepend = || Normalizer::Prepend {
+        prefix: "▁".to_owned(),
+    };
+    let map = match numbers.random_range(0..4) {
+        0 => Charsmap::new(CHARSMAP).unwrap(),
+        1 => Charsmap::new(&charsmap(&[])).unwrap(),
+        2 => Charsmap::new(&charsmap(&[
+            ("W", "w"),
+            (".", ""),
+            (",", " "),
+            ("\u{600}", ""),
+        ]))
+        .unwrap(),
+        _ => Normalization::NmtNfkc.charsmap().unwrap().clone(),
+    };
+    let strip = Normalizer::Strip {
+        left: numbers.random_bool(0.5),
+        right: numbers.random_bool(0.8),
+    };
+    let precompiled = Normalizer::Precompiled(map);
+    Some(match numbers.random_range(0..12) {
+        0 => return None,
+        1 | 2 => Normalizer::Sequence(vec![prepend(), replace(" ", "▁")]),
+        3 => replace(" ", "▁"),
+        4 => precompiled,
+        5 => Normalizer::Sequence(vec![precompiled, runs(" ")]),
+        6 => Normalizer::Sequence(vec![precompiled, strip, runs("▁")]),
+        7 => Normalizer::Sequence(vec![Normalizer::Nmt, Normalizer::Nfkc, runs(" ")]),
+        8 => Normalizer::Sequence(vec![
+            replace("..", "\""),
+            replace("the", ""),
+            Normalizer::Nfkd,
+            Normalizer::StripAccents,
+            Normalizer::Lowercase,
+            precompiled,
+        ]),
+        9 => Normalizer::Sequence(vec![strip, Normalizer::Nfkc, runs("▁"), prepend()]),
+        10 => Normalizer::Sequence(vec![precompiled, Normalizer::Nfc, replace(" ", "▁")]),
+        _ => {
+            let mut all = vec![
+                prepend(),
+                strip,
+                precompiled,
+                runs(" "),
+                Normalizer::Nmt,
+                Normalizer::Nfd,
+                Normalizer::Nfkc,
+                replace(",", " "),
+                replace("a b", "ab"),
+                replace(" ", "▁"),
+            ];
+            let count = numbers.random_range(1..5);
+            let some = (0..count).map(|_| all.swap_remove(numbers.random_range(0..all.len())));
+            Normalizer::Sequence(some.collect())
+        }
+    })
+}
+
+fn spaced_stages(numbers: &mut ChaCha8Rng) -> Stages {
+    let model = match numbers.random_range(0..4) {
+        0 | 1 => bpe_of_characters(numbers),
+        2 => {
+            let words = spellings(numbers, true);
+            let scores = words.iter().map(|word| (word, -(word.len() as f64)));
+            let unk_id = numbers.random_bool(0.9).then_some(0);
+            Model::Unigram(Unigram::new(scores, unk_id, numbers.random_bool(0.3)).unwrap())
+        }
+        _ => {
+            let words = spellings(numbers, true);
+            let vocab = Vocab::new(words.iter().zip(0..)).unwrap();
+            Model::WordLevel(WordLevel::new(vocab, words[0].clone()))
+        }
+    };
+    let metaspace = |prepend_scheme, split| PreTokenizer::Metaspace {
+        replacement: '▁',
+        prepend_scheme,
+        split,
+    };
+    let schemes = [
+        PrependScheme::Always,
+        PrependScheme::First,
+        PrependScheme::Never,
+    ];
+    let scheme = *schemes.choose(numbers).unwrap();
+    let mut stages = Stages::of_model(model);
+    stages.normalizer = spaced_normalizer(numbers);
+    stages.pre_tokenizer = match numbers.random_range(0..9) {
+        0 | 1 => None,
+        2 => Some(PreTokenizer::Split {
+            pattern: SearchPattern::Literal(" ".to_owned()),
+            behavior: SplitBehavior::MergedWithPrevious,
+            invert: false,
+        }),
+        3 | 4 => Some(metaspace(scheme, false)),
+        5 => Some(PreTokenizer::Sequence(vec![
+            PreTokenizer::WhitespaceSplit,
+            metaspace(scheme, numbers.random_bool(0.8)),
+        ])),
+        _ => Some(metaspace(scheme, true)),
+    };
+    stages.added_tokens.push(AddedToken {
+        id: 100_000,
+        content: "<s>".to_owned(),
+        special: true,
+        single_word: false,
+        lstrip: numbers.random_bool(0.2),
+        rstrip: numbers.random_bool(0.2),
+        normalized: numbers.random_bool(0.2),
+    });
+    stages
+}
+
+#[test]
+fn words_with_the_spaces_before_them() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(26);
+    let (mut compiled, mut cut) = (0, 0);
+    for _ in 0..400 {
+        let tokenizer = Tokenizer::new(spaced_stages(&mut numbers)).unwrap();
+        compiled += usize::from(format!("{tokenizer:?}").contains("Some(Metaspace("));
+        check(&tokenizer, (0..20).map(|_| text(&mut numbers)));
+        let text = few_kinds(&mut numbers, 20_000);
+        if tokenizer
+            .encode(&text, None, &EncodeOptions::default())
+            .is_ok()
+        {
+            cut += usize::from(check_parts(&tokenizer, &text));
+        }
+    }
+    assert!(compiled > 150 && cut > 80, "{compiled} {cut}");
 }
 
 fn shared(path: &str) -> Option<PathBuf> {

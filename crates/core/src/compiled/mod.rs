@@ -11,6 +11,7 @@ mod local;
 mod lookup;
 mod merges;
 mod merging;
+mod metaspace;
 mod pairs;
 mod pending;
 mod prefetch;
@@ -35,6 +36,7 @@ pub use words::{limit as cache_limit, set_limit as set_cache_limit};
 
 use byte_level::ByteLevel;
 use local::Local;
+use metaspace::Metaspace;
 use sentencepiece::SentencePiece;
 
 use crate::error::Result;
@@ -49,8 +51,21 @@ pub enum Compiled {
     ByteLevel(Box<ByteLevel>),
     /// What a SentencePiece `.model` file says.
     SentencePiece(SentencePiece),
+    /// What a `tokenizer.json` says in the manner of SentencePiece.
+    Metaspace(Box<Metaspace>),
     /// Words by themselves, whatever becomes of them.
     Local(Local),
+}
+
+/// Where text stands that is encoded by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At the front of its text.
+    First,
+    /// Behind an added token.
+    Section,
+    /// Behind another part; see [`Compiled::part_end`].
+    Inner,
 }
 
 impl Compiled {
@@ -68,7 +83,8 @@ impl Compiled {
             }
             _ => None,
         };
-        own.or_else(|| Local::new(stages).map(Self::Local))
+        own.or_else(|| Metaspace::new(stages).map(|it| Self::Metaspace(Box::new(it))))
+            .or_else(|| Local::new(stages).map(Self::Local))
     }
 
     /// Whether normalized text that it is given has the tokens of the text it was made from.
@@ -81,14 +97,21 @@ impl Compiled {
     ///
     /// # Errors
     /// As the stages.
-    pub fn encode(&self, stages: &Stages, text: &str, sink: &mut impl Sink) -> Result<()> {
+    pub fn encode(
+        &self,
+        stages: &Stages,
+        text: &str,
+        place: Place,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
         match (self, &stages.normalizer, &stages.model) {
             (Self::ByteLevel(compiled), _, Model::Bpe(bpe)) => compiled.encode(bpe, text, sink),
             (
                 Self::SentencePiece(compiled),
                 Some(Normalizer::SentencePiece(normalizer)),
                 Model::SentencePiece(model),
-            ) => compiled.encode(model, normalizer, text, sink),
+            ) => compiled.encode(model, normalizer, text, place, sink),
+            (Self::Metaspace(compiled), ..) => compiled.encode(stages, text, place, sink),
             (Self::Local(compiled), ..) => compiled.encode(stages, text, sink),
             _ => unreachable!("compiled from other stages"),
         }
@@ -96,12 +119,15 @@ impl Compiled {
 
     /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall
     /// have about `reach` bytes; the whole rest where no such place is known.
-    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
-        match self {
-            Self::ByteLevel(compiled) => compiled.part_end(text, start, reach),
-            Self::Local(compiled) => compiled.part_end(text, start, reach),
-            // The front of a text is not like other places.
-            Self::SentencePiece(_) => text.len(),
+    pub fn part_end(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
+        match (self, &stages.normalizer) {
+            (Self::ByteLevel(compiled), _) => compiled.part_end(text, start, reach),
+            (Self::Metaspace(compiled), _) => compiled.part_end(text, start, reach),
+            (Self::Local(compiled), _) => compiled.part_end(text, start, reach),
+            (Self::SentencePiece(compiled), Some(Normalizer::SentencePiece(normalizer))) => {
+                compiled.part_end(normalizer, text, start, reach)
+            }
+            _ => unreachable!("compiled from other stages"),
         }
     }
 }

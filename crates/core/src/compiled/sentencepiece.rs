@@ -5,6 +5,7 @@
 //! character map makes a space of something else (see [`SentencePiece::chunk`] on open chunks). What
 //! differs between the two algorithms stands in `merging` and `viterbi`.
 
+use super::Place;
 use super::cuts::Cuts;
 use super::delimiters::{Chunks, Delimiters};
 use super::lookup::{Family, Workspace, tokens};
@@ -19,7 +20,7 @@ use crate::error::Result;
 use crate::format::sentencepiece::{Algorithm, PieceKind};
 use crate::lazy::Lazy;
 use crate::model;
-use crate::normalizer::SentencePieceNormalizer;
+use crate::normalizer::{Charsmap, SentencePieceNormalizer};
 
 /// What stands for a space.
 const SPACE: &str = "▁";
@@ -35,6 +36,7 @@ pub struct SentencePiece {
     collapses: bool,
     /// A space is put in front.
     prefix: bool,
+    parts: Parts,
     /// Where long chunks may be cut; made when the first one is met.
     cuts: Lazy<Cuts>,
     /// A BPE's pieces; made when the first chunk is new.
@@ -50,6 +52,15 @@ enum Plain {
     All,
     Ascii,
     Nothing,
+}
+
+/// Where a text may be cut into parts that are encoded by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Parts {
+    Nowhere,
+    BeforeSpaces,
+    /// And behind line ends.
+    BehindLines,
 }
 
 /// What segments normalized text between places that no piece spans.
@@ -95,7 +106,8 @@ impl SentencePiece {
             None => None,
             Some(map) => map.longest_prefix(&[byte]).map(|(_, new)| new),
         };
-        let inside = |byte: u8| charsmap.is_some_and(|map| map.has_inside(byte));
+        let inner = charsmap.map(Charsmap::inner_bytes);
+        let inside = |byte: u8| inner.is_some_and(|inner| inner[usize::from(byte)]);
         if becomes(b' ').is_some_and(|new| new != " ") || inside(b' ') {
             return None;
         }
@@ -114,8 +126,19 @@ impl SentencePiece {
                 Some(_) => {}
             }
         }
+        let delimiters = Delimiters::new(spaces, false, alone);
+        let knows_space = texts().any(|piece| piece.text == SPACE);
         Some(Self {
-            delimiters: Delimiters::new(spaces, false, alone),
+            parts: match (algorithm, model.byte_ids()) {
+                // Rounding of sums goes through the whole text.
+                (Algorithm::Unigram, _) => Parts::Nowhere,
+                (_, Some(_)) if delimiters.is_alone(b'\n') => Parts::BehindLines,
+                (_, Some(_)) => Parts::BeforeSpaces,
+                // Unknown characters would be neighbours across a cut.
+                (_, None) if knows_space => Parts::BeforeSpaces,
+                (_, None) => Parts::Nowhere,
+            },
+            delimiters,
             plain: match charsmap {
                 None => Plain::All,
                 Some(map) if map.keeps_ascii() => Plain::Ascii,
@@ -139,6 +162,7 @@ impl SentencePiece {
         model: &model::SentencePiece,
         normalizer: &SentencePieceNormalizer,
         text: &str,
+        place: Place,
         sink: &mut impl Sink,
     ) -> Result<()> {
         let kept = self.spare.take();
@@ -168,16 +192,52 @@ impl SentencePiece {
             (Some(scores), unk_id) => {
                 let solver = Viterbi::new(model, scores);
                 let mut sink = Summing::new(scores, unk_id, &mut sink);
-                call.with(solver).run(text, chunks, &mut sink)?;
+                call.with(solver).run(text, place, chunks, &mut sink)?;
             }
             (None, Some(unk_id)) if model.byte_ids().is_none() => {
-                call.run(text, chunks, &mut Fusing::new(unk_id, &mut sink))?;
+                call.run(text, place, chunks, &mut Fusing::new(unk_id, &mut sink))?;
             }
-            _ => call.run(text, chunks, &mut sink)?,
+            _ => call.run(text, place, chunks, &mut sink)?,
         }
         drop(sink);
         self.spare.put(workspace);
         Ok(())
+    }
+
+    /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes.
+    ///
+    /// Before a space, if what stands before it ends in something else once it is normalized: it is
+    /// asked of the stretch from the space before. No key of the character map and no piece spans
+    /// such a place, and the normalizer has nothing to remember there. The same is true behind a
+    /// line end that stands alone.
+    pub fn part_end(
+        &self,
+        normalizer: &SentencePieceNormalizer,
+        text: &str,
+        start: usize,
+        reach: usize,
+    ) -> usize {
+        if self.parts == Parts::Nowhere {
+            return text.len();
+        }
+        let bytes = text.as_bytes();
+        let first = start.saturating_add(reach.max(1)).min(text.len());
+        let space_before = |at: usize| bytes[start..at].iter().rposition(|byte| *byte == b' ');
+        let mut stretch = start + space_before(first).unwrap_or(0);
+        for (at, byte) in (first..).zip(&bytes[first..]) {
+            match byte {
+                b'\n' if self.parts == Parts::BehindLines => return at + 1,
+                b' ' => {
+                    let before = normalizer.normalize_part(&text[stretch..at], false);
+                    if !before.is_empty() && !before.ends_with(SPACE) {
+                        return at;
+                    }
+                    stretch = at;
+                }
+                _ => {}
+            }
+        }
+        text.len()
     }
 }
 
@@ -293,7 +353,13 @@ impl<'c, V> Call<'c, V> {
         }
     }
 
-    fn run<S: Few>(mut self, text: &str, chunks: &mut Chunks, sink: &mut S) -> Result<()>
+    fn run<S: Few>(
+        mut self,
+        text: &str,
+        place: Place,
+        chunks: &mut Chunks,
+        sink: &mut S,
+    ) -> Result<()>
     where
         V: Solver<S>,
     {
@@ -306,7 +372,7 @@ impl<'c, V> Call<'c, V> {
         if text.is_empty() {
             return Ok(());
         }
-        let start = match compiled.prefix {
+        let start = match compiled.prefix && place != Place::Inner {
             true => self.front(text, sink)?,
             false => 0,
         };

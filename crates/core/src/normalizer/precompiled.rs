@@ -124,16 +124,26 @@ impl Charsmap {
         self.prefixes(text).last()
     }
 
-    /// Whether a key of more than one byte has this ASCII character in it, at the front or behind
-    /// it. Units that no key leads to count as well.
-    pub(crate) fn has_inside(&self, byte: u8) -> bool {
-        let root = base(0, self.units[0]);
-        let begins = root ^ usize::from(byte);
-        let behind = (self.units.iter().enumerate())
-            .any(|(at, unit)| label(*unit) == Some(byte) && at != begins);
-        let unit = self.units.get(begins).copied();
-        behind
-            || unit.is_some_and(|unit| label(unit) == Some(byte) && self.goes_on(begins, |_| true))
+    /// Which bytes are in keys of more than one byte, at the front or behind it.
+    pub(crate) fn inner_bytes(&self) -> [bool; 256] {
+        let children = Children::of(&self.units);
+        let mut inner = [false; 256];
+        let mut seen = vec![false; self.units.len()];
+        let mut waiting = vec![0];
+        while let Some(node) = waiting.pop() {
+            for child in children.of_node(node) {
+                let goes_on = children.of_node(child).next().is_some();
+                if let Some(byte) = label(self.units[child])
+                    && (node != 0 || goes_on)
+                {
+                    inner[usize::from(byte)] = true;
+                }
+                if !std::mem::replace(&mut seen[child], true) {
+                    waiting.push(child);
+                }
+            }
+        }
+        inner
     }
 
     /// Whether text of printable ASCII characters is always left as it is.
@@ -445,6 +455,13 @@ mod tests {
         assert_eq!(found("\0A"), None);
         assert_eq!(found(""), None);
         assert_eq!(charsmap.longest_prefix(&[0xE2, 0x80]), None);
+    }
+
+    #[test]
+    fn bytes_inside_keys_are_told_from_those_that_are_keys() {
+        let inner = Charsmap::new(BLOB).unwrap().inner_bytes();
+        assert!(inner[usize::from(b'E')] && inner[0xCC] && inner[0x81]);
+        assert!(!inner[usize::from(b'A')] && !inner[usize::from(b' ')]);
     }
 
     #[test]

@@ -1,0 +1,523 @@
+//! Tokenizers in the manner of SentencePiece that a `tokenizer.json` holds, compiled: text is cut
+//! before spaces, and what lies between goes through the stages once and is then looked up.
+//!
+//! Look here for which normalizers, pre-tokenizers and models qualify, and for why a chunk's tokens
+//! do not depend on its neighbours. Llama 2's, Gemma's, T5's and XLM-R's files are of this family.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::Place;
+use super::delimiters::Delimiters;
+use super::lookup::{Family, Workspace, tokens};
+use super::sink::Sink;
+use super::spare::Spare;
+use super::waiting::{Buffered, Few};
+use super::words::WordCache;
+use crate::error::Result;
+use crate::model::bpe::{Alphabet, MergeRule};
+use crate::model::{Bpe, Model, Sampler, Sampling, Token, byte_token};
+use crate::normalizer::Normalizer;
+use crate::pattern::SearchPattern;
+use crate::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior};
+use crate::stages::Stages;
+use crate::text::{AlignedText, Pieces};
+
+/// What stands for a space.
+const SPACE: char = '▁';
+/// A pattern for runs of spaces.
+const RUNS: &str = " {2,}";
+
+/// Stages that see a text as words with the spaces before them, compiled.
+#[derive(Debug)]
+pub struct Metaspace {
+    delimiters: Delimiters,
+    /// What is done to the first chunk of a text, to the first behind an added token, and to others.
+    first: Chain,
+    section: Chain,
+    inner: Chain,
+    spare: Spare<Workspace>,
+}
+
+/// The stages in front of the model, for a chunk at some place.
+#[derive(Clone, Debug)]
+struct Chain {
+    normalizers: Vec<Normalizer>,
+    pre_tokenizer: Option<PreTokenizer>,
+    /// White space at the ends of a text is removed.
+    strips: bool,
+}
+
+impl Metaspace {
+    /// The compiled form of these stages, if text may be cut before spaces and if what a chunk
+    /// becomes does not depend on other chunks.
+    pub fn new(stages: &Stages) -> Option<Self> {
+        let mut normalizers = Vec::new();
+        flatten(stages.normalizer.as_ref(), &mut normalizers);
+        if !normalizers.iter().all(keeps_chunks_apart) {
+            return None;
+        }
+        let writes_spaces = normalizers.last().is_some_and(is_space_writer);
+        let (section, inner, is_cut) = match &stages.pre_tokenizer {
+            None if writes_spaces => (None, None, false),
+            // All spaces are written by then: there is nothing to cut at.
+            Some(PreTokenizer::Split {
+                pattern: SearchPattern::Literal(pattern),
+                behavior: SplitBehavior::MergedWithPrevious,
+                invert: false,
+            }) if writes_spaces && pattern == " " => (None, None, false),
+            Some(PreTokenizer::Metaspace {
+                replacement: SPACE,
+                prepend_scheme,
+                split,
+            }) => {
+                let with = |prepend_scheme| {
+                    Some(PreTokenizer::Metaspace {
+                        replacement: SPACE,
+                        prepend_scheme,
+                        split: *split,
+                    })
+                };
+                let section = match prepend_scheme {
+                    PrependScheme::Always => PrependScheme::Always,
+                    PrependScheme::First | PrependScheme::Never => PrependScheme::Never,
+                };
+                (with(section), with(PrependScheme::Never), *split)
+            }
+            Some(words @ PreTokenizer::Sequence(both)) => match both.as_slice() {
+                [
+                    PreTokenizer::WhitespaceSplit,
+                    PreTokenizer::Metaspace {
+                        replacement: SPACE,
+                        prepend_scheme: PrependScheme::Always | PrependScheme::Never,
+                        split: true,
+                    },
+                ] => (Some(words.clone()), Some(words.clone()), true),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let qualifies = match &stages.model {
+            Model::Bpe(bpe) if is_cut => bpe.options().dropout.is_none(),
+            Model::Bpe(bpe) => merges_nothing_across_cuts(bpe),
+            Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => is_cut,
+            Model::Characters(_) | Model::SentencePiece(_) => false,
+        };
+        if !qualifies {
+            return None;
+        }
+        let strips = (normalizers.iter()).any(|step| matches!(step, Normalizer::Strip { .. }));
+        let first = Chain {
+            pre_tokenizer: stages.pre_tokenizer.clone(),
+            strips,
+            normalizers,
+        };
+        let inner = Chain {
+            normalizers: first.normalizers.iter().filter_map(behind_front).collect(),
+            pre_tokenizer: inner,
+            strips,
+        };
+        let (mut spaces, mut alone) = (vec![b' '..=b' '], Vec::new());
+        let lines_part = match &stages.model {
+            Model::Bpe(bpe) => lines_stand_alone(bpe) && first.normalizers.iter().all(is_plain),
+            _ => false,
+        };
+        match lines_part {
+            true => alone.push(b'\n'..=b'\n'),
+            false => {
+                let blanks = [b'\t', b'\n', b'\r'].into_iter();
+                spaces.extend(
+                    blanks
+                        .filter(|blank| inner.makes_space(*blank))
+                        .map(|blank| blank..=blank),
+                );
+            }
+        }
+        Some(Self {
+            delimiters: Delimiters::new(spaces, false, alone),
+            section: Chain {
+                pre_tokenizer: section,
+                ..first.clone()
+            },
+            first,
+            inner,
+            spare: Spare::default(),
+        })
+    }
+
+    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`.
+    ///
+    /// # Errors
+    /// As the stages.
+    pub fn encode(
+        &self,
+        stages: &Stages,
+        text: &str,
+        place: Place,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let kept = self.spare.take();
+        let mut workspace = kept
+            .filter(|workspace| workspace.words.keeps_the_limit())
+            .unwrap_or_else(Workspace::new);
+        let Workspace {
+            chunks,
+            words,
+            tokens: room,
+        } = &mut *workspace;
+        let mut call = Call {
+            compiled: self,
+            model: &stages.model,
+            words,
+            key: Vec::new(),
+            ids: Vec::new(),
+            tokens: Vec::new(),
+        };
+        let mut sink = Buffered::new(room, sink);
+        let start = match place {
+            Place::First => call.front(&self.first, 0xFF, text, &mut sink)?,
+            Place::Section => call.front(&self.section, 0xFE, text, &mut sink)?,
+            Place::Inner => 0,
+        };
+        tokens(&mut call, &self.delimiters, chunks, text, start, &mut sink)?;
+        drop(sink);
+        self.spare.put(workspace);
+        Ok(())
+    }
+
+    /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: behind a
+    /// line end that stands alone, or before a space behind something that is not open.
+    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
+        let bytes = text.as_bytes();
+        let first = start.saturating_add(reach.max(1)).min(text.len());
+        let space_before = |at: usize| bytes[start..at].iter().rposition(|byte| *byte == b' ');
+        let mut stretch = start + space_before(first).unwrap_or(0);
+        for (at, byte) in (first..).zip(&bytes[first..]) {
+            if self.delimiters.is_alone(*byte) {
+                return at + 1;
+            }
+            if *byte == b' ' {
+                let before = text[..stretch].chars().next_back();
+                let mut new = AlignedText::original(&text[stretch..at]);
+                if (stretch == start || before.is_none_or(|before| !joins_next(before)))
+                    && self.inner.normalize(&mut new).is_ok_and(|open| !open)
+                {
+                    return at;
+                }
+                stretch = at;
+            }
+        }
+        text.len()
+    }
+}
+
+/// The normalizers, one after another.
+fn flatten(normalizer: Option<&Normalizer>, all: &mut Vec<Normalizer>) {
+    match normalizer {
+        None => {}
+        Some(Normalizer::Sequence(parts)) => {
+            parts.iter().for_each(|part| flatten(Some(part), all));
+        }
+        Some(other) => all.push(other.clone()),
+    }
+}
+
+/// Whether a normalizer keeps spaces and does the same to a chunk that begins with one wherever it
+/// stands, ends of the text apart, if what stands before it is not open.
+fn keeps_chunks_apart(normalizer: &Normalizer) -> bool {
+    use Normalizer::{
+        Lowercase, Nfc, Nfd, Nfkc, Nfkd, Nmt, Precompiled, Prepend, Replace, Strip, StripAccents,
+    };
+    let is_blank = |c: char| c == SPACE || c.is_whitespace();
+    match normalizer {
+        Nfc | Nfd | Nfkc | Nfkd | Lowercase | StripAccents | Nmt => true,
+        Strip { .. } | Prepend { .. } => true,
+        Precompiled(map) => {
+            !map.inner_bytes()[usize::from(b' ')]
+                && map.longest_prefix(b" ").is_none_or(|(_, new)| new == " ")
+        }
+        Replace {
+            pattern: SearchPattern::Literal(literal),
+            content,
+        } => match literal.as_str() {
+            " " => content == " " || content == "▁",
+            other => !other.is_empty() && !other.contains(is_blank),
+        },
+        Replace {
+            pattern: SearchPattern::Regex(regex),
+            content,
+        } => regex.source() == RUNS && (content == " " || content == "▁"),
+        _ => false,
+    }
+}
+
+/// Whether a normalizer writes each space as `▁`.
+fn is_space_writer(normalizer: &Normalizer) -> bool {
+    matches!(
+        normalizer,
+        Normalizer::Replace { pattern: SearchPattern::Literal(pattern), content }
+            if pattern == " " && content == "▁"
+    )
+}
+
+/// Whether a normalizer changes nothing but spaces and the front of a text.
+fn is_plain(normalizer: &Normalizer) -> bool {
+    is_space_writer(normalizer) || matches!(normalizer, Normalizer::Prepend { .. })
+}
+
+/// What a normalizer is behind the front of a text.
+fn behind_front(normalizer: &Normalizer) -> Option<Normalizer> {
+    match normalizer {
+        Normalizer::Prepend { .. } => None,
+        Normalizer::Strip { right, .. } => Some(Normalizer::Strip {
+            left: false,
+            right: *right,
+        }),
+        other => Some(other.clone()),
+    }
+}
+
+/// Whether grapheme clusters may go on behind this character with a space.
+fn joins_next(character: char) -> bool {
+    let pair: String = [character, ' '].iter().collect();
+    pair.graphemes(true).nth(1).is_none()
+}
+
+/// Whether this BPE sees a chunk the same way alone and in a text that nothing has cut: no merge
+/// takes a space and what stands before it, unless that is a space.
+fn merges_nothing_across_cuts(bpe: &Bpe) -> bool {
+    let MergeRule::Merges(merges) = bpe.rule() else {
+        return false;
+    };
+    let vocab = bpe.vocab();
+    let unk_id = unk_id(bpe);
+    let text = |id: u32| vocab.token(id).unwrap_or_default();
+    let space = "▁".as_bytes();
+    merges_units(bpe)
+        // No unknown character is dropped, which would make neighbours of what it parts.
+        && (bpe.options().unk_token.is_some() || byte_ids(bpe).is_some())
+        // Unknown characters are never fused across one that is known.
+        && vocab.id(space).is_some()
+        && merges.iter().all(|&(left, right)| {
+            !text(right).starts_with(space)
+                || text(left).ends_with(space) && Some(left) != unk_id
+        })
+}
+
+/// Whether this BPE makes tokens of characters by merges only, wherever in a piece they stand.
+fn merges_units(bpe: &Bpe) -> bool {
+    let options = bpe.options();
+    options.alphabet == Alphabet::Characters
+        && options.dropout.is_none()
+        && !options.ignore_merges
+        && options.continuing_subword_prefix.is_none()
+        && options.end_of_word_suffix.is_none()
+        && !options.separate_suffix
+}
+
+/// Whether no token but its own holds a line end, and unknown characters are bytes that nothing
+/// merges.
+fn lines_stand_alone(bpe: &Bpe) -> bool {
+    let MergeRule::Merges(merges) = bpe.rule() else {
+        return false;
+    };
+    let Some(bytes) = byte_ids(bpe).filter(|_| merges_units(bpe)) else {
+        return false;
+    };
+    let unk_id = unk_id(bpe);
+    let is_unknown = |id: u32| Some(id) == unk_id || bytes.contains(&id);
+    !(bpe.vocab().iter()).any(|(token, _)| token.len() > 1 && token.contains(&b'\n'))
+        && !(merges.iter()).any(|&(left, right)| is_unknown(left) || is_unknown(right))
+}
+
+/// The tokens of bytes, if unknown characters become those.
+fn byte_ids(bpe: &Bpe) -> Option<Vec<u32>> {
+    let id = |byte| bpe.vocab().id(&byte_token(byte));
+    let ids = (0..=u8::MAX).map(id).collect::<Option<Vec<u32>>>();
+    ids.filter(|_| bpe.options().byte_fallback)
+}
+
+fn unk_id(bpe: &Bpe) -> Option<u32> {
+    let unk_token = bpe.options().unk_token.as_ref()?;
+    bpe.vocab().id(unk_token.as_bytes())
+}
+
+impl Chain {
+    /// Whether this character of ASCII becomes what a space becomes, whatever stands beside it.
+    fn makes_space(&self, blank: u8) -> bool {
+        let normalized = |text: String| {
+            let mut text = AlignedText::original(&text);
+            self.normalize(&mut text).ok()?;
+            Some(text.as_str().to_owned())
+        };
+        let inside = |normalizer: &Normalizer| match normalizer {
+            Normalizer::Precompiled(map) => map.inner_bytes()[usize::from(blank)],
+            _ => false,
+        };
+        let new = normalized(format!("a{}a", char::from(blank)));
+        !self.normalizers.iter().any(inside) && new.is_some() && new == normalized("a a".into())
+    }
+
+    /// Normalizes a chunk; says whether it is *open*: whether what becomes of it and of what
+    /// follows may depend on each other.
+    ///
+    /// # Errors
+    /// As the stages.
+    fn normalize(&self, text: &mut AlignedText) -> Result<bool> {
+        let mut open = self.is_open(text.as_str());
+        for normalizer in &self.normalizers {
+            if let Normalizer::Precompiled(_) = normalizer {
+                open |= text.as_str().chars().next_back().is_some_and(joins_next);
+            }
+            normalizer.normalize(text)?;
+            open |= self.is_open(text.as_str());
+        }
+        Ok(open)
+    }
+
+    /// Whether a space that follows this text may be taken together with it.
+    fn is_open(&self, text: &str) -> bool {
+        text.chars()
+            .next_back()
+            .is_none_or(|last| matches!(last, ' ' | SPACE) || self.strips && last.is_whitespace())
+    }
+}
+
+/// One text on its way.
+struct Call<'c> {
+    compiled: &'c Metaspace,
+    model: &'c Model,
+    words: &'c mut WordCache,
+    /// Room for keys, and for the tokens of a chunk.
+    key: Vec<u8>,
+    ids: Vec<u32>,
+    tokens: Vec<Token>,
+}
+
+impl<S: Few> Family<S> for Call<'_> {
+    #[inline(always)]
+    fn words(&self) -> &WordCache {
+        self.words
+    }
+
+    #[inline(always)]
+    fn may_recall(&self, _: &S) -> bool {
+        true
+    }
+
+    #[inline(never)]
+    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
+        let compiled = self.compiled;
+        let (longer, whole) = self.through_the_stages(&compiled.inner, text, start, end)?;
+        sink.push_all(&self.ids);
+        if whole {
+            let chunk = &text.as_bytes()[start..end];
+            self.words.insert(chunk, &self.ids);
+        }
+        Ok(longer)
+    }
+}
+
+impl Call<'_> {
+    /// The first chunk; says where it ends. `mark` is no byte of UTF-8 and tells its key from those
+    /// of other chunks.
+    fn front(
+        &mut self,
+        chain: &Chain,
+        mark: u8,
+        text: &str,
+        sink: &mut impl Sink,
+    ) -> Result<usize> {
+        if text.is_empty() {
+            return Ok(0);
+        }
+        let end = (self.compiled.delimiters).chunk_end(text.as_bytes(), 0);
+        self.key.clear();
+        self.key.push(mark);
+        self.key.extend_from_slice(&text.as_bytes()[..end]);
+        if self.words.emit(&self.key, sink) {
+            return Ok(end);
+        }
+        let (longer, whole) = self.through_the_stages(chain, text, 0, end)?;
+        sink.push_all(&self.ids);
+        if whole {
+            self.words.insert(&self.key, &self.ids);
+        }
+        Ok(longer)
+    }
+
+    /// Makes tokens of a chunk, made longer until it is not open; says where it ends, and whether
+    /// the chunk as it was has these tokens wherever it stands.
+    fn through_the_stages(
+        &mut self,
+        chain: &Chain,
+        text: &str,
+        start: usize,
+        end: usize,
+    ) -> Result<(usize, bool)> {
+        let delimiters = &self.compiled.delimiters;
+        let bytes = text.as_bytes();
+        let (mut longer, mut more) = (end, 1);
+        let (new, open) = loop {
+            let mut new = AlignedText::original(&text[start..longer]);
+            let open = chain.normalize(&mut new)?;
+            let beside_alone = delimiters.is_alone(bytes[longer - 1])
+                || (bytes.get(longer)).is_some_and(|next| delimiters.is_alone(*next));
+            if !open || beside_alone || longer == text.len() {
+                break (new, open);
+            }
+            for _ in 0..more {
+                longer = delimiters.chunk_end(bytes, longer);
+            }
+            more *= 2;
+        };
+        // What is removed in front moves where the text begins.
+        let mut pieces = Pieces::new(new.slice(0..new.as_str().len()));
+        if let Some(pre_tokenizer) = &chain.pre_tokenizer {
+            pre_tokenizer.cut(&mut pieces)?;
+        }
+        self.ids.clear();
+        let mut sampler = Sampler::new(Sampling::default());
+        for piece in pieces.iter() {
+            self.tokens.clear();
+            (self.model).tokenize(piece.as_str(), &mut sampler, &mut self.tokens)?;
+            self.ids.extend(self.tokens.iter().map(|token| token.id));
+        }
+        // Behind a run of spaces stands a character that stands alone, or nothing.
+        let ends_there =
+            !chain.strips && (bytes[start..end].iter()).all(|byte| delimiters.is_space(*byte));
+        let alone = delimiters.is_alone(bytes[start]);
+        Ok((longer, longer == end && (!open || ends_there || alone)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Unigram;
+
+    #[test]
+    fn worked_example() {
+        let pieces = ["<unk>", "▁", "▁to", "▁be", "to", "be"].map(|piece| (piece, -1.0));
+        let model = Unigram::new(pieces, Some(0), false).unwrap();
+        let mut stages = Stages::of_model(Model::Unigram(model));
+        stages.normalizer = Some(Normalizer::Nfkc);
+        stages.pre_tokenizer = Some(PreTokenizer::Metaspace {
+            replacement: SPACE,
+            prepend_scheme: PrependScheme::First,
+            split: true,
+        });
+        let compiled = Metaspace::new(&stages).unwrap();
+        let tokens = |text: &str, place| {
+            let mut ids = Vec::new();
+            compiled.encode(&stages, text, place, &mut ids).unwrap();
+            ids
+        };
+        // U+3000 becomes a space, so the chunk before `·be` is open.
+        assert_eq!(tokens("to\u{3000} be", Place::First), [2, 1, 3]);
+        assert_eq!(tokens("to be", Place::Section), [4, 3]);
+        assert_eq!(
+            compiled.part_end("to\u{3000} be to", 0, 1),
+            "to\u{3000} be".len()
+        );
+    }
+}
