@@ -200,7 +200,40 @@ fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
 }
 
 /// Which bytes of a block are in `set`.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(all(
+    target_arch = "aarch64",
+    target_feature = "neon",
+    target_endian = "little"
+))]
+#[inline(always)]
+fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
+    use std::arch::aarch64::*;
+
+    use super::neon::{bits, load};
+
+    // SAFETY: all is compiled for processors with NEON.
+    unsafe {
+        bits(load(block).map(|bytes| {
+            let mut inside = vdupq_n_u8(0);
+            for range in set {
+                let above = vsubq_u8(bytes, vdupq_n_u8(*range.start()));
+                let span = vdupq_n_u8(range.end() - range.start());
+                inside = vorrq_u8(inside, vcleq_u8(above, span));
+            }
+            inside
+        }))
+    }
+}
+
+/// Which bytes of a block are in `set`.
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(
+        target_arch = "aarch64",
+        target_feature = "neon",
+        target_endian = "little"
+    )
+)))]
 fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
     let inside = |byte: &u8| set.iter().any(|range| range.contains(byte));
     let bits = block.iter().map(|byte| u64::from(inside(byte)));

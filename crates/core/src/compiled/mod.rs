@@ -12,6 +12,12 @@ mod lookup;
 mod merges;
 mod merging;
 mod metaspace;
+#[cfg(all(
+    target_arch = "aarch64",
+    target_feature = "neon",
+    target_endian = "little"
+))]
+mod neon;
 mod pairs;
 mod pending;
 mod prefetch;
@@ -28,6 +34,7 @@ mod viterbi;
 mod waiting;
 mod words;
 
+pub(crate) use prefetch::prefetch;
 pub(crate) use scanner::{Rules, Scanner};
 pub use sink::{Count, Sink};
 pub(crate) use splitter::Splitter;

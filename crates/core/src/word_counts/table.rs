@@ -11,7 +11,7 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 
 use super::WordCounts;
-use crate::compiled::{SHORT, ShortKey};
+use crate::compiled::{SHORT, ShortKey, prefetch};
 
 /// How many words are looked up together, so that their memory is fetched at the same time.
 const GROUP: usize = 32;
@@ -209,13 +209,10 @@ impl Table {
 
     #[inline(always)]
     fn prefetch(&self, key: ShortKey) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the slot is inside the table; prefetching has no other precondition.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let slot = key.hash(self.seed) as usize & (self.slots.len() - 1);
-            _mm_prefetch(self.slots.as_ptr().add(slot).cast(), _MM_HINT_T0);
-        }
+        prefetch(
+            &self.slots,
+            key.hash(self.seed) as usize & (self.slots.len() - 1),
+        );
     }
 
     #[inline(always)]

@@ -10,6 +10,12 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(all(
+    target_arch = "aarch64",
+    target_feature = "neon",
+    target_endian = "little"
+))]
+mod neon;
 
 use super::classes::{BLANK, Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UPPER, decode};
 
@@ -115,6 +121,20 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
         unsafe { avx2::classify(classes, text, blocks) };
         return;
     }
+    #[cfg(all(
+        target_arch = "aarch64",
+        target_feature = "neon",
+        target_endian = "little"
+    ))]
+    {
+        // SAFETY: the processor has the feature that all is compiled for.
+        unsafe { neon::classify(classes, text, blocks) };
+    }
+    #[cfg(not(all(
+        target_arch = "aarch64",
+        target_feature = "neon",
+        target_endian = "little"
+    )))]
     classify_with(classes, text, blocks, masks_portable);
 }
 

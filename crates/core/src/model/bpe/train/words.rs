@@ -47,16 +47,9 @@ impl Words {
 /// Asks for the memory of the word that begins at `start`, to have it at hand soon.
 #[inline(always)]
 pub(super) fn prefetch(row: &[u32], start: usize) {
-    #[cfg(target_arch = "x86_64")]
     if start < row.len() {
-        // SAFETY: the address is inside the row; prefetching has no other precondition.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch(row.as_ptr().add(start).cast(), _MM_HINT_T0);
-        }
+        crate::compiled::prefetch(row, start);
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (row, start);
 }
 
 fn count_of(head: &[u32]) -> i64 {
