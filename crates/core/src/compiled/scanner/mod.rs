@@ -63,6 +63,19 @@ struct Passed {
     inline: u64,
 }
 
+/// What the second pass over a block hands to that over the next one.
+#[derive(Clone, Copy, Default)]
+struct Carried {
+    /// What belongs to the word behind it.
+    prefixes: u64,
+    /// Punctuation that stands alone.
+    alone: u64,
+    /// Where numbers begin a piece.
+    numbers: u64,
+    /// Whether a word of ASCII letters that punctuation took goes on.
+    ascii_word_goes_on: bool,
+}
+
 impl Scanner {
     /// Cuts `text` under `rules`: calls `visit` with each stretch of it in order, as the stretch's
     /// offset, its length and the bits of the bytes that begin a piece. A stretch begins and ends
@@ -123,9 +136,28 @@ impl Scanner {
         self.starts[0] |= 1;
     }
 
-    /// The piece starts, contractions and doubts aside. For the patterns of most models this is
-    /// compiled once each, with nothing left to decide.
+    /// The piece starts, contractions and doubts aside.
     fn mask_starts(&mut self, rules: Rules) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("bmi1") {
+            // SAFETY: the processor has the feature that the function is compiled for.
+            unsafe { self.mask_starts_bmi1(rules) };
+            return;
+        }
+        self.mask_starts_portable(rules);
+    }
+
+    /// The same code, with what newer processors have for masks.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi1")]
+    fn mask_starts_bmi1(&mut self, rules: Rules) {
+        self.mask_starts_portable(rules);
+    }
+
+    /// The same. For the patterns of most models this is compiled once each, with nothing left to
+    /// decide.
+    #[inline(always)]
+    fn mask_starts_portable(&mut self, rules: Rules) {
         match rules {
             Rules::GPT2 => self.starts_under(Rules::GPT2),
             Rules::CL100K => self.starts_under(Rules::CL100K),
@@ -188,44 +220,22 @@ impl Scanner {
     /// and the newlines that belong to the punctuation before them.
     #[inline(always)]
     fn find_runs(&mut self, rules: Rules) {
-        let cased = rules.cased;
-        let other = |b: &Block| rules.other(b);
-        let none = Block::default();
-        let mut before = none;
-        let mut attached_before = 0u64;
+        let mut before = Block::default();
+        let mut attached = 0;
         self.passed.clear();
-        for (i, block) in self.blocks.iter().enumerate() {
-            let word = |b: &Block| if cased { b.letter | b.mark } else { b.letter };
-            let edges = rules.edges(block, &before);
-            let first = |mask: u64, before_mask: u64| {
-                mask & (!previous(block, mask, &before, before_mask) | edges)
+        for (block, doubtful) in self.blocks.iter().zip(&mut self.doubtful) {
+            let passed = if (block.lead2 | before.lead2) == 0 {
+                runs_of(
+                    rules,
+                    &block.narrow(),
+                    &before.narrow(),
+                    &mut attached,
+                    doubtful,
+                )
+            } else {
+                runs_of(rules, block, &before, &mut attached, doubtful)
             };
-            let words = first(word(block), word(&before));
-            let others = first(other(block), other(&before));
-            // Newlines are single bytes, so a run of them is a run of bits: adding its first bit
-            // carries through it.
-            let takes = |b: &Block| other(b) & !rules.han(b);
-            let seeds = block.newline
-                & (previous(block, takes(block), &before, takes(&before)) | attached_before >> 63);
-            let attached = block.newline & !block.newline.wrapping_add(seeds) | seeds;
-            let space = block.space & !attached;
-            self.passed.push(Passed {
-                words,
-                others,
-                space,
-                inline: space & !block.newline,
-            });
-            if cased {
-                // A mark that begins a run of letters may belong to what stands before it.
-                let loose = words & block.mark;
-                // A capital after a letter that has no case: the rest of the word decides.
-                let caseless = |b: &Block| (b.letter | b.mark) & !(b.upper | b.lower);
-                let undecided =
-                    block.upper & previous(block, caseless(block), &before, caseless(&before));
-                self.doubtful[i] |= loose | undecided != 0;
-            }
-            self.doubtful[i] |= counts_wide_numbers(rules, block);
-            attached_before = attached;
+            self.passed.push(passed);
             before = *block;
         }
     }
@@ -233,105 +243,30 @@ impl Scanner {
     /// Second pass of the same patterns: the piece starts, contractions aside.
     #[inline(always)]
     fn any_prefix_starts(&mut self, rules: Rules) {
-        let unprinted = rules.prefix == Prefix::Unprinted;
-        let other = |b: &Block| rules.other(b);
-        let none = Block::default();
-        let nothing = Passed::default();
-        let (mut before, mut passed_before) = (none, nothing);
-        let (mut prefixes_before, mut alone_before, mut numbers_before) = (0u64, 0u64, 0u64);
-        let mut ascii_word_goes_on = false;
+        let (mut before, mut passed_before) = (Block::default(), Passed::default());
+        let mut carried = Carried::default();
         for i in 0..self.blocks.len() {
-            let block = self.blocks[i];
-            let passed = self.passed[i];
-            let after = self.blocks.get(i + 1).unwrap_or(&none);
-            let passed_after = self.passed.get(i + 1).unwrap_or(&nothing);
-            let after_blank =
-                previous(&block, block.blank, &before, before.blank) & !rules.han(&block);
-
-            // What stands before a word and belongs to it: white space, or punctuation that stands
-            // alone and has no blank before it.
-            let alone = passed.others & !next(&block, other(&block), other(after)) & !after_blank;
-            let before_words = next(&block, passed.words, passed_after.words);
-            let prefixes = match unprinted {
-                false => before_words & (passed.inline | alone),
-                true => {
-                    let beyond = block.han() ^ next(&block, block.han(), after.han());
-                    let ascii = |block: &Block, words: u64| words & !block.lead2;
-                    let before_ascii = next(
-                        &block,
-                        ascii(&block, passed.words),
-                        ascii(after, passed_after.words),
-                    );
-                    before_words & !beyond & (passed.inline | block.unprinted())
-                        | before_ascii & ascii(&block, alone)
-                }
+            let (block, passed) = (self.blocks[i], self.passed[i]);
+            let after = self.blocks.get(i + 1).copied().unwrap_or_default();
+            let runs = [
+                passed_before,
+                passed,
+                self.passed.get(i + 1).copied().unwrap_or_default(),
+            ];
+            let doubtful = &mut self.doubtful[i];
+            self.starts[i] = if (block.lead2 | before.lead2) == 0 {
+                let blocks = [before.narrow(), block.narrow(), after];
+                starts_of(rules, &blocks, &runs, &mut carried, doubtful)
+            } else {
+                starts_of(
+                    rules,
+                    &[before, block, after],
+                    &runs,
+                    &mut carried,
+                    doubtful,
+                )
             };
-            let bare_words = passed.words & !previous(&block, prefixes, &before, prefixes_before);
-
-            let numbers = number_starts(rules, &block, &before, numbers_before);
-
-            // White space: a run begins a piece, its last character begins one, and so does the
-            // first character after its last newline.
-            let space = passed.space;
-            let run = space & !previous(&block, space, &before, passed_before.space);
-            let last = passed.inline
-                & !next(
-                    &block,
-                    space | rules.apart(&block),
-                    passed_after.space | rules.apart(after),
-                );
-            let indents = passed.inline
-                & previous(
-                    &block,
-                    block.newline & space,
-                    &before,
-                    before.newline & passed_before.space,
-                );
-            if indents != 0 {
-                let ends = passed.inline.wrapping_add(indents);
-                let open = ends < indents || block.lead2 != 0 && passed.inline & block.lead2 != 0;
-                let may_be_whole = rules.final_space_whole && rules.numbers_apart;
-                self.doubtful[i] |=
-                    open || may_be_whole || ends & !passed.inline & block.newline != 0;
-            }
-
-            let mut starts =
-                numbers | bare_words | passed.others & !after_blank | run | last | indents;
-            if rules.cased {
-                let rises = block.upper & previous(&block, block.lower, &before, before.lower);
-                starts |= rises;
-            }
-            if unprinted {
-                let edges = rules.edges(&block, &before);
-                let after_unprinted =
-                    previous(&block, block.unprinted(), &before, before.unprinted());
-                starts |= edges | block.unprinted() & (!after_unprinted | prefixes);
-                // ASCII punctuation takes the ASCII letters that a word begins with: adding their
-                // first bit carries to the end of their run.
-                let ascii = block.letter & !block.lead2;
-                let after_alone = previous(
-                    &block,
-                    alone & prefixes,
-                    &before,
-                    alone_before & prefixes_before,
-                );
-                let (sum, overflows) = ascii.overflowing_add(passed.words & ascii & after_alone);
-                let (sum, overflows_too) = sum.overflowing_add(u64::from(ascii_word_goes_on));
-                starts |= sum & !ascii & block.letter;
-                ascii_word_goes_on = overflows | overflows_too;
-            }
-            if rules.slashes {
-                // A slash after newlines that belong to punctuation belongs to it too.
-                let taken = block.newline & !space;
-                let taken_before = before.newline & !passed_before.space;
-                let slashes = passed.others & previous(&block, taken, &before, taken_before);
-                self.doubtful[i] |= slashes != 0;
-            }
-            self.starts[i] = starts;
-            before = block;
-            passed_before = passed;
-            (prefixes_before, alone_before) = (prefixes, alone);
-            numbers_before = numbers;
+            (before, passed_before) = (block, passed);
         }
     }
 
@@ -473,6 +408,141 @@ impl Scanner {
             & previous(block, block.letter, before, before.letter)
             & next(block, block.letter, after.letter)
     }
+}
+
+/// First pass of the patterns in which any character may stand before a word, over one block.
+#[inline(always)]
+fn runs_of(
+    rules: Rules,
+    block: &Block,
+    before: &Block,
+    attached_before: &mut u64,
+    doubtful: &mut bool,
+) -> Passed {
+    let cased = rules.cased;
+    let other = |b: &Block| rules.other(b);
+    let word = |b: &Block| if cased { b.letter | b.mark } else { b.letter };
+    let edges = rules.edges(block, before);
+    let first =
+        |mask: u64, before_mask: u64| mask & (!previous(block, mask, before, before_mask) | edges);
+    let words = first(word(block), word(before));
+    let others = first(other(block), other(before));
+    // Newlines are single bytes, so a run of them is a run of bits: adding its first bit
+    // carries through it.
+    let takes = |b: &Block| other(b) & !rules.han(b);
+    let seeds = block.newline
+        & (previous(block, takes(block), before, takes(before)) | *attached_before >> 63);
+    let attached = block.newline & !block.newline.wrapping_add(seeds) | seeds;
+    let space = block.space & !attached;
+    if cased {
+        // A mark that begins a run of letters may belong to what stands before it.
+        let loose = words & block.mark;
+        // A capital after a letter that has no case: the rest of the word decides.
+        let caseless = |b: &Block| (b.letter | b.mark) & !(b.upper | b.lower);
+        let undecided = block.upper & previous(block, caseless(block), before, caseless(before));
+        *doubtful |= loose | undecided != 0;
+    }
+    *doubtful |= counts_wide_numbers(rules, block);
+    *attached_before = attached;
+    Passed {
+        words,
+        others,
+        space,
+        inline: space & !block.newline,
+    }
+}
+
+/// Second pass of the same patterns, over one block with its neighbours.
+#[inline(always)]
+fn starts_of(
+    rules: Rules,
+    [before, block, after]: &[Block; 3],
+    [passed_before, passed, passed_after]: &[Passed; 3],
+    carried: &mut Carried,
+    doubtful: &mut bool,
+) -> u64 {
+    let unprinted = rules.prefix == Prefix::Unprinted;
+    let other = |b: &Block| rules.other(b);
+    let after_blank = previous(block, block.blank, before, before.blank) & !rules.han(block);
+
+    // What stands before a word and belongs to it: white space, or punctuation that stands
+    // alone and has no blank before it.
+    let alone = passed.others & !next(block, other(block), other(after)) & !after_blank;
+    let before_words = next(block, passed.words, passed_after.words);
+    let prefixes = match unprinted {
+        false => before_words & (passed.inline | alone),
+        true => {
+            let beyond = block.han() ^ next(block, block.han(), after.han());
+            let ascii = |block: &Block, words: u64| words & !block.lead2;
+            let before_ascii = next(
+                block,
+                ascii(block, passed.words),
+                ascii(after, passed_after.words),
+            );
+            before_words & !beyond & (passed.inline | block.unprinted())
+                | before_ascii & ascii(block, alone)
+        }
+    };
+    let bare_words = passed.words & !previous(block, prefixes, before, carried.prefixes);
+
+    let numbers = number_starts(rules, block, before, carried.numbers);
+
+    // White space: a run begins a piece, its last character begins one, and so does the
+    // first character after its last newline.
+    let space = passed.space;
+    let run = space & !previous(block, space, before, passed_before.space);
+    let last = passed.inline
+        & !next(
+            block,
+            space | rules.apart(block),
+            passed_after.space | rules.apart(after),
+        );
+    let indents = passed.inline
+        & previous(
+            block,
+            block.newline & space,
+            before,
+            before.newline & passed_before.space,
+        );
+    if indents != 0 {
+        let ends = passed.inline.wrapping_add(indents);
+        let open = ends < indents || block.lead2 != 0 && passed.inline & block.lead2 != 0;
+        let may_be_whole = rules.final_space_whole && rules.numbers_apart;
+        *doubtful |= open || may_be_whole || ends & !passed.inline & block.newline != 0;
+    }
+
+    let mut starts = numbers | bare_words | passed.others & !after_blank | run | last | indents;
+    if rules.cased {
+        let rises = block.upper & previous(block, block.lower, before, before.lower);
+        starts |= rises;
+    }
+    if unprinted {
+        let edges = rules.edges(block, before);
+        let after_unprinted = previous(block, block.unprinted(), before, before.unprinted());
+        starts |= edges | block.unprinted() & (!after_unprinted | prefixes);
+        // ASCII punctuation takes the ASCII letters that a word begins with: adding their
+        // first bit carries to the end of their run.
+        let ascii = block.letter & !block.lead2;
+        let after_alone = previous(
+            block,
+            alone & prefixes,
+            before,
+            carried.alone & carried.prefixes,
+        );
+        let (sum, overflows) = ascii.overflowing_add(passed.words & ascii & after_alone);
+        let (sum, overflows_too) = sum.overflowing_add(u64::from(carried.ascii_word_goes_on));
+        starts |= sum & !ascii & block.letter;
+        carried.ascii_word_goes_on = overflows | overflows_too;
+    }
+    if rules.slashes {
+        // A slash after newlines that belong to punctuation belongs to it too.
+        let taken = block.newline & !space;
+        let taken_before = before.newline & !passed_before.space;
+        let slashes = passed.others & previous(block, taken, before, taken_before);
+        *doubtful |= slashes != 0;
+    }
+    (carried.prefixes, carried.alone, carried.numbers) = (prefixes, alone, numbers);
+    starts
 }
 
 /// Where numbers begin a piece, if they take nothing before them.

@@ -60,6 +60,17 @@ impl Block {
         self.lead & !(self.letter | self.number | self.space)
     }
 
+    /// The same block, which is known to have no characters of two bytes or more.
+    #[inline(always)]
+    pub fn narrow(&self) -> Self {
+        Self {
+            lead2: 0,
+            lead3: 0,
+            lead4: 0,
+            ..*self
+        }
+    }
+
     /// Chinese characters and kana, where the classes are DeepSeek's.
     #[inline(always)]
     pub fn han(&self) -> u64 {
