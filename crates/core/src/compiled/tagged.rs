@@ -42,7 +42,41 @@ impl Line {
 
     /// Which entries have a tag, as bits.
     #[inline(always)]
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(all(
+        target_arch = "aarch64",
+        target_feature = "neon",
+        target_endian = "little"
+    ))]
+    fn tagged(&self, tag: u32) -> u32 {
+        use std::arch::aarch64::*;
+        const WEIGHTS: [u8; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+        // SAFETY: all is compiled for processors with NEON; the four parts lie inside the line, and
+        // there are eight weights.
+        unsafe {
+            let (tag, tags) = (vdupq_n_u32(tag), vdupq_n_u32(!NUMBER));
+            let weights = vld1_u8(WEIGHTS.as_ptr());
+            let alike = |quarter: usize| {
+                let entries = vld1q_u32(self.0.as_ptr().add(4 * quarter));
+                vmovn_u32(vceqq_u32(vandq_u32(entries, tags), tag))
+            };
+            let bits = |first, second| {
+                let half = vmovn_u16(vcombine_u16(first, second));
+                u32::from(vaddv_u8(vand_u8(half, weights)))
+            };
+            bits(alike(0), alike(1)) | bits(alike(2), alike(3)) << 8
+        }
+    }
+
+    /// Which entries have a tag, as bits.
+    #[inline(always)]
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        all(
+            target_arch = "aarch64",
+            target_feature = "neon",
+            target_endian = "little"
+        )
+    )))]
     fn tagged(&self, tag: u32) -> u32 {
         let alike = self.0.iter().map(|entry| u32::from(entry & !NUMBER == tag));
         alike.rev().fold(0, |bits, bit| bits << 1 | bit)
