@@ -530,6 +530,7 @@ fn spaced_normalizer(numbers: &mut ChaCha8Rng) -> Option<Normalizer> {
             (".", ""),
             (",", " "),
             ("\u{600}", ""),
+            ("▁", "x"),
         ]))
         .unwrap(),
         _ => Normalization::NmtNfkc.charsmap().unwrap().clone(),

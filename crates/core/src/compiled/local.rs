@@ -23,7 +23,16 @@ pub struct Local {
     delimiters: Delimiters,
     /// Where words outside ASCII may be cut.
     around: Around,
+    /// What becomes of ASCII letters and digits.
+    ascii: Ascii,
     spare: Spare<Workspace>,
+}
+
+/// What normalizers make of printable ASCII.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ascii {
+    Kept,
+    Lowered,
 }
 
 /// The characters that are always a word by themselves, ASCII aside.
@@ -71,6 +80,10 @@ impl Local {
                 true,
                 alone,
             ),
+            ascii: match normalizer.is_some_and(lowers) {
+                true => Ascii::Lowered,
+                false => Ascii::Kept,
+            },
             around: Around {
                 punctuation,
                 ideographs: splits_at_punctuation
@@ -102,10 +115,12 @@ impl Local {
         } = &mut *workspace;
         let mut call = Call {
             around: self.around,
+            ascii: self.ascii,
             stages,
             words,
             ids: Vec::new(),
             tokens: Vec::new(),
+            lowered: String::new(),
         };
         let mut sink = Buffered::new(room, sink);
         tokens(&mut call, &self.delimiters, chunks, text, 0, &mut sink)?;
@@ -132,6 +147,16 @@ fn keeps_words_apart(normalizer: &Normalizer) -> bool {
     match normalizer {
         Nfc | Nfd | Nfkc | Nfkd | Lowercase | StripAccents | Nmt | Bert { .. } => true,
         Sequence(normalizers) => normalizers.iter().all(keeps_words_apart),
+        _ => false,
+    }
+}
+
+/// Whether one of these normalizers lowers letters. None of them changes printable ASCII otherwise.
+fn lowers(normalizer: &Normalizer) -> bool {
+    match normalizer {
+        Normalizer::Lowercase => true,
+        Normalizer::Bert { lowercase, .. } => *lowercase,
+        Normalizer::Sequence(normalizers) => normalizers.iter().any(lowers),
         _ => false,
     }
 }
@@ -176,11 +201,14 @@ impl Around {
 /// One text on its way.
 struct Call<'c> {
     around: Around,
+    ascii: Ascii,
     stages: &'c Stages,
     words: &'c mut WordCache,
     /// Room for the tokens of a word.
     ids: Vec<u32>,
     tokens: Vec<Token>,
+    /// Room for a word in lower case.
+    lowered: String,
 }
 
 impl<S: Few> Family<S> for Call<'_> {
@@ -205,7 +233,7 @@ impl<S: Few> Family<S> for Call<'_> {
             };
             let word = &bytes[part..next];
             if !self.words.emit(word, sink) {
-                self.through_the_stages(&text[part..next])?;
+                self.new_word(&text[part..next])?;
                 sink.push_all(&self.ids);
                 self.words.insert(word, &self.ids);
             }
@@ -216,6 +244,29 @@ impl<S: Few> Family<S> for Call<'_> {
 }
 
 impl Call<'_> {
+    /// Letters and digits of ASCII are one piece to each of the pre-tokenizers; any other word goes
+    /// through the stages.
+    fn new_word(&mut self, word: &str) -> Result<()> {
+        if !word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return self.through_the_stages(word);
+        }
+        let piece = match self.ascii {
+            Ascii::Kept => word,
+            Ascii::Lowered => {
+                self.lowered.clear();
+                self.lowered.push_str(word);
+                self.lowered.make_ascii_lowercase();
+                &self.lowered
+            }
+        };
+        self.tokens.clear();
+        let mut sampler = Sampler::new(Sampling::default());
+        (self.stages.model).tokenize(piece, &mut sampler, &mut self.tokens)?;
+        self.ids.clear();
+        self.ids.extend(self.tokens.iter().map(|token| token.id));
+        Ok(())
+    }
+
     fn through_the_stages(&mut self, word: &str) -> Result<()> {
         let Stages {
             normalizer,

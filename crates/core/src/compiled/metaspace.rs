@@ -45,6 +45,18 @@ struct Chain {
     pre_tokenizer: Option<PreTokenizer>,
     /// White space at the ends of a text is removed.
     strips: bool,
+    /// What becomes of a space and printable ASCII behind it, if that is easily said.
+    plain: Option<Plain>,
+}
+
+/// What normalizers and pre-tokenizer make of a space and printable ASCII behind it: one piece, `▁`
+/// and the same characters.
+#[derive(Clone, Debug)]
+struct Plain {
+    /// The letters are lowered.
+    lowers: bool,
+    /// Where one of these stands it is not so.
+    replaced: Vec<String>,
 }
 
 impl Metaspace {
@@ -53,7 +65,11 @@ impl Metaspace {
     pub fn new(stages: &Stages) -> Option<Self> {
         let mut normalizers = Vec::new();
         flatten(stages.normalizer.as_ref(), &mut normalizers);
-        if !normalizers.iter().all(keeps_chunks_apart) {
+        // A character map may know the `▁` that was written before.
+        let mut steps = normalizers.iter().skip_while(|step| !writes_marks(step));
+        if !normalizers.iter().all(keeps_chunks_apart)
+            || steps.any(|step| matches!(step, Normalizer::Precompiled(_)))
+        {
             return None;
         }
         let writes_spaces = normalizers.last().is_some_and(is_space_writer);
@@ -110,9 +126,13 @@ impl Metaspace {
             pre_tokenizer: stages.pre_tokenizer.clone(),
             strips,
             normalizers,
+            plain: None,
         };
+        let normalizers: Vec<Normalizer> =
+            first.normalizers.iter().filter_map(behind_front).collect();
         let inner = Chain {
-            normalizers: first.normalizers.iter().filter_map(behind_front).collect(),
+            plain: Plain::of(&normalizers, inner.as_ref()),
+            normalizers,
             pre_tokenizer: inner,
             strips,
         };
@@ -171,6 +191,7 @@ impl Metaspace {
             key: Vec::new(),
             ids: Vec::new(),
             tokens: Vec::new(),
+            piece: String::new(),
         };
         let mut sink = Buffered::new(room, sink);
         let start = match place {
@@ -259,6 +280,11 @@ fn is_space_writer(normalizer: &Normalizer) -> bool {
     )
 }
 
+/// Whether a normalizer may write `▁` behind the front of a text.
+fn writes_marks(normalizer: &Normalizer) -> bool {
+    matches!(normalizer, Normalizer::Replace { content, .. } if content.contains(SPACE))
+}
+
 /// Whether a normalizer changes nothing but spaces and the front of a text.
 fn is_plain(normalizer: &Normalizer) -> bool {
     is_space_writer(normalizer) || matches!(normalizer, Normalizer::Prepend { .. })
@@ -341,6 +367,66 @@ fn unk_id(bpe: &Bpe) -> Option<u32> {
     bpe.vocab().id(unk_token.as_bytes())
 }
 
+impl Plain {
+    fn of(normalizers: &[Normalizer], pre_tokenizer: Option<&PreTokenizer>) -> Option<Self> {
+        let mut plain = Self {
+            lowers: false,
+            replaced: Vec::new(),
+        };
+        for normalizer in normalizers {
+            match normalizer {
+                Normalizer::Lowercase => plain.lowers = true,
+                Normalizer::Precompiled(map) if !map.keeps_ascii() => return None,
+                Normalizer::Replace {
+                    pattern: SearchPattern::Literal(literal),
+                    ..
+                } if literal != " " => {
+                    // Lowering may make one.
+                    if plain.lowers {
+                        return None;
+                    }
+                    plain.replaced.push(literal.clone());
+                }
+                _ => {}
+            }
+        }
+        let writes = match pre_tokenizer {
+            None | Some(PreTokenizer::Metaspace { .. }) => true,
+            Some(PreTokenizer::Sequence(both)) => both.iter().any(|part| {
+                matches!(
+                    part,
+                    PreTokenizer::Metaspace {
+                        prepend_scheme: PrependScheme::Always,
+                        ..
+                    }
+                )
+            }),
+            Some(_) => false,
+        };
+        writes.then_some(plain)
+    }
+
+    /// Writes the piece that a chunk is to `piece`, if it is such a chunk.
+    fn piece(&self, chunk: &str, piece: &mut String) -> bool {
+        let Some(word) = chunk.strip_prefix(' ') else {
+            return false;
+        };
+        if word.is_empty()
+            || !word.bytes().all(|byte| byte.is_ascii_graphic())
+            || self.replaced.iter().any(|text| word.contains(text))
+        {
+            return false;
+        }
+        piece.clear();
+        piece.push(SPACE);
+        piece.push_str(word);
+        if self.lowers {
+            piece.make_ascii_lowercase();
+        }
+        true
+    }
+}
+
 impl Chain {
     /// Whether this character of ASCII becomes what a space becomes, whatever stands beside it.
     fn makes_space(&self, blank: u8) -> bool {
@@ -391,6 +477,8 @@ struct Call<'c> {
     key: Vec<u8>,
     ids: Vec<u32>,
     tokens: Vec<Token>,
+    /// Room for a piece.
+    piece: String,
 }
 
 impl<S: Few> Family<S> for Call<'_> {
@@ -407,6 +495,18 @@ impl<S: Few> Family<S> for Call<'_> {
     #[inline(never)]
     fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
         let compiled = self.compiled;
+        if let Some(plain) = &compiled.inner.plain
+            && plain.piece(&text[start..end], &mut self.piece)
+        {
+            let mut sampler = Sampler::new(Sampling::default());
+            self.tokens.clear();
+            (self.model).tokenize(&self.piece, &mut sampler, &mut self.tokens)?;
+            self.ids.clear();
+            self.ids.extend(self.tokens.iter().map(|token| token.id));
+            sink.push_all(&self.ids);
+            self.words.insert(&text.as_bytes()[start..end], &self.ids);
+            return Ok(end);
+        }
         let (longer, whole) = self.through_the_stages(&compiled.inner, text, start, end)?;
         sink.push_all(&self.ids);
         if whole {
