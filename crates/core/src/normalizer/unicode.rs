@@ -145,10 +145,69 @@ impl Form {
 /// What a form does to characters; see the head of this file.
 struct Table {
     values: Box<[u8]>,
-    /// Below this byte no character begins that is not fixed.
-    lowest: u8,
-    /// The bytes that begin a character which is not fixed.
-    leads: [bool; 256],
+    leads: Leads,
+}
+
+/// The bytes that are read together.
+const BLOCK: usize = 64;
+
+/// The bytes that begin a character which is not fixed. All of them are `0xC0` or more.
+#[derive(Default)]
+struct Leads {
+    /// By the lower half of a byte: the upper halves with which it is one, `0xC` as bit 0.
+    uppers: [u8; 16],
+}
+
+impl Leads {
+    fn add(&mut self, lead: u8) {
+        self.uppers[usize::from(lead & 15)] |= 1 << ((lead >> 4) & 3);
+    }
+
+    /// Which bytes of a block are among them.
+    fn portable(&self, block: &[u8; BLOCK]) -> u64 {
+        let is_one = |byte: u8| {
+            byte >= 0xC0 && self.uppers[usize::from(byte & 15)] >> ((byte >> 4) & 3) & 1 == 1
+        };
+        let bits = block.iter().zip(0..);
+        bits.fold(0, |bits, (&byte, i)| bits | u64::from(is_one(byte)) << i)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    //! The same with AVX2: both halves of a byte are looked up, 32 bytes at a time.
+
+    use std::arch::x86_64::*;
+
+    use super::*;
+
+    /// By the upper half of a byte: its bit in [`Leads::uppers`].
+    const BITS: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8];
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn next_unfixed(table: &Table, text: &str, from: usize) -> Option<usize> {
+        let table_of = |bytes: &[u8; 16]| {
+            // SAFETY: the array is 16 bytes long.
+            _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+        };
+        let (uppers, bits) = (table_of(&table.leads.uppers), table_of(&BITS));
+        let halves = _mm256_set1_epi8(15);
+        table.next_unfixed_by(text, from, |block| {
+            let [low, high] = [0, 32].map(|half| {
+                // SAFETY: 32 bytes from either half on lie inside the block.
+                let bytes = unsafe { _mm256_loadu_si256(block.as_ptr().add(half).cast()) };
+                let lower = _mm256_and_si256(bytes, halves);
+                let upper = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), halves);
+                let found = _mm256_and_si256(
+                    _mm256_shuffle_epi8(uppers, lower),
+                    _mm256_shuffle_epi8(bits, upper),
+                );
+                let none = _mm256_cmpeq_epi8(found, _mm256_setzero_si256());
+                !_mm256_movemask_epi8(none) as u32
+            });
+            u64::from(low) | u64::from(high) << 32
+        })
+    }
 }
 
 const MAY_CHANGE: u8 = 255;
@@ -165,8 +224,7 @@ impl Table {
     fn new(form: Form) -> Self {
         let mut table = Self {
             values: vec![0; UNFIXED[3].end as usize].into_boxed_slice(),
-            lowest: u8::MAX,
-            leads: [false; 256],
+            leads: Leads::default(),
         };
         for character in UNFIXED.into_iter().flatten().filter_map(char::from_u32) {
             let value = match form.quick(character) {
@@ -176,8 +234,7 @@ impl Table {
             if value != 0 {
                 let lead = character.encode_utf8(&mut [0; 4]).as_bytes()[0];
                 table.values[character as usize] = value;
-                table.leads[lead as usize] = true;
-                table.lowest = table.lowest.min(lead);
+                table.leads.add(lead);
             }
         }
         table
@@ -210,21 +267,44 @@ impl Table {
 
     /// Where the next character begins, at `from` or later, that is not fixed.
     fn next_unfixed(&self, text: &str, from: usize) -> Option<usize> {
-        const STEP: usize = 64;
-        let bytes = text.as_bytes();
-        let mut at = from;
-        while at < bytes.len() {
-            let step = &bytes[at..bytes.len().min(at + STEP)];
-            if step.iter().fold(0, |most, &byte| byte.max(most)) >= self.lowest {
-                for (i, &lead) in step.iter().enumerate() {
-                    if self.leads[lead as usize] && !self.fixes(text, at + i) {
-                        return Some(at + i);
-                    }
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the feature that the function is compiled for.
+            return unsafe { avx2::next_unfixed(self, text, from) };
+        }
+        self.next_unfixed_by(text, from, |bytes| self.leads.portable(bytes))
+    }
+
+    /// The same, with what says which bytes of a block begin characters that may not be fixed.
+    #[inline(always)]
+    fn next_unfixed_by(
+        &self,
+        text: &str,
+        from: usize,
+        leads: impl Fn(&[u8; BLOCK]) -> u64,
+    ) -> Option<usize> {
+        let unfixed_in = |block: &[u8; BLOCK], start: usize| {
+            let mut leads = leads(block);
+            while leads != 0 {
+                let at = start + leads.trailing_zeros() as usize;
+                leads &= leads - 1;
+                if !self.fixes(text, at) {
+                    return Some(at);
                 }
             }
-            at += step.len();
+            None
+        };
+        let (blocks, rest) = text.as_bytes()[from..].as_chunks();
+        let mut at = from;
+        for block in blocks {
+            if let Some(unfixed) = unfixed_in(block, at) {
+                return Some(unfixed);
+            }
+            at += BLOCK;
         }
-        None
+        let mut last = [0; BLOCK];
+        last[..rest.len()].copy_from_slice(rest);
+        unfixed_in(&last, at)
     }
 
     /// Whether the character that begins at `at` is fixed.
@@ -266,6 +346,30 @@ mod tests {
             Form::Nfc.normalized("héก\u{e48}"),
             Cow::Borrowed(_)
         ));
+    }
+
+    #[test]
+    fn every_processor_sees_the_same() {
+        let mut numbers = ChaCha8Rng::seed_from_u64(4);
+        for _ in 0..2_000 {
+            let length = numbers.random_range(0..200);
+            let text: String = (0..length)
+                .map(|_| match numbers.random_range(0..100) {
+                    0 => numbers.random(),
+                    _ => numbers.random_range('\0'..='\u{2ff}'),
+                })
+                .collect();
+            let from = text.char_indices().nth(5).map_or(0, |(at, _)| at);
+            for form in FORMS {
+                let table = form.table();
+                let unfixed = |(_, it): &(usize, char)| table.of(*it) != 0;
+                let expected = text[from..].char_indices().find(unfixed);
+                let expected = expected.map(|(at, _)| from + at);
+                assert_eq!(table.next_unfixed(&text, from), expected);
+                let portable = |bytes: &[u8; BLOCK]| table.leads.portable(bytes);
+                assert_eq!(table.next_unfixed_by(&text, from, portable), expected);
+            }
+        }
     }
 
     #[test]
