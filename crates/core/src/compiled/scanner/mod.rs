@@ -1,18 +1,20 @@
 //! Hand-written scanners for the known patterns: text in, the first byte of each piece out.
 //!
-//! [`rules::Rules`] says what a pattern means, character by character. Here the same is computed on
-//! blocks of 64 bytes with a few dozen bit operations each. What blocks cannot decide (marks after
+//! [`rules::Rules`] says what a pattern means, character by character. In `masks` the same is computed
+//! on blocks of 64 bytes with a few dozen bit operations each. What blocks cannot decide (marks after
 //! punctuation, numbers outside ASCII, white space that ends a text…) is marked doubtful and done
 //! again by the rules, from a place where a piece begins for certain.
 
 mod blocks;
 mod classes;
+mod masks;
 mod rules;
 
 use blocks::{BLOCK, Block, classify, next, previous};
 pub(super) use classes::decode;
 use classes::{CLASSES, LETTER};
-pub use rules::{Contraction, Numbers, Prefix, Rules};
+use masks::Passed;
+pub use rules::{Contraction, Numbers, Rules};
 
 /// The bytes that are scanned at a time; the masks of so many stay in the nearest cache.
 const STRETCH: usize = 8 << 10;
@@ -48,32 +50,6 @@ impl Extent {
             }
         }
     }
-}
-
-/// What the first pass over the blocks hands to the second.
-#[derive(Clone, Copy, Default)]
-struct Passed {
-    /// First characters of runs of letters (and marks, where they count as letters).
-    words: u64,
-    /// First characters of runs of punctuation and the like.
-    others: u64,
-    /// White space that no punctuation before it takes along.
-    space: u64,
-    /// White space of `space` that is no newline.
-    inline: u64,
-}
-
-/// What the second pass over a block hands to that over the next one.
-#[derive(Clone, Copy, Default)]
-struct Carried {
-    /// What belongs to the word behind it.
-    prefixes: u64,
-    /// Punctuation that stands alone.
-    alone: u64,
-    /// Where numbers begin a piece.
-    numbers: u64,
-    /// Whether a word of ASCII letters that punctuation took goes on.
-    ascii_word_goes_on: bool,
 }
 
 impl Scanner {
@@ -134,140 +110,6 @@ impl Scanner {
         self.settle_doubts(rules, extent, text);
         // The first byte begins a piece whatever the masks say.
         self.starts[0] |= 1;
-    }
-
-    /// The piece starts, contractions and doubts aside.
-    fn mask_starts(&mut self, rules: Rules) {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("bmi1") {
-            // SAFETY: the processor has the feature that the function is compiled for.
-            unsafe { self.mask_starts_bmi1(rules) };
-            return;
-        }
-        self.mask_starts_portable(rules);
-    }
-
-    /// The same code, with what newer processors have for masks.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "bmi1")]
-    fn mask_starts_bmi1(&mut self, rules: Rules) {
-        self.mask_starts_portable(rules);
-    }
-
-    /// The same. For the patterns of most models this is compiled once each, with nothing left to
-    /// decide.
-    #[inline(always)]
-    fn mask_starts_portable(&mut self, rules: Rules) {
-        match rules {
-            Rules::GPT2 => self.starts_under(Rules::GPT2),
-            Rules::CL100K => self.starts_under(Rules::CL100K),
-            Rules::LLAMA3 => self.starts_under(Rules::LLAMA3),
-            Rules::QWEN2 => self.starts_under(Rules::QWEN2),
-            Rules::O200K => self.starts_under(Rules::O200K),
-            Rules::TEKKEN => self.starts_under(Rules::TEKKEN),
-            Rules::DEEPSEEK_V3 => self.starts_under(Rules::DEEPSEEK_V3),
-            rules => self.starts_under(rules),
-        }
-    }
-
-    #[inline(always)]
-    fn starts_under(&mut self, rules: Rules) {
-        match rules.prefix {
-            Prefix::Blank => self.blank_prefix_starts(rules),
-            Prefix::Any | Prefix::Unprinted => {
-                self.find_runs(rules);
-                self.any_prefix_starts(rules);
-            }
-        }
-    }
-
-    /// The piece starts of GPT-2's pattern, contractions aside.
-    #[inline(always)]
-    fn blank_prefix_starts(&mut self, rules: Rules) {
-        let apart = |b: &Block| if rules.numbers_apart { b.number } else { 0 };
-        let mut numbers = 0;
-        let blocks = &self.blocks;
-        let none = Block::default();
-        let runs = |i: usize| -> u64 {
-            let Some(block) = blocks.get(i) else { return 0 };
-            let before = if i == 0 { &none } else { &blocks[i - 1] };
-            let first = |kind: fn(&Block) -> u64| {
-                kind(block) & !previous(block, kind(block), before, kind(before))
-            };
-            first(|b| b.letter) | first(|b| b.number) | first(Block::other)
-        };
-        let mut here = runs(0);
-        for (i, block) in blocks.iter().enumerate() {
-            let before = if i == 0 { &none } else { &blocks[i - 1] };
-            let after = blocks.get(i + 1).unwrap_or(&none);
-            let there = runs(i + 1);
-            let space = block.space;
-            let after_blank = previous(block, block.blank, before, before.blank);
-            let bare = here & !(after_blank & !apart(block));
-            let run = space & !previous(block, space, before, before.space);
-            let goes_on = next(block, space | apart(block), after.space | apart(after));
-            self.starts[i] = bare | run | space & !goes_on;
-            if rules.numbers != Numbers::All {
-                numbers = number_starts(rules, block, before, numbers);
-                self.starts[i] |= numbers;
-                self.doubtful[i] |= counts_wide_numbers(rules, block);
-            }
-            here = there;
-        }
-    }
-
-    /// First pass of the patterns in which any character may stand before a word: finds the runs,
-    /// and the newlines that belong to the punctuation before them.
-    #[inline(always)]
-    fn find_runs(&mut self, rules: Rules) {
-        let mut before = Block::default();
-        let mut attached = 0;
-        self.passed.clear();
-        for (block, doubtful) in self.blocks.iter().zip(&mut self.doubtful) {
-            let passed = if (block.lead2 | before.lead2) == 0 {
-                runs_of(
-                    rules,
-                    &block.narrow(),
-                    &before.narrow(),
-                    &mut attached,
-                    doubtful,
-                )
-            } else {
-                runs_of(rules, block, &before, &mut attached, doubtful)
-            };
-            self.passed.push(passed);
-            before = *block;
-        }
-    }
-
-    /// Second pass of the same patterns: the piece starts, contractions aside.
-    #[inline(always)]
-    fn any_prefix_starts(&mut self, rules: Rules) {
-        let (mut before, mut passed_before) = (Block::default(), Passed::default());
-        let mut carried = Carried::default();
-        for i in 0..self.blocks.len() {
-            let (block, passed) = (self.blocks[i], self.passed[i]);
-            let after = self.blocks.get(i + 1).copied().unwrap_or_default();
-            let runs = [
-                passed_before,
-                passed,
-                self.passed.get(i + 1).copied().unwrap_or_default(),
-            ];
-            let doubtful = &mut self.doubtful[i];
-            self.starts[i] = if (block.lead2 | before.lead2) == 0 {
-                let blocks = [before.narrow(), block.narrow(), after];
-                starts_of(rules, &blocks, &runs, &mut carried, doubtful)
-            } else {
-                starts_of(
-                    rules,
-                    &[before, block, after],
-                    &runs,
-                    &mut carried,
-                    doubtful,
-                )
-            };
-            (before, passed_before) = (block, passed);
-        }
     }
 
     /// Cuts `'s` and its like, where an apostrophe begins a piece or ends a word.
@@ -408,172 +250,6 @@ impl Scanner {
             & previous(block, block.letter, before, before.letter)
             & next(block, block.letter, after.letter)
     }
-}
-
-/// First pass of the patterns in which any character may stand before a word, over one block.
-#[inline(always)]
-fn runs_of(
-    rules: Rules,
-    block: &Block,
-    before: &Block,
-    attached_before: &mut u64,
-    doubtful: &mut bool,
-) -> Passed {
-    let cased = rules.cased;
-    let other = |b: &Block| rules.other(b);
-    let word = |b: &Block| if cased { b.letter | b.mark } else { b.letter };
-    let edges = rules.edges(block, before);
-    let first =
-        |mask: u64, before_mask: u64| mask & (!previous(block, mask, before, before_mask) | edges);
-    let words = first(word(block), word(before));
-    let others = first(other(block), other(before));
-    // Newlines are single bytes, so a run of them is a run of bits: adding its first bit
-    // carries through it.
-    let takes = |b: &Block| other(b) & !rules.han(b);
-    let seeds = block.newline
-        & (previous(block, takes(block), before, takes(before)) | *attached_before >> 63);
-    let attached = block.newline & !block.newline.wrapping_add(seeds) | seeds;
-    let space = block.space & !attached;
-    if cased {
-        // A mark that begins a run of letters may belong to what stands before it.
-        let loose = words & block.mark;
-        // A capital after a letter that has no case: the rest of the word decides.
-        let caseless = |b: &Block| (b.letter | b.mark) & !(b.upper | b.lower);
-        let undecided = block.upper & previous(block, caseless(block), before, caseless(before));
-        *doubtful |= loose | undecided != 0;
-    }
-    *doubtful |= counts_wide_numbers(rules, block);
-    *attached_before = attached;
-    Passed {
-        words,
-        others,
-        space,
-        inline: space & !block.newline,
-    }
-}
-
-/// Second pass of the same patterns, over one block with its neighbours.
-#[inline(always)]
-fn starts_of(
-    rules: Rules,
-    [before, block, after]: &[Block; 3],
-    [passed_before, passed, passed_after]: &[Passed; 3],
-    carried: &mut Carried,
-    doubtful: &mut bool,
-) -> u64 {
-    let unprinted = rules.prefix == Prefix::Unprinted;
-    let other = |b: &Block| rules.other(b);
-    let after_blank = previous(block, block.blank, before, before.blank) & !rules.han(block);
-
-    // What stands before a word and belongs to it: white space, or punctuation that stands
-    // alone and has no blank before it.
-    let alone = passed.others & !next(block, other(block), other(after)) & !after_blank;
-    let before_words = next(block, passed.words, passed_after.words);
-    let prefixes = match unprinted {
-        false => before_words & (passed.inline | alone),
-        true => {
-            let beyond = block.han() ^ next(block, block.han(), after.han());
-            let ascii = |block: &Block, words: u64| words & !block.lead2;
-            let before_ascii = next(
-                block,
-                ascii(block, passed.words),
-                ascii(after, passed_after.words),
-            );
-            before_words & !beyond & (passed.inline | block.unprinted())
-                | before_ascii & ascii(block, alone)
-        }
-    };
-    let bare_words = passed.words & !previous(block, prefixes, before, carried.prefixes);
-
-    let numbers = number_starts(rules, block, before, carried.numbers);
-
-    // White space: a run begins a piece, its last character begins one, and so does the
-    // first character after its last newline.
-    let space = passed.space;
-    let run = space & !previous(block, space, before, passed_before.space);
-    let last = passed.inline
-        & !next(
-            block,
-            space | rules.apart(block),
-            passed_after.space | rules.apart(after),
-        );
-    let indents = passed.inline
-        & previous(
-            block,
-            block.newline & space,
-            before,
-            before.newline & passed_before.space,
-        );
-    if indents != 0 {
-        let ends = passed.inline.wrapping_add(indents);
-        let open = ends < indents || block.lead2 != 0 && passed.inline & block.lead2 != 0;
-        let may_be_whole = rules.final_space_whole && rules.numbers_apart;
-        *doubtful |= open || may_be_whole || ends & !passed.inline & block.newline != 0;
-    }
-
-    let mut starts = numbers | bare_words | passed.others & !after_blank | run | last | indents;
-    if rules.cased {
-        let rises = block.upper & previous(block, block.lower, before, before.lower);
-        starts |= rises;
-    }
-    if unprinted {
-        let edges = rules.edges(block, before);
-        let after_unprinted = previous(block, block.unprinted(), before, before.unprinted());
-        starts |= edges | block.unprinted() & (!after_unprinted | prefixes);
-        // ASCII punctuation takes the ASCII letters that a word begins with: adding their
-        // first bit carries to the end of their run.
-        let ascii = block.letter & !block.lead2;
-        let after_alone = previous(
-            block,
-            alone & prefixes,
-            before,
-            carried.alone & carried.prefixes,
-        );
-        let (sum, overflows) = ascii.overflowing_add(passed.words & ascii & after_alone);
-        let (sum, overflows_too) = sum.overflowing_add(u64::from(carried.ascii_word_goes_on));
-        starts |= sum & !ascii & block.letter;
-        carried.ascii_word_goes_on = overflows | overflows_too;
-    }
-    if rules.slashes {
-        // A slash after newlines that belong to punctuation belongs to it too.
-        let taken = block.newline & !space;
-        let taken_before = before.newline & !passed_before.space;
-        let slashes = passed.others & previous(block, taken, before, taken_before);
-        *doubtful |= slashes != 0;
-    }
-    (carried.prefixes, carried.alone, carried.numbers) = (prefixes, alone, numbers);
-    starts
-}
-
-/// Where numbers begin a piece, if they take nothing before them.
-#[inline(always)]
-fn number_starts(rules: Rules, block: &Block, before: &Block, starts_before: u64) -> u64 {
-    let number = block.number;
-    match rules.numbers {
-        Numbers::One => number,
-        Numbers::All => number & !previous(block, number, before, before.number),
-        Numbers::Three => {
-            let back = |n: u32| number << n | before.number >> (64 - n);
-            let mut starts = number & !back(1);
-            if number != 0 {
-                // Every third digit of a run begins a piece.
-                let fourth = number & back(1) & back(2) & back(3);
-                loop {
-                    let more = starts | fourth & (starts << 3 | starts_before >> 61);
-                    if more == starts {
-                        break;
-                    }
-                    starts = more;
-                }
-            }
-            starts
-        }
-    }
-}
-
-/// Whether a block has numbers outside ASCII that are counted in characters, which shifts cannot.
-fn counts_wide_numbers(rules: Rules, block: &Block) -> bool {
-    rules.numbers == Numbers::Three && block.number & block.lead2 != 0
 }
 
 /// Whether the last two characters of `text` are white space.
