@@ -24,9 +24,11 @@ PUBLIC = [
     "WordCounts",
     "WordPieceTrainer",
     "__version__",
+    "cache_limit",
     "components",
     "errors",
     "load",
+    "set_cache_limit",
 ]
 
 

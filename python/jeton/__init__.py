@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from jeton import components, errors
 from jeton._core import __version__
-from jeton.cache import cache_limit, set_cache_limit
 from jeton.components import AddedToken
 from jeton.encoding import Encoding, PaddedBatch, TokenBatch
 from jeton.errors import JetonError
@@ -24,6 +23,7 @@ from jeton.loading import load
 from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from jeton.cache import cache_limit, set_cache_limit
     from jeton.corpus import Progress
     from jeton.trainers import BPETrainer, CharTrainer, UnigramTrainer, WordPieceTrainer
     from jeton.word_counts import WordCounts
@@ -56,6 +56,8 @@ _IMPORTED_WHEN_USED = {
     "UnigramTrainer": "jeton.trainers",
     "WordCounts": "jeton.word_counts",
     "WordPieceTrainer": "jeton.trainers",
+    "cache_limit": "jeton.cache",
+    "set_cache_limit": "jeton.cache",
 }
 
 
