@@ -263,10 +263,17 @@ fn starts_of(
             before.newline & passed_before.space,
         );
     if indents != 0 {
-        let ends = passed.inline.wrapping_add(indents);
-        let open = ends < indents || block.lead2 != 0 && passed.inline & block.lead2 != 0;
+        // An indent that a newline follows is none; such a run of white space is rare.
+        let (ends, goes_on) = passed.inline.overflowing_add(indents);
+        let before_newline = ends & !passed.inline & block.newline != 0
+            || goes_on && {
+                let more = passed_after.inline.trailing_ones();
+                let newlines = after.newline & passed_after.space;
+                newlines.checked_shr(more).is_none_or(|rest| rest & 1 == 1)
+            };
+        let wide = passed.inline & block.lead2 | passed_after.inline & after.lead2;
         let may_be_whole = rules.final_space_whole && rules.numbers_apart;
-        *doubtful |= open || may_be_whole || ends & !passed.inline & block.newline != 0;
+        *doubtful |= before_newline || wide != 0 || may_be_whole;
     }
 
     let mut starts = numbers | bare_words | passed.others & !after_blank | run | last | indents;
