@@ -140,6 +140,31 @@ class Tiktoken(Library):
         return {"list": tokenizer.decode}
 
 
+class Riptoken(Library):
+    name = "riptoken"
+
+    def load(self, family: Family) -> Any:
+        import riptoken
+
+        if family.kind != "ranks":
+            return super().load(family)
+        tokenizer = family.load()
+        return riptoken.CoreBPE(
+            riptoken.load_tiktoken_bpe(family.path),
+            tokenizer.special_tokens,
+            tokenizer.pre_tokenizer.pattern.source,
+        )
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        return {"list": tokenizer.encode_ordinary}
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
+        return {"batch": lambda texts, _: tokenizer.encode_ordinary_batch(texts)}
+
+    def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
+        return {"list": tokenizer.decode}
+
+
 class Tokenizers(Library):
     name = "tokenizers"
 
@@ -247,6 +272,7 @@ LIBRARIES: Sequence[Library] = (
     Jeton(),
     Gigatoken(),
     Tiktoken(),
+    Riptoken(),
     Quicktok(),
     Tokenizers(),
     SentencePiece(),
