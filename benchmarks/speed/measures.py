@@ -22,6 +22,10 @@ from .libraries import LIBRARIES, Library, Skipped, as_input
 from .texts import KINDS, WORST, documents, text_of, worst_of
 
 LENGTHS = (100, 4_000, 1_000_000)
+FASTEST = ("jeton", "gigatoken")
+"""The libraries that are timed on all lengths and on much text."""
+LARGE = 64.0
+"""Megabytes of much text; of code, as much as the standard library has."""
 CHECKED = 400
 """How many documents the ids are checked on."""
 LONGEST_CHECKED = 100_000
@@ -107,10 +111,27 @@ def encode(plan: Plan) -> Iterator[Row]:
                 texts = documents(whole, length)
                 expected = _expected(family, texts)
                 for library in plan.chosen_libraries():
-                    slow = library.name not in ("jeton", "gigatoken")
+                    slow = library.name not in FASTEST
                     if slow and (length != 4_000 or text not in KINDS[:3]):
                         continue
                     row = Row("encode", family.name, text, str(length), "", library.name)
+                    yield from _encode(plan, library, family, row, texts, size, expected)
+
+
+def large(plan: Plan) -> Iterator[Row]:
+    """One thread, the fastest libraries: so much text that most words of the first pass repeat."""
+    for text in plan.texts[:3]:
+        whole = text_of(text, 4.0 if plan.megabytes <= 1 else LARGE)
+        texts = documents(whole, 4_000)
+        size = len(whole.encode())
+        del whole
+        for family in plan.chosen_families():
+            if family.name not in MAIN:
+                continue
+            expected = _expected(family, texts)
+            for library in plan.chosen_libraries():
+                if library.name in FASTEST:
+                    row = Row("large", family.name, text, "4000", "", library.name)
                     yield from _encode(plan, library, family, row, texts, size, expected)
 
 
@@ -288,6 +309,7 @@ SECTIONS: dict[str, tuple[Callable[[Plan], Iterator[Row]], bool]] = {
     "decode": (decode, True),
     "worst": (worst, True),
     "batch": (batch, False),
+    "large": (large, True),
     "encode": (encode, True),
 }
 """What is timed, in this order, and whether it is timed on one core."""

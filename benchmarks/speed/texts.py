@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import random
 import sysconfig
 from pathlib import Path
@@ -21,7 +22,12 @@ def text_of(kind: str, megabytes: float) -> str:
         pieces = [part[at : at + 2_000] for part in parts for at in range(0, len(part), 2_000)]
         random.Random(0).shuffle(pieces)
         return "".join(pieces)
-    return (SHARED / "text" / f"{kind}.txt").read_bytes()[:limit].decode("utf-8", errors="ignore")
+    path = SHARED / "text" / f"{kind}.txt"
+    if path.stat().st_size >= limit:
+        data = path.read_bytes()
+    else:
+        data = lzma.decompress(path.with_name(f"{kind}-64mb.txt.xz").read_bytes())
+    return data[:limit].decode("utf-8", errors="ignore")
 
 
 def worst_of(kind: str) -> str:
