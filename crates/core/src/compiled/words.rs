@@ -278,9 +278,9 @@ struct Most {
     short: usize,
     /// Long entries: a quarter.
     long: usize,
-    /// Tokens that lie outside their entries: an eighth.
+    /// Tokens that lie outside their entries: three sixteenths.
     spilled: usize,
-    /// Bytes, keys and tokens together, of the pieces that no entry holds: an eighth.
+    /// Bytes, keys and tokens together, of the pieces that no entry holds: a sixteenth.
     rest: usize,
 }
 
@@ -293,8 +293,8 @@ impl Most {
         Self {
             short: lines(limit / 2),
             long: lines(limit / 4),
-            spilled: (limit / 8 / size_of::<u32>()).max(FEWEST_SPILLED),
-            rest: limit / 8,
+            spilled: (limit / 16 * 3 / size_of::<u32>()).max(FEWEST_SPILLED),
+            rest: limit / 16,
         }
     }
 }
@@ -554,19 +554,34 @@ impl WordCache {
         }
     }
 
-    /// Puts tokens outside; returns their first row. No room: everything is forgotten first.
+    /// Puts tokens outside; returns their first row. No room: the pieces whose tokens lie there are
+    /// forgotten first.
     fn spill(&mut self, ids: &[u32]) -> u32 {
         let length = ids.len().next_multiple_of(SPILL_ROW);
         if self.spilled.len() + length > self.most.spilled {
-            self.short.fill(Line([ShortEntry::EMPTY; 2]));
-            self.long.fill(LongEntry::EMPTY);
-            (self.short_count, self.long_count) = (0, 0);
-            self.spilled.clear();
+            self.forget_spilled();
         }
         let row = self.spilled.len() / SPILL_ROW;
         self.spilled.extend_from_slice(ids);
         self.spilled.resize(row * SPILL_ROW + length, 0);
         row as u32
+    }
+
+    #[cold]
+    fn forget_spilled(&mut self) {
+        self.spilled.clear();
+        for entry in self.short.iter_mut().flat_map(|Line(entries)| entries) {
+            if entry.high >> SHORT_COUNT > SHORT_IDS as u64 {
+                *entry = ShortEntry::EMPTY;
+                self.short_count -= 1;
+            }
+        }
+        for entry in &mut self.long {
+            if entry.words[3] >> LONG_COUNT > LONG_IDS as u64 {
+                *entry = LongEntry::EMPTY;
+                self.long_count -= 1;
+            }
+        }
     }
 
     fn insert_rest(&mut self, piece: &[u8], ids: &[u32]) {
