@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import importlib.metadata
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,17 @@ import jeton
 from .families import Family
 
 Encode = Callable[[str], Any]
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Many documents, as each library takes them best."""
+
+    texts: list[str]
+    whole: str
+    """All of them as one text."""
+    path: Path
+    """A file of that text."""
 
 
 class Skipped(Exception):
@@ -40,9 +52,8 @@ class Library:
         """How a document is encoded, by the kind of output."""
         raise NotImplementedError
 
-    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
-        """How many documents are encoded on all cores, by the name of the way; a file that holds
-        them, one after another, is given too."""
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
+        """How many documents are encoded on all cores, by the name of the way."""
         return {}
 
     def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
@@ -70,11 +81,11 @@ class Jeton(Library):
             "count": tokenizer.count,
         }
 
-    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
         return {
-            "batch": lambda texts, _: tokenizer.encode_batch(texts),
-            "one text": lambda texts, _: tokenizer.encode_array("".join(texts)),
-            "count": lambda texts, _: tokenizer.count_batch(texts),
+            "batch": lambda given: tokenizer.encode_batch(given.texts),
+            "one text": lambda given: tokenizer.encode_array(given.whole),
+            "count": lambda given: tokenizer.count_batch(given.texts),
         }
 
     def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
@@ -99,10 +110,10 @@ class Gigatoken(Library):
         encode = tokenizer.encode
         return {"numpy": encode, "list": lambda text: encode(text).tolist()}
 
-    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
         return {
-            "batch": lambda texts, _: tokenizer.encode_batch(texts),
-            "file": lambda _, path: tokenizer.encode_files(str(path)),
+            "batch": lambda given: tokenizer.encode_batch(given.texts),
+            "file": lambda given: tokenizer.encode_files(str(given.path)),
         }
 
     def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
@@ -133,8 +144,8 @@ class Tiktoken(Library):
     def encoders(self, tokenizer: Any) -> dict[str, Encode]:
         return {"list": tokenizer.encode_ordinary}
 
-    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
-        return {"batch": lambda texts, _: tokenizer.encode_ordinary_batch(texts, num_threads=2)}
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
+        return {"batch": lambda given: tokenizer.encode_ordinary_batch(given.texts, num_threads=2)}
 
     def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
         return {"list": tokenizer.decode}
@@ -158,8 +169,8 @@ class Riptoken(Library):
     def encoders(self, tokenizer: Any) -> dict[str, Encode]:
         return {"list": tokenizer.encode_ordinary}
 
-    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
-        return {"batch": lambda texts, _: tokenizer.encode_ordinary_batch(texts)}
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
+        return {"batch": lambda given: tokenizer.encode_ordinary_batch(given.texts)}
 
     def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
         return {"list": tokenizer.decode}
@@ -178,9 +189,9 @@ class Tokenizers(Library):
     def encoders(self, tokenizer: Any) -> dict[str, Encode]:
         return {"list": lambda text: tokenizer.encode(text, add_special_tokens=False).ids}
 
-    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
         encode = tokenizer.encode_batch_fast
-        return {"batch": lambda texts, _: encode(texts, add_special_tokens=False)}
+        return {"batch": lambda given: encode(given.texts, add_special_tokens=False)}
 
     def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
         return {"list": tokenizer.decode}
@@ -199,8 +210,8 @@ class SentencePiece(Library):
     def encoders(self, tokenizer: Any) -> dict[str, Encode]:
         return {"list": tokenizer.encode}
 
-    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
-        return {"batch": lambda texts, _: tokenizer.encode(texts, num_threads=2)}
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
+        return {"batch": lambda given: tokenizer.encode(given.texts, num_threads=2)}
 
     def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
         return {"list": tokenizer.decode}
@@ -223,8 +234,8 @@ class Kitoken(Library):
     def encoders(self, tokenizer: Any) -> dict[str, Encode]:
         return {"list": lambda text: tokenizer.encode(text, False)}
 
-    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
-        return {"batch": lambda texts, _: tokenizer.encode_all(texts, False)}
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
+        return {"batch": lambda given: tokenizer.encode_all(given.texts, False)}
 
     def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
         return {"list": lambda ids: tokenizer.decode(ids, True).decode("utf-8", "replace")}
@@ -246,9 +257,9 @@ class Tokie(Library):
             "count": tokenizer.count_tokens,
         }
 
-    def batches(self, tokenizer: Any) -> dict[str, Callable[[list[str], Path], Any]]:
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
         encode = tokenizer.encode_batch_flat
-        return {"batch": lambda texts, _: encode(texts, add_special_tokens=False)}
+        return {"batch": lambda given: encode(given.texts, add_special_tokens=False)}
 
     def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
         return {"list": tokenizer.decode}

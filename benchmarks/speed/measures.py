@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .families import FAMILIES, MAIN, Family
-from .libraries import LIBRARIES, Library, Skipped, as_input
+from .libraries import LIBRARIES, Documents, Library, Skipped, as_input
 from .texts import KINDS, WORST, documents, text_of, worst_of
 
 LENGTHS = (100, 4_000, 1_000_000)
@@ -201,13 +201,14 @@ def batch(plan: Plan) -> Iterator[Row]:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "documents.txt"
                 path.write_text(whole, "utf-8")
+                given = Documents(texts, whole, path)
                 for library in plan.chosen_libraries():
                     row = Row("batch", family.name, text, "4000", "", library.name)
                     try:
                         ways = list(library.batches(library.load(family)))
                         for way in ways:
                             call = library.batches(library.load(family))[way]
-                            work = partial(call, texts, path)
+                            work = partial(call, given)
                             first, later = timed(work), later_passes(plan, work)
                             rates = {"first": size / first / 1e6, "later": size / later / 1e6}
                             yield Row(**{**row.as_dict(), "output": way, **rates})
@@ -277,6 +278,8 @@ def decode(plan: Plan) -> Iterator[Row]:
 def load(plan: Plan) -> Iterator[Row]:
     """Milliseconds from a file to a tokenizer."""
     for family in plan.chosen_families():
+        # The file is there before anything is timed.
+        assert family.path.is_file()
         if family.kind == "json":
             family.json()
         for library in plan.chosen_libraries():
