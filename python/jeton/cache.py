@@ -19,12 +19,12 @@ def cache_limit() -> int:
     take the place of old ones. The tokens of a text do not depend on it.
 
     Returns:
-        Bytes: 128 MiB, unless `set_cache_limit` has said something else.
+        Bytes: 160 MiB, unless `set_cache_limit` has said something else.
 
     Example:
         >>> import jeton
         >>> jeton.cache_limit()
-        134217728
+        167772160
     """
     return _core.cache_limit()
 
@@ -47,6 +47,6 @@ def set_cache_limit(limit: int) -> None:
         >>> jeton.set_cache_limit(16 << 20)
         >>> jeton.cache_limit()
         16777216
-        >>> jeton.set_cache_limit(128 << 20)
+        >>> jeton.set_cache_limit(160 << 20)
     """
     _core.set_cache_limit(limit)

@@ -30,6 +30,8 @@ const SPILL_ROW: usize = 4;
 const FEWEST: usize = 1 << 9;
 /// For how many tokens outside entries there is room in any case.
 const FEWEST_SPILLED: usize = 1 << 12;
+/// The most tokens outside entries: their rows are numbers of 32 bits.
+const MOST_SPILLED: usize = u32::MAX as usize;
 /// By how much a table grows, until it fills the processor's second cache.
 const GROWTH: usize = 4;
 /// Tables of more lines than this grow to twice their size.
@@ -38,7 +40,7 @@ const GROWN: usize = 1 << 17;
 const REACH: usize = 8;
 
 /// What [`limit`] says.
-static LIMIT: AtomicUsize = AtomicUsize::new(128 << 20);
+static LIMIT: AtomicUsize = AtomicUsize::new(160 << 20);
 
 /// How many bytes a cache has at most; every tokenizer has as many caches as threads use it at once.
 pub fn limit() -> usize {
@@ -274,14 +276,14 @@ impl<'c> Found<'c> {
 
 /// The most that the parts of a cache hold together.
 struct Most {
-    /// Cache lines of two short entries: half of the bytes.
+    /// Cache lines of two short entries: up to half of the bytes.
     short: usize,
-    /// Long entries: a quarter.
+    /// Long entries: up to a quarter.
     long: usize,
-    /// Tokens that lie outside their entries: three sixteenths.
-    spilled: usize,
-    /// Bytes, keys and tokens together, of the pieces that no entry holds: a sixteenth.
+    /// Bytes, keys and tokens together, of the pieces that no entry holds: an eighth.
     rest: usize,
+    /// Tokens that lie outside their entries: what is left.
+    spilled: usize,
 }
 
 impl Most {
@@ -290,11 +292,13 @@ impl Most {
             let lines = bytes / size_of::<Line>();
             lines.checked_ilog2().map_or(0, |bits| 1 << bits)
         };
+        let (short, long, rest) = (lines(limit / 2), lines(limit / 4), limit / 8);
+        let left = limit - (short + long) * size_of::<Line>() - rest;
         Self {
-            short: lines(limit / 2),
-            long: lines(limit / 4),
-            spilled: (limit / 16 * 3 / size_of::<u32>()).max(FEWEST_SPILLED),
-            rest: limit / 16,
+            short,
+            long,
+            rest,
+            spilled: (left / size_of::<u32>()).clamp(FEWEST_SPILLED, MOST_SPILLED),
         }
     }
 }
