@@ -10,7 +10,7 @@ use super::merges::{Merges, SCANNED, Work};
 use super::pending::{MOST_NEW, MOST_PENDING, Pending};
 use super::scanner::{Rules, Scanner};
 use super::sink::Sink;
-use super::spare::Spare;
+use super::spare::{Reusable, Spare};
 use super::spellings::Spellings;
 use super::splitter::Splitter;
 use super::starts::places;
@@ -59,8 +59,7 @@ struct Workspace {
     pause: u32,
 }
 
-impl Workspace {
-    /// One that has met nothing.
+impl Reusable for Workspace {
     fn new() -> Box<Self> {
         Box::new(Self {
             scanner: Scanner::default(),
@@ -71,6 +70,10 @@ impl Workspace {
             works: vec![Work::NEW; MOST_NEW],
             pause: 0,
         })
+    }
+
+    fn is_current(&self) -> bool {
+        self.words.keeps_the_limit()
     }
 }
 
@@ -126,10 +129,7 @@ impl ByteLevel {
             None => text.into(),
         };
         let (front, rest) = self.front(&text);
-        let kept = self.spare.take();
-        let mut workspace = kept
-            .filter(|workspace| workspace.words.keeps_the_limit())
-            .unwrap_or_else(Workspace::new);
+        let mut workspace = self.spare.take();
         let Workspace {
             scanner,
             bounds,

@@ -6,6 +6,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 
 use super::delimiters::{Chunks, Delimiters};
+use super::spare::Reusable;
 use super::waiting::{Few, MOST_WAITING};
 use super::words::{Found, LONG, LongKey, SHORT, ShortKey, WordCache};
 use crate::error::Result;
@@ -23,14 +24,17 @@ pub struct Workspace {
     pub tokens: [u32; MOST_WAITING],
 }
 
-impl Workspace {
-    /// One that has met nothing.
-    pub fn new() -> Box<Self> {
+impl Reusable for Workspace {
+    fn new() -> Box<Self> {
         Box::new(Self {
             chunks: Chunks::default(),
             words: WordCache::new(RandomState::default().hash_one(0)),
             tokens: [0; MOST_WAITING],
         })
+    }
+
+    fn is_current(&self) -> bool {
+        self.words.keeps_the_limit()
     }
 }
 

@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use super::tagged::{MOST_NUMBERS, Place, Tagged};
+use super::tagged::{Address, MOST_NUMBERS, Tagged};
 use super::words::fold;
 
 /// A merge: the pair, its rank, and what it makes.
@@ -91,7 +91,7 @@ impl Pairs {
     }
 
     #[inline(always)]
-    fn place(&self, left: u32, right: u32) -> Place {
+    fn place(&self, left: u32, right: u32) -> Address {
         self.table
             .place(fold(Self::pair(left, right) ^ self.seed, MIX))
     }
@@ -123,7 +123,7 @@ impl Pairs {
 
     /// The same, for a pair whose line has several that look alike, or is full.
     #[cold]
-    fn rank_behind(&self, left: u32, right: u32, mut place: Place) -> u32 {
+    fn rank_behind(&self, left: u32, right: u32, mut place: Address) -> u32 {
         loop {
             let alike = self.table.alike(place);
             if let Some(rank) = alike.all().find(|&rank| self.is(rank, left, right)) {

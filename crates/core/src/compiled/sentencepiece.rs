@@ -165,10 +165,7 @@ impl SentencePiece {
         place: Place,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let kept = self.spare.take();
-        let mut workspace = kept
-            .filter(|workspace| workspace.words.keeps_the_limit())
-            .unwrap_or_else(Workspace::new);
+        let mut workspace = self.spare.take();
         let Workspace {
             chunks,
             words,

@@ -9,13 +9,13 @@ use super::merges::{Merge, Merges, Work};
 use super::pairs::{AHEAD, NONE, Pairs};
 use super::pending::MOST_NEW;
 use super::prefetch::prefetch;
-use super::tagged::{Place, Tagged};
+use super::tagged::{Address, Tagged};
 use super::words::{SHORT, ShortKey};
 use crate::model::Bpe;
 use crate::model::bpe::MergeRule;
 
 /// The places of a piece's two parts, for each place where it may be parted.
-type Parts = [[Place; 2]; SHORT];
+type Parts = [[Address; 2]; SHORT];
 
 /// The tokens of up to [`SHORT`] bytes that merging their bytes makes, each in one way. What finds
 /// its line full is left out.
@@ -72,7 +72,7 @@ impl Spellings {
     }
 
     #[inline(always)]
-    fn place(&self, key: ShortKey) -> Place {
+    fn place(&self, key: ShortKey) -> Address {
         self.ids.place(key.hash(self.seed))
     }
 
@@ -97,7 +97,7 @@ impl Spellings {
     #[inline(always)]
     fn find_portable(&self, merges: &Merges, pieces: &[&[u8]], works: &mut [Work]) -> u64 {
         let mut keys = [ShortKey::EMPTY; MOST_NEW];
-        let mut places = [Place::default(); MOST_NEW];
+        let mut places = [Address::default(); MOST_NEW];
         let mut parts = [Parts::default(); MOST_NEW];
         let is_short = |&(_, piece): &(usize, &&[u8])| piece.len() <= SHORT;
         for (i, piece) in pieces.iter().enumerate().filter(is_short) {
@@ -139,7 +139,7 @@ impl Spellings {
 
     /// The two tokens that a piece becomes, if it becomes two that are found.
     #[inline(always)]
-    fn two(&self, pairs: &Pairs, key: ShortKey, parts: &[[Place; 2]]) -> Option<[u32; 2]> {
+    fn two(&self, pairs: &Pairs, key: ShortKey, parts: &[[Address; 2]]) -> Option<[u32; 2]> {
         let mut likely = 0u32;
         let mut firsts = [[0; 2]; SHORT];
         for (at, places) in parts.iter().enumerate().skip(1) {

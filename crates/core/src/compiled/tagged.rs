@@ -85,7 +85,7 @@ impl Line {
 
 /// Where a number would stand.
 #[derive(Clone, Copy, Default)]
-pub struct Place {
+pub struct Address {
     line: u32,
     tag: u32,
 }
@@ -112,11 +112,11 @@ impl Tagged {
 
     /// Where what has this hash belongs.
     #[inline(always)]
-    pub fn place(&self, hash: u64) -> Place {
+    pub fn place(&self, hash: u64) -> Address {
         let line = ((hash >> 32) * self.lines.len() as u64) >> 32;
         // No tag is that of an empty entry.
         let tag = (hash as u32 & !NUMBER).min(EMPTY << 21);
-        Place {
+        Address {
             line: line as u32,
             tag,
         }
@@ -124,12 +124,12 @@ impl Tagged {
 
     /// Asks for the memory of a place.
     #[inline(always)]
-    pub fn prefetch(&self, place: Place) {
+    pub fn prefetch(&self, place: Address) {
         prefetch(&self.lines, place.line as usize);
     }
 
     /// Puts a number there; says whether its line had room.
-    pub fn insert(&mut self, place: Place, number: u32) -> bool {
+    pub fn insert(&mut self, place: Address, number: u32) -> bool {
         debug_assert!(number < MOST_NUMBERS);
         let Line(entries) = &mut self.lines[place.line as usize];
         let free = entries.iter_mut().find(|entry| **entry == EMPTY);
@@ -138,7 +138,7 @@ impl Tagged {
 
     /// The numbers whose tag is the place's.
     #[inline(always)]
-    pub fn alike(&self, place: Place) -> Alike<'_> {
+    pub fn alike(&self, place: Address) -> Alike<'_> {
         let line = &self.lines[place.line as usize];
         Alike {
             line,
@@ -148,12 +148,12 @@ impl Tagged {
 
     /// The same place in the line behind.
     #[inline]
-    pub fn behind(&self, place: Place) -> Place {
+    pub fn behind(&self, place: Address) -> Address {
         let line = match place.line as usize + 1 {
             line if line < self.lines.len() => line as u32,
             _ => 0,
         };
-        Place { line, ..place }
+        Address { line, ..place }
     }
 }
 
