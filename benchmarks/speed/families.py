@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import jeton
+from jeton import _core
 from jeton.components import normalizers, pre_tokenizers
 from jeton.components.pre_tokenizers import Regex
 
@@ -15,19 +17,18 @@ from .texts import SHARED, text_of
 
 VOCABULARIES = SHARED / "vocab"
 UNKNOWN_PATTERN = (r"[\p{L}\p{M}_]+|\p{N}{1,2}|[^\s\p{L}\p{M}\p{N}_]+|\s+",)
-#: As the `tokenizer.json` of Qwen 2 and 3 has it.
-QWEN = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-    r"|\s*[\r\n]+|\s+(?!\S)|\s+",
-)
-#: As that of DeepSeek V3 has it, newlines and all.
-DEEPSEEK = (
-    r"\p{N}{1,3}",
-    "[一-龥\u3040-ゟ゠-ヿ]+",
-    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
-    "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*"
-    "|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
-)
+
+
+def expressions(pattern: str) -> tuple[str, ...]:
+    """Those that a pattern of jeton's cuts by, one after another."""
+    stages = json.loads(_core.pattern_pre_tokenizer(pattern))["pre_tokenizer"]
+    splits = stages.get("pretokenizers", [stages])
+    return tuple(split["pattern"]["Regex"] for split in splits)
+
+
+QWEN = expressions("qwen3")
+#: The newlines of DeepSeek's files are no escapes, and some libraries know it by its letters.
+DEEPSEEK = tuple(it.replace(r"\r", "\r").replace(r"\n", "\n") for it in expressions("deepseek"))
 
 
 @dataclass(frozen=True)

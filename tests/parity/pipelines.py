@@ -24,6 +24,7 @@ from tokenizers import (
 )
 
 import nasty
+from jeton import _core
 
 Maker = Callable[[random.Random], Any]
 
@@ -39,12 +40,11 @@ CASED = (
 )
 CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 #: DeepSeek's files hold newlines where others hold escapes.
-DEEPSEEK = (
-    r"\p{N}{1,3}",
-    "[一-龥\u3040-ゟ゠-ヿ]+",
-    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
-    "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*"
-    "|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+DEEPSEEK = tuple(
+    split["pattern"]["Regex"].replace(r"\r", "\r").replace(r"\n", "\n")
+    for split in json.loads(_core.pattern_pre_tokenizer("deepseek"))["pre_tokenizer"][
+        "pretokenizers"
+    ]
 )
 #: The expressions of well-known models, with what becomes of their matches.
 SPLITS: dict[str, tuple[tuple[str, ...], str]] = {
