@@ -8,14 +8,15 @@ use super::lookup::{Family, Workspace, tokens};
 use super::scanner::decode;
 use super::sink::Sink;
 use super::spare::Spare;
+use super::staged::{Plain, Staged};
 use super::waiting::{Buffered, Few};
 use super::words::{SHORT, WordCache};
 use crate::error::Result;
-use crate::model::{Model, Sampler, Sampling, Token};
+use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::PreTokenizer;
 use crate::stages::Stages;
-use crate::text::{AlignedText, Pieces};
+use crate::text::AlignedText;
 
 /// Stages that treat words by themselves, compiled.
 #[derive(Debug)]
@@ -23,16 +24,9 @@ pub struct Local {
     delimiters: Delimiters,
     /// Where words outside ASCII may be cut.
     around: Around,
-    /// What becomes of ASCII letters and digits.
-    ascii: Ascii,
+    /// Letters and digits of ASCII are one piece to each of the pre-tokenizers.
+    plain: Plain,
     spare: Spare<Workspace>,
-}
-
-/// What normalizers make of printable ASCII.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ascii {
-    Kept,
-    Lowered,
 }
 
 /// The characters that are always a word by themselves, ASCII aside.
@@ -80,9 +74,11 @@ impl Local {
                 true,
                 alone,
             ),
-            ascii: match normalizer.is_some_and(lowers) {
-                true => Ascii::Lowered,
-                false => Ascii::Kept,
+            plain: Plain {
+                mark: None,
+                punctuation: false,
+                lowers: normalizer.is_some_and(lowers),
+                replaced: Vec::new(),
             },
             around: Around {
                 punctuation,
@@ -111,13 +107,10 @@ impl Local {
             tokens: room,
         } = &mut *workspace;
         let mut call = Call {
-            around: self.around,
-            ascii: self.ascii,
+            compiled: self,
             stages,
             words,
-            ids: Vec::new(),
-            tokens: Vec::new(),
-            lowered: String::new(),
+            staged: Staged::new(&stages.model),
         };
         let mut sink = Buffered::new(room, sink);
         tokens(&mut call, &self.delimiters, chunks, text, 0, &mut sink)?;
@@ -197,15 +190,10 @@ impl Around {
 
 /// One text on its way.
 struct Call<'c> {
-    around: Around,
-    ascii: Ascii,
+    compiled: &'c Local,
     stages: &'c Stages,
     words: &'c mut WordCache,
-    /// Room for the tokens of a word.
-    ids: Vec<u32>,
-    tokens: Vec<Token>,
-    /// Room for a word in lower case.
-    lowered: String,
+    staged: Staged<'c>,
 }
 
 impl<S: Few> Family<S> for Call<'_> {
@@ -226,13 +214,13 @@ impl<S: Few> Family<S> for Call<'_> {
         while part < end {
             let next = match end - part <= SHORT {
                 true => end,
-                false => self.around.part_end(bytes, part, end),
+                false => self.compiled.around.part_end(bytes, part, end),
             };
             let word = &bytes[part..next];
             if !self.words.emit(word, sink) {
                 self.new_word(&text[part..next])?;
-                sink.push_all(&self.ids);
-                self.words.insert(word, &self.ids);
+                sink.push_all(self.staged.ids());
+                self.words.insert(word, self.staged.ids());
             }
             part = next;
         }
@@ -241,52 +229,15 @@ impl<S: Few> Family<S> for Call<'_> {
 }
 
 impl Call<'_> {
-    /// Letters and digits of ASCII are one piece to each of the pre-tokenizers; any other word goes
-    /// through the stages.
     fn new_word(&mut self, word: &str) -> Result<()> {
-        if !word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            return self.through_the_stages(word);
+        if self.staged.plain(&self.compiled.plain, word)? {
+            return Ok(());
         }
-        let piece = match self.ascii {
-            Ascii::Kept => word,
-            Ascii::Lowered => {
-                self.lowered.clear();
-                self.lowered.push_str(word);
-                self.lowered.make_ascii_lowercase();
-                &self.lowered
-            }
-        };
-        self.tokens.clear();
-        let mut sampler = Sampler::new(Sampling::default());
-        (self.stages.model).tokenize(piece, &mut sampler, &mut self.tokens)?;
-        self.ids.clear();
-        self.ids.extend(self.tokens.iter().map(|token| token.id));
-        Ok(())
-    }
-
-    fn through_the_stages(&mut self, word: &str) -> Result<()> {
-        let Stages {
-            normalizer,
-            pre_tokenizer,
-            model,
-            ..
-        } = self.stages;
         let mut text = AlignedText::original(word);
-        if let Some(normalizer) = normalizer {
+        if let Some(normalizer) = &self.stages.normalizer {
             normalizer.normalize(&mut text)?;
         }
-        let mut pieces = Pieces::new(text);
-        if let Some(pre_tokenizer) = pre_tokenizer {
-            pre_tokenizer.cut(&mut pieces)?;
-        }
-        self.ids.clear();
-        let mut sampler = Sampler::new(Sampling::default());
-        for piece in pieces.iter() {
-            self.tokens.clear();
-            model.tokenize(piece.as_str(), &mut sampler, &mut self.tokens)?;
-            self.ids.extend(self.tokens.iter().map(|token| token.id));
-        }
-        Ok(())
+        (self.staged).normalized(text, self.stages.pre_tokenizer.as_ref())
     }
 }
 

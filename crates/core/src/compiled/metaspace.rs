@@ -11,16 +11,17 @@ use super::delimiters::Delimiters;
 use super::lookup::{Family, Workspace, tokens};
 use super::sink::Sink;
 use super::spare::Spare;
+use super::staged::{Plain, Staged};
 use super::waiting::{Buffered, Few};
 use super::words::WordCache;
 use crate::error::Result;
 use crate::model::bpe::{Alphabet, MergeRule};
-use crate::model::{Bpe, Model, Sampler, Sampling, Token, byte_token};
+use crate::model::{Bpe, Model, byte_token};
 use crate::normalizer::Normalizer;
 use crate::pattern::SearchPattern;
 use crate::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior};
 use crate::stages::Stages;
-use crate::text::{AlignedText, Pieces};
+use crate::text::AlignedText;
 
 /// What stands for a space.
 const SPACE: char = '▁';
@@ -45,18 +46,8 @@ struct Chain {
     pre_tokenizer: Option<PreTokenizer>,
     /// White space at the ends of a text is removed.
     strips: bool,
-    /// What becomes of a space and printable ASCII behind it, if that is easily said.
+    /// What becomes of a space and printable ASCII behind it, if that is known.
     plain: Option<Plain>,
-}
-
-/// What normalizers and pre-tokenizer make of a space and printable ASCII behind it: one piece, `▁`
-/// and the same characters.
-#[derive(Clone, Debug)]
-struct Plain {
-    /// The letters are lowered.
-    lowers: bool,
-    /// Where one of these stands it is not so.
-    replaced: Vec<String>,
 }
 
 impl Metaspace {
@@ -131,7 +122,7 @@ impl Metaspace {
         let normalizers: Vec<Normalizer> =
             first.normalizers.iter().filter_map(behind_front).collect();
         let inner = Chain {
-            plain: Plain::of(&normalizers, inner.as_ref()),
+            plain: plain(&normalizers, inner.as_ref()),
             normalizers,
             pre_tokenizer: inner,
             strips,
@@ -183,12 +174,9 @@ impl Metaspace {
         } = &mut *workspace;
         let mut call = Call {
             compiled: self,
-            model: &stages.model,
             words,
             key: Vec::new(),
-            ids: Vec::new(),
-            tokens: Vec::new(),
-            piece: String::new(),
+            staged: Staged::new(&stages.model),
         };
         let mut sink = Buffered::new(room, sink);
         let start = match place {
@@ -364,64 +352,46 @@ fn unk_id(bpe: &Bpe) -> Option<u32> {
     bpe.vocab().id(unk_token.as_bytes())
 }
 
-impl Plain {
-    fn of(normalizers: &[Normalizer], pre_tokenizer: Option<&PreTokenizer>) -> Option<Self> {
-        let mut plain = Self {
-            lowers: false,
-            replaced: Vec::new(),
-        };
-        for normalizer in normalizers {
-            match normalizer {
-                Normalizer::Lowercase => plain.lowers = true,
-                Normalizer::Precompiled(map) if !map.keeps_ascii() => return None,
-                Normalizer::Replace {
-                    pattern: SearchPattern::Literal(literal),
-                    ..
-                } if literal != " " => {
-                    // Lowering may make one.
-                    if plain.lowers {
-                        return None;
-                    }
-                    plain.replaced.push(literal.clone());
+/// What these make of a space and printable ASCII behind it, if that is one piece, `▁` and the same
+/// characters.
+fn plain(normalizers: &[Normalizer], pre_tokenizer: Option<&PreTokenizer>) -> Option<Plain> {
+    let mut plain = Plain {
+        mark: Some(SPACE),
+        punctuation: true,
+        lowers: false,
+        replaced: Vec::new(),
+    };
+    for normalizer in normalizers {
+        match normalizer {
+            Normalizer::Lowercase => plain.lowers = true,
+            Normalizer::Precompiled(map) if !map.keeps_ascii() => return None,
+            Normalizer::Replace {
+                pattern: SearchPattern::Literal(literal),
+                ..
+            } if literal != " " => {
+                // Lowering may make one.
+                if plain.lowers {
+                    return None;
                 }
-                _ => {}
+                plain.replaced.push(literal.clone());
             }
+            _ => {}
         }
-        let writes = match pre_tokenizer {
-            None | Some(PreTokenizer::Metaspace { .. }) => true,
-            Some(PreTokenizer::Sequence(both)) => both.iter().any(|part| {
-                matches!(
-                    part,
-                    PreTokenizer::Metaspace {
-                        prepend_scheme: PrependScheme::Always,
-                        ..
-                    }
-                )
-            }),
-            Some(_) => false,
-        };
-        writes.then_some(plain)
     }
-
-    /// Writes the piece that a chunk is to `piece`, if it is such a chunk.
-    fn piece(&self, chunk: &str, piece: &mut String) -> bool {
-        let Some(word) = chunk.strip_prefix(' ') else {
-            return false;
-        };
-        if word.is_empty()
-            || !word.bytes().all(|byte| byte.is_ascii_graphic())
-            || self.replaced.iter().any(|text| word.contains(text))
-        {
-            return false;
-        }
-        piece.clear();
-        piece.push(SPACE);
-        piece.push_str(word);
-        if self.lowers {
-            piece.make_ascii_lowercase();
-        }
-        true
-    }
+    let writes = match pre_tokenizer {
+        None | Some(PreTokenizer::Metaspace { .. }) => true,
+        Some(PreTokenizer::Sequence(both)) => both.iter().any(|part| {
+            matches!(
+                part,
+                PreTokenizer::Metaspace {
+                    prepend_scheme: PrependScheme::Always,
+                    ..
+                }
+            )
+        }),
+        Some(_) => false,
+    };
+    writes.then_some(plain)
 }
 
 impl Chain {
@@ -468,14 +438,10 @@ impl Chain {
 /// One text on its way.
 struct Call<'c> {
     compiled: &'c Metaspace,
-    model: &'c Model,
     words: &'c mut WordCache,
-    /// Room for keys, and for the tokens of a chunk.
+    /// Room for keys.
     key: Vec<u8>,
-    ids: Vec<u32>,
-    tokens: Vec<Token>,
-    /// Room for a piece.
-    piece: String,
+    staged: Staged<'c>,
 }
 
 impl<S: Few> Family<S> for Call<'_> {
@@ -491,24 +457,14 @@ impl<S: Few> Family<S> for Call<'_> {
 
     #[inline(never)]
     fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
-        let compiled = self.compiled;
-        if let Some(plain) = &compiled.inner.plain
-            && plain.piece(&text[start..end], &mut self.piece)
-        {
-            let mut sampler = Sampler::new(Sampling::default());
-            self.tokens.clear();
-            (self.model).tokenize(&self.piece, &mut sampler, &mut self.tokens)?;
-            self.ids.clear();
-            self.ids.extend(self.tokens.iter().map(|token| token.id));
-            sink.push_all(&self.ids);
-            self.words.insert(&text.as_bytes()[start..end], &self.ids);
-            return Ok(end);
-        }
-        let (longer, whole) = self.through_the_stages(&compiled.inner, text, start, end)?;
-        sink.push_all(&self.ids);
+        let (longer, whole) = match &self.compiled.inner.plain {
+            Some(plain) if self.staged.plain(plain, &text[start..end])? => (end, true),
+            _ => self.through_the_stages(&self.compiled.inner, text, start, end)?,
+        };
+        sink.push_all(self.staged.ids());
         if whole {
             let chunk = &text.as_bytes()[start..end];
-            self.words.insert(chunk, &self.ids);
+            self.words.insert(chunk, self.staged.ids());
         }
         Ok(longer)
     }
@@ -535,9 +491,9 @@ impl Call<'_> {
             return Ok(end);
         }
         let (longer, whole) = self.through_the_stages(chain, text, 0, end)?;
-        sink.push_all(&self.ids);
+        sink.push_all(self.staged.ids());
         if whole {
-            self.words.insert(&self.key, &self.ids);
+            self.words.insert(&self.key, self.staged.ids());
         }
         Ok(longer)
     }
@@ -568,17 +524,8 @@ impl Call<'_> {
             more *= 2;
         };
         // What is removed in front moves where the text begins.
-        let mut pieces = Pieces::new(new.slice(0..new.as_str().len()));
-        if let Some(pre_tokenizer) = &chain.pre_tokenizer {
-            pre_tokenizer.cut(&mut pieces)?;
-        }
-        self.ids.clear();
-        let mut sampler = Sampler::new(Sampling::default());
-        for piece in pieces.iter() {
-            self.tokens.clear();
-            (self.model).tokenize(piece.as_str(), &mut sampler, &mut self.tokens)?;
-            self.ids.extend(self.tokens.iter().map(|token| token.id));
-        }
+        let new = new.slice(0..new.as_str().len());
+        (self.staged).normalized(new, chain.pre_tokenizer.as_ref())?;
         // Behind a run of spaces stands a character that stands alone, or nothing.
         let ends_there =
             !chain.strips && (bytes[start..end].iter()).all(|byte| delimiters.is_space(*byte));

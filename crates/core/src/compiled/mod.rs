@@ -27,6 +27,7 @@ mod sink;
 mod spare;
 mod spellings;
 mod splitter;
+mod staged;
 mod starts;
 mod tagged;
 mod unknown;

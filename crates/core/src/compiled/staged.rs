@@ -1,0 +1,149 @@
+//! New words by the stages themselves: what the families share that give them to whatever model
+//! there is.
+//!
+//! Look here for the words of ASCII that need not go through the stages in front of the model,
+//! because it is known what those make of them.
+
+use crate::error::Result;
+use crate::model::{Model, Sampler, Sampling, Token};
+use crate::pre_tokenizer::PreTokenizer;
+use crate::text::{AlignedText, Pieces};
+
+/// What the stages in front of the model make of words of ASCII, and of a space before them: one
+/// piece of the same characters.
+#[derive(Clone, Debug)]
+pub struct Plain {
+    /// What stands for a space. With one, words are those that a single space begins; without,
+    /// those with no space.
+    pub mark: Option<char>,
+    /// Whether it is so for all that is printed, or for letters and digits only.
+    pub punctuation: bool,
+    /// Whether letters are lowered.
+    pub lowers: bool,
+    /// Where one of these stands it is not so.
+    pub replaced: Vec<String>,
+}
+
+impl Plain {
+    /// Writes the piece that a word becomes to `piece`, if it is such a word.
+    fn piece(&self, word: &str, piece: &mut String) -> bool {
+        let (mark, word) = match self.mark {
+            None => (None, word),
+            Some(mark) => match word.strip_prefix(' ') {
+                Some(word) => (Some(mark), word),
+                None => return false,
+            },
+        };
+        let is_kept = |byte: u8| {
+            byte.is_ascii_alphanumeric() || self.punctuation && byte.is_ascii_punctuation()
+        };
+        if word.is_empty()
+            || !word.bytes().all(is_kept)
+            || self.replaced.iter().any(|text| word.contains(text))
+        {
+            return false;
+        }
+        piece.clear();
+        piece.extend(mark);
+        piece.push_str(word);
+        if self.lowers {
+            piece.make_ascii_lowercase();
+        }
+        true
+    }
+}
+
+/// The model, and room for the tokens of a word.
+pub struct Staged<'c> {
+    model: &'c Model,
+    ids: Vec<u32>,
+    tokens: Vec<Token>,
+    piece: String,
+}
+
+impl<'c> Staged<'c> {
+    /// No word yet.
+    pub fn new(model: &'c Model) -> Self {
+        Self {
+            model,
+            ids: Vec::new(),
+            tokens: Vec::new(),
+            piece: String::new(),
+        }
+    }
+
+    /// The tokens of the last word.
+    pub fn ids(&self) -> &[u32] {
+        &self.ids
+    }
+
+    /// Makes the tokens of a word, if it is one of those that are known to be one piece.
+    ///
+    /// # Errors
+    /// As the model.
+    pub fn plain(&mut self, plain: &Plain, word: &str) -> Result<bool> {
+        if !plain.piece(word, &mut self.piece) {
+            return Ok(false);
+        }
+        self.ids.clear();
+        let piece = std::mem::take(&mut self.piece);
+        let done = self.add(&piece);
+        self.piece = piece;
+        done.map(|()| true)
+    }
+
+    /// Makes the tokens of normalized text.
+    ///
+    /// # Errors
+    /// As the stages.
+    pub fn normalized(
+        &mut self,
+        text: AlignedText,
+        pre_tokenizer: Option<&PreTokenizer>,
+    ) -> Result<()> {
+        let mut pieces = Pieces::new(text);
+        if let Some(pre_tokenizer) = pre_tokenizer {
+            pre_tokenizer.cut(&mut pieces)?;
+        }
+        self.ids.clear();
+        pieces.iter().try_for_each(|piece| self.add(piece.as_str()))
+    }
+
+    fn add(&mut self, piece: &str) -> Result<()> {
+        self.tokens.clear();
+        let mut sampler = Sampler::new(Sampling::default());
+        (self.model).tokenize(piece, &mut sampler, &mut self.tokens)?;
+        self.ids.extend(self.tokens.iter().map(|token| token.id));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worked_example() {
+        let marked = Plain {
+            mark: Some('▁'),
+            punctuation: true,
+            lowers: true,
+            replaced: vec!["--".to_owned()],
+        };
+        let mut piece = String::new();
+        assert!(marked.piece(" Don't", &mut piece));
+        assert_eq!(piece, "▁don't");
+        for other in ["Don't", " ", "  a", " a b", " a--b", " é", " \u{7f}"] {
+            assert!(!marked.piece(other, &mut piece), "{other:?}");
+        }
+        let bare = Plain {
+            mark: None,
+            punctuation: false,
+            lowers: false,
+            replaced: Vec::new(),
+        };
+        assert!(bare.piece("Don", &mut piece));
+        assert_eq!(piece, "Don");
+        assert!(!bare.piece("Don't", &mut piece) && !bare.piece(" Don", &mut piece));
+    }
+}
