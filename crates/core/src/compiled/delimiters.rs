@@ -200,11 +200,7 @@ fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
 }
 
 /// Which bytes of a block are in `set`.
-#[cfg(all(
-    target_arch = "aarch64",
-    target_feature = "neon",
-    target_endian = "little"
-))]
+#[cfg(neon)]
 #[inline(always)]
 fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
     use std::arch::aarch64::*;
@@ -226,14 +222,7 @@ fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
 }
 
 /// Which bytes of a block are in `set`.
-#[cfg(not(any(
-    target_arch = "x86_64",
-    all(
-        target_arch = "aarch64",
-        target_feature = "neon",
-        target_endian = "little"
-    )
-)))]
+#[cfg(not(any(target_arch = "x86_64", neon)))]
 fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
     let inside = |byte: &u8| set.iter().any(|range| range.contains(byte));
     let bits = block.iter().map(|byte| u64::from(inside(byte)));

@@ -12,11 +12,7 @@ mod lookup;
 mod merges;
 mod merging;
 mod metaspace;
-#[cfg(all(
-    target_arch = "aarch64",
-    target_feature = "neon",
-    target_endian = "little"
-))]
+#[cfg(neon)]
 mod neon;
 mod pairs;
 mod pending;

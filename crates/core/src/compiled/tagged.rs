@@ -42,11 +42,7 @@ impl Line {
 
     /// Which entries have a tag, as bits.
     #[inline(always)]
-    #[cfg(all(
-        target_arch = "aarch64",
-        target_feature = "neon",
-        target_endian = "little"
-    ))]
+    #[cfg(neon)]
     fn tagged(&self, tag: u32) -> u32 {
         use std::arch::aarch64::*;
         const WEIGHTS: [u8; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
@@ -69,14 +65,7 @@ impl Line {
 
     /// Which entries have a tag, as bits.
     #[inline(always)]
-    #[cfg(not(any(
-        target_arch = "x86_64",
-        all(
-            target_arch = "aarch64",
-            target_feature = "neon",
-            target_endian = "little"
-        )
-    )))]
+    #[cfg(not(any(target_arch = "x86_64", neon)))]
     fn tagged(&self, tag: u32) -> u32 {
         let alike = self.0.iter().map(|entry| u32::from(entry & !NUMBER == tag));
         alike.rev().fold(0, |bits, bit| bits << 1 | bit)

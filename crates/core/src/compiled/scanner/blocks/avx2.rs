@@ -18,11 +18,8 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
     while at < text.len() {
         let length = (text.len() - at).min(BLOCK);
         let valid = !0u64 >> (BLOCK - length);
-        let mut padded = [0u8; BLOCK + 2];
-        let bytes = text[at..].first_chunk().unwrap_or_else(|| {
-            padded[..text.len() - at].copy_from_slice(&text[at..]);
-            &padded
-        });
+        let mut room = [0u8; BLOCK + 2];
+        let bytes = padded(text, at, &mut room);
         let halves = load::<0>(bytes);
         // What was padded is zero.
         let high = mask(halves);
@@ -58,14 +55,7 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
             let bits = _mm256_set1_epi8(bits as i8);
             valid & mask(class.map(|half| _mm256_cmpeq_epi8(_mm256_and_si256(half, bits), bits)))
         };
-        block.letter = having(LETTER);
-        block.number = having(NUMBER);
-        block.space = having(SPACE);
-        block.newline = having(NEWLINE);
-        block.blank = having(BLANK);
-        block.upper = having(UPPER);
-        block.lower = having(LOWER);
-        block.mark = having(MARK);
+        block.fill(having);
         let apostrophe = _mm256_set1_epi8(b'\'' as i8);
         block.apostrophe = mask(halves.map(|half| _mm256_cmpeq_epi8(half, apostrophe)));
         blocks.push(block);

@@ -48,14 +48,7 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
             class = wide(classes, text, at, bytes, &block, class);
         }
         let having = |bits: u8| _mm512_test_epi8_mask(class, _mm512_set1_epi8(bits as i8));
-        block.letter = having(LETTER);
-        block.number = having(NUMBER);
-        block.space = having(SPACE);
-        block.newline = having(NEWLINE);
-        block.blank = having(BLANK);
-        block.upper = having(UPPER);
-        block.lower = having(LOWER);
-        block.mark = having(MARK);
+        block.fill(having);
         block.apostrophe = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'\'' as i8));
         blocks.push(block);
         at += BLOCK;

@@ -10,12 +10,10 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(all(
-    target_arch = "aarch64",
-    target_feature = "neon",
-    target_endian = "little"
-))]
+#[cfg(neon)]
 mod neon;
+#[cfg(any(test, not(neon)))]
+mod portable;
 
 use super::classes::{BLANK, Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UPPER, decode};
 
@@ -69,6 +67,19 @@ impl Block {
             lead4: 0,
             ..*self
         }
+    }
+
+    /// Fills in the characters of each class; `having` says which characters have a class bit.
+    #[inline(always)]
+    fn fill(&mut self, having: impl Fn(u8) -> u64) {
+        self.letter = having(LETTER);
+        self.number = having(NUMBER);
+        self.space = having(SPACE);
+        self.newline = having(NEWLINE);
+        self.blank = having(BLANK);
+        self.upper = having(UPPER);
+        self.lower = having(LOWER);
+        self.mark = having(MARK);
     }
 
     /// Chinese characters and kana, where the classes are DeepSeek's.
@@ -132,50 +143,23 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
         unsafe { avx2::classify(classes, text, blocks) };
         return;
     }
-    #[cfg(all(
-        target_arch = "aarch64",
-        target_feature = "neon",
-        target_endian = "little"
-    ))]
+    #[cfg(neon)]
     {
         // SAFETY: the processor has the feature that all is compiled for.
         unsafe { neon::classify(classes, text, blocks) };
     }
-    #[cfg(not(all(
-        target_arch = "aarch64",
-        target_feature = "neon",
-        target_endian = "little"
-    )))]
-    classify_with(classes, text, blocks, masks_portable);
+    #[cfg(not(neon))]
+    portable::classify(classes, text, blocks);
 }
 
-/// Calls `masks` on the class bytes of each block.
+/// The bytes of the block at `at` and the two behind it; zeros, in `room`, if the text ends there.
 #[inline(always)]
-fn classify_with(
-    classes: &Classes,
-    text: &[u8],
-    blocks: &mut Vec<Block>,
-    masks: impl Fn(&[u8; BLOCK], &[u8; BLOCK]) -> Block,
-) {
-    let ascii = classes.ascii();
-    let mut at = 0;
-    while at < text.len() {
-        let mut bytes = [0u8; BLOCK];
-        let length = (text.len() - at).min(BLOCK);
-        bytes[..length].copy_from_slice(&text[at..at + length]);
-        let mut class = [0u8; BLOCK];
-        let mut lead = 0u64;
-        for (i, &byte) in bytes[..length].iter().enumerate() {
-            class[i] = if byte < 0x80 { ascii[byte as usize] } else { 0 };
-            lead |= u64::from(byte & 0xC0 != 0x80) << i;
-        }
-        let wide = wide_characters(classes, text, at, lead, &bytes, &mut class);
-        let mut block = masks(&class, &bytes);
-        block.lead = lead;
-        (block.lead2, block.lead3, block.lead4) = wide;
-        blocks.push(block);
-        at += BLOCK;
-    }
+fn padded<'t>(text: &'t [u8], at: usize, room: &'t mut [u8; BLOCK + 2]) -> &'t [u8; BLOCK + 2] {
+    let rest = &text[at..];
+    rest.first_chunk().unwrap_or_else(|| {
+        room[..rest.len()].copy_from_slice(rest);
+        room
+    })
 }
 
 /// The classes of the non-ASCII characters that begin at `leads` of the block at `at`.
@@ -191,50 +175,6 @@ fn one_by_one(classes: &Classes, text: &[u8], at: usize, leads: u64) -> [u8; BLO
     class
 }
 
-/// Fills in the classes of the non-ASCII characters of a block; returns the masks of their lengths.
-#[inline(always)]
-fn wide_characters(
-    classes: &Classes,
-    text: &[u8],
-    at: usize,
-    lead: u64,
-    bytes: &[u8; BLOCK],
-    class: &mut [u8; BLOCK],
-) -> (u64, u64, u64) {
-    let (mut lead2, mut lead3, mut lead4) = (0u64, 0u64, 0u64);
-    let mut rest = lead;
-    while rest != 0 {
-        let i = rest.trailing_zeros() as usize;
-        rest &= rest - 1;
-        if bytes[i] < 0x80 {
-            continue;
-        }
-        let (code_point, length) = decode(text, at + i);
-        class[i] = classes.of(code_point);
-        lead2 |= 1 << i;
-        lead3 |= u64::from(length >= 3) << i;
-        lead4 |= u64::from(length >= 4) << i;
-    }
-    (lead2, lead3, lead4)
-}
-
-fn masks_portable(class: &[u8; BLOCK], bytes: &[u8; BLOCK]) -> Block {
-    let mut block = Block::default();
-    for (i, (&class, &byte)) in class.iter().zip(bytes).enumerate() {
-        let bit = |condition: bool| u64::from(condition) << i;
-        block.letter |= bit(class & LETTER != 0);
-        block.number |= bit(class & NUMBER != 0);
-        block.space |= bit(class & SPACE != 0);
-        block.newline |= bit(class & NEWLINE != 0);
-        block.blank |= bit(class & BLANK != 0);
-        block.upper |= bit(class & UPPER != 0);
-        block.lower |= bit(class & LOWER != 0);
-        block.mark |= bit(class & MARK != 0);
-        block.apostrophe |= bit(byte == b'\'');
-    }
-    block
-}
-
 #[cfg(test)]
 mod tests {
     use rand::seq::IndexedRandom;
@@ -248,7 +188,7 @@ mod tests {
     fn same_on_every_processor(classes: &Classes, text: &str) {
         let text = text.as_bytes();
         let mut portable = Vec::new();
-        classify_with(classes, text, &mut portable, masks_portable);
+        portable::classify(classes, text, &mut portable);
         let same = |other: &[Block]| {
             let differs = portable.iter().zip(other).find(|(a, b)| a != b);
             assert_eq!(differs, None);

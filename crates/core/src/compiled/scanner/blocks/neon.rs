@@ -15,11 +15,8 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
     while at < text.len() {
         let length = (text.len() - at).min(BLOCK);
         let valid = !0u64 >> (BLOCK - length);
-        let mut padded = [0u8; BLOCK + 2];
-        let bytes = text[at..].first_chunk().unwrap_or_else(|| {
-            padded[..text.len() - at].copy_from_slice(&text[at..]);
-            &padded
-        });
+        let mut room = [0u8; BLOCK + 2];
+        let bytes = padded(text, at, &mut room);
         let first = from::<0>(bytes);
         let mut class = first.map(|part| {
             // What is past the end of a table looks up nothing.
@@ -41,14 +38,7 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
         }
         // What was padded is a zero byte, which may have a class.
         let having = |bit: u8| valid & bits(class.map(|part| vtstq_u8(part, vdupq_n_u8(bit))));
-        block.letter = having(LETTER);
-        block.number = having(NUMBER);
-        block.space = having(SPACE);
-        block.newline = having(NEWLINE);
-        block.blank = having(BLANK);
-        block.upper = having(UPPER);
-        block.lower = having(LOWER);
-        block.mark = having(MARK);
+        block.fill(having);
         block.apostrophe = bits(equal(first, b'\''));
         blocks.push(block);
         at += BLOCK;
