@@ -10,18 +10,18 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 pub use super::pairs::Merge;
-use super::pairs::{NO_ID, NONE, Pairs};
+use super::pairs::{NONE, Pairs};
+#[cfg(target_arch = "x86_64")]
+use super::row::Avx2;
+use super::row::{Lanes, MOST_SYMBOLS, Portable, Row};
 use super::scanner::decode;
+use super::tagged::Address;
 use crate::model::Bpe;
 
 /// Pieces of more bytes than this are merged with a queue.
-pub const SCANNED: usize = 64;
-/// The bits of a key that hold a place; the rank stands above them.
-const PLACE: u32 = SCANNED.ilog2();
+pub const SCANNED: usize = MOST_SYMBOLS;
 /// Pieces of up to this many bytes are merged with a heap.
 const HEAPED: usize = 4096;
-/// How many keys are compared side by side.
-const KEYS_AT_ONCE: usize = 8;
 /// Characters from here on always begin as bytes.
 const WIDE: usize = 0x1_0000;
 
@@ -85,8 +85,9 @@ impl Merges {
             if let Some(code_point) = only_character(token)
                 && code_point < WIDE as u32
             {
-                let made_it = *self.merge(token, &mut work) == [id];
-                if made_it && work.highest < first_use[id as usize] {
+                let highest = self.merge(token, &mut work);
+                let made_it = *work.tokens() == [id];
+                if made_it && highest.is_none_or(|rank| rank < first_use[id as usize]) {
                     characters[code_point as usize] = id;
                 }
             }
@@ -99,14 +100,15 @@ impl Merges {
         &self.pairs
     }
 
-    /// The tokens of a piece of 1 to [`SCANNED`] bytes of text.
-    fn merge<'w>(&self, piece: &[u8], work: &'w mut Work) -> &'w [u32] {
+    /// Merges a piece of 1 to [`SCANNED`] bytes of text, and says the highest rank of a merge.
+    fn merge(&self, piece: &[u8], work: &mut Work) -> Option<u32> {
+        let mut highest = None;
         self.begin(piece, work);
-        while self.step(work) {
+        while let Some(rank) = self.step::<Portable>(work) {
             self.refresh(work);
+            highest = highest.max(Some(rank));
         }
-        work.finish();
-        work.tokens()
+        highest
     }
 
     /// Merges several pieces at a time, so that their memory is fetched at the same time: those
@@ -122,18 +124,18 @@ impl Merges {
             unsafe { self.merge_together_avx2(pieces, active, works) };
             return;
         }
-        self.merge_together_portable(pieces, active, works);
+        self.merge_together_by::<Portable>(pieces, active, works);
     }
 
-    /// The same code, for processors that compare eight keys at once.
+    /// The same code, for processors that compare eight ranks at once.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
     fn merge_together_avx2(&self, pieces: &[&[u8]], active: u64, works: &mut [Work]) {
-        self.merge_together_portable(pieces, active, works);
+        self.merge_together_by::<Avx2>(pieces, active, works);
     }
 
     #[inline(always)]
-    fn merge_together_portable(&self, pieces: &[&[u8]], mut active: u64, works: &mut [Work]) {
+    fn merge_together_by<L: Lanes>(&self, pieces: &[&[u8]], mut active: u64, works: &mut [Work]) {
         let mut rest = active;
         while rest != 0 {
             let i = rest.trailing_zeros() as usize;
@@ -144,8 +146,7 @@ impl Merges {
             let mut rest = active;
             while rest != 0 {
                 let i = rest.trailing_zeros() as usize;
-                if !self.step(&mut works[i]) {
-                    works[i].finish();
+                if self.step::<L>(&mut works[i]).is_none() {
                     active &= !(1 << i);
                 }
                 rest &= rest - 1;
@@ -273,70 +274,45 @@ impl Merges {
 
     /// Sets out the symbols of a piece and the ranks of their pairs.
     #[inline(always)]
-    fn begin(&self, piece: &[u8], work: &mut Work) {
-        let count = self.symbols(piece, &mut work.ids);
-        work.count = count;
-        work.alive = !0u64 >> (SCANNED - count);
-        work.highest = 0;
+    fn begin(&self, piece: &[u8], Work { row, .. }: &mut Work) {
+        let count = self.symbols(piece, row.room());
         if count == piece.len() {
-            for (at, pair) in piece.windows(2).enumerate() {
-                work.keys[at] = key(self.byte_pairs[ends(pair[0], pair[1])], at);
-            }
+            row.begin(count, |_, at| {
+                self.byte_pairs[ends(piece[at], piece[at + 1])]
+            });
         } else {
-            for at in 0..count - 1 {
-                work.keys[at] = key(self.pairs.rank(work.ids[at], work.ids[at + 1]), at);
-            }
+            row.begin(count, |ids, at| self.pairs.rank(ids[at], ids[at + 1]));
         }
-        work.keys[count - 1..(count + KEYS_AT_ONCE).min(SCANNED)].fill(NONE);
     }
 
-    /// Merges the best pair, and asks for what [`Self::refresh`] will look at; or says that no pair
-    /// may be merged.
+    /// Merges the best pair, asks for what [`Self::refresh`] will look at, and says the rank; none if
+    /// no pair may be merged.
     #[inline(always)]
-    fn step(&self, work: &mut Work) -> bool {
-        let best = lowest(&work.keys, work.count);
-        if best == NONE {
-            return false;
+    fn step<L: Lanes>(&self, work: &mut Work) -> Option<u32> {
+        let (rank, at) = work.row.lowest::<L>();
+        if rank == NONE {
+            return None;
         }
-        let (rank, at) = (best >> PLACE, best as usize % SCANNED);
-        let id = self.pairs.made(rank);
-        work.highest = rank.max(work.highest);
-        work.ids[at] = id;
-        let after = work.alive & (!1 << at);
-        let right = after.trailing_zeros();
-        work.alive &= !(1 << right);
-        work.keys[right as usize % SCANNED] = NONE;
+        work.row.merge(at, self.pairs.made(rank));
+        // A symbol without a neighbour has one that merges with nothing: what is last or first in a
+        // short piece is no guess that a processor often gets right.
+        let [before, id, behind] = work.row.around(at);
         work.at = at;
-        // A symbol without a neighbour gets one that merges with nothing: what is last or first in
-        // a short piece is no guess that a processor often gets right.
-        let next = after & after.wrapping_sub(1);
-        work.right = match next {
-            0 => NO_ID,
-            _ => work.ids[next.trailing_zeros() as usize % SCANNED],
-        };
-        let before = work.alive & !(!0 << at);
-        // The last place's key is always NONE.
-        work.left_at = match before {
-            0 => SCANNED - 1,
-            _ => before.ilog2() as usize,
-        };
-        work.left = match before {
-            0 => NO_ID,
-            _ => work.ids[work.left_at % SCANNED],
-        };
-        self.pairs.prefetch(id, work.right);
-        self.pairs.prefetch(work.left, id);
-        true
+        work.places = [self.pairs.place(before, id), self.pairs.place(id, behind)];
+        self.pairs.prefetch(work.places[0]);
+        self.pairs.prefetch(work.places[1]);
+        Some(rank)
     }
 
     /// Looks up the two pairs that the last merge has made.
     #[inline(always)]
     fn refresh(&self, work: &mut Work) {
-        let (at, left_at) = (work.at % SCANNED, work.left_at % SCANNED);
-        let id = work.ids[at];
-        let left = key(self.pairs.rank(work.left, id), left_at);
-        work.keys[at] = key(self.pairs.rank(id, work.right), at);
-        work.keys[left_at] = left;
+        let [before, id, behind] = work.row.around(work.at);
+        let ranks = [
+            self.pairs.rank_at(work.places[0], before, id),
+            self.pairs.rank_at(work.places[1], id, behind),
+        ];
+        work.row.set_ranks(work.at, ranks);
     }
 }
 
@@ -410,78 +386,31 @@ impl Queue for Lists {
 /// A piece while it is merged.
 #[derive(Clone)]
 pub struct Work {
-    ids: [u32; SCANNED],
-    /// Each symbol's merge with the next one: the rank, and the symbol's place.
-    keys: [u32; SCANNED],
-    count: usize,
-    /// The symbols that are not part of another one yet.
-    alive: u64,
-    /// The highest rank among the merges so far.
-    highest: u32,
-    /// Where the last merge was; its neighbours, and where the left one stands.
+    row: Row,
+    /// Where the last merge was, and where the two pairs that it made belong in the table.
     at: usize,
-    right: u32,
-    left: u32,
-    left_at: usize,
+    places: [Address; 2],
 }
 
 impl Work {
     /// Room for one piece.
     pub const NEW: Self = Self {
-        ids: [0; SCANNED],
-        keys: [NONE; SCANNED],
-        count: 0,
-        alive: 0,
-        highest: 0,
-        at: 0,
-        right: NO_ID,
-        left: NO_ID,
-        left_at: 0,
+        row: Row::EMPTY,
+        at: 1,
+        places: [Address::FIRST; 2],
     };
 
-    /// Brings the tokens together, once all is merged.
-    fn finish(&mut self) {
-        let mut kept = 0;
-        let mut alive = self.alive;
-        while alive != 0 {
-            self.ids[kept] = self.ids[alive.trailing_zeros() as usize];
-            kept += 1;
-            alive &= alive - 1;
-        }
-        self.count = kept;
-    }
-
     /// The tokens of a piece that was merged.
+    #[inline(always)]
     pub fn tokens(&self) -> &[u32] {
-        &self.ids[..self.count]
+        self.row.tokens()
     }
 
     /// Says that the piece is these tokens, without merging it.
     #[inline(always)]
     pub fn become_tokens(&mut self, ids: &[u32]) {
-        self.ids[..ids.len()].copy_from_slice(ids);
-        self.count = ids.len();
+        self.row.become_tokens(ids);
     }
-}
-
-#[inline(always)]
-fn key(rank: u32, at: usize) -> u32 {
-    match rank {
-        NONE => NONE,
-        rank => rank << PLACE | at as u32,
-    }
-}
-
-/// The lowest of the first `count` keys.
-#[inline(always)]
-fn lowest(keys: &[u32; SCANNED], count: usize) -> u32 {
-    let mut best = [NONE; KEYS_AT_ONCE];
-    for chunk in keys[..count.next_multiple_of(KEYS_AT_ONCE)].chunks_exact(KEYS_AT_ONCE) {
-        for (best, &key) in best.iter_mut().zip(chunk) {
-            *best = key.min(*best);
-        }
-    }
-    best.into_iter().fold(NONE, u32::min)
 }
 
 #[inline(always)]

@@ -17,6 +17,7 @@ mod neon;
 mod pairs;
 mod pending;
 mod prefetch;
+mod row;
 mod scanner;
 mod sentencepiece;
 mod sink;

@@ -1,6 +1,7 @@
 //! The merges of a byte-level BPE, found by their pair.
 
 use std::hash::BuildHasher;
+use std::hint::select_unpredictable;
 
 use foldhash::fast::RandomState;
 
@@ -71,7 +72,7 @@ impl Pairs {
         };
         for (i, &((left, right), rank, id)) in merges.iter().enumerate() {
             if let Some(&((left, right), ..)) = merges.get(i + AHEAD) {
-                this.prefetch(left, right);
+                this.prefetch(this.place(left, right));
             }
             let mut place = this.place(left, right);
             while !this.table.insert(place, rank) {
@@ -90,30 +91,37 @@ impl Pairs {
         u64::from(left) << ID | u64::from(right)
     }
 
+    /// Where a pair belongs.
     #[inline(always)]
-    fn place(&self, left: u32, right: u32) -> Address {
+    pub fn place(&self, left: u32, right: u32) -> Address {
         self.table
             .place(fold(Self::pair(left, right) ^ self.seed, MIX))
     }
 
-    /// Asks for the memory in which the rank of a pair would be found.
+    /// Asks for the memory in which the rank of a pair that belongs there would be found.
     #[inline(always)]
-    pub fn prefetch(&self, left: u32, right: u32) {
-        self.table.prefetch(self.place(left, right));
+    pub fn prefetch(&self, place: Address) {
+        self.table.prefetch(place);
     }
 
-    /// The rank of a pair, or [`NONE`]. Whether it is found is nothing that a processor could guess,
-    /// so the answer is chosen, not branched to; only what few pairs need is a branch.
+    /// The rank of a pair, or [`NONE`].
     #[inline(always)]
     pub fn rank(&self, left: u32, right: u32) -> u32 {
-        let place = self.place(left, right);
+        self.rank_at(self.place(left, right), left, right)
+    }
+
+    /// As [`Self::rank`], of a pair that belongs there. Whether it is found is nothing that a
+    /// processor could guess, so the answer is chosen, not branched to; only what few pairs need is a
+    /// branch.
+    #[inline(always)]
+    pub fn rank_at(&self, place: Address, left: u32, right: u32) -> u32 {
         let alike = self.table.alike(place);
         let rank = alike.first();
         let found = self.is(rank, left, right);
-        if !found && (alike.are_many() || alike.is_full()) {
+        if !found & (alike.are_many() | alike.is_full()) {
             return self.rank_behind(left, right, place);
         }
-        if found { rank } else { NONE }
+        select_unpredictable(found, rank, NONE)
     }
 
     #[inline(always)]

@@ -79,6 +79,11 @@ pub struct Address {
     tag: u32,
 }
 
+impl Address {
+    /// Some address.
+    pub const FIRST: Self = Self { line: 0, tag: 0 };
+}
+
 /// The entries of a line that look alike.
 #[derive(Clone, Copy)]
 pub struct Alike<'t> {

@@ -1,0 +1,221 @@
+//! A piece while it is merged: its symbols in a row without holes, and the rank of each one's merge
+//! with the next.
+
+use super::pairs::{NO_ID, NONE};
+
+/// The most symbols of a row.
+pub const MOST_SYMBOLS: usize = 64;
+/// How many numbers are compared or moved at once; few rows are longer.
+const LANES: usize = 16;
+/// Room for a row, and for what is read behind it.
+const ROOM: usize = MOST_SYMBOLS + 2 * LANES;
+
+/// Symbols in a row, of which the first stands at place 1.
+#[derive(Clone)]
+pub struct Row {
+    count: usize,
+    /// One symbol after another, and [`NO_ID`] on both sides of them.
+    ids: [u32; ROOM],
+    /// The rank of each symbol's merge with the next; from the last symbol on, [`NONE`] for as long
+    /// as anything is read.
+    ranks: [u32; ROOM],
+}
+
+impl Row {
+    /// A row without symbols.
+    pub const EMPTY: Self = Self {
+        count: 0,
+        ids: [NO_ID; ROOM],
+        ranks: [NONE; ROOM],
+    };
+
+    /// Room for symbols, from the first place on.
+    #[inline(always)]
+    pub fn room(&mut self) -> &mut [u32; MOST_SYMBOLS] {
+        (&mut self.ids[1..=MOST_SYMBOLS])
+            .try_into()
+            .expect("so many")
+    }
+
+    /// Makes the first `count` of the symbols that were written to [`Self::room`] the row; `rank`
+    /// says the rank of the merge of the symbol of a number, from 0 on, with the next.
+    #[inline(always)]
+    pub fn begin(&mut self, count: usize, rank: impl Fn(&[u32], usize) -> u32) {
+        let count = count.min(MOST_SYMBOLS);
+        self.count = count;
+        self.ids[count + 1] = NO_ID;
+        for number in 0..count - 1 {
+            self.ranks[number + 1] = rank(&self.ids[1..], number);
+        }
+        self.ranks[count..count + 2 * LANES].fill(NONE);
+    }
+
+    /// Makes these tokens the row, of which no two are merged.
+    #[inline(always)]
+    pub fn become_tokens(&mut self, ids: &[u32]) {
+        self.ids[1..=ids.len()].copy_from_slice(ids);
+        self.count = ids.len();
+    }
+
+    /// The symbols, which are tokens once all is merged.
+    #[inline(always)]
+    pub fn tokens(&self) -> &[u32] {
+        &self.ids[1..=self.count]
+    }
+
+    /// The lowest rank, and the first place where it stands.
+    #[inline(always)]
+    pub fn lowest<L: Lanes>(&self) -> (u32, usize) {
+        let (chunks, _) = self.ranks.as_chunks();
+        let (mut lowest, mut at) = L::lowest(&chunks[0]);
+        for chunk in 1..=self.count.min(MOST_SYMBOLS) / LANES {
+            let (rank, place) = L::lowest(&chunks[chunk]);
+            if rank < lowest {
+                (lowest, at) = (rank, chunk * LANES + place);
+            }
+        }
+        (lowest, at)
+    }
+
+    /// The symbols before `at`, at it, and behind it; [`NO_ID`] where there is none.
+    #[inline(always)]
+    pub fn around(&self, at: usize) -> [u32; 3] {
+        [self.ids[at - 1], self.ids[at], self.ids[at + 1]]
+    }
+
+    /// Puts `id` in the place of two symbols, the first of which stands at `at`. The ranks beside it
+    /// are those of before until [`Self::set_ranks`].
+    #[inline(always)]
+    pub fn merge(&mut self, at: usize, id: u32) {
+        let count = self.count.min(MOST_SYMBOLS);
+        self.ids[at] = id;
+        let mut place = at + 1;
+        while place <= count {
+            for row in [&mut self.ids, &mut self.ranks] {
+                let next: [u32; LANES] = row[place + 1..][..LANES].try_into().expect("so many");
+                row[place..][..LANES].copy_from_slice(&next);
+            }
+            place += LANES;
+        }
+        self.count = count - 1;
+    }
+
+    /// Sets the ranks of the merges of the symbol at `at` with the one before it and the next.
+    #[inline(always)]
+    pub fn set_ranks(&mut self, at: usize, [before, behind]: [u32; 2]) {
+        self.ranks[at - 1] = before;
+        self.ranks[at] = behind;
+    }
+}
+
+/// How numbers are compared.
+pub trait Lanes {
+    /// The lowest number, and the first place where it stands.
+    fn lowest(ranks: &[u32; LANES]) -> (u32, usize);
+}
+
+/// As any processor can.
+pub struct Portable;
+
+impl Lanes for Portable {
+    #[inline(always)]
+    fn lowest(ranks: &[u32; LANES]) -> (u32, usize) {
+        let numbered = (0..)
+            .zip(ranks)
+            .map(|(at, &rank)| u64::from(rank) << 32 | at);
+        let lowest = numbered.min().unwrap_or(0);
+        ((lowest >> 32) as u32, lowest as u32 as usize)
+    }
+}
+
+/// Eight at a time; only for functions that are compiled for AVX2.
+#[cfg(target_arch = "x86_64")]
+pub struct Avx2;
+
+#[cfg(target_arch = "x86_64")]
+impl Lanes for Avx2 {
+    #[inline(always)]
+    fn lowest(ranks: &[u32; LANES]) -> (u32, usize) {
+        use std::arch::x86_64::*;
+        // SAFETY: the caller runs where there is AVX2; both halves lie inside the numbers.
+        unsafe {
+            let first = _mm256_loadu_si256(ranks.as_ptr().cast());
+            let second = _mm256_loadu_si256(ranks.as_ptr().add(8).cast());
+            let eight = _mm256_min_epu32(first, second);
+            let (low, high) = (
+                _mm256_castsi256_si128(eight),
+                _mm256_extracti128_si256::<1>(eight),
+            );
+            let four = _mm_min_epu32(low, high);
+            let two = _mm_min_epu32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
+            let one = _mm_min_epu32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
+            let all = _mm256_broadcastd_epi32(one);
+            let is = |half| _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(half, all)));
+            let places = is(first) | is(second) << 8;
+            (
+                _mm_cvtsi128_si32(one) as u32,
+                places.trailing_zeros() as usize,
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(ranks: &[u32]) -> Row {
+        let mut row = Row::EMPTY;
+        for (number, id) in row.room()[..=ranks.len()].iter_mut().enumerate() {
+            *id = 100 + number as u32;
+        }
+        row.begin(ranks.len() + 1, |ids, number| {
+            assert_eq!(ids[number], 100 + number as u32);
+            ranks[number]
+        });
+        row
+    }
+
+    #[test]
+    fn worked_example() {
+        let mut row = row(&[7, 5, 5, NONE]);
+        assert_eq!(row.lowest::<Portable>(), (5, 2));
+        row.merge(2, 900);
+        row.set_ranks(2, [8, 9]);
+        assert_eq!(row.tokens(), [100, 900, 103, 104]);
+        assert_eq!(row.around(1), [NO_ID, 100, 900]);
+        assert_eq!(row.around(4), [103, 104, NO_ID]);
+        assert_eq!(row.lowest::<Portable>(), (8, 1));
+        row.become_tokens(&[1, 2]);
+        assert_eq!(row.tokens(), [1, 2]);
+    }
+
+    #[test]
+    fn rows_of_any_length() {
+        for count in 1..=MOST_SYMBOLS {
+            let mut ranks: Vec<u32> = (1..count).map(|at| (at * 37 % 101) as u32).collect();
+            let mut row = row(&ranks);
+            while let Some(&lowest) = ranks.iter().min() {
+                let at = 1 + ranks.iter().position(|&rank| rank == lowest).unwrap();
+                assert_eq!(row.lowest::<Portable>(), (lowest, at));
+                #[cfg(target_arch = "x86_64")]
+                if is_x86_feature_detected!("avx2") {
+                    assert_eq!(row.lowest::<Avx2>(), (lowest, at));
+                }
+                row.merge(at, 7);
+                ranks.remove(at - 1);
+                let beside = [at.wrapping_sub(2), at - 1].map(|at| match ranks.get_mut(at) {
+                    Some(rank) => {
+                        *rank += 300;
+                        *rank
+                    }
+                    None => NONE,
+                });
+                row.set_ranks(at, beside);
+                assert_eq!(row.tokens().len(), ranks.len() + 1);
+            }
+            assert_eq!(row.lowest::<Portable>().0, NONE);
+            assert_eq!(row.around(1)[2], NO_ID);
+        }
+    }
+}
