@@ -68,10 +68,11 @@ impl Row {
     pub fn lowest<L: Lanes>(&self) -> (u32, usize) {
         let (chunks, _) = self.ranks.as_chunks();
         let (mut lowest, mut at) = L::lowest(&chunks[0]);
-        for chunk in 1..=self.count.min(MOST_SYMBOLS) / LANES {
-            let (rank, place) = L::lowest(&chunks[chunk]);
+        let more = self.count.min(MOST_SYMBOLS) / LANES;
+        for (chunk, start) in chunks[1..=more].iter().zip((LANES..).step_by(LANES)) {
+            let (rank, place) = L::lowest(chunk);
             if rank < lowest {
-                (lowest, at) = (rank, chunk * LANES + place);
+                (lowest, at) = (rank, start + place);
             }
         }
         (lowest, at)
