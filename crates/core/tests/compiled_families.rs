@@ -303,6 +303,50 @@ fn sentencepiece() {
     }
 }
 
+/// A score of one of four kinds: any; whole, and so equal to others; and nearly equal to all others,
+/// in steps that lie in the middle of two floats where sums are large, or not quite as large.
+fn score(numbers: &mut ChaCha8Rng, kind: usize, scale: f32) -> f32 {
+    match kind {
+        0 => scale * -12.0 * numbers.random::<f32>(),
+        1 => scale * -(numbers.random_range(1..8) as f32),
+        2 => scale * -5.0 - numbers.random_range(0..24) as f32 / 256.0,
+        _ => scale * -5.0 - numbers.random_range(0..24) as f32 / 2048.0,
+    }
+}
+
+/// Sums of scores pass each power of two and 100,000, while the same words come again and again.
+#[test]
+fn unigram_through_all_sums() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(27);
+    for round in 0..96 {
+        let mut proto = sentencepiece_model(&mut numbers, Algorithm::Unigram);
+        let scale = [1.0, 8.0, 64.0][round % 3];
+        for piece in &mut proto.pieces {
+            if piece.kind == PieceKind::Normal {
+                piece.score = score(&mut numbers, round % 4, scale);
+            }
+        }
+        let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
+        let words: Vec<String> = (0..80)
+            .map(|i| match i % 2 {
+                0 => text(&mut numbers).replace(' ', ""),
+                _ => PARTS.choose(&mut numbers).unwrap().repeat(3),
+            })
+            .collect();
+        let mut text = String::new();
+        while text.len() < 150_000 / scale as usize {
+            text.push_str(words.choose(&mut numbers).unwrap());
+            text.push(' ');
+        }
+        let options = EncodeOptions::default();
+        let staged = tokenizer.encode(&text, None, &options).unwrap().ids;
+        for _ in 0..2 {
+            let compiled = tokenizer.encode_ids(&text, &options).unwrap();
+            assert!(compiled == staged, "{round} {tokenizer:?}");
+        }
+    }
+}
+
 /// Parts end at any of a text's places that may be cut at, as there is one such place in each part.
 #[test]
 fn parts_of_sentencepiece_texts() {

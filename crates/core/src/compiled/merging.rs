@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use super::sentencepiece::Solver;
 use super::unknown::UNKNOWN;
 use super::waiting::Few;
-use super::words::{SHORT, ShortKey};
+use super::words::{SHORT, ShortKey, WordCache};
 use crate::format::sentencepiece::PieceKind;
 use crate::lazy::Lazy;
 use crate::model::{Sampler, Sampling, SentencePiece};
@@ -89,7 +89,7 @@ impl<S: Few> Solver<S> for Merging<'_> {
         true
     }
 
-    fn solve(&self, text: &str, ids: &mut Vec<u32>, sink: &mut S) -> bool {
+    fn solve(&mut self, text: &str, _: &mut WordCache, ids: &mut Vec<u32>, sink: &mut S) -> bool {
         let first = ids.len();
         if text.len() > 4 * SCANNED || !self.scan(text, ids) {
             let mut sampler = Sampler::new(Sampling::default());

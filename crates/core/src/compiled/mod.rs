@@ -26,6 +26,7 @@ mod spellings;
 mod splitter;
 mod staged;
 mod starts;
+mod sums;
 mod tagged;
 mod unknown;
 mod viterbi;

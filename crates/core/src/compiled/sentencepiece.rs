@@ -12,8 +12,9 @@ use super::lookup::{Family, Workspace, tokens};
 use super::merging::{Merging, PieceIndex};
 use super::sink::Sink;
 use super::spare::Spare;
+use super::sums::{Scores, Summing};
 use super::unknown::Fusing;
-use super::viterbi::{Scores, Summing, Viterbi};
+use super::viterbi::Viterbi;
 use super::waiting::{Buffered, Few};
 use super::words::{LONG, LONG_IDS, LONGEST, SHORT, WordCache};
 use crate::error::Result;
@@ -30,8 +31,8 @@ const NORMALIZED: u8 = 0xFF;
 /// A SentencePiece model, compiled.
 pub struct SentencePiece {
     delimiters: Delimiters,
-    /// The character map leaves all text as it is, or all text of printable ASCII characters.
-    plain: Plain,
+    /// The character map leaves all text of printable ASCII characters as it is.
+    keeps_ascii: bool,
     /// Runs of spaces are one space, and none stand at the ends.
     collapses: bool,
     /// A space is put in front.
@@ -44,14 +45,6 @@ pub struct SentencePiece {
     /// What the scores of a Unigram model's pieces say; BPE needs to know nothing.
     scores: Option<Scores>,
     spare: Spare<Workspace>,
-}
-
-/// Which text the character map leaves as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Plain {
-    All,
-    Ascii,
-    Nothing,
 }
 
 /// Where a text may be cut into parts that are encoded by themselves.
@@ -70,7 +63,14 @@ pub(super) trait Solver<S: Few> {
 
     /// Adds the tokens of `text`, which are the next for `sink`, to `ids` and gives them to `sink`;
     /// says whether they are the same wherever the text stands.
-    fn solve(&self, text: &str, ids: &mut Vec<u32>, sink: &mut S) -> bool;
+    /// What it remembers itself is in `words`, under keys that no text has.
+    fn solve(
+        &mut self,
+        text: &str,
+        words: &mut WordCache,
+        ids: &mut Vec<u32>,
+        sink: &mut S,
+    ) -> bool;
 }
 
 impl SentencePiece {
@@ -139,11 +139,7 @@ impl SentencePiece {
                 (_, None) => Parts::Nowhere,
             },
             delimiters,
-            plain: match charsmap {
-                None => Plain::All,
-                Some(map) if map.keeps_ascii() => Plain::Ascii,
-                Some(_) => Plain::Nothing,
-            },
+            keeps_ascii: charsmap.is_none_or(Charsmap::keeps_ascii),
             collapses: white_space.remove_extra,
             prefix: white_space.add_dummy_prefix,
             cuts: Lazy::new(),
@@ -171,7 +167,6 @@ impl SentencePiece {
             words,
             tokens: room,
         } = &mut *workspace;
-        let mut sink = Buffered::new(room, sink);
         let call = Call {
             compiled: self,
             solver: Merging {
@@ -185,18 +180,17 @@ impl SentencePiece {
             normalized: String::new(),
             key: Vec::new(),
         };
-        match (&self.scores, model.unk_id()) {
-            (Some(scores), unk_id) => {
-                let solver = Viterbi::new(model, scores);
-                let mut sink = Summing::new(scores, unk_id, &mut sink);
-                call.with(solver).run(text, place, chunks, &mut sink)?;
+        if let Some(scores) = &self.scores {
+            let mut sink = Summing::new(scores, model.unk_id(), room, sink);
+            let call = call.with(Viterbi::new(model, scores));
+            call.run(text, place, chunks, &mut sink)?;
+        } else {
+            let mut sink = Buffered::new(room, sink);
+            match model.unk_id().filter(|_| model.byte_ids().is_none()) {
+                None => call.run(text, place, chunks, &mut sink)?,
+                Some(id) => call.run(text, place, chunks, &mut Fusing::new(id, &mut sink))?,
             }
-            (None, Some(unk_id)) if model.byte_ids().is_none() => {
-                call.run(text, place, chunks, &mut Fusing::new(unk_id, &mut sink))?;
-            }
-            _ => call.run(text, place, chunks, &mut sink)?,
         }
-        drop(sink);
         self.spare.put(workspace);
         Ok(())
     }
@@ -315,8 +309,7 @@ impl<S: Few, V: Solver<S>> Family<S> for Call<'_, V> {
 
     #[inline(never)]
     fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
-        let bytes = text.as_bytes();
-        let chunk = &bytes[start..end];
+        let chunk = &text[start..end];
         if !self.ends_open(chunk) && self.keeps(chunk) {
             self.parts(text, start, end, sink);
             return Ok(end);
@@ -382,19 +375,20 @@ impl<'c, V> Call<'c, V> {
 
     /// Whether a chunk that the character map leaves as it is ends in a space, and more spaces may
     /// follow. Behind a chunk of nothing but spaces there is no space.
-    fn ends_open(&self, chunk: &[u8]) -> bool {
-        chunk.ends_with(SPACE.as_bytes())
+    fn ends_open(&self, chunk: &str) -> bool {
+        chunk.ends_with(SPACE)
     }
 
     /// Whether the character map leaves a chunk as it is, spaces apart.
-    fn keeps(&self, chunk: &[u8]) -> bool {
-        match self.compiled.plain {
-            Plain::All => true,
-            Plain::Ascii => chunk
-                .iter()
-                .all(|&byte| matches!(byte, b'!'..=b'~') || self.delimiters().is_space(byte)),
-            Plain::Nothing => false,
-        }
+    fn keeps(&self, chunk: &str) -> bool {
+        let Some(map) = self.normalizer.charsmap() else {
+            return true;
+        };
+        let is_space = |byte: &u8| self.delimiters().is_space(*byte);
+        let spaces = chunk.bytes().take_while(is_space).count();
+        let rest = &chunk[spaces..];
+        self.compiled.keeps_ascii && rest.bytes().all(|byte| matches!(byte, b'!'..=b'~'))
+            || map.keeps(rest)
     }
 
     /// The first chunk, with a space in front; says where it ends.
@@ -407,8 +401,7 @@ impl<'c, V> Call<'c, V> {
         if self.words.emit(first.as_bytes(), sink) {
             return Ok(end);
         }
-        let chunk = first.as_bytes();
-        if end == text.len() || !self.ends_open(chunk) && self.keeps(chunk) {
+        if end == text.len() || !self.ends_open(&first) && self.keeps(&first) {
             self.chunk(&first, 0, first.len(), sink)?;
             return Ok(end);
         }
@@ -471,7 +464,7 @@ impl<'c, V> Call<'c, V> {
     {
         gathered.give(sink);
         let first = gathered.ids.len();
-        let anywhere = self.solver.solve(part, &mut gathered.ids, sink);
+        let anywhere = (self.solver).solve(part, self.words, &mut gathered.ids, sink);
         // A part that ends in a space is not to be taken for a chunk, whose next may begin in one.
         let kept = key.len() <= LONGEST
             && (!part.ends_with(SPACE) || key.iter().all(|byte| self.delimiters().is_space(*byte)));
@@ -545,7 +538,7 @@ impl std::fmt::Debug for SentencePiece {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SentencePiece")
             .field("delimiters", &self.delimiters)
-            .field("plain", &self.plain)
+            .field("keeps_ascii", &self.keeps_ascii)
             .finish_non_exhaustive()
     }
 }

@@ -2,123 +2,20 @@
 //!
 //! Sums of scores are rounded to 32 bits from the front of the text, so which of two nearly equal
 //! segmentations of a chunk wins depends on the sum before it. What is remembered of a chunk is
-//! what wins whatever the sum, which [`Viterbi::clear_winner`] proves by its lead; any other chunk is
-//! computed again from the sum at its front, which [`Summing`] keeps.
+//! what wins whatever the sum, which [`Viterbi::clear_winner`] proves by its lead. What wins only
+//! where the sum has some magnitude is remembered together with that (see [`Scores::binade`]).
 
 use super::sentencepiece::Solver;
 use super::sink::Sink;
+use super::sums::{MOST_CHANGE, ROUNDING, Scores, Summing, in_the_middle};
 use super::unknown::UNKNOWN;
-use super::waiting::Few;
-use super::words::SHORT_IDS;
+use super::words::WordCache;
 use crate::model::SentencePiece;
 
-/// Sums below this in magnitude are rounded by at most [`ROUNDING`], and never made zero again as
-/// the model does with sums past 100,000.
-const MOST_SUM: f32 = 91_000.0;
-/// By how much the sum may change within a part of which something is remembered. A chunk that is
-/// remembered as a whole has at most eight parts.
-const MOST_CHANGE: f64 = 1_000.0;
-/// Half the distance of two 32-bit floats between 2^16 and 2^17.
-const ROUNDING: f64 = 1.0 / 256.0;
 /// More than 64-bit sums of chunks can be wrong by.
 const SLACK: f64 = 1e-6;
-
-/// The scores of a Unigram model's pieces.
-#[derive(Debug)]
-pub struct Scores {
-    /// What each id adds to the sum of a path.
-    by_id: Vec<f32>,
-    /// What an unknown character adds.
-    unknown: f32,
-    /// The greatest magnitude of all.
-    greatest: f64,
-    /// Whether the bytes of an unknown character are tokens.
-    bytes: bool,
-}
-
-impl Scores {
-    /// The scores of `model`.
-    pub fn new(model: &SentencePiece) -> Self {
-        let by_id = model.path_scores();
-        let unknown = model.unk_score();
-        let magnitudes = by_id
-            .iter()
-            .chain([&unknown])
-            .map(|score| f64::from(score.abs()));
-        Self {
-            greatest: magnitudes.fold(0.0, f64::max),
-            bytes: model.byte_ids().is_some(),
-            by_id,
-            unknown,
-        }
-    }
-}
-
-/// A sink that keeps the sum of the scores so far, rounded as the model rounds it.
-pub struct Summing<'s, S> {
-    scores: &'s Scores,
-    unk_id: Option<u32>,
-    sum: f32,
-    after_unknown: bool,
-    sink: &'s mut S,
-}
-
-impl<'s, S: Few> Summing<'s, S> {
-    /// Gives what it is given to `sink`, and `unk_id` for unknown characters.
-    pub fn new(scores: &'s Scores, unk_id: Option<u32>, sink: &'s mut S) -> Self {
-        Self {
-            scores,
-            unk_id,
-            sum: 0.0,
-            after_unknown: false,
-            sink,
-        }
-    }
-
-    fn push(&mut self, id: u32) {
-        if id != UNKNOWN {
-            self.sum += self.scores.by_id[id as usize];
-            self.sink.push_all(&[id]);
-        } else {
-            self.sum += self.scores.unknown;
-            if !self.scores.bytes && !self.after_unknown {
-                self.sink.push_all(self.unk_id.as_slice());
-            }
-        }
-        self.after_unknown = id == UNKNOWN;
-    }
-}
-
-impl<S: Few> Sink for Summing<'_, S> {
-    fn push_all(&mut self, ids: &[u32]) {
-        if ids.contains(&UNKNOWN) {
-            for &id in ids {
-                self.push(id);
-            }
-            return;
-        }
-        for &id in ids {
-            self.sum += self.scores.by_id[id as usize];
-        }
-        self.after_unknown = false;
-        self.sink.push_all(ids);
-    }
-}
-
-impl<S: Few> Few for Summing<'_, S> {
-    #[inline(always)]
-    fn push_few(&mut self, ids: &[u32; SHORT_IDS], count: usize) {
-        if ids.contains(&UNKNOWN) {
-            self.push_all(&ids[..count]);
-            return;
-        }
-        for &id in &ids[..count] {
-            self.sum += self.scores.by_id[id as usize];
-        }
-        self.after_unknown = false;
-        self.sink.push_few(ids, count);
-    }
-}
+/// No byte that UTF-8 begins with: before the key of text whose sum has some magnitude.
+const BINADES: u8 = 0x80;
 
 /// The best way to reach a place in the text.
 #[derive(Clone, Copy)]
@@ -134,23 +31,29 @@ struct Best {
 pub struct Viterbi<'m> {
     model: &'m SentencePiece,
     scores: &'m Scores,
+    /// Room for keys.
+    key: Vec<u8>,
 }
 
 impl<'m> Viterbi<'m> {
     /// Segments as `model` does.
     pub fn new(model: &'m SentencePiece, scores: &'m Scores) -> Self {
-        Self { model, scores }
+        Self {
+            model,
+            scores,
+            key: Vec::new(),
+        }
     }
 
     /// Appends the tokens of the best segmentation, if it is the best whatever the sum before it,
-    /// as long as that is at most [`MOST_SUM`].
+    /// as long as sums are not made zero.
     ///
     /// A path has at most one piece a character, so each of its sums is off by at most that many
     /// roundings, and so is the best sum of each place. On the best path, a last piece whose lead
     /// over all others is more than twice that wins in rounded sums as well.
     fn clear_winner(&self, text: &str, ids: &mut Vec<u32>) -> bool {
-        let characters = text.chars().count() as f64;
-        if characters * self.scores.greatest > MOST_CHANGE {
+        let characters = text.chars().count();
+        if self.scores.change(characters) > MOST_CHANGE {
             return false;
         }
         let unreached = Best {
@@ -184,10 +87,10 @@ impl<'m> Viterbi<'m> {
                 offer(length, score, id);
             }
             if !covered {
-                offer(character.len_utf8(), self.scores.unknown, UNKNOWN);
+                offer(character.len_utf8(), self.scores.unknown(), UNKNOWN);
             }
         }
-        let needed = 2.0 * characters * ROUNDING + SLACK;
+        let needed = 2.0 * characters as f64 * ROUNDING + SLACK;
         let mut end = text.len();
         let mut path = Vec::new();
         while end > 0 {
@@ -206,32 +109,66 @@ impl<'m> Viterbi<'m> {
         true
     }
 
+    /// Whether `text` has the same best path wherever in a binade its sums are.
+    fn same_in(&self, binade: u8, text: &str) -> bool {
+        let pieces = text
+            .char_indices()
+            .flat_map(|(start, _)| self.model.pieces_at(&text[start..]));
+        let mut scores = pieces
+            .map(|(_, _, score)| score)
+            .chain([self.scores.unknown()]);
+        !scores.any(|score| in_the_middle(score, binade))
+    }
+
     fn push(&self, text: &str, id: Option<u32>, ids: &mut Vec<u32>) {
-        ids.push(id.unwrap_or(UNKNOWN));
-        if let (None, Some(bytes)) = (id, self.model.byte_ids()) {
-            ids.extend(text.bytes().map(|byte| bytes[usize::from(byte)]));
+        match (id, self.model.byte_ids()) {
+            (Some(id), _) => ids.push(id),
+            (None, None) => ids.push(UNKNOWN),
+            (None, Some(bytes)) => {
+                ids.extend(text.bytes().map(|byte| bytes[usize::from(byte)]));
+            }
         }
     }
 }
 
-impl<S: Few> Solver<Summing<'_, S>> for Viterbi<'_> {
+impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
     #[inline(always)]
     fn may_recall(&self, sink: &Summing<'_, S>) -> bool {
-        sink.sum.abs() <= MOST_SUM
+        sink.may_recall()
     }
 
-    fn solve(&self, text: &str, ids: &mut Vec<u32>, sink: &mut Summing<'_, S>) -> bool {
+    fn solve(
+        &mut self,
+        text: &str,
+        words: &mut WordCache,
+        ids: &mut Vec<u32>,
+        sink: &mut Summing<'_, S>,
+    ) -> bool {
         let first = ids.len();
-        if sink.sum.abs() <= MOST_SUM && self.clear_winner(text, ids) {
+        let before = sink.sum();
+        let binade = self.scores.binade(before, text.chars().count());
+        if let Some(binade) = binade {
+            self.key.clear();
+            self.key.push(BINADES + binade);
+            self.key.extend_from_slice(text.as_bytes());
+            if words.emit(&self.key, ids) {
+                sink.push_all(&ids[first..]);
+                return false;
+            }
+        }
+        if sink.may_recall() && self.clear_winner(text, ids) {
             sink.push_all(&ids[first..]);
             return true;
         }
-        let (path, sum) = self.model.best_path_after(sink.sum, text);
+        let (path, sum) = self.model.best_path_after(before, text);
         for (range, id) in path {
             self.push(&text[range], id, ids);
         }
         sink.push_all(&ids[first..]);
-        sink.sum = sum;
+        sink.set(sum);
+        if binade.is_some_and(|binade| self.same_in(binade, text)) {
+            words.insert(&self.key, &ids[first..]);
+        }
         false
     }
 }

@@ -146,6 +146,13 @@ impl Charsmap {
         inner
     }
 
+    /// Whether no key stands anywhere in `text`, so that it is left as it is. A key may begin where
+    /// a character does.
+    pub(crate) fn keeps(&self, text: &str) -> bool {
+        let mut starts = text.char_indices().map(|(at, _)| &text.as_bytes()[at..]);
+        starts.all(|rest| self.prefixes(rest).next().is_none())
+    }
+
     /// Whether text of printable ASCII characters is always left as it is.
     pub(crate) fn keeps_ascii(&self) -> bool {
         let root = base(0, self.units[0]);

@@ -1,0 +1,314 @@
+//! The sum of scores that SentencePiece's Unigram keeps through a text, rounded as the model rounds
+//! it, and what of a chunk may be remembered though its tokens depend on the sum before it.
+//!
+//! Look here for [`Summing`], which all tokens of a text go through, and for [`Scores::binade`].
+
+use super::sink::Sink;
+use super::unknown::UNKNOWN;
+use super::waiting::{Few, MOST_WAITING};
+use super::words::{LONG_IDS, SHORT_IDS};
+use crate::model::SentencePiece;
+
+/// Past this the model makes its sums zero.
+const REBASED: f64 = 100_000.0;
+/// By how much the sum may change within a part of which something is remembered wherever it
+/// stands. A chunk that is remembered as a whole has at most [`LONG_IDS`] tokens.
+pub const MOST_CHANGE: f64 = 1_000.0;
+/// Half the distance of two 32-bit floats between 2^16 and 2^17: the most that rounding changes a
+/// sum by, before it is made zero.
+pub const ROUNDING: f64 = 1.0 / 256.0;
+/// More than all roundings within something remembered.
+const ROUNDED: f64 = 10.0;
+
+/// The scores of a Unigram model's pieces.
+#[derive(Debug)]
+pub struct Scores {
+    /// What each id adds to the sum of a path.
+    by_id: Vec<f32>,
+    /// What an unknown character adds.
+    unknown: f32,
+    /// The greatest magnitude of all.
+    greatest: f64,
+    /// Whether one is above zero.
+    rises: bool,
+    /// Up to this magnitude of the sum before it, what is remembered of a chunk holds.
+    most: f32,
+    /// Up to this magnitude it holds wherever in the next [`MOST_WAITING`] tokens the chunk stands.
+    most_here: f32,
+}
+
+impl Scores {
+    /// The scores of `model`.
+    pub fn new(model: &SentencePiece) -> Self {
+        let mut by_id = model.path_scores();
+        let unknown = model.unk_score();
+        // The bytes of a character add what it adds, the first of them all of it.
+        for (byte, &id) in (0..=u8::MAX).zip(model.byte_ids().unwrap_or_default()) {
+            by_id[id as usize] = match byte {
+                0x80..=0xBF => 0.0,
+                _ => unknown,
+            };
+        }
+        let all = || by_id.iter().copied().chain([unknown]);
+        let greatest = all()
+            .map(|score| f64::from(score.abs()))
+            .fold(0.0, f64::max);
+        // Before the last part of a chunk that is remembered as a whole stand its other tokens.
+        let most = REBASED - MOST_CHANGE - LONG_IDS as f64 * greatest - ROUNDED;
+        let most_here = most - MOST_WAITING as f64 * (greatest + ROUNDING);
+        Self {
+            greatest,
+            rises: all().any(|score| score > 0.0),
+            most: most as f32,
+            most_here: most_here as f32,
+            by_id,
+            unknown,
+        }
+    }
+
+    /// What an unknown character adds to the sum of a path.
+    pub fn unknown(&self) -> f32 {
+        self.unknown
+    }
+
+    /// By how much the sum may change, at most, within text of so many characters.
+    pub fn change(&self, characters: usize) -> f64 {
+        characters as f64 * (self.greatest + ROUNDING)
+    }
+
+    /// The number of the binade, from 2^n up to twice that, that the sums of all paths through text
+    /// of so many characters stay in, if they do, behind the sum `before`.
+    ///
+    /// The floats of a binade are the multiples of one unit. Adding a score to a multiple of it adds
+    /// the score rounded to such a multiple, wherever in the binade that is, unless the score lies in
+    /// the middle of two of them (see [`in_the_middle`]). So in one binade the same text has the same
+    /// best path.
+    #[inline]
+    pub fn binade(&self, before: f32, characters: usize) -> Option<u8> {
+        let (before, change) = (-f64::from(before), self.change(characters));
+        let least = match self.rises {
+            true => before - change,
+            false => before,
+        };
+        if !(1.0..REBASED).contains(&least) || before + change >= REBASED {
+            return None;
+        }
+        let exponent = |sum: f64| (sum.to_bits() >> 52) as i32 - 1023;
+        let binade = exponent(least);
+        (exponent(before + change) == binade).then_some(binade as u8)
+    }
+
+    fn of(&self, id: u32) -> f32 {
+        self.by_id.get(id as usize).copied().unwrap_or(self.unknown)
+    }
+}
+
+/// Whether a score lies in the middle of two multiples of a binade's unit, so that it depends on the
+/// sum which of them it is rounded to.
+pub fn in_the_middle(score: f32, binade: u8) -> bool {
+    let units = f64::from(score) * f64::powi(2.0, 23 - i32::from(binade));
+    units.fract().abs() == 0.5
+}
+
+/// A sink that keeps the sum of the scores so far. Tokens wait until there are many; their scores are
+/// added when somebody asks for the sum, or when they are given away.
+pub struct Summing<'s, S: Sink> {
+    scores: &'s Scores,
+    unk_id: Option<u32>,
+    tokens: &'s mut [u32; MOST_WAITING],
+    count: usize,
+    /// How many of the tokens are in the sum.
+    summed: usize,
+    sum: f32,
+    /// Whether the sum has come so far that it must be known before anything is recalled.
+    far: bool,
+    after_unknown: bool,
+    sink: &'s mut S,
+}
+
+impl<'s, S: Sink> Summing<'s, S> {
+    /// Gives what it is given to `sink`, and `unk_id` for unknown characters. When this is dropped,
+    /// all that waits is given.
+    pub fn new(
+        scores: &'s Scores,
+        unk_id: Option<u32>,
+        room: &'s mut [u32; MOST_WAITING],
+        sink: &'s mut S,
+    ) -> Self {
+        let mut summing = Self {
+            scores,
+            unk_id,
+            tokens: room,
+            count: 0,
+            summed: 0,
+            sum: 0.0,
+            far: false,
+            after_unknown: false,
+            sink,
+        };
+        summing.set(0.0);
+        summing
+    }
+
+    /// The sum of the scores so far.
+    pub fn sum(&mut self) -> f32 {
+        let waiting = &self.tokens[self.summed..self.count];
+        let scores = self.scores;
+        let sum = waiting
+            .iter()
+            .fold(self.sum, |sum, &id| sum + scores.of(id));
+        self.set(sum);
+        sum
+    }
+
+    /// Sets the sum of the scores so far, where that of the tokens is not it.
+    pub fn set(&mut self, sum: f32) {
+        self.sum = sum;
+        self.summed = self.count;
+        self.far = sum.abs() > self.scores.most_here;
+    }
+
+    /// Whether what is remembered wherever it stands is true here.
+    #[inline(always)]
+    pub fn may_recall(&self) -> bool {
+        self.sum.abs() <= self.scores.most
+    }
+
+    #[inline(always)]
+    fn reserve(&mut self, tokens: usize) {
+        if self.count + tokens > MOST_WAITING {
+            self.give();
+        }
+    }
+
+    #[inline(always)]
+    fn took(&mut self, tokens: usize) {
+        self.count += tokens;
+        if self.far {
+            self.sum();
+        }
+    }
+
+    fn give(&mut self) {
+        self.sum();
+        let tokens = &mut self.tokens[..self.count];
+        let mut given = tokens.len();
+        if tokens.contains(&UNKNOWN) {
+            given = 0;
+            for i in 0..tokens.len() {
+                let id = match tokens[i] {
+                    UNKNOWN if self.after_unknown => None,
+                    UNKNOWN => self.unk_id,
+                    id => Some(id),
+                };
+                self.after_unknown = tokens[i] == UNKNOWN;
+                if let Some(id) = id {
+                    tokens[given] = id;
+                    given += 1;
+                }
+            }
+        } else if given > 0 {
+            self.after_unknown = false;
+        }
+        self.sink.push_all(&tokens[..given]);
+        (self.count, self.summed) = (0, 0);
+    }
+}
+
+impl<S: Sink> Sink for Summing<'_, S> {
+    fn push_all(&mut self, ids: &[u32]) {
+        for ids in ids.chunks(MOST_WAITING) {
+            self.reserve(ids.len());
+            self.tokens[self.count..self.count + ids.len()].copy_from_slice(ids);
+            self.took(ids.len());
+        }
+    }
+}
+
+impl<S: Sink> Few for Summing<'_, S> {
+    #[inline(always)]
+    fn push_few(&mut self, ids: &[u32; SHORT_IDS], count: usize) {
+        self.reserve(SHORT_IDS);
+        self.tokens[self.count..self.count + SHORT_IDS].copy_from_slice(ids);
+        self.took(count);
+    }
+}
+
+impl<S: Sink> Drop for Summing<'_, S> {
+    fn drop(&mut self) {
+        self.give();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::sentencepiece::{
+        Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+    };
+
+    fn scores(a: f32) -> Scores {
+        let pieces = vec![
+            Piece::new("<unk>", 0.0, PieceKind::Unknown),
+            Piece::new("a", a, PieceKind::Normal),
+        ];
+        let trainer = TrainerSpec {
+            algorithm: Algorithm::Unigram,
+            ..TrainerSpec::default()
+        };
+        let proto = ModelProto::new(pieces, trainer, NormalizerSpec::default());
+        Scores::new(&SentencePiece::new(proto).unwrap())
+    }
+
+    #[test]
+    fn worked_example() {
+        // Between 65,536 and 131,072 floats are multiples of 1/128.
+        assert_eq!(-70_000.0_f32 - 1.3 / 128.0, -70_000.0 - 1.0 / 128.0);
+        assert!(!in_the_middle(-1.3 / 128.0, 16));
+        // In the middle of two, the even multiple is taken, which one that is depends on the sum.
+        assert_eq!(-70_000.0_f32 - 1.5 / 128.0, -70_000.0 - 2.0 / 128.0);
+        let odd = -70_000.0_f32 - 1.0 / 128.0;
+        assert_eq!(odd - 1.5 / 128.0, odd - 1.0 / 128.0);
+        assert!(in_the_middle(-1.5 / 128.0, 16) && !in_the_middle(-1.5 / 128.0, 15));
+    }
+
+    #[test]
+    fn binades_that_sums_stay_in() {
+        // Two characters, unknown at worst, change a sum by 22 and a little.
+        let scores = scores(-1.0);
+        assert_eq!(scores.binade(-64.0, 2), Some(6));
+        assert_eq!(scores.binade(-105.9, 2), Some(6));
+        assert_eq!(scores.binade(-106.0, 2), None);
+        assert_eq!(scores.binade(-99_970.0, 2), Some(16));
+        assert_eq!(scores.binade(-99_980.0, 2), None);
+        assert_eq!(scores.binade(0.0, 2), None);
+        assert_eq!(scores.binade(70.0, 2), None);
+        // Here sums may also come down.
+        let scores = super::tests::scores(1.0);
+        assert_eq!(scores.binade(-64.0, 2), None);
+        assert_eq!(scores.binade(-90.0, 2), Some(6));
+    }
+
+    #[test]
+    fn sums_are_those_of_the_tokens_one_by_one() {
+        let scores = scores(-0.1);
+        let (mut room, mut ids) = ([0; MOST_WAITING], Vec::new());
+        let mut summing = Summing::new(&scores, Some(0), &mut room, &mut ids);
+        let mut sum = 0.0_f32;
+        for round in 0..700 {
+            let more = [1, UNKNOWN, UNKNOWN, 1];
+            summing.push_few(&more, round % 5);
+            summing.push_all(&more[..round % 3]);
+            for id in more[..round % 5].iter().chain(&more[..round % 3]) {
+                sum += if *id == 1 { -0.1 } else { scores.unknown };
+            }
+            if round % 7 == 0 {
+                assert_eq!(summing.sum(), sum);
+            }
+        }
+        assert_eq!(summing.sum(), sum);
+        drop(summing);
+        let unknown = ids.windows(2).filter(|pair| *pair == [0, 0]).count();
+        assert_eq!(unknown, 0);
+    }
+}
