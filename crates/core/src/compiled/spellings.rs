@@ -79,6 +79,10 @@ impl Spellings {
     /// Finds pieces that are one token or two, gives the tokens to `works`, and says by bits which
     /// pieces are left to be merged.
     pub fn find(&self, merges: &Merges, pieces: &[&[u8]], works: &mut [Work]) -> u64 {
+        if pieces.is_empty() {
+            // A short text may have none, and takes no longer than clearing the space below.
+            return 0;
+        }
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
             // SAFETY: the processor has the features that the function is compiled for.
