@@ -7,6 +7,7 @@
 mod byte_level;
 mod cuts;
 mod delimiters;
+mod double_array;
 mod local;
 mod lookup;
 mod merges;

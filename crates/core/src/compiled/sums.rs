@@ -3,10 +3,13 @@
 //!
 //! Look here for [`Summing`], which all tokens of a text go through, and for [`Scores::binade`].
 
+use super::double_array::DoubleArray;
 use super::sink::Sink;
 use super::unknown::UNKNOWN;
 use super::waiting::{Few, MOST_WAITING};
 use super::words::{LONG_IDS, SHORT_IDS};
+use crate::format::sentencepiece::PieceKind;
+use crate::lazy::Lazy;
 use crate::model::SentencePiece;
 
 /// Past this the model makes its sums zero.
@@ -35,6 +38,8 @@ pub struct Scores {
     most: f32,
     /// Up to this magnitude it holds wherever in the next [`MOST_WAITING`] tokens the chunk stands.
     most_here: f32,
+    /// The pieces; made when the first word is new.
+    pieces: Lazy<DoubleArray>,
 }
 
 impl Scores {
@@ -61,9 +66,18 @@ impl Scores {
             rises: all().any(|score| score > 0.0),
             most: most as f32,
             most_here: most_here as f32,
+            pieces: Lazy::new(),
             by_id,
             unknown,
         }
+    }
+
+    /// The pieces of `model`, whose scores these are, with what each adds to the sum of a path.
+    pub fn pieces(&self, model: &SentencePiece) -> &DoubleArray {
+        self.pieces.get(|| {
+            let used = |id: u32| model.kind(id) != PieceKind::Unused;
+            DoubleArray::new(model.trie(), |id| used(id).then(|| self.by_id[id as usize]))
+        })
     }
 
     /// What an unknown character adds to the sum of a path.
@@ -243,9 +257,7 @@ impl<S: Sink> Drop for Summing<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::sentencepiece::{
-        Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
-    };
+    use crate::format::sentencepiece::{Algorithm, ModelProto, NormalizerSpec, Piece, TrainerSpec};
 
     fn scores(a: f32) -> Scores {
         let pieces = vec![

@@ -27,12 +27,35 @@ struct Best {
     id: u32,
 }
 
+impl Best {
+    const UNREACHED: Self = Self {
+        score: f64::NEG_INFINITY,
+        lead: f64::INFINITY,
+        start: 0,
+        id: UNKNOWN,
+    };
+
+    /// Keeps the better; no branch depends on which one that is.
+    #[inline(always)]
+    fn offer(&mut self, score: f64, start: usize, id: u32) {
+        let better = score > self.score;
+        let ahead = score - self.score;
+        let behind = self.lead.min(-ahead);
+        self.lead = if better { ahead } else { behind };
+        self.score = if better { score } else { self.score };
+        self.start = if better { start } else { self.start };
+        self.id = if better { id } else { self.id };
+    }
+}
+
 /// A Unigram model and its scores.
 pub struct Viterbi<'m> {
     model: &'m SentencePiece,
     scores: &'m Scores,
-    /// Room for keys.
+    /// Room for keys, for the best ways to all places, and for the ends of a path's pieces.
     key: Vec<u8>,
+    best: Vec<Best>,
+    ends: Vec<usize>,
 }
 
 impl<'m> Viterbi<'m> {
@@ -42,71 +65,62 @@ impl<'m> Viterbi<'m> {
             model,
             scores,
             key: Vec::new(),
+            best: Vec::new(),
+            ends: Vec::new(),
         }
     }
 
-    /// Appends the tokens of the best segmentation, if it is the best whatever the sum before it,
-    /// as long as sums are not made zero.
+    /// Appends the tokens of the best segmentation of text of so many characters, if it is the best
+    /// whatever the sum before it, as long as sums are not made zero.
     ///
     /// A path has at most one piece a character, so each of its sums is off by at most that many
     /// roundings, and so is the best sum of each place. On the best path, a last piece whose lead
     /// over all others is more than twice that wins in rounded sums as well.
-    fn clear_winner(&self, text: &str, ids: &mut Vec<u32>) -> bool {
-        let characters = text.chars().count();
+    fn clear_winner(&mut self, text: &str, characters: usize, ids: &mut Vec<u32>) -> bool {
         if self.scores.change(characters) > MOST_CHANGE {
             return false;
         }
-        let unreached = Best {
-            score: f64::NEG_INFINITY,
-            lead: f64::INFINITY,
-            start: 0,
-            id: UNKNOWN,
-        };
-        let mut best = vec![unreached; text.len() + 1];
-        best[0].score = 0.0;
-        for (start, character) in text.char_indices() {
-            let before = best[start].score;
-            let mut covered = false;
-            let mut offer = |length: usize, score: f32, id: u32| {
-                let place = &mut best[start + length];
-                let score = before + f64::from(score);
-                if score > place.score {
-                    let lead = score - place.score;
-                    *place = Best {
-                        score,
-                        lead,
-                        start,
-                        id,
-                    };
-                } else {
-                    place.lead = place.lead.min(place.score - score);
-                }
-            };
-            for (id, length, score) in self.model.pieces_at(&text[start..]) {
-                covered |= length == character.len_utf8();
-                offer(length, score, id);
-            }
-            if !covered {
-                offer(character.len_utf8(), self.scores.unknown(), UNKNOWN);
-            }
-        }
+        self.find_best(text.as_bytes());
         let needed = 2.0 * characters as f64 * ROUNDING + SLACK;
+        self.ends.clear();
         let mut end = text.len();
-        let mut path = Vec::new();
         while end > 0 {
-            let Best {
-                lead, start, id, ..
-            } = best[end];
+            let Best { lead, start, .. } = self.best[end];
             if lead <= needed {
                 return false;
             }
-            path.push((start..end, (id != UNKNOWN).then_some(id)));
+            self.ends.push(end);
             end = start;
         }
-        for (range, id) in path.into_iter().rev() {
-            self.push(&text[range], id, ids);
+        for &end in self.ends.iter().rev() {
+            let Best { start, id, .. } = self.best[end];
+            self.push(&text[start..end], (id != UNKNOWN).then_some(id), ids);
         }
         true
+    }
+
+    /// Finds the best way to each place.
+    fn find_best(&mut self, text: &[u8]) {
+        let pieces = self.scores.pieces(self.model);
+        let unknown = f64::from(self.scores.unknown());
+        let best = &mut self.best;
+        best.clear();
+        best.resize(text.len() + 1, Best::UNREACHED);
+        best[0].score = 0.0;
+        let mut start = 0;
+        while start < text.len() {
+            let character = text[start].leading_ones().max(1) as usize;
+            let before = best[start].score;
+            let mut covered = false;
+            pieces.prefixes(&text[start..], |length, id, score| {
+                covered |= length == character;
+                best[start + length].offer(before + f64::from(score), start, id);
+            });
+            if !covered {
+                best[start + character].offer(before + unknown, start, UNKNOWN);
+            }
+            start += character;
+        }
     }
 
     /// Whether `text` has the same best path wherever in a binade its sums are.
@@ -146,7 +160,8 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
     ) -> bool {
         let first = ids.len();
         let before = sink.sum();
-        let binade = self.scores.binade(before, text.chars().count());
+        let characters = text.chars().count();
+        let binade = self.scores.binade(before, characters);
         if let Some(binade) = binade {
             self.key.clear();
             self.key.push(BINADES + binade);
@@ -156,7 +171,7 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
                 return false;
             }
         }
-        if sink.may_recall() && self.clear_winner(text, ids) {
+        if sink.may_recall() && self.clear_winner(text, characters, ids) {
             sink.push_all(&ids[first..]);
             return true;
         }
@@ -194,7 +209,7 @@ mod tests {
         let proto = ModelProto::new(pieces, trainer, NormalizerSpec::default());
         let model = SentencePiece::new(proto).unwrap();
         let scores = Scores::new(&model);
-        Viterbi::new(&model, &scores).clear_winner(text, &mut Vec::new())
+        Viterbi::new(&model, &scores).clear_winner(text, text.len(), &mut Vec::new())
     }
 
     #[test]

@@ -65,6 +65,25 @@ impl Trie {
         trie
     }
 
+    /// How many nodes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// All nodes, each before its children: the token that ends there, the number of its first
+    /// child, which the others follow, and the bytes that lead to them, sorted.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (Option<u32>, usize, &[u8])> {
+        self.nodes.iter().map(|node| {
+            let id = (node.id != NO_TOKEN).then_some(node.id);
+            let first = node.first as usize;
+            (
+                id,
+                first,
+                &self.bytes[first..first + usize::from(node.count)],
+            )
+        })
+    }
+
     /// Before the first byte.
     pub(crate) fn root(&self) -> Place {
         Place(0)

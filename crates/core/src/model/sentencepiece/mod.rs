@@ -262,6 +262,11 @@ impl SentencePiece {
         self.byte_ids.as_deref()
     }
 
+    /// The pieces that text may consist of, unused ones included.
+    pub(crate) fn trie(&self) -> &Trie {
+        &self.trie
+    }
+
     pub(crate) fn kind(&self, id: u32) -> PieceKind {
         self.proto.pieces[id as usize].kind
     }
