@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def test_public_names() -> None:
 
 
 def test_public_names_of_a_tokenizer() -> None:
-    assert sorted(name for name in vars(jeton.Tokenizer) if not name.startswith("_")) == [
+    assert [name for name in dir(jeton.Tokenizer) if not name.startswith("_")] == [
         "added_tokens",
         "approximation",
         "as_tiktoken",
@@ -79,9 +80,22 @@ def test_everything_public_is_documented() -> None:
     for name in PUBLIC:
         thing = getattr(jeton, name)
         assert name == "__version__" or thing.__doc__, name
-    for name, member in vars(jeton.Tokenizer).items():
-        if not name.startswith("_"):
-            assert (member.__func__ if isinstance(member, classmethod) else member).__doc__, name
+    for name in dir(jeton.Tokenizer):
+        assert name.startswith("_") or getattr(jeton.Tokenizer, name).__doc__, name
+
+
+@pytest.mark.parametrize("name", ["encode", "encode_array", "count"])
+def test_examples_of_inherited_methods(name: str) -> None:
+    method = getattr(jeton.Tokenizer, name)
+    [example] = doctest.DocTestFinder().find(method, name, module=False, globs={})
+    assert example.examples
+    assert doctest.DocTestRunner().run(example).failed == 0
+
+
+def test_a_tokenizer_without_init_is_no_crash() -> None:
+    tokenizer = jeton.Tokenizer.__new__(jeton.Tokenizer)
+    with pytest.raises(AttributeError, match="__init__"):
+        tokenizer.encode("text")
 
 
 def test_import_is_light() -> None:

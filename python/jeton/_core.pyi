@@ -5,8 +5,12 @@ from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import Self, disjoint_base
+
+from jeton.tokenizer import SpecialPolicy
 
 __all__ = [
+    "Calls",
     "Model",
     "Tokenizer",
     "WordCounter",
@@ -67,6 +71,36 @@ def train_huggingface_unigram(
     watch: Callable[[Literal["seeding", "fitting"], int, int], None] | None,
 ) -> Model: ...
 
+@disjoint_base
+class Calls:
+    def __new__(cls, *_args: object, **_kwargs: object) -> Self: ...
+    def _bind(self, tokenizer: Tokenizer) -> None: ...
+    def encode(
+        self,
+        text: str,
+        *,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+        dropout: float | None = None,
+        alpha: float | None = None,
+        nbest_size: int | None = None,
+        seed: int | None = None,
+    ) -> list[int]: ...
+    def encode_array(
+        self,
+        text: str,
+        *,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+        dropout: float | None = None,
+        alpha: float | None = None,
+        nbest_size: int | None = None,
+        seed: int | None = None,
+    ) -> npt.NDArray[np.uint32]: ...
+    def count(
+        self, text: str, *, special: SpecialPolicy = "ignore", add_special_tokens: bool = False
+    ) -> int: ...
+
 @final
 class Tokenizer:
     @staticmethod
@@ -92,12 +126,6 @@ class Tokenizer:
     def vocab_size(self) -> int: ...
     @property
     def max_id(self) -> int | None: ...
-    def encode(
-        self, text: Any, special: Any, add_special_tokens: Any, drawing: _Drawing
-    ) -> list[int]: ...
-    def encode_array(
-        self, text: Any, special: Any, add_special_tokens: Any, drawing: _Drawing
-    ) -> npt.NDArray[np.uint32]: ...
     def encode_batch(
         self, texts: Any, special: Any, add_special_tokens: Any, drawing: _Drawing
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]: ...
@@ -120,7 +148,6 @@ class Tokenizer:
     ]: ...
     def encode_piece(self, piece: bytes) -> list[int]: ...
     def nbest(self, text: Any, n: Any) -> list[list[int]]: ...
-    def count(self, text: Any, special: Any, add_special_tokens: Any) -> int: ...
     def count_batch(self, texts: Any, special: Any, add_special_tokens: Any) -> list[int]: ...
     def decode(self, token_ids: Any, skip_special_tokens: Any, errors: str) -> str: ...
     def decode_bytes(self, token_ids: Any, skip_special_tokens: Any) -> bytes: ...

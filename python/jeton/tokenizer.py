@@ -22,9 +22,6 @@ from jeton.encoding import Encoding, TokenBatch
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from jeton._core import Model as CoreModel
     from jeton._core import Tokenizer as CoreTokenizer
     from jeton.components import (
@@ -51,7 +48,7 @@ _KEEP: Final[Any] = object()
 """Stands for "as it is" where `None` means "without"."""
 
 
-class Tokenizer:
+class Tokenizer(_core.Calls):
     """A tokenizer: text to ids and back.
 
     It never changes once it is built, so threads and forked processes share it freely; what
@@ -117,8 +114,7 @@ class Tokenizer:
         stages = _stages_around(
             built, normalizer, pre_tokenizer, post_processor, decoder, added_tokens
         )
-        self._core = _core.Tokenizer.build(built, stages)
-        self._hash = None
+        self._set_core(_core.Tokenizer.build(built, stages))
 
     @classmethod
     def _of_trained(
@@ -140,9 +136,13 @@ class Tokenizer:
     @classmethod
     def _of_core(cls, core: CoreTokenizer) -> Tokenizer:
         tokenizer = cls.__new__(cls)
-        tokenizer._core = core
-        tokenizer._hash = None
+        tokenizer._set_core(core)
         return tokenizer
+
+    def _set_core(self, core: CoreTokenizer) -> None:
+        self._core = core
+        self._bind(core)
+        self._hash = None
 
     @classmethod
     def from_json(cls, text: str) -> Tokenizer:
@@ -191,84 +191,7 @@ class Tokenizer:
 
     # Text to ids
 
-    def encode(
-        self,
-        text: str,
-        *,
-        special: SpecialPolicy = "ignore",
-        add_special_tokens: bool = False,
-        dropout: float | None = None,
-        alpha: float | None = None,
-        nbest_size: int | None = None,
-        seed: int | None = None,
-    ) -> list[int]:
-        """The ids of a text.
-
-        Args:
-            text: The text.
-            special: What special tokens in the text mean; see `SpecialPolicy`. By default text
-                never becomes a control token.
-            add_special_tokens: Whether the post-processor adds its special tokens.
-            dropout: The probability, 0 to 1, of leaving a merge of BPE out; by default what the
-                model says.
-            alpha: Draws a segmentation of a SentencePiece model at random. For Unigram, how much a
-                better one is preferred: 0 not at all, 1 as much as the model says. For BPE, the
-                probability, 0 to 1, of leaving a merge out.
-            nbest_size: Draws from this many of the best segmentations of a Unigram model, 1 to
-                512; by default from all.
-            seed: What the random numbers start from: the same seed gives the same ids. By default
-                a fresh one for each call.
-
-        Raises:
-            ArgumentTypeError: `text` is no `str`.
-            EncodeError: The text holds something that the model has no token for.
-            SpecialTokenError: With `special="raise"`, a special token stands in the text.
-            UnsupportedError: A way to draw that the model does not have.
-
-        Example:
-            >>> import jeton
-            >>> tok = jeton.CharTrainer().train("hello")
-            >>> tok.encode("hole")
-            [1, 3, 2, 0]
-        """
-        return self._core.encode(
-            text,
-            special,
-            add_special_tokens,
-            None
-            if dropout is alpha is nbest_size is seed is None
-            else (dropout, alpha, nbest_size, seed),
-        )
-
-    def encode_array(
-        self,
-        text: str,
-        *,
-        special: SpecialPolicy = "ignore",
-        add_special_tokens: bool = False,
-        dropout: float | None = None,
-        alpha: float | None = None,
-        nbest_size: int | None = None,
-        seed: int | None = None,
-    ) -> npt.NDArray[np.uint32]:
-        """The ids of a text as a numpy array: no Python object a token.
-
-        Arguments and errors are those of `encode`.
-
-        Example:
-            >>> import jeton
-            >>> tok = jeton.CharTrainer().train("hello")
-            >>> tok.encode_array("hole")
-            array([1, 3, 2, 0], dtype=uint32)
-        """
-        return self._core.encode_array(
-            text,
-            special,
-            add_special_tokens,
-            None
-            if dropout is alpha is nbest_size is seed is None
-            else (dropout, alpha, nbest_size, seed),
-        )
+    # `encode`, `encode_array` and `count` are inherited.
 
     def encode_batch(
         self,
@@ -370,20 +293,6 @@ class Tokenizer:
             ['New York', 'New York']
         """
         return self._core.nbest(text, n)
-
-    def count(
-        self, text: str, *, special: SpecialPolicy = "ignore", add_special_tokens: bool = False
-    ) -> int:
-        """The number of tokens of a text.
-
-        Arguments and errors are those of `encode`.
-
-        Example:
-            >>> import jeton
-            >>> jeton.CharTrainer().train("hello").count("hole")
-            4
-        """
-        return self._core.count(text, special, add_special_tokens)
 
     def count_batch(
         self,

@@ -1,9 +1,10 @@
 //! The border between Python and the core: converts, releases the GIL, maps errors; no algorithm.
 //!
 //! Look here for the list of what Python can see of the core. Signatures and documentation that
-//! users read live in `python/jeton/`.
+//! users read live in `python/jeton/`, but for the few methods in `calls`.
 
 mod cache;
+mod calls;
 mod errors;
 mod files;
 mod ids;
@@ -27,6 +28,8 @@ mod _core {
 
     #[pymodule_export]
     use super::cache::{cache_limit, set_cache_limit};
+    #[pymodule_export]
+    use super::calls::Calls;
     #[pymodule_export]
     use super::files::{fingerprint, load, published_encodings, save};
     #[pymodule_export]

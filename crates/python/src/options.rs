@@ -25,20 +25,48 @@ pub fn flag(name: &str, value: &Bound<'_, PyAny>) -> Outcome<bool> {
     }
 }
 
-/// `dropout`, `alpha`, `nbest_size` and `seed` of a call, where any of them is given.
+/// An argument of which `None` is no value.
+pub enum Given<'py> {
+    /// It was left out.
+    Default,
+    /// What was given.
+    Value(Bound<'py, PyAny>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Given<'py> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self::Value(value.to_owned()))
+    }
+}
+
+/// `dropout`, `alpha`, `nbest_size` and `seed` of a call, where they are given.
 pub type Drawing<'py> = [Option<Bound<'py, PyAny>>; 4];
 
 /// The options of a call that yields ids.
 pub fn encode_options(
     model: &Model,
-    special: &Bound<'_, PyAny>,
-    add_special_tokens: &Bound<'_, PyAny>,
-    drawing: Option<Drawing<'_>>,
+    special: Given<'_>,
+    add_special_tokens: Given<'_>,
+    drawing: Drawing<'_>,
 ) -> Outcome<EncodeOptions> {
+    let special = match special {
+        Given::Default => SpecialPolicy::default(),
+        Given::Value(value) => special_policy(&value)?,
+    };
+    let add_special_tokens = match add_special_tokens {
+        Given::Default => false,
+        Given::Value(value) => flag("add_special_tokens", &value)?,
+    };
+    let sampling = match drawing.iter().any(Option::is_some) {
+        true => sampling(model, drawing)?,
+        false => Sampling::default(),
+    };
     Ok(EncodeOptions {
-        special: special_policy(special)?,
-        add_special_tokens: flag("add_special_tokens", add_special_tokens)?,
-        sampling: drawing.map_or(Ok(Sampling::default()), |drawing| sampling(model, drawing))?,
+        special,
+        add_special_tokens,
+        sampling,
         unit: Unit::default(),
     })
 }

@@ -21,16 +21,9 @@ use crate::errors::{Failure, Outcome, guard, wrong_type};
 use crate::ids::{id, ids};
 use crate::ints::Ints;
 use crate::model::{self, Model, vocab};
-use crate::options::{self, Drawing, flag};
+use crate::options::{self, Drawing, Given, flag};
 use crate::pool;
 use crate::text::Text;
-
-/// Texts of at least so many bytes are cut into parts for all cores, where that is possible.
-const HUGE: usize = 256 << 10;
-
-/// The array of a text of fewer bytes than this is copied from a buffer that is used again; a larger
-/// one is the memory that the ids were written to.
-const SMALL_ARRAY: usize = 64 << 10;
 
 /// A tokenizer of the core.
 #[pyclass(frozen, module = "jeton._core")]
@@ -49,13 +42,11 @@ impl From<jeton_core::Tokenizer> for Tokenizer {
 }
 
 thread_local! {
-    /// Where the ids of short texts go before they become Python objects.
-    static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
     /// Where texts go before they become Python objects.
     static TEXT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// As [`with_buffer`], for bytes.
+/// Gives `body` a buffer that is used again, empty.
 fn with_text_buffer<R>(body: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     let mut bytes = TEXT.take();
     bytes.clear();
@@ -66,50 +57,18 @@ fn with_text_buffer<R>(body: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     result
 }
 
-/// Gives `body` a buffer that is used again, empty.
-fn with_buffer<R>(body: impl FnOnce(&mut Vec<u32>) -> R) -> R {
-    let mut ids = IDS.take();
-    ids.clear();
-    let result = body(&mut ids);
-    if ids.capacity() <= 1 << 16 {
-        IDS.set(ids);
-    }
-    result
-}
-
 impl Tokenizer {
-    fn options(
+    pub(crate) fn options(
         &self,
-        special: &Bound<'_, PyAny>,
-        add_special_tokens: &Bound<'_, PyAny>,
-        drawing: Option<Drawing<'_>>,
+        special: Given<'_>,
+        add_special_tokens: Given<'_>,
+        drawing: Drawing<'_>,
     ) -> Outcome<EncodeOptions> {
         let model = &self.core.stages().model;
         options::encode_options(model, special, add_special_tokens, drawing)
     }
 
-    /// Appends the ids of a text to `ids`.
-    fn encode_into(
-        &self,
-        py: Python<'_>,
-        text: &str,
-        options: &EncodeOptions,
-        ids: &mut Vec<u32>,
-    ) -> Outcome<()> {
-        if text.len() < pool::WITHOUT_GIL {
-            self.core.encode_into(text, options, ids)?;
-        } else if text.len() < HUGE || self.core.part_end(text, 0, 1, options) == text.len() {
-            py.detach(|| self.core.encode_into(text, options, ids))?;
-        } else {
-            let batch = pool::run(py, text.len(), |threads, cancelled| {
-                self.core.encode_batch(&[text], options, threads, cancelled)
-            })?;
-            *ids = batch.map_err(|(_, error)| error)?.ids;
-        }
-        Ok(())
-    }
-
-    fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+    pub(crate) fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
         self.ints.list(py, ids, || self.core.max_id())
     }
 }
@@ -233,49 +192,6 @@ impl Tokenizer {
         self.core.stages().model.kind()
     }
 
-    fn encode<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-        special: &Bound<'py, PyAny>,
-        add_special_tokens: &Bound<'py, PyAny>,
-        drawing: Option<Drawing<'py>>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        guard(py, || {
-            let options = self.options(special, add_special_tokens, drawing)?;
-            let text = Text::of("text", text)?;
-            with_buffer(|ids| {
-                self.encode_into(py, text.as_str(), &options, ids)?;
-                Ok(self.list(py, ids)?)
-            })
-        })
-    }
-
-    fn encode_array<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-        special: &Bound<'py, PyAny>,
-        add_special_tokens: &Bound<'py, PyAny>,
-        drawing: Option<Drawing<'py>>,
-    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        guard(py, || {
-            let options = self.options(special, add_special_tokens, drawing)?;
-            let text = Text::of("text", text)?;
-            let text = text.as_str();
-            if text.len() < SMALL_ARRAY {
-                return with_buffer(|ids| {
-                    self.encode_into(py, text, &options, ids)?;
-                    Ok(PyArray1::from_slice(py, ids))
-                });
-            }
-            let mut ids = Vec::with_capacity(text.len() / 4);
-            self.encode_into(py, text, &options, &mut ids)?;
-            ids.shrink_to_fit();
-            Ok(PyArray1::from_vec(py, ids))
-        })
-    }
-
     /// The ids of the `n` best segmentations of a text.
     fn nbest<'py>(
         &self,
@@ -292,42 +208,18 @@ impl Tokenizer {
         })
     }
 
-    fn count<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-        special: &Bound<'py, PyAny>,
-        add_special_tokens: &Bound<'py, PyAny>,
-    ) -> PyResult<usize> {
-        guard(py, || {
-            let options = self.options(special, add_special_tokens, None)?;
-            let text = &Text::of("text", text)?;
-            let text = text.as_str();
-            if text.len() < pool::WITHOUT_GIL {
-                return Ok(self.core.count(text, &options)?);
-            }
-            if text.len() < HUGE || self.core.part_end(text, 0, 1, &options) == text.len() {
-                return Ok(py.detach(|| self.core.count(text, &options))?);
-            }
-            let counts = pool::run(py, text.len(), |threads, cancelled| {
-                self.core.count_batch(&[text], &options, threads, cancelled)
-            })?;
-            Ok(counts.map_err(|(_, error)| error)?.into_iter().sum())
-        })
-    }
-
     /// The ids of all texts, one after another, and where each text's begin and end.
     #[expect(clippy::type_complexity, reason = "a pair of arrays")]
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
-        special: &Bound<'py, PyAny>,
-        add_special_tokens: &Bound<'py, PyAny>,
+        special: Given<'py>,
+        add_special_tokens: Given<'py>,
         drawing: Option<Drawing<'py>>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
         guard(py, || {
-            let options = self.options(special, add_special_tokens, drawing)?;
+            let options = self.options(special, add_special_tokens, drawing.unwrap_or_default())?;
             let batch = with_texts(py, texts, |texts, threads, cancelled| {
                 self.core.encode_batch(texts, &options, threads, cancelled)
             })?;
@@ -342,11 +234,11 @@ impl Tokenizer {
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
-        special: &Bound<'py, PyAny>,
-        add_special_tokens: &Bound<'py, PyAny>,
+        special: Given<'py>,
+        add_special_tokens: Given<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
-            let options = self.options(special, add_special_tokens, None)?;
+            let options = self.options(special, add_special_tokens, Default::default())?;
             let counts = with_texts(py, texts, |texts, threads, cancelled| {
                 self.core.count_batch(texts, &options, threads, cancelled)
             })?;
@@ -364,13 +256,14 @@ impl Tokenizer {
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         text_pair: Option<&Bound<'py, PyAny>>,
-        special: &Bound<'py, PyAny>,
-        add_special_tokens: &Bound<'py, PyAny>,
+        special: Given<'py>,
+        add_special_tokens: Given<'py>,
         unit: &Bound<'py, PyAny>,
         drawing: Option<Drawing<'py>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         guard(py, || {
-            let mut options = self.options(special, add_special_tokens, drawing)?;
+            let mut options =
+                self.options(special, add_special_tokens, drawing.unwrap_or_default())?;
             options.unit = options::unit(unit)?;
             let text = Text::of("text", text)?;
             let pair = text_pair

@@ -1,0 +1,247 @@
+//! The calls of `jeton.Tokenizer` for one text, with the arguments and the documentation of its
+//! users: the class inherits them.
+//!
+//! Look here for what a short text costs beside its tokens. A method of Python that takes eight
+//! arguments and hands them on takes about as long as the tokens of twenty characters, so these are
+//! the methods themselves.
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+
+use jeton_core::EncodeOptions;
+use numpy::PyArray1;
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+use crate::errors::{Failure, Outcome, guard};
+use crate::options::Given;
+use crate::pool;
+use crate::text::Text;
+use crate::tokenizer::Tokenizer;
+
+/// Texts of at least so many bytes are cut into parts for all cores, where that is possible.
+const HUGE: usize = 256 << 10;
+
+/// The array of a text of fewer bytes than this is copied from a buffer that is used again; a larger
+/// one is the memory that the ids were written to.
+const SMALL_ARRAY: usize = 64 << 10;
+
+/// What `jeton.Tokenizer` is made from.
+#[pyclass(subclass, frozen, module = "jeton._core")]
+pub struct Calls {
+    tokenizer: OnceLock<Py<Tokenizer>>,
+}
+
+thread_local! {
+    /// Where the ids of short texts go before they become Python objects.
+    static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
+}
+
+/// Gives `body` a buffer that is used again, empty.
+fn with_buffer<R>(body: impl FnOnce(&mut Vec<u32>) -> R) -> R {
+    let mut ids = IDS.take();
+    ids.clear();
+    let result = body(&mut ids);
+    if ids.capacity() <= 1 << 16 {
+        IDS.set(ids);
+    }
+    result
+}
+
+impl Calls {
+    fn tokenizer(&self) -> Outcome<&Tokenizer> {
+        match self.tokenizer.get() {
+            Some(tokenizer) => Ok(tokenizer.get()),
+            None => Err(Failure::Python(PyAttributeError::new_err(
+                "the tokenizer was made without its __init__",
+            ))),
+        }
+    }
+}
+
+impl Tokenizer {
+    /// Appends the ids of a text to `ids`.
+    fn encode_into(
+        &self,
+        py: Python<'_>,
+        text: &str,
+        options: &EncodeOptions,
+        ids: &mut Vec<u32>,
+    ) -> Outcome<()> {
+        if text.len() < pool::WITHOUT_GIL {
+            self.core.encode_into(text, options, ids)?;
+        } else if text.len() < HUGE || self.core.part_end(text, 0, 1, options) == text.len() {
+            py.detach(|| self.core.encode_into(text, options, ids))?;
+        } else {
+            let batch = pool::run(py, text.len(), |threads, cancelled| {
+                self.core.encode_batch(&[text], options, threads, cancelled)
+            })?;
+            *ids = batch.map_err(|(_, error)| error)?.ids;
+        }
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Calls {
+    #[new]
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        Self {
+            tokenizer: OnceLock::new(),
+        }
+    }
+
+    /// Says once which tokenizer is called.
+    fn _bind(&self, tokenizer: Py<Tokenizer>) {
+        // A second one would be `__init__` called again; the tokenizer never changes.
+        let _ = self.tokenizer.set(tokenizer);
+    }
+
+    /// The ids of a text.
+    ///
+    /// Args:
+    ///     text: The text.
+    ///     special: What special tokens in the text mean; see `SpecialPolicy`. By default text
+    ///         never becomes a control token.
+    ///     add_special_tokens: Whether the post-processor adds its special tokens.
+    ///     dropout: The probability, 0 to 1, of leaving a merge of BPE out; by default what the
+    ///         model says.
+    ///     alpha: Draws a segmentation of a SentencePiece model at random. For Unigram, how much a
+    ///         better one is preferred: 0 not at all, 1 as much as the model says. For BPE, the
+    ///         probability, 0 to 1, of leaving a merge out.
+    ///     nbest_size: Draws from this many of the best segmentations of a Unigram model, 1 to
+    ///         512; by default from all.
+    ///     seed: What the random numbers start from: the same seed gives the same ids. By default
+    ///         a fresh one for each call.
+    ///
+    /// Raises:
+    ///     ArgumentTypeError: `text` is no `str`.
+    ///     EncodeError: The text holds something that the model has no token for.
+    ///     SpecialTokenError: With `special="raise"`, a special token stands in the text.
+    ///     UnsupportedError: A way to draw that the model does not have.
+    ///
+    /// Example:
+    ///     >>> import jeton
+    ///     >>> tok = jeton.CharTrainer().train("hello")
+    ///     >>> tok.encode("hole")
+    ///     [1, 3, 2, 0]
+    #[expect(clippy::too_many_arguments, reason = "one for each keyword")]
+    #[pyo3(
+        signature = (
+            text, *, special = Given::Default, add_special_tokens = Given::Default,
+            dropout = None, alpha = None, nbest_size = None, seed = None
+        ),
+        text_signature = "($self, text, *, special='ignore', add_special_tokens=False, \
+                          dropout=None, alpha=None, nbest_size=None, seed=None)"
+    )]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: Given<'py>,
+        add_special_tokens: Given<'py>,
+        dropout: Option<Bound<'py, PyAny>>,
+        alpha: Option<Bound<'py, PyAny>>,
+        nbest_size: Option<Bound<'py, PyAny>>,
+        seed: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        guard(py, || {
+            let tokenizer = self.tokenizer()?;
+            let drawing = [dropout, alpha, nbest_size, seed];
+            let options = tokenizer.options(special, add_special_tokens, drawing)?;
+            let text = Text::of("text", text)?;
+            with_buffer(|ids| {
+                tokenizer.encode_into(py, text.as_str(), &options, ids)?;
+                Ok(tokenizer.list(py, ids)?)
+            })
+        })
+    }
+
+    /// The ids of a text as a numpy array: no Python object a token.
+    ///
+    /// Arguments and errors are those of `encode`.
+    ///
+    /// Example:
+    ///     >>> import jeton
+    ///     >>> tok = jeton.CharTrainer().train("hello")
+    ///     >>> tok.encode_array("hole")
+    ///     array([1, 3, 2, 0], dtype=uint32)
+    #[expect(clippy::too_many_arguments, reason = "one for each keyword")]
+    #[pyo3(
+        signature = (
+            text, *, special = Given::Default, add_special_tokens = Given::Default,
+            dropout = None, alpha = None, nbest_size = None, seed = None
+        ),
+        text_signature = "($self, text, *, special='ignore', add_special_tokens=False, \
+                          dropout=None, alpha=None, nbest_size=None, seed=None)"
+    )]
+    fn encode_array<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: Given<'py>,
+        add_special_tokens: Given<'py>,
+        dropout: Option<Bound<'py, PyAny>>,
+        alpha: Option<Bound<'py, PyAny>>,
+        nbest_size: Option<Bound<'py, PyAny>>,
+        seed: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        guard(py, || {
+            let tokenizer = self.tokenizer()?;
+            let drawing = [dropout, alpha, nbest_size, seed];
+            let options = tokenizer.options(special, add_special_tokens, drawing)?;
+            let text = Text::of("text", text)?;
+            let text = text.as_str();
+            if text.len() < SMALL_ARRAY {
+                return with_buffer(|ids| {
+                    tokenizer.encode_into(py, text, &options, ids)?;
+                    Ok(PyArray1::from_slice(py, ids))
+                });
+            }
+            let mut ids = Vec::with_capacity(text.len() / 4);
+            tokenizer.encode_into(py, text, &options, &mut ids)?;
+            ids.shrink_to_fit();
+            Ok(PyArray1::from_vec(py, ids))
+        })
+    }
+
+    /// The number of tokens of a text.
+    ///
+    /// Arguments and errors are those of `encode`.
+    ///
+    /// Example:
+    ///     >>> import jeton
+    ///     >>> jeton.CharTrainer().train("hello").count("hole")
+    ///     4
+    #[pyo3(
+        signature = (text, *, special = Given::Default, add_special_tokens = Given::Default),
+        text_signature = "($self, text, *, special='ignore', add_special_tokens=False)"
+    )]
+    fn count<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: Given<'py>,
+        add_special_tokens: Given<'py>,
+    ) -> PyResult<usize> {
+        guard(py, || {
+            let tokenizer = self.tokenizer()?;
+            let options = tokenizer.options(special, add_special_tokens, Default::default())?;
+            let text = &Text::of("text", text)?;
+            let text = text.as_str();
+            let core = &tokenizer.core;
+            if text.len() < pool::WITHOUT_GIL {
+                return Ok(core.count(text, &options)?);
+            }
+            if text.len() < HUGE || core.part_end(text, 0, 1, &options) == text.len() {
+                return Ok(py.detach(|| core.count(text, &options))?);
+            }
+            let counts = pool::run(py, text.len(), |threads, cancelled| {
+                core.count_batch(&[text], &options, threads, cancelled)
+            })?;
+            Ok(counts.map_err(|(_, error)| error)?.into_iter().sum())
+        })
+    }
+}
