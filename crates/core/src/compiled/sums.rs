@@ -30,8 +30,6 @@ pub struct Scores {
     by_id: Vec<f32>,
     /// What an unknown character adds.
     unknown: f32,
-    /// The greatest magnitude of all.
-    greatest: f64,
     /// Whether one is above zero.
     rises: bool,
     /// Up to this magnitude of the sum before it, what is remembered of a chunk holds.
@@ -62,7 +60,6 @@ impl Scores {
         let most = REBASED - MOST_CHANGE - LONG_IDS as f64 * greatest - ROUNDED;
         let most_here = most - MOST_WAITING as f64 * (greatest + ROUNDING);
         Self {
-            greatest,
             rises: all().any(|score| score > 0.0),
             most: most as f32,
             most_here: most_here as f32,
@@ -85,36 +82,37 @@ impl Scores {
         self.unknown
     }
 
-    /// By how much the sum may change, at most, within text of so many characters.
-    pub fn change(&self, characters: usize) -> f64 {
-        characters as f64 * (self.greatest + ROUNDING)
-    }
-
-    /// The number of the binade, from 2^n up to twice that, that the sums of all paths through text
-    /// of so many characters stay in, if they do, behind the sum `before`.
+    /// The number of the binade of a sum, which goes from 2^n up to twice that.
     ///
     /// The floats of a binade are the multiples of one unit. Adding a score to a multiple of it adds
     /// the score rounded to such a multiple, wherever in the binade that is, unless the score lies in
-    /// the middle of two of them (see [`in_the_middle`]). So in one binade the same text has the same
-    /// best path.
+    /// the middle of two of them (see [`in_the_middle`]). So where all sums of the paths through a
+    /// text stay in one binade, as [`Scores::stay`] says, the text has the same best path.
     #[inline]
-    pub fn binade(&self, before: f32, characters: usize) -> Option<u8> {
-        let (before, change) = (-f64::from(before), self.change(characters));
+    pub fn binade(sum: f32) -> Option<u8> {
+        let sum = -f64::from(sum);
+        (1.0..REBASED).contains(&sum).then(|| exponent(sum) as u8)
+    }
+
+    /// Whether sums stay in one binade if they change by at most so much behind the sum `before`.
+    pub fn stay(&self, before: f32, change: f64) -> bool {
+        let before = -f64::from(before);
         let least = match self.rises {
             true => before - change,
             false => before,
         };
-        if !(1.0..REBASED).contains(&least) || before + change >= REBASED {
-            return None;
-        }
-        let exponent = |sum: f64| (sum.to_bits() >> 52) as i32 - 1023;
-        let binade = exponent(least);
-        (exponent(before + change) == binade).then_some(binade as u8)
+        let most = before + change;
+        least >= 1.0 && most < REBASED && exponent(least) == exponent(most)
     }
 
     fn of(&self, id: u32) -> f32 {
         self.by_id.get(id as usize).copied().unwrap_or(self.unknown)
     }
+}
+
+/// The exponent of a number of at least one.
+fn exponent(number: f64) -> i32 {
+    (number.to_bits() >> 52) as i32 - 1023
 }
 
 /// Whether a score lies in the middle of two multiples of a binade's unit, so that it depends on the
@@ -286,19 +284,17 @@ mod tests {
 
     #[test]
     fn binades_that_sums_stay_in() {
-        // Two characters, unknown at worst, change a sum by 22 and a little.
-        let scores = scores(-1.0);
-        assert_eq!(scores.binade(-64.0, 2), Some(6));
-        assert_eq!(scores.binade(-105.9, 2), Some(6));
-        assert_eq!(scores.binade(-106.0, 2), None);
-        assert_eq!(scores.binade(-99_970.0, 2), Some(16));
-        assert_eq!(scores.binade(-99_980.0, 2), None);
-        assert_eq!(scores.binade(0.0, 2), None);
-        assert_eq!(scores.binade(70.0, 2), None);
-        // Here sums may also come down.
-        let scores = super::tests::scores(1.0);
-        assert_eq!(scores.binade(-64.0, 2), None);
-        assert_eq!(scores.binade(-90.0, 2), Some(6));
+        assert_eq!(Scores::binade(-64.0), Some(6));
+        assert_eq!(Scores::binade(-127.99), Some(6));
+        assert_eq!(Scores::binade(-99_999.0), Some(16));
+        for sum in [-100_000.0, -0.99, 0.0, 64.0] {
+            assert_eq!(Scores::binade(sum), None);
+        }
+        let falling = scores(-1.0);
+        assert!(falling.stay(-64.0, 63.9) && !falling.stay(-64.0, 64.0));
+        assert!(falling.stay(-99_000.0, 999.0) && !falling.stay(-99_000.0, 1_000.0));
+        let rising = scores(1.0);
+        assert!(rising.stay(-80.0, 16.0) && !rising.stay(-80.0, 16.1));
     }
 
     #[test]

@@ -3,13 +3,14 @@
 //! Sums of scores are rounded to 32 bits from the front of the text, so which of two nearly equal
 //! segmentations of a chunk wins depends on the sum before it. What is remembered of a chunk is
 //! what wins whatever the sum, which [`Viterbi::clear_winner`] proves by its lead. What wins only
-//! where the sum has some magnitude is remembered together with that (see [`Scores::binade`]).
+//! where the sum has some magnitude is remembered together with that (see [`Scores::binade`]), and
+//! with by how much sums change within it.
 
 use super::sentencepiece::Solver;
 use super::sink::Sink;
 use super::sums::{MOST_CHANGE, ROUNDING, Scores, Summing, in_the_middle};
 use super::unknown::UNKNOWN;
-use super::words::WordCache;
+use super::words::{LONGEST, WordCache};
 use crate::model::SentencePiece;
 
 /// More than 64-bit sums of chunks can be wrong by.
@@ -52,8 +53,10 @@ impl Best {
 pub struct Viterbi<'m> {
     model: &'m SentencePiece,
     scores: &'m Scores,
-    /// Room for keys, for the best ways to all places, and for the ends of a path's pieces.
+    /// Room for keys, for what is found under them, for the best ways to all places, and for the
+    /// ends of a path's pieces.
     key: Vec<u8>,
+    found: Vec<u32>,
     best: Vec<Best>,
     ends: Vec<usize>,
 }
@@ -65,23 +68,20 @@ impl<'m> Viterbi<'m> {
             model,
             scores,
             key: Vec::new(),
+            found: Vec::new(),
             best: Vec::new(),
             ends: Vec::new(),
         }
     }
 
-    /// Appends the tokens of the best segmentation of text of so many characters, if it is the best
-    /// whatever the sum before it, as long as sums are not made zero.
+    /// Appends the tokens of the best segmentation, if it is the best whatever the sum before it, as
+    /// long as sums are not made zero. [`Viterbi::find_best`] has seen the text.
     ///
     /// A path has at most one piece a character, so each of its sums is off by at most that many
     /// roundings, and so is the best sum of each place. On the best path, a last piece whose lead
     /// over all others is more than twice that wins in rounded sums as well.
-    fn clear_winner(&mut self, text: &str, characters: usize, ids: &mut Vec<u32>) -> bool {
-        if self.scores.change(characters) > MOST_CHANGE {
-            return false;
-        }
-        self.find_best(text.as_bytes());
-        let needed = 2.0 * characters as f64 * ROUNDING + SLACK;
+    fn clear_winner(&mut self, text: &str, ids: &mut Vec<u32>) -> bool {
+        let needed = 2.0 * text.chars().count() as f64 * ROUNDING + SLACK;
         self.ends.clear();
         let mut end = text.len();
         while end > 0 {
@@ -99,14 +99,16 @@ impl<'m> Viterbi<'m> {
         true
     }
 
-    /// Finds the best way to each place.
-    fn find_best(&mut self, text: &[u8]) {
+    /// Finds the best way to each place; says by how much sums change at most, rounded or not, on the
+    /// way to any.
+    fn find_best(&mut self, text: &[u8]) -> f64 {
         let pieces = self.scores.pieces(self.model);
         let unknown = f64::from(self.scores.unknown());
         let best = &mut self.best;
         best.clear();
         best.resize(text.len() + 1, Best::UNREACHED);
         best[0].score = 0.0;
+        let mut change = 0.0_f64;
         let mut start = 0;
         while start < text.len() {
             let character = text[start].leading_ones().max(1) as usize;
@@ -114,13 +116,18 @@ impl<'m> Viterbi<'m> {
             let mut covered = false;
             pieces.prefixes(&text[start..], |length, id, score| {
                 covered |= length == character;
-                best[start + length].offer(before + f64::from(score), start, id);
+                let score = before + f64::from(score);
+                change = change.max(score.abs());
+                best[start + length].offer(score, start, id);
             });
             if !covered {
-                best[start + character].offer(before + unknown, start, UNKNOWN);
+                let score = before + unknown;
+                change = change.max(score.abs());
+                best[start + character].offer(score, start, UNKNOWN);
             }
             start += character;
         }
+        change + text.len() as f64 * ROUNDING
     }
 
     /// Whether `text` has the same best path wherever in a binade its sums are.
@@ -160,20 +167,29 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
     ) -> bool {
         let first = ids.len();
         let before = sink.sum();
-        let characters = text.chars().count();
-        let binade = self.scores.binade(before, characters);
+        // What is too long to be remembered is computed once.
+        let binade = Scores::binade(before).filter(|_| text.len() < LONGEST);
         if let Some(binade) = binade {
             self.key.clear();
             self.key.push(BINADES + binade);
             self.key.extend_from_slice(text.as_bytes());
-            if words.emit(&self.key, ids) {
-                sink.push_all(&ids[first..]);
+            self.found.clear();
+            if words.emit(&self.key, &mut self.found)
+                && let [change, found @ ..] = self.found.as_slice()
+                && self.scores.stay(before, f64::from(*change))
+            {
+                ids.extend_from_slice(found);
+                sink.push_all(found);
                 return false;
             }
         }
-        if sink.may_recall() && self.clear_winner(text, characters, ids) {
-            sink.push_all(&ids[first..]);
-            return true;
+        let mut change = f64::INFINITY;
+        if text.len() < LONGEST {
+            change = self.find_best(text.as_bytes()).ceil();
+            if change <= MOST_CHANGE && sink.may_recall() && self.clear_winner(text, ids) {
+                sink.push_all(&ids[first..]);
+                return true;
+            }
         }
         let (path, sum) = self.model.best_path_after(before, text);
         for (range, id) in path {
@@ -181,8 +197,13 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
         }
         sink.push_all(&ids[first..]);
         sink.set(sum);
-        if binade.is_some_and(|binade| self.same_in(binade, text)) {
-            words.insert(&self.key, &ids[first..]);
+        if binade.is_some_and(|binade| self.same_in(binade, text))
+            && self.scores.stay(before, change)
+        {
+            self.found.clear();
+            self.found.push(change as u32);
+            self.found.extend_from_slice(&ids[first..]);
+            words.insert(&self.key, &self.found);
         }
         false
     }
@@ -195,7 +216,8 @@ mod tests {
         Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
     };
 
-    fn wins_clearly(ab: f32, text: &str) -> bool {
+    /// Whether the best segmentation of `text` is that from any sum, and by how much sums change.
+    fn solved(ab: f32, text: &str) -> (bool, f64) {
         let pieces = vec![
             Piece::new("<unk>", 0.0, PieceKind::Unknown),
             Piece::new("a", -1.0, PieceKind::Normal),
@@ -209,18 +231,23 @@ mod tests {
         let proto = ModelProto::new(pieces, trainer, NormalizerSpec::default());
         let model = SentencePiece::new(proto).unwrap();
         let scores = Scores::new(&model);
-        Viterbi::new(&model, &scores).clear_winner(text, text.len(), &mut Vec::new())
+        let mut viterbi = Viterbi::new(&model, &scores);
+        let change = viterbi.find_best(text.as_bytes());
+        (viterbi.clear_winner(text, &mut Vec::new()), change)
+    }
+
+    fn wins_clearly(ab: f32, text: &str) -> bool {
+        solved(ab, text).0
     }
 
     #[test]
     fn worked_example() {
-        assert!(!wins_clearly(-2.0, "ab"));
+        let (clearly, change) = solved(-2.0, "ab");
+        assert!(!clearly && (2.0..3.0).contains(&change));
         assert!(wins_clearly(-2.0, "ba"));
         // Two characters: four times 1/256.
         assert!(!wins_clearly(-2.0 + 3.9 / 256.0, "ab"));
         assert!(wins_clearly(-2.0 + 4.1 / 256.0, "ab"));
         assert!(wins_clearly(-2.0 - 4.1 / 256.0, "ab"));
-        // Text of which the sum may change by too much.
-        assert!(!wins_clearly(-1.5, &"ab".repeat(200)));
     }
 }
