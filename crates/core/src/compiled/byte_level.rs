@@ -14,7 +14,7 @@ use super::spare::{Reusable, Spare};
 use super::spellings::Spellings;
 use super::splitter::Splitter;
 use super::starts::places;
-use super::words::{LONG, LongKey, SHORT, ShortKey, WordCache};
+use super::words::{LONG, LongKey, SHORT, SHORT_IDS, ShortKey, WordCache};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Bpe;
 use crate::model::bpe::Alphabet;
@@ -267,7 +267,7 @@ impl<'t> Pieces<'_, 't> {
             };
             match found {
                 Some(found) => self.pending.found(found),
-                None => self.new_piece(&text[start..end], hash, sink),
+                None => self.new_piece(&text[start..end], key, hash, sink),
             }
         }
     }
@@ -287,10 +287,10 @@ impl<'t> Pieces<'_, 't> {
 
     /// A piece of up to [`SCANNED`] bytes that is not known.
     #[inline(never)]
-    fn new_piece(&mut self, piece: &'t [u8], hash: u64, sink: &mut impl Sink) {
-        if !self.pending.hole(piece, hash) {
+    fn new_piece(&mut self, piece: &'t [u8], key: ShortKey, hash: u64, sink: &mut impl Sink) {
+        if !self.pending.hole(piece, key, hash) {
             self.fill(sink);
-            self.pending.hole(piece, hash);
+            self.pending.hole(piece, key, hash);
         }
     }
 
@@ -306,29 +306,42 @@ impl<'t> Pieces<'_, 't> {
             bpe,
         } = self;
         let new = pending.new_pieces();
+        let pieces = new.pieces();
         let merges = &compiled.merges;
         let left = match &compiled.spellings {
             Some(spellings) if **pause == 0 => {
-                let left = spellings.find(merges, new, works);
-                if left.count_ones() as usize * 3 > new.len() * 2 {
+                let left = spellings.find(merges, new.keys(), works);
+                if left.count_ones() as usize * 3 > pieces.len() * 2 {
                     **pause = PAUSE;
                 }
                 left
             }
             _ => {
                 **pause = pause.saturating_sub(1);
-                (1 << new.len()) - 1
+                (1 << pieces.len()) - 1
             }
         };
-        merges.merge_together(new, left, works);
-        for (piece, work) in new.iter().zip(works.iter_mut()) {
+        merges.merge_together(pieces, left, works);
+        for (((piece, &key), &hash), work) in pieces
+            .iter()
+            .zip(new.keys())
+            .zip(new.hashes())
+            .zip(works.iter_mut())
+        {
             if compiled.whole
                 && work.tokens().len() > 1
                 && let Some(id) = bpe.vocab().id(piece)
             {
                 work.become_tokens(&[id]);
             }
-            words.insert(piece, work.tokens());
+            let tokens = work.tokens();
+            if key == ShortKey::EMPTY {
+                words.insert(piece, tokens);
+            } else if tokens.len() <= SHORT_IDS {
+                words.insert_few(key, hash, work.first_tokens(), tokens.len());
+            } else {
+                words.insert_many(key, hash, tokens);
+            }
         }
         pending.give(|number| works[number].tokens(), sink);
     }
@@ -372,7 +385,7 @@ impl<'t> Pieces<'_, 't> {
         if piece.len() <= SCANNED {
             let ends = [piece[0], piece[piece.len() - 1], piece.len() as u8];
             let hash = ends.iter().fold(0, |hash, &end| hash << 8 | u64::from(end));
-            return self.new_piece(piece, hash, sink);
+            return self.new_piece(piece, ShortKey::EMPTY, hash, sink);
         }
         self.fill(sink);
         let Self {

@@ -406,6 +406,12 @@ impl Work {
         self.row.tokens()
     }
 
+    /// The first tokens; where there are fewer, anything follows them.
+    #[inline(always)]
+    pub fn first_tokens<const N: usize>(&self) -> &[u32; N] {
+        self.row.first_tokens()
+    }
+
     /// Says that the piece is these tokens, without merging it.
     #[inline(always)]
     pub fn become_tokens(&mut self, ids: &[u32]) {

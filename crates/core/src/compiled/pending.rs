@@ -4,24 +4,89 @@
 //! and merged side by side, while what follows them in the text is looked up.
 
 use super::sink::Sink;
-use super::words::{Found, LONG_IDS, SHORT_IDS};
+use super::words::{Found, LONG_IDS, SHORT_IDS, ShortKey};
 
 /// How many tokens wait, at most.
 pub const MOST_PENDING: usize = 2048;
 /// How many new pieces are gathered, at most.
 pub const MOST_NEW: usize = 32;
+/// How many lists the new pieces are kept in, by their hashes.
+const LISTS: usize = 64;
+/// The number of no piece.
+const NO_PIECE: u8 = u8::MAX;
 
 /// Where a hole is: before the token of this place, for the new piece of this number.
 type Hole = (usize, usize);
+
+/// Pieces that are new, each once.
+pub struct New<'t> {
+    pieces: [&'t [u8]; MOST_NEW],
+    keys: [ShortKey; MOST_NEW],
+    hashes: [u64; MOST_NEW],
+    count: usize,
+    /// For each beginning of a hash the piece met last, and for each piece the one before it.
+    last: [u8; LISTS],
+    before: [u8; MOST_NEW],
+}
+
+impl<'t> New<'t> {
+    const NONE: Self = Self {
+        pieces: [&[]; MOST_NEW],
+        keys: [ShortKey::EMPTY; MOST_NEW],
+        hashes: [0; MOST_NEW],
+        count: 0,
+        last: [NO_PIECE; LISTS],
+        before: [NO_PIECE; MOST_NEW],
+    };
+
+    /// The number of a piece, if there is room for it.
+    #[inline(always)]
+    fn number(&mut self, piece: &'t [u8], key: ShortKey, hash: u64) -> Option<usize> {
+        let list = (hash >> (64 - LISTS.ilog2())) as usize;
+        let mut number = self.last[list];
+        while number != NO_PIECE {
+            let at = usize::from(number);
+            if self.hashes[at] == hash && self.pieces[at] == piece {
+                return Some(at);
+            }
+            number = self.before[at];
+        }
+        let number = self.count;
+        *self.pieces.get_mut(number)? = piece;
+        self.keys[number] = key;
+        self.hashes[number] = hash;
+        self.before[number] = std::mem::replace(&mut self.last[list], number as u8);
+        self.count += 1;
+        Some(number)
+    }
+
+    /// The pieces.
+    pub fn pieces(&self) -> &[&'t [u8]] {
+        &self.pieces[..self.count]
+    }
+
+    /// The keys of the pieces; that of no piece for those that are not short.
+    pub fn keys(&self) -> &[ShortKey] {
+        &self.keys[..self.count]
+    }
+
+    /// The hashes of the pieces.
+    pub fn hashes(&self) -> &[u64] {
+        &self.hashes[..self.count]
+    }
+
+    fn clear(&mut self) {
+        self.count = 0;
+        self.last = [NO_PIECE; LISTS];
+    }
+}
 
 /// Tokens and holes, and the pieces that the holes are for.
 pub struct Pending<'w, 't> {
     tokens: &'w mut [u32; MOST_PENDING],
     count: usize,
     holes: &'w mut Vec<Hole>,
-    new: [&'t [u8]; MOST_NEW],
-    hashes: [u64; MOST_NEW],
-    new_count: usize,
+    new: New<'t>,
 }
 
 impl<'w, 't> Pending<'w, 't> {
@@ -32,9 +97,7 @@ impl<'w, 't> Pending<'w, 't> {
             tokens,
             count: 0,
             holes,
-            new: [&[]; MOST_NEW],
-            hashes: [0; MOST_NEW],
-            new_count: 0,
+            new: New::NONE,
         }
     }
 
@@ -67,28 +130,18 @@ impl<'w, 't> Pending<'w, 't> {
         }
     }
 
-    /// Leaves a hole for a piece that is new; says whether there was room for one more. `hash` is
-    /// the same for the same piece.
-    pub fn hole(&mut self, piece: &'t [u8], hash: u64) -> bool {
-        let mut gathered = self.hashes[..self.new_count].iter().zip(&self.new);
-        let met = gathered.position(|(&other, &new)| other == hash && new == piece);
-        let number = match met {
-            Some(number) => number,
-            None if self.new_count == MOST_NEW => return false,
-            None => {
-                self.new[self.new_count] = piece;
-                self.hashes[self.new_count] = hash;
-                self.new_count += 1;
-                self.new_count - 1
-            }
-        };
-        self.holes.push((self.count, number));
-        true
+    /// Leaves a hole for a piece that is new; says whether there was room for one more. `key` is that
+    /// of a short piece, or of no piece; `hash` is the same for the same piece.
+    #[inline(always)]
+    pub fn hole(&mut self, piece: &'t [u8], key: ShortKey, hash: u64) -> bool {
+        let number = self.new.number(piece, key, hash);
+        self.holes.extend(number.map(|number| (self.count, number)));
+        number.is_some()
     }
 
     /// The pieces that are new.
-    pub fn new_pieces(&self) -> &[&'t [u8]] {
-        &self.new[..self.new_count]
+    pub fn new_pieces(&self) -> &New<'t> {
+        &self.new
     }
 
     /// Gives all tokens to `sink`; those of the new piece of a number are what `tokens` says.
@@ -101,7 +154,8 @@ impl<'w, 't> Pending<'w, 't> {
         }
         sink.push_all(&self.tokens[given..self.count]);
         self.holes.clear();
-        (self.count, self.new_count) = (0, 0);
+        self.count = 0;
+        self.new.clear();
     }
 }
 
@@ -114,10 +168,11 @@ mod tests {
         let (mut room, mut holes) = ([0; MOST_PENDING], Vec::new());
         let mut pending = Pending::new(&mut room, &mut holes);
         pending.many(&[1, 2]);
-        assert!(pending.hole(b"new", 7) && pending.hole(b"newer", 7));
+        assert!(pending.hole(b"new", ShortKey::EMPTY, 7));
+        assert!(pending.hole(b"newer", ShortKey::EMPTY, 7));
         pending.many(&[3]);
-        assert!(pending.hole(b"new", 7));
-        assert_eq!(pending.new_pieces(), [&b"new"[..], b"newer"]);
+        assert!(pending.hole(b"new", ShortKey::EMPTY, 7));
+        assert_eq!(pending.new_pieces().pieces(), [&b"new"[..], b"newer"]);
         let mut ids: Vec<u32> = Vec::new();
         pending.give(|number| [&[10, 11][..], &[20]][number], &mut ids);
         assert_eq!(ids, [1, 2, 10, 11, 20, 3, 10, 11]);

@@ -63,6 +63,14 @@ impl Row {
         &self.ids[1..=self.count]
     }
 
+    /// The first symbols; where there are fewer, anything follows them.
+    #[inline(always)]
+    pub fn first_tokens<const N: usize>(&self) -> &[u32; N] {
+        self.ids[1..]
+            .first_chunk()
+            .expect("there is room for so many")
+    }
+
     /// The lowest rank, and the first place where it stands.
     #[inline(always)]
     pub fn lowest<L: Lanes>(&self) -> (u32, usize) {

@@ -77,65 +77,65 @@ impl Spellings {
     }
 
     /// Finds pieces that are one token or two, gives the tokens to `works`, and says by bits which
-    /// pieces are left to be merged.
-    pub fn find(&self, merges: &Merges, pieces: &[&[u8]], works: &mut [Work]) -> u64 {
-        if pieces.is_empty() {
+    /// pieces are left to be merged. Pieces that are not short have the key of no piece.
+    pub fn find(&self, merges: &Merges, keys: &[ShortKey], works: &mut [Work]) -> u64 {
+        if keys.is_empty() {
             // A short text may have none, and takes no longer than clearing the space below.
             return 0;
         }
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
             // SAFETY: the processor has the features that the function is compiled for.
-            return unsafe { self.find_avx2(merges, pieces, works) };
+            return unsafe { self.find_avx2(merges, keys, works) };
         }
-        self.find_portable(merges, pieces, works)
+        self.find_portable(merges, keys, works)
     }
 
     /// The same code, for processors that compare a row at once.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn find_avx2(&self, merges: &Merges, pieces: &[&[u8]], works: &mut [Work]) -> u64 {
-        self.find_portable(merges, pieces, works)
+    fn find_avx2(&self, merges: &Merges, keys: &[ShortKey], works: &mut [Work]) -> u64 {
+        self.find_portable(merges, keys, works)
     }
 
+    /// What becomes of a piece is nothing that a processor could guess, so bits are gathered where
+    /// they can be.
     #[inline(always)]
-    fn find_portable(&self, merges: &Merges, pieces: &[&[u8]], works: &mut [Work]) -> u64 {
-        let mut keys = [ShortKey::EMPTY; MOST_NEW];
+    fn find_portable(&self, merges: &Merges, keys: &[ShortKey], works: &mut [Work]) -> u64 {
         let mut places = [Address::default(); MOST_NEW];
+        let mut ones = [0; MOST_NEW];
         let mut parts = [Parts::default(); MOST_NEW];
-        let is_short = |&(_, piece): &(usize, &&[u8])| piece.len() <= SHORT;
-        for (i, piece) in pieces.iter().enumerate().filter(is_short) {
-            keys[i] = ShortKey::new(piece, 0, piece.len());
-            places[i] = self.place(keys[i]);
-            self.ids.prefetch(places[i]);
+        for (&key, place) in keys.iter().zip(&mut places) {
+            *place = self.place(key);
+            self.ids.prefetch(*place);
         }
-        for (i, piece) in pieces.iter().enumerate().filter(is_short) {
+        let (mut short, mut parted) = (0, 0);
+        for (i, &key) in keys.iter().enumerate() {
             let alike = self.ids.alike(places[i]);
-            if !alike.is_empty() {
-                prefetch(&self.keys, alike.first() as usize);
-            } else if keys[i].is_ascii() {
-                for (at, places) in parts[i][..piece.len()].iter_mut().enumerate().skip(1) {
-                    *places = [self.place(keys[i].first(at)), self.place(keys[i].after(at))];
-                    self.ids.prefetch(places[0]);
-                    self.ids.prefetch(places[1]);
-                }
+            ones[i] = alike.first();
+            prefetch(&self.keys, ones[i] as usize);
+            let is_short = key != ShortKey::EMPTY;
+            short |= u64::from(is_short) << i;
+            parted |= u64::from(is_short & alike.is_empty() & key.is_ascii()) << i;
+        }
+        for i in ones_of(parted) {
+            let key = keys[i];
+            for (at, places) in parts[i][..key.len()].iter_mut().enumerate().skip(1) {
+                *places = [self.place(key.first(at)), self.place(key.after(at))];
+                self.ids.prefetch(places[0]);
+                self.ids.prefetch(places[1]);
             }
         }
-        let mut left = 0;
-        for (i, piece) in pieces.iter().enumerate() {
-            let alike = self.ids.alike(places[i]);
-            let one = alike.first();
-            if piece.len() > SHORT {
-                left |= 1 << i;
-            } else if !alike.is_empty() && self.keys[one as usize] == keys[i] {
-                works[i].become_tokens(&[one]);
-            } else if alike.is_empty()
-                && keys[i].is_ascii()
-                && let Some(two) = self.two(merges.pairs(), keys[i], &parts[i][..piece.len()])
-            {
+        let mut found = 0;
+        for (i, (&key, work)) in keys.iter().zip(works.iter_mut()).enumerate() {
+            found |= u64::from(self.keys[ones[i] as usize] == key) << i;
+            work.become_tokens(&[ones[i]]);
+        }
+        let mut left = !(found & short) & ((1 << keys.len()) - 1);
+        for i in ones_of(parted) {
+            if let Some(two) = self.two(merges.pairs(), keys[i], &parts[i][..keys[i].len()]) {
                 works[i].become_tokens(&two);
-            } else {
-                left |= 1 << i;
+                left &= !(1 << i);
             }
         }
         left
@@ -166,6 +166,15 @@ impl Spellings {
         }
         None
     }
+}
+
+/// The places of the bits that are set.
+fn ones_of(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = bits.trailing_zeros() as usize;
+        bits &= bits.wrapping_sub(1);
+        (first < 64).then_some(first)
+    })
 }
 
 /// Whether merging the bytes of two tokens comes to these two: whether no merge takes a symbol of
@@ -219,7 +228,12 @@ mod tests {
         for pieces in pieces.chunks(MOST_NEW) {
             let mut works = vec![Work::NEW; MOST_NEW];
             let mut merged = works.clone();
-            let left = spellings.find(&merges, pieces, &mut works);
+            let key = |piece: &&[u8]| match piece.len() {
+                ..=SHORT => ShortKey::new(piece, 0, piece.len()),
+                _ => ShortKey::EMPTY,
+            };
+            let keys: Vec<ShortKey> = pieces.iter().map(key).collect();
+            let left = spellings.find(&merges, &keys, &mut works);
             merges.merge_together(pieces, (1 << pieces.len()) - 1, &mut merged);
             for i in (0..pieces.len()).filter(|i| left >> i & 1 == 0) {
                 found += 1;

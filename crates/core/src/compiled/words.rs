@@ -116,6 +116,13 @@ impl ShortKey {
         (bytes, usize::from(bytes[SHORT]))
     }
 
+    /// The length of the piece.
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        (self.high >> 56) as usize
+    }
+
+    /// Whether all bytes of the piece are ASCII.
     #[inline(always)]
     pub fn is_ascii(self) -> bool {
         (self.low | self.high) & 0x8080_8080_8080_8080 == 0
@@ -136,7 +143,7 @@ impl ShortKey {
     pub fn after(self, bytes: usize) -> Self {
         let value = u128::from(self.low) | u128::from(self.high & !(0xFF << 56)) << 64;
         let value = value >> (8 * bytes);
-        let length = (self.high >> 56) - bytes as u64;
+        let length = (self.len() - bytes) as u64;
         Self {
             low: value as u64,
             high: (value >> 64) as u64 | length << 56,
@@ -459,7 +466,15 @@ impl WordCache {
     /// Remembers the tokens of any piece.
     pub fn insert(&mut self, piece: &[u8], ids: &[u32]) {
         if piece.len() <= SHORT {
-            self.insert_short(ShortKey::new(piece, 0, piece.len()), ids);
+            let key = ShortKey::new(piece, 0, piece.len());
+            let hash = key.hash(self.seed);
+            if ids.len() <= SHORT_IDS {
+                let mut few = [0; SHORT_IDS];
+                few[..ids.len()].copy_from_slice(ids);
+                self.insert_few(key, hash, &few, ids.len());
+            } else {
+                self.insert_many(key, hash, ids);
+            }
         } else if piece.len() <= LONG {
             self.insert_long(LongKey::new(piece, 0, piece.len()), ids);
         } else if piece.len() <= LONGEST {
@@ -467,38 +482,45 @@ impl WordCache {
         }
     }
 
-    /// Remembers the tokens of a short piece.
-    pub fn insert_short(&mut self, key: ShortKey, ids: &[u32]) {
-        // A piece has at most a token a byte, unless a normalizer makes it longer.
-        if ids.len() > SHORT {
-            return;
-        }
+    /// Remembers the tokens of a short piece, the first `count` of `ids`; `hash` is its key's.
+    #[inline(always)]
+    pub fn insert_few(&mut self, key: ShortKey, hash: u64, ids: &[u32; SHORT_IDS], count: usize) {
         if self.short_count * 4 > self.short.len() * 3 && self.short.len() < self.most.short {
             self.grow_short();
         }
-        let mut entry = ShortEntry {
+        let entry = ShortEntry {
             low: key.low,
-            high: key.high | (ids.len() as u64) << SHORT_COUNT,
-            ids: [0; SHORT_IDS],
+            high: key.high | (count as u64) << SHORT_COUNT,
+            ids: *ids,
         };
-        if ids.len() <= SHORT_IDS {
-            entry.ids[..ids.len()].copy_from_slice(ids);
-        } else {
-            entry.ids[0] = self.spill(ids);
-        }
-        self.put_short(entry);
+        self.put_short(entry, hash);
     }
 
-    fn put_short(&mut self, entry: ShortEntry) {
-        let hash = entry.key().hash(self.seed);
+    /// Remembers the tokens of a short piece that are more than an entry holds; `hash` is its key's.
+    pub fn insert_many(&mut self, key: ShortKey, hash: u64, ids: &[u32]) {
+        // A piece has at most a token a byte, unless a normalizer makes it longer.
+        if ids.len() <= SHORT {
+            let row = self.spill(ids);
+            self.insert_few(key, hash, &[row, 0, 0, 0], ids.len());
+        }
+    }
+
+    /// Which place is free is nothing that a processor could guess, so it is computed.
+    #[inline(always)]
+    fn put_short(&mut self, entry: ShortEntry, hash: u64) {
         let at = hash as usize & (self.short.len() - 1);
-        let free = [(at, 0), (at, 1), (at ^ 1, 0), (at ^ 1, 1)]
-            .into_iter()
-            .find(|&(line, side)| self.short[line].0[side].high == 0);
+        let free = |line: usize| {
+            let Line([first, second]) = &self.short[line];
+            u32::from(first.high == 0) | u32::from(second.high == 0) << 1
+        };
+        let free = free(at) | free(at ^ 1) << 2;
         // Full: the newcomer takes a place that its hash chooses.
-        let (line, side) = free.unwrap_or((at, (hash >> 63) as usize));
-        self.short_count += usize::from(free.is_some());
-        self.short[line].0[side] = entry;
+        let chosen = match free {
+            0 => (hash >> 63) as u32,
+            _ => free.trailing_zeros(),
+        };
+        self.short_count += usize::from(free != 0);
+        self.short[at ^ (chosen / 2) as usize].0[chosen as usize % 2] = entry;
     }
 
     #[cold]
@@ -509,7 +531,7 @@ impl WordCache {
         self.short_count = 0;
         for entry in old.iter().flat_map(|Line(entries)| entries) {
             if entry.high != 0 {
-                self.put_short(*entry);
+                self.put_short(*entry, entry.key().hash(self.seed));
             }
         }
     }
@@ -614,7 +636,7 @@ mod tests {
         let mut words = WordCache::new(7);
         let key = ShortKey::new(b" the", 0, 4);
         assert_eq!(key.bytes(), (*b" the\0\0\0\0\0\0\0\0\0\0\0\x04", 4));
-        words.insert_short(key, &[262]);
+        words.insert(b" the", &[262]);
         let mut entries = words.short.iter().flat_map(|Line(entries)| entries);
         let entry = entries.find(|entry| entry.high != 0).unwrap();
         assert_eq!(entry.high >> 56, 0x14);
