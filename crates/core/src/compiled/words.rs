@@ -36,6 +36,8 @@ const MOST_SPILLED: usize = u32::MAX as usize;
 const GROWTH: usize = 4;
 /// Tables of more lines than this grow to twice their size.
 const GROWN: usize = 1 << 17;
+/// A table of so many lines has room in memory to grow as far as it may.
+const ROOMY: usize = 1 << 15;
 /// How many entries a long piece may lie from where its hash points.
 const REACH: usize = 8;
 
@@ -230,6 +232,10 @@ impl ShortEntry {
 #[repr(C, align(64))]
 struct Line([ShortEntry; 2]);
 
+impl Line {
+    const EMPTY: Self = Self([ShortEntry::EMPTY; 2]);
+}
+
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct LongEntry {
@@ -337,7 +343,7 @@ impl WordCache {
             limit,
             most: Most::of(limit),
             seed,
-            short: vec![Line([ShortEntry::EMPTY; 2]); FEWEST],
+            short: vec![Line::EMPTY; FEWEST],
             short_count: 0,
             long: vec![LongEntry::EMPTY; FEWEST],
             long_count: 0,
@@ -525,11 +531,33 @@ impl WordCache {
 
     #[cold]
     fn grow_short(&mut self) {
-        let lines = grown(self.short.len(), self.most.short);
-        let larger = large_pages::filled(Line([ShortEntry::EMPTY; 2]), lines);
-        let old = std::mem::replace(&mut self.short, larger);
+        let (lines, grown) = (self.short.len(), grown(self.short.len(), self.most.short));
         self.short_count = 0;
-        for entry in old.iter().flat_map(|Line(entries)| entries) {
+        if grown <= self.short.capacity() {
+            // Fresh memory is dear, so a large table grows where it is. Of two neighbouring lines
+            // the entries go back there or to two lines that are empty yet.
+            self.short.resize(grown, Line::EMPTY);
+            for line in (0..lines).step_by(2) {
+                let two =
+                    [0, 1].map(|side| std::mem::replace(&mut self.short[line + side], Line::EMPTY));
+                self.put_all(&two);
+            }
+        } else {
+            let room = if grown < ROOMY {
+                grown
+            } else {
+                self.most.short
+            };
+            let mut larger = large_pages::with_capacity(room);
+            larger.resize(grown, Line::EMPTY);
+            let old = std::mem::replace(&mut self.short, larger);
+            self.put_all(&old);
+        }
+    }
+
+    #[inline(always)]
+    fn put_all(&mut self, lines: &[Line]) {
+        for entry in lines.iter().flat_map(|Line(entries)| entries) {
             if entry.high != 0 {
                 self.put_short(*entry, entry.key().hash(self.seed));
             }
