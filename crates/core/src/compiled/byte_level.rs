@@ -6,6 +6,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 
 use super::cuts::Cuts;
+use super::group::{GROUP, Group};
 use super::merges::{Merges, SCANNED, Work};
 use super::pending::{MOST_NEW, MOST_PENDING, Pending};
 use super::scanner::{Rules, Scanner};
@@ -14,15 +15,13 @@ use super::spare::{Reusable, Spare};
 use super::spellings::Spellings;
 use super::splitter::Splitter;
 use super::starts::places;
-use super::words::{LONG, LongKey, SHORT, SHORT_IDS, ShortKey, WordCache};
+use super::words::{LONG, SHORT_IDS, ShortKey, WordCache};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Bpe;
 use crate::model::bpe::Alphabet;
 use crate::normalizer::{Form, Normalizer};
 use crate::pre_tokenizer::PreTokenizer;
 
-/// How many pieces are looked up together, so that their memory is fetched at the same time.
-const GROUP: usize = 32;
 /// About how many bytes are copied where a space is put in front.
 const FRONT: usize = 1 << 10;
 /// For how many rounds of new words tokens are not looked for, when few were found.
@@ -213,68 +212,34 @@ struct Pieces<'c, 't> {
 impl<'t> Pieces<'_, 't> {
     /// Tokens of the pieces of `text` that lie between neighbours in `bounds`.
     fn all(&mut self, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the features that the function is compiled for.
-            unsafe { self.all_avx2(text, bounds, sink) };
-            return;
-        }
-        self.all_portable(text, bounds, sink);
-    }
-
-    /// The same code, with what newer processors have for shifts and products.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi2")]
-    fn all_avx2(&mut self, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
-        self.all_portable(text, bounds, sink);
-    }
-
-    #[inline(always)]
-    fn all_portable(&mut self, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
+        let mut group = Group::NONE;
         let mut first = 0;
         while first + 1 < bounds.len() {
             let last = (first + GROUP).min(bounds.len() - 1);
-            self.group(text, &bounds[first..=last], sink);
+            self.group(&mut group, text, &bounds[first..=last], sink);
             first = last;
         }
     }
 
-    #[inline(always)]
-    fn group(&mut self, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
-        let mut keys = [ShortKey::EMPTY; GROUP];
-        let mut hashes = [0; GROUP];
-        for ((pair, key), hash) in bounds.windows(2).zip(&mut keys).zip(&mut hashes) {
-            let (start, length) = (pair[0] as usize, (pair[1] - pair[0]) as usize);
-            if length <= SHORT {
-                *key = ShortKey::new(text, start, length);
-                *hash = self.words.prefetch_short(*key);
-            } else if length <= LONG {
-                *hash = self.words.prefetch_long(LongKey::new(text, start, length));
-            }
-        }
+    fn group(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
+        group.ask(self.words, text, bounds);
         self.make_room(sink);
-        for ((pair, &key), &hash) in bounds.windows(2).zip(&keys).zip(&hashes) {
-            let (start, end) = (pair[0] as usize, pair[1] as usize);
-            let found = if end - start <= SHORT {
-                self.words.find_short(key, hash)
-            } else if end - start <= LONG {
-                let key = LongKey::new(text, start, end - start);
-                self.words.find_long(key, hash)
+        let mut number = 0;
+        loop {
+            number = group.known(self.words, text, bounds, number, &mut self.pending);
+            let [start, end] = match bounds.get(number..number + 2) {
+                Some(bounds) => [bounds[0] as usize, bounds[1] as usize],
+                None => return,
+            };
+            if end - start <= LONG {
+                let (key, hash) = group.piece(number);
+                self.new_piece(&text[start..end], key, hash, sink);
             } else {
                 self.very_long(text, start, end, sink);
                 self.make_room(sink);
-                continue;
-            };
-            match found {
-                Some(found) => self.pending.found(found),
-                None => self.new_piece(&text[start..end], key, hash, sink),
             }
+            number += 1;
         }
-    }
-
-    #[inline(never)]
-    fn parts(&mut self, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
-        self.group(text, bounds, sink);
     }
 
     /// Makes room for the tokens of a group, a byte of a piece being a token at worst.
@@ -335,7 +300,7 @@ impl<'t> Pieces<'_, 't> {
                 work.become_tokens(&[id]);
             }
             let tokens = work.tokens();
-            if key == ShortKey::EMPTY {
+            if key == ShortKey::NONE {
                 words.insert(piece, tokens);
             } else if tokens.len() <= SHORT_IDS {
                 words.insert_few(key, hash, work.first_tokens(), tokens.len());
@@ -356,12 +321,13 @@ impl<'t> Pieces<'_, 't> {
         if at == end {
             return self.uncut(&text[start..end], sink);
         }
+        let mut group = Group::NONE;
         let mut bounds = [start as u32; GROUP + 1];
         let mut count = 1;
         loop {
             bounds[count] = at as u32;
             if at == end || count == GROUP {
-                self.parts(text, &bounds[..=count], sink);
+                self.group(&mut group, text, &bounds[..=count], sink);
                 bounds[0] = at as u32;
                 count = 0;
             }
@@ -385,7 +351,7 @@ impl<'t> Pieces<'_, 't> {
         if piece.len() <= SCANNED {
             let ends = [piece[0], piece[piece.len() - 1], piece.len() as u8];
             let hash = ends.iter().fold(0, |hash, &end| hash << 8 | u64::from(end));
-            return self.new_piece(piece, ShortKey::EMPTY, hash, sink);
+            return self.new_piece(piece, ShortKey::NONE, hash, sink);
         }
         self.fill(sink);
         let Self {

@@ -86,7 +86,7 @@ fn group<S: Few>(
     sink: &mut S,
 ) -> Result<()> {
     let bytes = text.as_bytes();
-    let mut keys = [ShortKey::EMPTY; GROUP];
+    let mut keys = [ShortKey::NONE; GROUP];
     let mut hashes = [0; GROUP];
     let words = family.words();
     for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {

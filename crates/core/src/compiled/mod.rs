@@ -8,6 +8,7 @@ mod byte_level;
 mod cuts;
 mod delimiters;
 mod double_array;
+mod group;
 mod local;
 mod lookup;
 mod merges;

@@ -32,7 +32,7 @@ pub struct New<'t> {
 impl<'t> New<'t> {
     const NONE: Self = Self {
         pieces: [&[]; MOST_NEW],
-        keys: [ShortKey::EMPTY; MOST_NEW],
+        keys: [ShortKey::NONE; MOST_NEW],
         hashes: [0; MOST_NEW],
         count: 0,
         last: [NO_PIECE; LISTS],
@@ -107,11 +107,24 @@ impl<'w, 't> Pending<'w, 't> {
         self.count + tokens <= MOST_PENDING
     }
 
-    /// Takes the first `count` of `ids`; copying all of them is faster than copying some.
+    /// Where the next token would go.
     #[inline(always)]
-    fn few<const N: usize>(&mut self, ids: &[u32; N], count: usize) {
-        self.tokens[self.count..self.count + N].copy_from_slice(ids);
-        self.count += count;
+    pub fn end(&self) -> usize {
+        self.count
+    }
+
+    /// Says where the next token goes.
+    #[inline(always)]
+    pub fn set_end(&mut self, end: usize) {
+        self.count = end;
+    }
+
+    /// Takes the first `count` of `ids` at `end`, and says where the next would go; copying all of
+    /// them is faster than copying some.
+    #[inline(always)]
+    pub fn few<const N: usize>(&mut self, end: usize, ids: &[u32; N], count: usize) -> usize {
+        self.tokens[end..end + N].copy_from_slice(ids);
+        end + count
     }
 
     /// Takes all of `ids`.
@@ -124,8 +137,8 @@ impl<'w, 't> Pending<'w, 't> {
     #[inline(always)]
     pub fn found(&mut self, found: Found) {
         match found {
-            Found::Short(ids, count) => self.few::<SHORT_IDS>(ids, count),
-            Found::Long(ids, count) => self.few::<LONG_IDS>(ids, count),
+            Found::Short(ids, count) => self.count = self.few::<SHORT_IDS>(self.count, ids, count),
+            Found::Long(ids, count) => self.count = self.few::<LONG_IDS>(self.count, ids, count),
             Found::Spilled(ids) => self.many(ids),
         }
     }
@@ -168,10 +181,10 @@ mod tests {
         let (mut room, mut holes) = ([0; MOST_PENDING], Vec::new());
         let mut pending = Pending::new(&mut room, &mut holes);
         pending.many(&[1, 2]);
-        assert!(pending.hole(b"new", ShortKey::EMPTY, 7));
-        assert!(pending.hole(b"newer", ShortKey::EMPTY, 7));
+        assert!(pending.hole(b"new", ShortKey::NONE, 7));
+        assert!(pending.hole(b"newer", ShortKey::NONE, 7));
         pending.many(&[3]);
-        assert!(pending.hole(b"new", ShortKey::EMPTY, 7));
+        assert!(pending.hole(b"new", ShortKey::NONE, 7));
         assert_eq!(pending.new_pieces().pieces(), [&b"new"[..], b"newer"]);
         let mut ids: Vec<u32> = Vec::new();
         pending.give(|number| [&[10, 11][..], &[20]][number], &mut ids);

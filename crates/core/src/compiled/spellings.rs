@@ -44,7 +44,7 @@ impl Spellings {
         }
         let mut this = Self {
             ids: Tagged::new(vocab.len()),
-            keys: vec![ShortKey::EMPTY; ids],
+            keys: vec![ShortKey::NONE; ids],
             seed: RandomState::default().hash_one(0),
         };
         let pairs = merges.pairs();
@@ -64,7 +64,7 @@ impl Spellings {
             if let Some(&later) = this.keys.get(id + AHEAD) {
                 this.ids.prefetch(this.place(later));
             }
-            if this.keys[id] != ShortKey::EMPTY {
+            if this.keys[id] != ShortKey::NONE {
                 this.ids.insert(this.place(this.keys[id]), id as u32);
             }
         }
@@ -114,7 +114,7 @@ impl Spellings {
             let alike = self.ids.alike(places[i]);
             ones[i] = alike.first();
             prefetch(&self.keys, ones[i] as usize);
-            let is_short = key != ShortKey::EMPTY;
+            let is_short = key != ShortKey::NONE;
             short |= u64::from(is_short) << i;
             parted |= u64::from(is_short & alike.is_empty() & key.is_ascii()) << i;
         }
@@ -230,7 +230,7 @@ mod tests {
             let mut merged = works.clone();
             let key = |piece: &&[u8]| match piece.len() {
                 ..=SHORT => ShortKey::new(piece, 0, piece.len()),
-                _ => ShortKey::EMPTY,
+                _ => ShortKey::NONE,
             };
             let keys: Vec<ShortKey> = pieces.iter().map(key).collect();
             let left = spellings.find(&merges, &keys, &mut works);

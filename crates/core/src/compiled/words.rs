@@ -97,8 +97,10 @@ pub struct ShortKey {
 }
 
 impl ShortKey {
-    /// The key of no piece.
+    /// The key of a place where no piece is.
     pub const EMPTY: Self = Self { low: 0, high: 0 };
+    /// The key of no piece, which no place has, not even one where no piece is.
+    pub const NONE: Self = Self { low: 1, high: 0 };
 
     /// The key of `text[start..start + length]`, where `length <= SHORT`.
     #[inline(always)]
@@ -122,6 +124,12 @@ impl ShortKey {
     #[inline(always)]
     pub fn len(self) -> usize {
         (self.high >> 56) as usize
+    }
+
+    /// Whether it has no bytes, as no piece.
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.high < 1 << 56
     }
 
     /// Whether all bytes of the piece are ASCII.
@@ -220,10 +228,15 @@ impl ShortEntry {
         }
     }
 
+    /// Zero if the key is the entry's.
+    #[inline(always)]
+    fn differs(&self, key: ShortKey) -> u64 {
+        (self.low ^ key.low) | (self.high ^ key.high) << (64 - SHORT_COUNT)
+    }
+
     #[inline(always)]
     fn has(&self, key: ShortKey) -> bool {
-        let low = self.low ^ key.low;
-        low | (self.high ^ key.high) << (64 - SHORT_COUNT) == 0
+        self.differs(key) == 0
     }
 }
 
@@ -427,6 +440,26 @@ impl WordCache {
     pub fn find_short(&self, key: ShortKey, hash: u64) -> Option<Found<'_>> {
         let place = self.place_short(key, hash)?;
         Some(self.short(place))
+    }
+
+    /// The tokens of a short piece and how many there are, if they are known and an entry holds them.
+    #[inline(always)]
+    pub fn few(&self, key: ShortKey, hash: u64) -> Option<(&[u32; SHORT_IDS], usize)> {
+        if key.is_empty() {
+            return None;
+        }
+        let at = hash as usize & (self.short.len() - 1);
+        let Line(entries) = &self.short[at];
+        let [first, second] = [entries[0].differs(key), entries[1].differs(key)];
+        // Which of the two it is cannot be guessed, but that it is one of them.
+        let entry = if first.min(second) == 0 {
+            &entries[usize::from(second == 0)]
+        } else {
+            let Line(entries) = &self.short[at ^ 1];
+            entries.iter().find(|entry| entry.has(key))?
+        };
+        let count = (entry.high >> SHORT_COUNT) as usize;
+        (count <= SHORT_IDS).then_some((&entry.ids, count))
     }
 
     /// The tokens of a piece that is kept as a long one, if they are known.
