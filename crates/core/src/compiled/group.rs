@@ -104,10 +104,12 @@ fn found_elsewhere(
     hash: u64,
     pending: &mut Pending,
 ) -> bool {
-    let found = match length {
-        ..=SHORT => words.find_short(ShortKey::new(text, start, length), hash),
-        ..=LONG => words.find_long(LongKey::new(text, start, length), hash),
-        _ => None,
+    let found = if length <= SHORT {
+        words.find_short(ShortKey::new(text, start, length), hash)
+    } else if length <= LONG {
+        words.find_long(LongKey::new(text, start, length), hash)
+    } else {
+        None
     };
     found.inspect(|&found| pending.found(found)).is_some()
 }
@@ -118,4 +120,30 @@ fn ask_long(words: &WordCache, text: &[u8], start: usize, length: usize) -> u64 
         return 0;
     }
     words.prefetch_long(LongKey::new(text, start, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pending::MOST_PENDING;
+    use super::*;
+
+    #[test]
+    fn worked_example() {
+        let text = b"one two a piece of thirty bytes ... new one";
+        let bounds = [0, 3, 7, 35, 39, 43];
+        let mut words = WordCache::new(1);
+        words.insert(b"one", &[1]);
+        words.insert(b" two", &[2, 3, 4, 5, 6]);
+        words.insert(&text[7..35], &[7; 9]);
+        let mut group = Group::NONE;
+        group.ask(&words, text, &bounds);
+        let (mut room, mut holes) = ([0; MOST_PENDING], Vec::new());
+        let mut pending = Pending::new(&mut room, &mut holes);
+        assert_eq!(group.known(&words, text, &bounds, 0, &mut pending), 3);
+        assert_eq!(group.piece(3).0, ShortKey::new(b" new", 0, 4));
+        assert_eq!(group.known(&words, text, &bounds, 4, &mut pending), 4);
+        let mut ids: Vec<u32> = Vec::new();
+        pending.give(|_| &[], &mut ids);
+        assert_eq!(ids, [&[1, 2, 3, 4, 5, 6][..], &[7; 9]].concat());
+    }
 }
