@@ -16,7 +16,7 @@ use super::sums::{Scores, Summing};
 use super::unknown::Fusing;
 use super::viterbi::Viterbi;
 use super::waiting::{Buffered, Few};
-use super::words::{LONG, LONG_IDS, LONGEST, SHORT, WordCache};
+use super::words::{LONG, LONGEST, SHORT, WordCache};
 use crate::error::Result;
 use crate::format::sentencepiece::{Algorithm, PieceKind};
 use crate::lazy::Lazy;
@@ -282,10 +282,10 @@ impl Gathered {
         }
     }
 
-    /// Whether they are the same anywhere, and so few that an entry of the cache has room for them;
-    /// the parts of other chunks are remembered one by one.
+    /// Whether they are the same anywhere, and not more than a normalizer makes of text that is as
+    /// long as an entry of the cache has room for; other chunks are remembered part by part.
     fn fits(&self) -> bool {
-        self.anywhere && self.ids.len() <= LONG_IDS
+        self.anywhere && self.ids.len() <= LONG
     }
 
     fn give(&mut self, sink: &mut impl Sink) {

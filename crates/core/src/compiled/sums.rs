@@ -7,7 +7,7 @@ use super::double_array::DoubleArray;
 use super::sink::Sink;
 use super::unknown::UNKNOWN;
 use super::waiting::{Few, MOST_WAITING};
-use super::words::{LONG_IDS, SHORT_IDS};
+use super::words::{LONG, SHORT_IDS};
 use crate::format::sentencepiece::PieceKind;
 use crate::lazy::Lazy;
 use crate::model::SentencePiece;
@@ -15,7 +15,7 @@ use crate::model::SentencePiece;
 /// Past this the model makes its sums zero.
 const REBASED: f64 = 100_000.0;
 /// By how much the sum may change within a part of which something is remembered wherever it
-/// stands. A chunk that is remembered as a whole has at most [`LONG_IDS`] tokens.
+/// stands. A chunk that is remembered as a whole has at most [`LONG`] tokens.
 pub const MOST_CHANGE: f64 = 1_000.0;
 /// Half the distance of two 32-bit floats between 2^16 and 2^17: the most that rounding changes a
 /// sum by, before it is made zero.
@@ -57,7 +57,7 @@ impl Scores {
             .map(|score| f64::from(score.abs()))
             .fold(0.0, f64::max);
         // Before the last part of a chunk that is remembered as a whole stand its other tokens.
-        let most = REBASED - MOST_CHANGE - LONG_IDS as f64 * greatest - ROUNDED;
+        let most = REBASED - MOST_CHANGE - LONG as f64 * greatest - ROUNDED;
         let most_here = most - MOST_WAITING as f64 * (greatest + ROUNDING);
         Self {
             rises: all().any(|score| score > 0.0),
