@@ -36,8 +36,10 @@ const MOST_SPILLED: usize = u32::MAX as usize;
 const GROWTH: usize = 4;
 /// Tables of more lines than this grow to twice their size.
 const GROWN: usize = 1 << 17;
-/// A table of so many lines has room in memory to grow as far as it may.
+/// A table of so many lines has room in memory to grow as far as it may, or to [`ROOMIEST`] lines.
 const ROOMY: usize = 1 << 15;
+/// No table has room for more lines than this that it does not use: the limit may be any number.
+const ROOMIEST: usize = 1 << 20;
 /// How many entries a long piece may lie from where its hash points.
 const REACH: usize = 8;
 
@@ -579,7 +581,7 @@ impl WordCache {
             let room = if grown < ROOMY {
                 grown
             } else {
-                self.most.short
+                grown.max(self.most.short.min(ROOMIEST))
             };
             let mut larger = large_pages::with_capacity(room);
             larger.resize(grown, Line::EMPTY);
@@ -731,7 +733,7 @@ mod tests {
 
     #[test]
     fn forgets_rather_than_grow() {
-        for limit in [0, 100_000, 8 << 20] {
+        for limit in [0, 100_000, 8 << 20, usize::MAX] {
             let mut words = WordCache::of_limit(3, limit);
             for n in 0..300_000u64 {
                 let piece = [n.to_le_bytes(), n.to_be_bytes()].concat();
