@@ -45,6 +45,7 @@ impl<'py> FromPyObject<'_, 'py> for Given<'py> {
 pub type Drawing<'py> = [Option<Bound<'py, PyAny>>; 4];
 
 /// The options of a call that yields ids.
+#[inline]
 pub fn encode_options(
     model: &Model,
     special: Given<'_>,

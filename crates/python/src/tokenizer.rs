@@ -58,6 +58,7 @@ fn with_text_buffer<R>(body: impl FnOnce(&mut Vec<u8>) -> R) -> R {
 }
 
 impl Tokenizer {
+    #[inline]
     pub(crate) fn options(
         &self,
         special: Given<'_>,
