@@ -303,6 +303,30 @@ fn sentencepiece() {
     }
 }
 
+/// Long chunks that are cut, among short ones, known ones and new ones, so that tokens are given away
+/// at any place.
+#[test]
+fn sentencepiece_chunks_of_any_length() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(33);
+    for _ in 0..40 {
+        let proto = sentencepiece_model(&mut numbers, Algorithm::Bpe);
+        let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
+        let words: Vec<String> = (0..60)
+            .map(|_| {
+                let word = text(&mut numbers).replace([' ', '\n'], "");
+                word.repeat(numbers.random_range(1..6))
+            })
+            .collect();
+        let texts = (0..3).map(|round| {
+            let words: Vec<&str> = (0..300)
+                .map(|_| words[numbers.random_range(round * 20..(round + 1) * 20)].as_str())
+                .collect();
+            words.join(" ")
+        });
+        check(&tokenizer, texts.collect::<Vec<_>>());
+    }
+}
+
 /// A score of one of four kinds: any; whole, and so equal to others; and nearly equal to all others,
 /// in steps that lie in the middle of two floats where sums are large, or not quite as large.
 fn score(numbers: &mut ChaCha8Rng, kind: usize, scale: f32) -> f32 {

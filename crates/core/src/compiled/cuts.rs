@@ -25,16 +25,21 @@ impl Cuts {
             partial: vec![0; 1 << 10],
         };
         for (token, _) in vocab.iter() {
+            // Most tokens are text.
+            if let Ok(text) = std::str::from_utf8(token) {
+                let characters = || text.chars().map(u32::from);
+                for (left, right) in characters().zip(characters().skip(1)) {
+                    cuts.join(left, right);
+                }
+                continue;
+            }
             let leads = (1..token.len()).filter(|&at| token[at] & 0xC0 != 0x80);
             let mut start = 0;
             for at in leads {
                 let left = code_point(&token[start..at]);
                 let right = code_point(&token[at..]);
                 match (left, right) {
-                    (Some(left), Some(right)) => {
-                        let bit = Self::hash(left, right);
-                        cuts.pairs[bit / 64] |= 1 << (bit % 64);
-                    }
+                    (Some(left), Some(right)) => cuts.join(left, right),
                     _ => {
                         let bit = Self::ends(token[at - 1], token[at]);
                         cuts.partial[bit / 64] |= 1 << (bit % 64);
@@ -44,6 +49,11 @@ impl Cuts {
             }
         }
         cuts
+    }
+
+    fn join(&mut self, left: u32, right: u32) {
+        let bit = Self::hash(left, right);
+        self.pairs[bit / 64] |= 1 << (bit % 64);
     }
 
     #[inline(always)]
@@ -64,11 +74,7 @@ impl Cuts {
         let mut at = start + length;
         while at < end {
             let (right, length) = decode(text, at);
-            let pair = Self::hash(left, right);
-            let ends = Self::ends(text[at - 1], text[at]);
-            let inside = self.pairs[pair / 64] >> (pair % 64) & 1
-                | self.partial[ends / 64] >> (ends % 64) & 1;
-            if inside == 0 {
+            if !self.may_hold_together(text, at, left, right) {
                 return at;
             }
             left = right;
@@ -76,11 +82,47 @@ impl Cuts {
         }
         end
     }
+
+    /// Where the first parts of `text[start..end]` end that may be merged by themselves, in `ends`;
+    /// returns how many they are. Whether a part ends is nothing that a processor could guess, so
+    /// each place is written, and counted or not.
+    pub fn part_ends<const N: usize>(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        ends: &mut [usize; N],
+    ) -> usize {
+        let (mut left, length) = decode(text, start);
+        let mut at = start + length;
+        let mut count = 0;
+        while at < end && count < N {
+            let (right, length) = decode(text, at);
+            ends[count] = at;
+            count += usize::from(!self.may_hold_together(text, at, left, right));
+            left = right;
+            at += length;
+        }
+        if count < N {
+            ends[count] = end;
+            count += 1;
+        }
+        count
+    }
+
+    /// Whether some token may hold both characters that stand beside the place `at`.
+    #[inline(always)]
+    fn may_hold_together(&self, text: &[u8], at: usize, left: u32, right: u32) -> bool {
+        let pair = Self::hash(left, right);
+        let ends = Self::ends(text[at - 1], text[at]);
+        let inside = self.pairs[pair / 64] >> (pair % 64) | self.partial[ends / 64] >> (ends % 64);
+        inside & 1 != 0
+    }
 }
 
 /// The code point and length of the character at `at` of valid UTF-8.
 #[inline(always)]
-fn decode(text: &[u8], at: usize) -> (u32, usize) {
+pub fn decode(text: &[u8], at: usize) -> (u32, usize) {
     match text[at] {
         byte if byte < 0x80 => (u32::from(byte), 1),
         _ => super::scanner::decode(text, at),
@@ -112,5 +154,12 @@ mod tests {
         let cuts = Cuts::new(&Vocab::new(tokens.zip(0..)).unwrap());
         assert_eq!(cuts.part_end(b"abcab", 0, 5), 3);
         assert_eq!(cuts.part_end(b"abcab", 3, 5), 5);
+        let mut ends = [0; 3];
+        assert_eq!(cuts.part_ends(b"abcabcab", 0, 8, &mut ends), 3);
+        assert_eq!(ends, [3, 6, 8]);
+        assert_eq!(cuts.part_ends("éabca".as_bytes(), 0, 6, &mut ends), 3);
+        assert_eq!(ends, [2, 5, 6]);
+        assert_eq!(cuts.part_ends(b"abcabcabca", 0, 10, &mut ends), 3);
+        assert_eq!(ends, [3, 6, 9]);
     }
 }

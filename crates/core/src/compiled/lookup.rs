@@ -12,7 +12,7 @@ use super::words::{Found, LONG, LongKey, SHORT, ShortKey, WordCache};
 use crate::error::Result;
 
 /// How many chunks are looked up together, so that their memory is fetched at the same time.
-const GROUP: usize = 32;
+pub const GROUP: usize = 32;
 
 /// What one call works with.
 pub struct Workspace {
@@ -24,13 +24,19 @@ pub struct Workspace {
     pub tokens: [u32; MOST_WAITING],
 }
 
-impl Reusable for Workspace {
-    fn new() -> Box<Self> {
-        Box::new(Self {
+impl Default for Workspace {
+    fn default() -> Self {
+        Self {
             chunks: Chunks::default(),
             words: WordCache::new(RandomState::default().hash_one(0)),
             tokens: [0; MOST_WAITING],
-        })
+        }
+    }
+}
+
+impl Reusable for Workspace {
+    fn new() -> Box<Self> {
+        Box::default()
     }
 
     fn is_current(&self) -> bool {
@@ -86,28 +92,14 @@ fn group<S: Few>(
     sink: &mut S,
 ) -> Result<()> {
     let bytes = text.as_bytes();
-    let mut keys = [ShortKey::NONE; GROUP];
-    let mut hashes = [0; GROUP];
-    let words = family.words();
-    for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
-        if end - start <= SHORT {
-            keys[i] = ShortKey::new(bytes, start, end - start);
-            hashes[i] = words.prefetch_short(keys[i]);
-        } else if end - start <= LONG {
-            hashes[i] = words.prefetch_long(LongKey::new(bytes, start, end - start));
-        }
-    }
+    let asked = Asked::new(family.words(), bytes, starts, ends);
     for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
         if start < *done {
             continue;
         }
-        let words = family.words();
-        let found = if !family.may_recall(sink) || end - start > LONG {
-            None
-        } else if end - start <= SHORT {
-            words.find_short(keys[i], hashes[i])
-        } else {
-            words.find_long(LongKey::new(bytes, start, end - start), hashes[i])
+        let found = match family.may_recall(sink) {
+            true => asked.find(i, family.words(), bytes, start, end),
+            false => None,
         };
         match found {
             Some(Found::Short(ids, count)) => sink.push_few(ids, count),
@@ -117,4 +109,55 @@ fn group<S: Few>(
         }
     }
     Ok(())
+}
+
+/// Pieces of a group whose memory is asked for.
+pub struct Asked {
+    keys: [ShortKey; GROUP],
+    hashes: [u64; GROUP],
+}
+
+impl Asked {
+    /// Asks for the memory of up to [`GROUP`] pieces.
+    #[inline(always)]
+    pub fn new(words: &WordCache, text: &[u8], starts: &[usize], ends: &[usize]) -> Self {
+        let mut keys = [ShortKey::NONE; GROUP];
+        let mut hashes = [0; GROUP];
+        for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
+            if end - start <= SHORT {
+                keys[i] = ShortKey::new(text, start, end - start);
+                hashes[i] = words.prefetch_short(keys[i]);
+            } else if end - start <= LONG {
+                hashes[i] = words.prefetch_long(LongKey::new(text, start, end - start));
+            }
+        }
+        Self { keys, hashes }
+    }
+
+    /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is no
+    /// longer than [`LONG`].
+    #[inline(always)]
+    pub fn find<'w>(
+        &self,
+        number: usize,
+        words: &'w WordCache,
+        text: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Option<Found<'w>> {
+        let hash = self.hashes[number];
+        if end - start <= SHORT {
+            words.find_short(self.keys[number], hash)
+        } else if end - start <= LONG {
+            words.find_long(LongKey::new(text, start, end - start), hash)
+        } else {
+            None
+        }
+    }
+
+    /// The hash of the piece of this number, if it is no longer than [`LONG`].
+    #[inline(always)]
+    pub fn hash(&self, number: usize) -> u64 {
+        self.hashes[number]
+    }
 }

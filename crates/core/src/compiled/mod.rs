@@ -8,6 +8,7 @@ mod byte_level;
 mod cuts;
 mod delimiters;
 mod double_array;
+mod gathering;
 mod group;
 mod local;
 mod lookup;
@@ -58,7 +59,7 @@ pub enum Compiled {
     /// Byte-level BPE.
     ByteLevel(Box<ByteLevel>),
     /// What a SentencePiece `.model` file says.
-    SentencePiece(SentencePiece),
+    SentencePiece(Box<SentencePiece>),
     /// What a `tokenizer.json` says in the manner of SentencePiece.
     Metaspace(Box<Metaspace>),
     /// Words by themselves, whatever becomes of them.
@@ -87,7 +88,7 @@ impl Compiled {
             (Some(Normalizer::SentencePiece(normalizer)), Model::SentencePiece(model))
                 if stages.pre_tokenizer.is_none() =>
             {
-                SentencePiece::new(model, normalizer).map(Self::SentencePiece)
+                SentencePiece::new(model, normalizer).map(|it| Self::SentencePiece(Box::new(it)))
             }
             _ => None,
         };

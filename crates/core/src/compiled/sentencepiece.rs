@@ -8,14 +8,15 @@
 use super::Place;
 use super::cuts::Cuts;
 use super::delimiters::{Chunks, Delimiters};
-use super::lookup::{Family, Workspace, tokens};
+use super::gathering::{Gathering, Room};
+use super::lookup::{self, Family, tokens};
 use super::merging::{Merging, PieceIndex};
 use super::sink::Sink;
-use super::spare::Spare;
+use super::spare::{Reusable, Spare};
 use super::sums::{Scores, Summing};
 use super::unknown::Fusing;
 use super::viterbi::Viterbi;
-use super::waiting::{Buffered, Few};
+use super::waiting::Few;
 use super::words::{LONG, LONGEST, SHORT, WordCache};
 use crate::error::Result;
 use crate::format::sentencepiece::{Algorithm, PieceKind};
@@ -40,11 +41,33 @@ pub struct SentencePiece {
     parts: Parts,
     /// Where long chunks may be cut; made when the first one is met.
     cuts: Lazy<Cuts>,
-    /// A BPE's pieces; made when the first chunk is new.
-    index: Lazy<PieceIndex>,
-    /// What the scores of a Unigram model's pieces say; BPE needs to know nothing.
-    scores: Option<Scores>,
+    solving: Solving,
     spare: Spare<Workspace>,
+}
+
+/// What a model's algorithm needs to know of its pieces.
+enum Solving {
+    /// Their spellings; none if there are too many. Made when the first chunk is new.
+    Bpe(Lazy<Option<PieceIndex>>),
+    /// Their scores.
+    Unigram(Scores),
+}
+
+/// What one call works with.
+#[derive(Default)]
+struct Workspace {
+    lookup: lookup::Workspace,
+    room: Room,
+}
+
+impl Reusable for Workspace {
+    fn new() -> Box<Self> {
+        Box::default()
+    }
+
+    fn is_current(&self) -> bool {
+        self.lookup.is_current()
+    }
 }
 
 /// Where a text may be cut into parts that are encoded by themselves.
@@ -57,7 +80,7 @@ enum Parts {
 }
 
 /// What segments normalized text between places that no piece spans.
-pub(super) trait Solver<S: Few> {
+pub(super) trait Solver<S: Sink> {
     /// Whether what was remembered is true at this place of the text.
     fn may_recall(&self, sink: &S) -> bool;
 
@@ -143,8 +166,10 @@ impl SentencePiece {
             collapses: white_space.remove_extra,
             prefix: white_space.add_dummy_prefix,
             cuts: Lazy::new(),
-            index: Lazy::new(),
-            scores: (algorithm == Algorithm::Unigram).then(|| Scores::new(model)),
+            solving: match algorithm {
+                Algorithm::Unigram => Solving::Unigram(Scores::new(model)),
+                _ => Solving::Bpe(Lazy::new()),
+            },
             spare: Spare::default(),
         })
     }
@@ -162,17 +187,15 @@ impl SentencePiece {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let mut workspace = self.spare.take();
-        let Workspace {
+        let Workspace { lookup, room } = &mut *workspace;
+        let lookup::Workspace {
             chunks,
             words,
-            tokens: room,
-        } = &mut *workspace;
+            tokens: waiting,
+        } = lookup;
         let call = Call {
             compiled: self,
-            solver: Merging {
-                model,
-                index: &self.index,
-            },
+            solver: (),
             model,
             normalizer,
             words,
@@ -180,15 +203,22 @@ impl SentencePiece {
             normalized: String::new(),
             key: Vec::new(),
         };
-        if let Some(scores) = &self.scores {
-            let mut sink = Summing::new(scores, model.unk_id(), room, sink);
-            let call = call.with(Viterbi::new(model, scores));
-            call.run(text, place, chunks, &mut sink)?;
-        } else {
-            let mut sink = Buffered::new(room, sink);
-            match model.unk_id().filter(|_| model.byte_ids().is_none()) {
-                None => call.run(text, place, chunks, &mut sink)?,
-                Some(id) => call.run(text, place, chunks, &mut Fusing::new(id, &mut sink))?,
+        match &self.solving {
+            Solving::Unigram(scores) => {
+                let mut sink = Summing::new(scores, model.unk_id(), waiting, sink);
+                let call = call.with(Viterbi::new(model, scores));
+                call.one_by_one(text, place, chunks, &mut sink)?;
+            }
+            Solving::Bpe(index) => {
+                let index = index.get(|| PieceIndex::new(model)).as_ref();
+                let call = call.with(Merging { model, index });
+                match model.unk_id().filter(|_| model.byte_ids().is_none()) {
+                    None => call.side_by_side(text, place, chunks, room, sink),
+                    Some(unk_id) => {
+                        let mut sink = Fusing::new(unk_id, sink);
+                        call.side_by_side(text, place, chunks, room, &mut sink);
+                    }
+                }
             }
         }
         self.spare.put(workspace);
@@ -240,7 +270,7 @@ fn spans_a_cut(piece: &str) -> bool {
 }
 
 /// One text on its way.
-struct Call<'c, V> {
+pub(super) struct Call<'c, V> {
     compiled: &'c SentencePiece,
     solver: V,
     model: &'c model::SentencePiece,
@@ -309,12 +339,7 @@ impl<S: Few, V: Solver<S>> Family<S> for Call<'_, V> {
 
     #[inline(never)]
     fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
-        let chunk = &text[start..end];
-        if !self.ends_open(chunk) && self.keeps(chunk) {
-            self.parts(text, start, end, sink);
-            return Ok(end);
-        }
-        Ok(self.normalized(text, start, end, sink))
+        Ok(Call::chunk(self, text, start, end, sink))
     }
 }
 
@@ -343,7 +368,8 @@ impl<'c, V> Call<'c, V> {
         }
     }
 
-    fn run<S: Few>(
+    /// Gives the tokens of a text to `sink`, each new chunk being solved when it is met.
+    fn one_by_one<S: Few>(
         mut self,
         text: &str,
         place: Place,
@@ -353,23 +379,61 @@ impl<'c, V> Call<'c, V> {
     where
         V: Solver<S>,
     {
+        let (text, start) = self.begin(text, place, sink);
+        let delimiters = self.delimiters();
+        tokens(&mut self, delimiters, chunks, text, start, sink)
+    }
+
+    /// Gives the tokens of the first chunk to `sink`, if it is another one than it would be
+    /// elsewhere; says where it ends, and what of the text counts.
+    fn begin<'t, S: Sink>(&mut self, text: &'t str, place: Place, sink: &mut S) -> (&'t str, usize)
+    where
+        V: Solver<S>,
+    {
         let compiled = self.compiled;
         let is_space = |c: char| u8::try_from(c).is_ok_and(|c| compiled.delimiters.is_space(c));
         let text = match compiled.collapses {
             true => text.trim_end_matches(is_space),
             false => text,
         };
-        if text.is_empty() {
-            return Ok(());
-        }
-        let start = match compiled.prefix && place != Place::Inner {
-            true => self.front(text, sink)?,
+        let start = match compiled.prefix && place != Place::Inner && !text.is_empty() {
+            true => self.front(text, sink),
             false => 0,
         };
-        tokens(&mut self, &compiled.delimiters, chunks, text, start, sink)
+        (text, start)
     }
 
-    fn delimiters(&self) -> &'c Delimiters {
+    /// Any chunk; says where what was read ends.
+    pub fn chunk<S: Sink>(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> usize
+    where
+        V: Solver<S>,
+    {
+        let chunk = &text[start..end];
+        if !self.ends_open(chunk) && self.keeps(chunk) {
+            self.parts(text, start, end, sink);
+            return end;
+        }
+        self.normalized(text, start, end, sink)
+    }
+
+    /// What makes tokens.
+    pub fn solver(&self) -> &V {
+        &self.solver
+    }
+
+    /// The chunks met before.
+    #[inline(always)]
+    pub fn words(&self) -> &WordCache {
+        self.words
+    }
+
+    /// Remembers the tokens of a chunk.
+    pub fn remember(&mut self, chunk: &[u8], ids: &[u32]) {
+        self.words.insert(chunk, ids);
+    }
+
+    /// Where text is cut.
+    pub fn delimiters(&self) -> &'c Delimiters {
         &self.compiled.delimiters
     }
 
@@ -391,26 +455,38 @@ impl<'c, V> Call<'c, V> {
             || map.keeps(rest)
     }
 
+    /// With how many spaces a chunk begins, if nothing becomes of it but that these are `▁`.
+    pub fn kept_behind_spaces(&self, chunk: &str) -> Option<usize> {
+        let word = chunk.trim_start_matches(' ');
+        let spaces = chunk.len() - word.len();
+        let is_space = |c| u8::try_from(c).is_ok_and(|c| self.delimiters().is_space(c));
+        let is_changed = self.compiled.collapses && spaces > 1
+            || word.starts_with(is_space)
+            || self.ends_open(chunk)
+            || !self.keeps(chunk);
+        (!is_changed).then_some(spaces)
+    }
+
     /// The first chunk, with a space in front; says where it ends.
-    fn front<S: Few>(&mut self, text: &str, sink: &mut S) -> Result<usize>
+    fn front<S: Sink>(&mut self, text: &str, sink: &mut S) -> usize
     where
         V: Solver<S>,
     {
         let end = self.delimiters().chunk_end(text.as_bytes(), 0);
         let first = [" ", &text[..end]].concat();
         if self.words.emit(first.as_bytes(), sink) {
-            return Ok(end);
+            return end;
         }
         if end == text.len() || !self.ends_open(&first) && self.keeps(&first) {
-            self.chunk(&first, 0, first.len(), sink)?;
-            return Ok(end);
+            self.chunk(&first, 0, first.len(), sink);
+            return end;
         }
         let whole = [" ", text].concat();
-        Ok(self.normalized(&whole, 0, end + 1, sink) - 1)
+        self.normalized(&whole, 0, end + 1, sink) - 1
     }
 
     /// A chunk that the character map leaves as it is, part by part.
-    fn parts<S: Few>(&mut self, text: &str, start: usize, end: usize, sink: &mut S)
+    fn parts<S: Sink>(&mut self, text: &str, start: usize, end: usize, sink: &mut S)
     where
         V: Solver<S>,
     {
@@ -426,17 +502,7 @@ impl<'c, V> Call<'c, V> {
                 true => end,
                 false => self.cuts().part_end(bytes, from, end),
             };
-            if !self.recall(&bytes[part..next], &mut gathered, sink) {
-                let mut normalized = std::mem::take(&mut self.normalized);
-                normalized.clear();
-                let one = self.compiled.collapses && from > part;
-                for _ in 0..if one { 1 } else { from - part } {
-                    normalized.push_str(SPACE);
-                }
-                normalized.push_str(&text[from..next]);
-                self.solve(&normalized, &bytes[part..next], &mut gathered, sink);
-                self.normalized = normalized;
-            }
+            self.part(&text[part..next], from - part, &mut gathered, sink);
             (part, from) = (next, next);
         }
         gathered.give(sink);
@@ -446,8 +512,27 @@ impl<'c, V> Call<'c, V> {
         self.gathered = gathered;
     }
 
+    /// A part of a chunk that the character map leaves as it is, spaces apart, with which it begins.
+    fn part<S: Sink>(&mut self, part: &str, spaces: usize, gathered: &mut Gathered, sink: &mut S)
+    where
+        V: Solver<S>,
+    {
+        if self.recall(part.as_bytes(), gathered, sink) {
+            return;
+        }
+        let mut normalized = std::mem::take(&mut self.normalized);
+        normalized.clear();
+        let one = self.compiled.collapses && spaces > 0;
+        for _ in 0..if one { 1 } else { spaces } {
+            normalized.push_str(SPACE);
+        }
+        normalized.push_str(&part[spaces..]);
+        self.solve(&normalized, part.as_bytes(), gathered, sink);
+        self.normalized = normalized;
+    }
+
     /// Adds the tokens of a part to `ids`, if they are known.
-    fn recall<S: Few>(&self, part: &[u8], gathered: &mut Gathered, sink: &mut S) -> bool
+    fn recall<S: Sink>(&self, part: &[u8], gathered: &mut Gathered, sink: &mut S) -> bool
     where
         V: Solver<S>,
     {
@@ -458,7 +543,7 @@ impl<'c, V> Call<'c, V> {
     }
 
     /// Adds the tokens of a part, and remembers them under `key` if they are the same anywhere.
-    fn solve<S: Few>(&mut self, part: &str, key: &[u8], gathered: &mut Gathered, sink: &mut S)
+    fn solve<S: Sink>(&mut self, part: &str, key: &[u8], gathered: &mut Gathered, sink: &mut S)
     where
         V: Solver<S>,
     {
@@ -478,7 +563,7 @@ impl<'c, V> Call<'c, V> {
 
     /// Any chunk, made longer until what it becomes does not depend on what follows; says where it
     /// ends.
-    fn normalized<S: Few>(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> usize
+    fn normalized<S: Sink>(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> usize
     where
         V: Solver<S>,
     {
@@ -529,8 +614,37 @@ impl<'c, V> Call<'c, V> {
         longer
     }
 
-    fn cuts(&self) -> &'c Cuts {
+    /// Where long chunks may be cut.
+    pub fn cuts(&self) -> &'c Cuts {
         (self.compiled.cuts).get(|| Cuts::new(self.model.vocab()))
+    }
+}
+
+impl<'c> Call<'c, Merging<'c>> {
+    /// Gives the tokens of a text to `sink`, new chunks being merged together.
+    fn side_by_side(
+        mut self,
+        text: &str,
+        place: Place,
+        chunks: &mut Chunks,
+        room: &mut Room,
+        sink: &mut impl Sink,
+    ) {
+        let (text, start) = self.begin(text, place, sink);
+        Gathering::new(self, room).run(chunks, text, start, sink);
+    }
+
+    /// Whether this part of a chunk can be merged together with others.
+    pub fn may_be_merged_together(&self, part: &str) -> bool {
+        self.solver.takes(part) && !part.contains(SPACE)
+    }
+
+    /// Gives the tokens of a part that begins with so many spaces to `sink`.
+    pub fn lone_part(&mut self, part: &str, spaces: usize, sink: &mut impl Sink) {
+        let mut gathered = self.gathered.take();
+        self.part(part, spaces, &mut gathered, sink);
+        gathered.give(sink);
+        self.gathered = gathered;
     }
 }
 

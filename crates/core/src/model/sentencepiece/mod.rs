@@ -61,6 +61,7 @@ pub struct SentencePiece {
     trie: Trie,
     /// The pieces that are matched before any other.
     user_defined: Trie,
+    has_user_defined: bool,
     unk_id: Option<u32>,
     /// The pieces of the 256 bytes, where unknown text is written as bytes.
     byte_ids: Option<Vec<u32>>,
@@ -141,6 +142,7 @@ impl SentencePiece {
             vocab,
             twins,
             trie: Trie::new(entries),
+            has_user_defined: !user_defined.is_empty(),
             user_defined: Trie::new(user_defined),
             unk_id,
             byte_ids,
@@ -324,6 +326,11 @@ impl SentencePiece {
             at += length;
             Some((at - length..at, user_defined.is_some()))
         })
+    }
+
+    /// Whether user-defined pieces are cut out of this text.
+    pub(crate) fn holds_user_defined(&self, text: &str) -> bool {
+        self.has_user_defined && self.symbols(text).any(|(_, user_defined)| user_defined)
     }
 
     fn characters(&self, text: &str) -> Vec<Segment> {

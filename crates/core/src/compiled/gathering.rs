@@ -1,0 +1,277 @@
+//! The chunks of a SentencePiece BPE to tokens: those that are new leave holes, and are merged side
+//! by side.
+//!
+//! Look here for chunks that the normalizer leaves as they are. Others, which few texts have, are
+//! merged at once, by `sentencepiece`.
+
+use std::ops::Range;
+
+use super::delimiters::Chunks;
+use super::lookup::{Asked, GROUP};
+use super::merging::{Merging, Work};
+use super::pending::{MOST_NEW, MOST_PENDING, Pending};
+use super::sentencepiece::Call;
+use super::sink::Sink;
+use super::words::{Found, LONG, SHORT, ShortKey};
+
+/// What the chunks of a call are gathered in.
+pub struct Room {
+    tokens: Box<[u32; MOST_PENDING]>,
+    holes: Vec<(usize, usize)>,
+    works: Vec<Work>,
+    merged: Merged,
+}
+
+/// The tokens of the chunks that were merged together, one after another.
+#[derive(Default)]
+struct Merged {
+    ids: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self {
+            tokens: Box::new([0; MOST_PENDING]),
+            holes: Vec::new(),
+            works: Vec::new(),
+            merged: Merged::default(),
+        }
+    }
+}
+
+impl Merged {
+    /// The tokens of the chunk of this number.
+    fn tokens(&self, number: usize) -> &[u32] {
+        let start = match number {
+            0 => 0,
+            number => self.ends[number - 1],
+        };
+        &self.ids[start..self.ends[number]]
+    }
+}
+
+/// The chunks of a text, a group at a time.
+pub struct Gathering<'c, 't> {
+    call: Call<'c, Merging<'c>>,
+    pending: Pending<'c, 't>,
+    works: &'c mut Vec<Work>,
+    merged: &'c mut Merged,
+    /// Where what was read ends.
+    done: usize,
+}
+
+impl<'c, 't> Gathering<'c, 't> {
+    /// Nothing is gathered yet.
+    pub fn new(call: Call<'c, Merging<'c>>, room: &'c mut Room) -> Self {
+        Self {
+            call,
+            pending: Pending::new(&mut room.tokens, &mut room.holes),
+            works: &mut room.works,
+            merged: &mut room.merged,
+            done: 0,
+        }
+    }
+
+    /// Gives the tokens of the chunks of `text` from `start` on to `sink`.
+    pub fn run(mut self, chunks: &mut Chunks, text: &'t str, start: usize, sink: &mut impl Sink) {
+        self.done = start;
+        let delimiters = self.call.delimiters();
+        let Ok(()) = delimiters.chunks(text.as_bytes(), start, chunks, |starts, ends| {
+            self.all(text, starts, ends, sink);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        self.fill(sink);
+    }
+
+    fn all(&mut self, text: &'t str, starts: &[usize], ends: &[usize], sink: &mut impl Sink) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the features that the function is compiled for.
+            unsafe { self.all_avx2(text, starts, ends, sink) };
+            return;
+        }
+        self.all_portable(text, starts, ends, sink);
+    }
+
+    /// The same code, with what newer processors have for shifts and products.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi2")]
+    fn all_avx2(&mut self, text: &'t str, starts: &[usize], ends: &[usize], sink: &mut impl Sink) {
+        self.all_portable(text, starts, ends, sink);
+    }
+
+    #[inline(always)]
+    fn all_portable(
+        &mut self,
+        text: &'t str,
+        starts: &[usize],
+        ends: &[usize],
+        sink: &mut impl Sink,
+    ) {
+        for (starts, ends) in starts.chunks(GROUP).zip(ends.chunks(GROUP)) {
+            let asked = Asked::new(self.call.words(), text.as_bytes(), starts, ends);
+            self.make_room(sink);
+            for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
+                if start >= self.done && !self.found(&asked, i, text, start, end) {
+                    self.chunk(text, start, end, asked.hash(i), sink);
+                    self.make_room(sink);
+                }
+            }
+        }
+    }
+
+    /// Takes the tokens of a piece of a group, for which there is room, if they are known.
+    #[inline(always)]
+    fn found(
+        &mut self,
+        asked: &Asked,
+        number: usize,
+        text: &'t str,
+        start: usize,
+        end: usize,
+    ) -> bool {
+        match asked.find(number, self.call.words(), text.as_bytes(), start, end) {
+            None => false,
+            // A normalizer has made it longer; that is rare, and there may be no room.
+            Some(Found::Spilled(ids)) if ids.len() > LONG => false,
+            Some(found) => {
+                self.pending.found(found);
+                true
+            }
+        }
+    }
+
+    /// Makes room for the tokens of a group, a byte of a piece being a token at worst.
+    #[inline(always)]
+    fn make_room(&mut self, sink: &mut impl Sink) {
+        if !self.pending.has_room(GROUP * LONG) {
+            self.fill(sink);
+        }
+    }
+
+    /// A chunk that is not known.
+    #[inline(never)]
+    fn chunk(&mut self, text: &'t str, start: usize, end: usize, hash: u64, sink: &mut impl Sink) {
+        let Some(spaces) = self.call.kept_behind_spaces(&text[start..end]) else {
+            self.fill(sink);
+            self.done = self.call.chunk(text, start, end, sink);
+            return;
+        };
+        let from = start + spaces;
+        let mut ends = [end; GROUP];
+        let count = match end - start <= SHORT || from == end {
+            true => 1,
+            false => (self.call.cuts()).part_ends(text.as_bytes(), from, end, &mut ends),
+        };
+        match count {
+            1 => self.part(&text[start..end], spaces, hash, sink),
+            _ => self.parts(text, start..end, spaces, ends, count, sink),
+        }
+    }
+
+    /// A chunk that is cut; the first parts end at the first `count` of `ends`.
+    fn parts(
+        &mut self,
+        text: &'t str,
+        Range { start, end }: Range<usize>,
+        mut spaces: usize,
+        mut ends: [usize; GROUP],
+        mut count: usize,
+        sink: &mut impl Sink,
+    ) {
+        let bytes = text.as_bytes();
+        let mut starts = [start; GROUP];
+        loop {
+            starts[1..count].copy_from_slice(&ends[..count - 1]);
+            self.make_room(sink);
+            let before = self.pending.end();
+            let all_found = self.group(text, &starts[..count], &ends[..count], spaces, sink);
+            let at = ends[count - 1];
+            if at == end {
+                // One group, and nothing was given away.
+                if all_found && end - start <= LONG {
+                    self.call
+                        .remember(&bytes[start..end], self.pending.behind(before));
+                }
+                return;
+            }
+            (starts[0], spaces) = (at, 0);
+            count = self.call.cuts().part_ends(bytes, at, end, &mut ends);
+        }
+    }
+
+    /// Parts of a chunk, of which the first begins with so many spaces; says whether their tokens
+    /// were known.
+    fn group(
+        &mut self,
+        text: &'t str,
+        starts: &[usize],
+        ends: &[usize],
+        mut spaces: usize,
+        sink: &mut impl Sink,
+    ) -> bool {
+        let asked = Asked::new(self.call.words(), text.as_bytes(), starts, ends);
+        let mut all_found = true;
+        for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
+            if !self.found(&asked, i, text, start, end) {
+                self.part(&text[start..end], spaces, asked.hash(i), sink);
+                all_found = false;
+            }
+            spaces = 0;
+        }
+        all_found
+    }
+
+    /// A part that is not cut, begins with so many spaces, and is not known if it is no longer than
+    /// [`LONG`].
+    fn part(&mut self, part: &'t str, spaces: usize, hash: u64, sink: &mut impl Sink) {
+        let bytes = part.as_bytes();
+        let mut hash = hash;
+        if part.len() > LONG {
+            if let Some(ids) = self.call.words().find_rest(bytes) {
+                if self.pending.has_room(ids.len() + GROUP * LONG) {
+                    return self.pending.many(ids);
+                }
+                let ids = ids.to_vec();
+                self.fill(sink);
+                return sink.push_all(&ids);
+            }
+            let ends = [bytes[0], bytes[bytes.len() - 1], bytes.len() as u8];
+            hash = ends.iter().fold(0, |hash, &end| hash << 8 | u64::from(end));
+        }
+        if !self.call.may_be_merged_together(part) {
+            self.fill(sink);
+            self.call.lone_part(part, spaces, sink);
+        } else if !self.pending.hole(bytes, ShortKey::NONE, hash) {
+            self.fill(sink);
+            self.pending.hole(bytes, ShortKey::NONE, hash);
+        }
+    }
+
+    /// Merges all parts that are new, remembers them, and gives all tokens away.
+    #[inline(never)]
+    fn fill(&mut self, sink: &mut impl Sink) {
+        let Self {
+            call,
+            pending,
+            works,
+            merged,
+            ..
+        } = self;
+        let new = pending.new_pieces().pieces();
+        if works.is_empty() && !new.is_empty() {
+            works.resize_with(MOST_NEW, Work::default);
+        }
+        let merging = *call.solver();
+        merging.merge_together(new, works);
+        merged.ids.clear();
+        merged.ends.clear();
+        for (number, (part, work)) in new.iter().zip(works.iter()).enumerate() {
+            merging.tokens(work, &mut merged.ids);
+            merged.ends.push(merged.ids.len());
+            call.remember(part, merged.tokens(number));
+        }
+        pending.give(|number| merged.tokens(number), sink);
+    }
+}
