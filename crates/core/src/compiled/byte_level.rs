@@ -275,7 +275,7 @@ impl<'t> Pieces<'_, 't> {
         let merges = &compiled.merges;
         let left = match &compiled.spellings {
             Some(spellings) if **pause == 0 => {
-                let left = spellings.find(merges, new.keys(), works);
+                let left = spellings.find(new.keys(), works);
                 if left.count_ones() as usize * 3 > pieces.len() * 2 {
                     **pause = PAUSE;
                 }

@@ -130,44 +130,10 @@ impl ShortKey {
         (bytes, usize::from(bytes[SHORT]))
     }
 
-    /// The length of the piece.
-    #[inline(always)]
-    pub fn len(self) -> usize {
-        (self.high >> 56) as usize
-    }
-
     /// Whether it has no bytes, as no piece.
     #[inline(always)]
     pub fn is_empty(self) -> bool {
         self.high < 1 << 56
-    }
-
-    /// Whether all bytes of the piece are ASCII.
-    #[inline(always)]
-    pub fn is_ascii(self) -> bool {
-        (self.low | self.high) & 0x8080_8080_8080_8080 == 0
-    }
-
-    /// The key of the first `length` bytes of the piece.
-    #[inline(always)]
-    pub fn first(self, length: usize) -> Self {
-        let kept = KEPT[length];
-        Self {
-            low: self.low & kept[0],
-            high: self.high & kept[1] | (length as u64) << 56,
-        }
-    }
-
-    /// The key of the rest of the piece, without so many bytes.
-    #[inline(always)]
-    pub fn after(self, bytes: usize) -> Self {
-        let value = u128::from(self.low) | u128::from(self.high & !(0xFF << 56)) << 64;
-        let value = value >> (8 * bytes);
-        let length = (self.len() - bytes) as u64;
-        Self {
-            low: value as u64,
-            high: (value >> 64) as u64 | length << 56,
-        }
     }
 
     /// Where the key belongs in a hash table.
