@@ -308,7 +308,13 @@ impl<'t> Pieces<'_, 't> {
                 words.insert_many(key, hash, tokens);
             }
         }
-        pending.give(|number| works[number].tokens(), sink);
+        pending.give(
+            |number| {
+                let work = &works[number];
+                (&work.first_tokens::<SCANNED>()[..], work.tokens().len())
+            },
+            sink,
+        );
     }
 
     /// A piece longer than [`LONG`]: cut where no token spans, else merged as it is.

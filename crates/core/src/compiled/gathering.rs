@@ -41,13 +41,17 @@ impl Default for Room {
 }
 
 impl Merged {
-    /// The tokens of the chunk of this number.
-    fn tokens(&self, number: usize) -> &[u32] {
-        let start = match number {
+    /// Where the tokens of the chunk of this number begin.
+    fn start(&self, number: usize) -> usize {
+        match number {
             0 => 0,
             number => self.ends[number - 1],
-        };
-        &self.ids[start..self.ends[number]]
+        }
+    }
+
+    /// The tokens of the chunk of this number.
+    fn tokens(&self, number: usize) -> &[u32] {
+        &self.ids[self.start(number)..self.ends[number]]
     }
 }
 
@@ -272,6 +276,14 @@ impl<'c, 't> Gathering<'c, 't> {
             merged.ends.push(merged.ids.len());
             call.remember(part, merged.tokens(number));
         }
-        pending.give(|number| merged.tokens(number), sink);
+        pending.give(
+            |number| {
+                (
+                    &merged.ids[merged.start(number)..],
+                    merged.tokens(number).len(),
+                )
+            },
+            sink,
+        );
     }
 }

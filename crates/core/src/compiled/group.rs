@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(group.piece(3).0, ShortKey::new(b" new", 0, 4));
         assert_eq!(group.known(&words, text, &bounds, 4, &mut pending), 4);
         let mut ids: Vec<u32> = Vec::new();
-        pending.give(|_| &[], &mut ids);
+        pending.give(|_| (&[], 0), &mut ids);
         assert_eq!(ids, [&[1, 2, 3, 4, 5, 6][..], &[7; 9]].concat());
     }
 }

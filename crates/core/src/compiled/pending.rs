@@ -12,6 +12,8 @@ pub const MOST_PENDING: usize = 2048;
 pub const MOST_NEW: usize = 32;
 /// How many lists the new pieces are kept in, by their hashes.
 const LISTS: usize = 64;
+/// How many tokens are copied at once where there are few.
+const AT_ONCE: usize = 8;
 /// The number of no piece.
 const NO_PIECE: u8 = u8::MAX;
 
@@ -162,18 +164,29 @@ impl<'w, 't> Pending<'w, 't> {
         &self.new
     }
 
-    /// Gives all tokens to `sink`; those of the new piece of a number are what `tokens` says.
-    pub fn give<'n>(&mut self, tokens: impl Fn(usize) -> &'n [u32], sink: &mut impl Sink) {
+    /// Gives all tokens to `sink`; those of the new piece of a number are what `tokens` says: the
+    /// first so many of these.
+    pub fn give<'n>(&mut self, tokens: impl Fn(usize) -> (&'n [u32], usize), sink: &mut impl Sink) {
         let mut given = 0;
         for &(place, number) in &*self.holes {
-            sink.push_all(&self.tokens[given..place]);
-            sink.push_all(tokens(number));
+            push_first(&self.tokens[given..], place - given, sink);
+            let (ids, count) = tokens(number);
+            push_first(ids, count, sink);
             given = place;
         }
         sink.push_all(&self.tokens[given..self.count]);
         self.holes.clear();
         self.count = 0;
         self.new.clear();
+    }
+}
+
+/// Gives the first `count` of `ids` to `sink`.
+#[inline(always)]
+fn push_first(ids: &[u32], count: usize, sink: &mut impl Sink) {
+    match ids.first_chunk::<AT_ONCE>() {
+        Some(few) if count <= AT_ONCE => sink.push_first(few, count),
+        _ => sink.push_all(&ids[..count]),
     }
 }
 
@@ -192,7 +205,8 @@ mod tests {
         assert!(pending.hole(b"new", ShortKey::NONE, 7));
         assert_eq!(pending.new_pieces().pieces(), [&b"new"[..], b"newer"]);
         let mut ids: Vec<u32> = Vec::new();
-        pending.give(|number| [&[10, 11][..], &[20]][number], &mut ids);
+        let new = [[10, 11, 0, 0, 0, 0, 0, 0], [20, 0, 0, 0, 0, 0, 0, 0]];
+        pending.give(|number| (&new[number], 2 - number), &mut ids);
         assert_eq!(ids, [1, 2, 10, 11, 20, 3, 10, 11]);
         assert!(pending.has_room(MOST_PENDING));
     }

@@ -4,6 +4,11 @@
 pub trait Sink {
     /// Takes tokens.
     fn push_all(&mut self, ids: &[u32]);
+
+    /// Takes the first `count` of `ids`.
+    fn push_first<const N: usize>(&mut self, ids: &[u32; N], count: usize) {
+        self.push_all(&ids[..count]);
+    }
 }
 
 /// Only how many tokens there were.
@@ -19,5 +24,13 @@ impl Sink for Count {
 impl Sink for Vec<u32> {
     fn push_all(&mut self, ids: &[u32]) {
         self.extend_from_slice(ids);
+    }
+
+    /// Copying all of a few is faster than copying some.
+    #[inline(always)]
+    fn push_first<const N: usize>(&mut self, ids: &[u32; N], count: usize) {
+        let end = self.len() + count;
+        self.extend_from_slice(ids);
+        self.truncate(end);
     }
 }
