@@ -50,6 +50,7 @@ pub struct ByteLevel {
 struct Workspace {
     scanner: Scanner,
     bounds: Vec<u32>,
+    group: Group,
     words: WordCache,
     tokens: Box<[u32; MOST_PENDING]>,
     holes: Vec<(usize, usize)>,
@@ -63,6 +64,7 @@ impl Reusable for Workspace {
         Box::new(Self {
             scanner: Scanner::default(),
             bounds: Vec::new(),
+            group: Group::NONE,
             words: WordCache::new(RandomState::default().hash_one(0)),
             tokens: Box::new([0; MOST_PENDING]),
             holes: Vec::new(),
@@ -132,6 +134,7 @@ impl ByteLevel {
         let Workspace {
             scanner,
             bounds,
+            group,
             words,
             tokens,
             holes,
@@ -156,7 +159,7 @@ impl ByteLevel {
                 bounds.clear();
                 places(bits, 0, bounds);
                 bounds.push(end);
-                pieces.all(&text.as_bytes()[offset..], bounds, sink);
+                pieces.all(group, &text.as_bytes()[offset..], bounds, sink);
             })?;
         }
         pieces.fill(sink);
@@ -211,12 +214,11 @@ struct Pieces<'c, 't> {
 
 impl<'t> Pieces<'_, 't> {
     /// Tokens of the pieces of `text` that lie between neighbours in `bounds`.
-    fn all(&mut self, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
-        let mut group = Group::NONE;
+    fn all(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
         let mut first = 0;
         while first + 1 < bounds.len() {
             let last = (first + GROUP).min(bounds.len() - 1);
-            self.group(&mut group, text, &bounds[first..=last], sink);
+            self.group(group, text, &bounds[first..=last], sink);
             first = last;
         }
     }

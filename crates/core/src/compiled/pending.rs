@@ -88,7 +88,8 @@ pub struct Pending<'w, 't> {
     tokens: &'w mut [u32; MOST_PENDING],
     count: usize,
     holes: &'w mut Vec<Hole>,
-    new: New<'t>,
+    /// Made when the first is met: most short texts have none.
+    new: Option<New<'t>>,
 }
 
 impl<'w, 't> Pending<'w, 't> {
@@ -99,7 +100,7 @@ impl<'w, 't> Pending<'w, 't> {
             tokens,
             count: 0,
             holes,
-            new: New::NONE,
+            new: None,
         }
     }
 
@@ -149,7 +150,11 @@ impl<'w, 't> Pending<'w, 't> {
     /// of a short piece, or of no piece; `hash` is the same for the same piece.
     #[inline(always)]
     pub fn hole(&mut self, piece: &'t [u8], key: ShortKey, hash: u64) -> bool {
-        let number = self.new.number(piece, key, hash);
+        let new = match &mut self.new {
+            Some(new) => new,
+            none => none.insert(New::NONE),
+        };
+        let number = new.number(piece, key, hash);
         self.holes.extend(number.map(|number| (self.count, number)));
         number.is_some()
     }
@@ -161,7 +166,7 @@ impl<'w, 't> Pending<'w, 't> {
 
     /// The pieces that are new.
     pub fn new_pieces(&self) -> &New<'t> {
-        &self.new
+        self.new.as_ref().unwrap_or(&New::NONE)
     }
 
     /// Gives all tokens to `sink`; those of the new piece of a number are what `tokens` says: the
@@ -177,7 +182,9 @@ impl<'w, 't> Pending<'w, 't> {
         sink.push_all(&self.tokens[given..self.count]);
         self.holes.clear();
         self.count = 0;
-        self.new.clear();
+        if let Some(new) = &mut self.new {
+            new.clear();
+        }
     }
 }
 
