@@ -172,10 +172,13 @@ mod tests {
         let [ab, bc, cd]: [[&[u8]; 2]; 3] = [[b"a", b"b"], [b"b", b"c"], [b"c", b"d"]];
         let pieces: [&[u8]; 4] = [b"ab", b"bc", b"abcd", b"abc"];
         let abcd: [&[u8]; 2] = [b"ab", b"cd"];
-        assert_eq!(check(&by_merges([ab, cd, bc, abcd]), &pieces), 3);
-        assert_eq!(check(&by_merges([bc, ab, cd, abcd]), &pieces), 2);
+        // An entry that looks alike by chance may hide a token from one index, but not from many.
+        let most = |bpe: &Bpe, pieces: &[&[u8]]| (0..9).map(|_| check(bpe, pieces)).max();
+        assert_eq!(most(&by_merges([ab, cd, bc, abcd]), &pieces), Some(3));
+        assert_eq!(most(&by_merges([bc, ab, cd, abcd]), &pieces), Some(2));
         let long = b"0123456789012345";
-        assert_eq!(check(&by_ranks(&[b"01", long]), &[&long[..2], long]), 1);
+        let pieces = [&long[..2], long];
+        assert_eq!(most(&by_ranks(&[b"01", long]), &pieces), Some(1));
     }
 
     #[test]
