@@ -30,6 +30,17 @@ def test_ids_do_not_depend_on_the_limit() -> None:
         assert [tok.encode(text) for text in texts] == expected
 
 
+def test_no_ids_are_lost_when_a_piece_is_forgotten_meanwhile() -> None:
+    tok = jeton.BPETrainer(258).train(["aa b"] * 9)
+    expected = {count: tok.encode("a" * count) for count in (40, 41)}
+    jeton.set_cache_limit(0)
+    b = tok.encode(" b")
+    for groups in range(1_000, 2_200, 8):
+        tok.encode(" b" + "a" * 40)
+        text = "a" * 41 + " b" * groups + "\n" + "a" * 40
+        assert tok.encode(text) == expected[41] + b * groups + tok.encode("\n") + expected[40]
+
+
 @pytest.mark.parametrize(
     ("given", "error"),
     [(-1, ArgumentError), (-(2**80), ArgumentError), (True, ArgumentTypeError)]

@@ -98,6 +98,18 @@ def test_a_tokenizer_without_init_is_no_crash() -> None:
         tokenizer.encode("text")
 
 
+def test_errors_name_the_tokenizer() -> None:
+    with pytest.raises(TypeError, match=r"Tokenizer\.encode\(\) missing 1"):
+        jeton.CharTrainer().train("abc").encode()  # type: ignore[call-arg]
+
+
+def test_a_tokenizer_is_made_once() -> None:
+    tokenizer = jeton.CharTrainer().train("abc")
+    with pytest.raises(TypeError, match="never changes"):
+        tokenizer.__init__(tokenizer.model)  # type: ignore[misc]
+    assert tokenizer.decode(tokenizer.encode("cab")) == "cab"
+
+
 def test_import_is_light() -> None:
     script = """
 import sys

@@ -54,6 +54,25 @@ def test_its_stages_show_and_compose_again(proto: bytes) -> None:
     assert "bytes>" in repr(tok.normalizer) and len(repr(tok.normalizer)) < 100
 
 
+def test_a_user_defined_piece_that_the_normalizer_does_not_know() -> None:
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["x y xy yx"] * 9),
+        model_writer=model,
+        vocab_size=8,
+        model_type="bpe",
+        hard_vocab_limit=False,
+        user_defined_symbols=["▁x"],
+        minloglevel=2,
+    )
+    tok = jeton.Tokenizer(models.SentencePiece(model.getvalue()))
+    assert isinstance(tok.normalizer, normalizers.SentencePiece)
+    without = dataclasses.replace(tok.normalizer, user_defined_symbols=())
+    composed = jeton.Tokenizer(tok.model, normalizer=without, decoder=tok.decoder)
+    for text in ("x", "x y", "xy x", "y x"):
+        assert composed.encode(text) == composed.encode_with_spans(text).ids
+
+
 def test_its_stages_can_be_replaced(proto: bytes, tmp_path: Path) -> None:
     tok = jeton.Tokenizer(models.SentencePiece(proto))
     assert isinstance(tok.normalizer, normalizers.SentencePiece)

@@ -23,7 +23,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
 if TYPE_CHECKING:
     from jeton._core import Model as CoreModel
-    from jeton._core import Tokenizer as CoreTokenizer
+    from jeton._core import Pipeline
     from jeton.components import (
         decoders,
         models,
@@ -48,7 +48,7 @@ _KEEP: Final[Any] = object()
 """Stands for "as it is" where `None` means "without"."""
 
 
-class Tokenizer(_core.Calls):
+class Tokenizer(_core.Tokenizer):
     """A tokenizer: text to ids and back.
 
     It never changes once it is built, so threads and forked processes share it freely; what
@@ -93,7 +93,7 @@ class Tokenizer(_core.Calls):
 
     __slots__ = ("__weakref__", "_core", "_hash")
 
-    _core: CoreTokenizer
+    _core: Pipeline
     _hash: int | None
 
     def __init__(
@@ -114,7 +114,7 @@ class Tokenizer(_core.Calls):
         stages = _stages_around(
             built, normalizer, pre_tokenizer, post_processor, decoder, added_tokens
         )
-        self._set_core(_core.Tokenizer.build(built, stages))
+        self._set_core(_core.Pipeline.build(built, stages))
 
     @classmethod
     def _of_trained(
@@ -131,17 +131,17 @@ class Tokenizer(_core.Calls):
         stages = _stages_around(
             model, normalizer, pre_tokenizer, post_processor, decoder, added_tokens
         )
-        return cls._of_core(_core.Tokenizer.build_as_stored(model, stages))
+        return cls._of_core(_core.Pipeline.build_as_stored(model, stages))
 
     @classmethod
-    def _of_core(cls, core: CoreTokenizer) -> Tokenizer:
+    def _of_core(cls, core: Pipeline) -> Tokenizer:
         tokenizer = cls.__new__(cls)
         tokenizer._set_core(core)
         return tokenizer
 
-    def _set_core(self, core: CoreTokenizer) -> None:
-        self._core = core
+    def _set_core(self, core: Pipeline) -> None:
         self._bind(core)
+        self._core = core
         self._hash = None
 
     @classmethod
@@ -152,7 +152,7 @@ class Tokenizer(_core.Calls):
             FormatError: It is not what the format says; the message names the place.
             UnsupportedError: It holds something that cannot be honoured exactly.
         """
-        return cls._of_core(_core.Tokenizer.from_json(_base.check_text("text", text)))
+        return cls._of_core(_core.Pipeline.from_json(_base.check_text("text", text)))
 
     @classmethod
     def from_ranks(
@@ -187,7 +187,7 @@ class Tokenizer(_core.Calls):
             raise ArgumentTypeError(
                 f"ranks must map tokens to ids, not be a {type(ranks).__name__}"
             )
-        return cls._of_core(_core.Tokenizer.from_ranks(dict(ranks), pattern, specials))
+        return cls._of_core(_core.Pipeline.from_ranks(dict(ranks), pattern, specials))
 
     # Text to ids
 
@@ -550,7 +550,7 @@ class Tokenizer(_core.Calls):
         for stage, component in given:
             if component is not _KEEP:
                 stages[stage.STAGE] = _base.stored(stage, component)
-        return self._of_core(_core.Tokenizer.build(built, json.dumps(stages)))
+        return self._of_core(_core.Pipeline.build(built, json.dumps(stages)))
 
     __replace__ = replace
 
@@ -688,7 +688,7 @@ def _path(name: str, value: str | os.PathLike[str]) -> str:
 
 def _from_image(image: bytes) -> Tokenizer:
     """Undoes `Tokenizer.__reduce__`."""
-    return Tokenizer._of_core(_core.Tokenizer.from_image(image))
+    return Tokenizer._of_core(_core.Pipeline.from_image(image))
 
 
 def _stages_around(

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use jeton_core::EncodeOptions;
 use numpy::PyArray1;
-use pyo3::exceptions::PyAttributeError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -27,8 +27,8 @@ const HUGE: usize = 256 << 10;
 /// one is the memory that the ids were written to.
 const SMALL_ARRAY: usize = 64 << 10;
 
-/// What `jeton.Tokenizer` is made from.
-#[pyclass(subclass, frozen, module = "jeton._core")]
+/// What `jeton.Tokenizer` is made from; errors of arguments are said in its name.
+#[pyclass(name = "Tokenizer", subclass, frozen, module = "jeton._core")]
 pub struct Calls {
     tokenizer: OnceLock<Py<Tokenizer>>,
 }
@@ -93,10 +93,11 @@ impl Calls {
         }
     }
 
-    /// Says once which tokenizer is called.
-    fn _bind(&self, tokenizer: Py<Tokenizer>) {
-        // A second one would be `__init__` called again; the tokenizer never changes.
-        let _ = self.tokenizer.set(tokenizer);
+    /// Says which tokenizer is called; it never changes.
+    fn _bind(&self, tokenizer: Py<Tokenizer>) -> PyResult<()> {
+        self.tokenizer.set(tokenizer).map_err(|_| {
+            PyTypeError::new_err("a tokenizer never changes: make another one, not __init__ again")
+        })
     }
 
     /// The ids of a text.

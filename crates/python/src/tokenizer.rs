@@ -25,8 +25,8 @@ use crate::options::{self, Drawing, Given, flag};
 use crate::pool;
 use crate::text::Text;
 
-/// A tokenizer of the core.
-#[pyclass(frozen, module = "jeton._core")]
+/// A tokenizer of the core: stages and model, without what the class of Python adds.
+#[pyclass(name = "Pipeline", frozen, module = "jeton._core")]
 pub struct Tokenizer {
     pub(crate) core: Arc<jeton_core::Tokenizer>,
     ints: Ints,

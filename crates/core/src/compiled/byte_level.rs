@@ -46,7 +46,7 @@ pub struct ByteLevel {
     spare: Spare<Workspace>,
 }
 
-/// What one call works with: a scanner's masks, the places that they stand for, and a word cache.
+/// What one call works with: where pieces lie, those that were met before, and those that are merged.
 struct Workspace {
     scanner: Scanner,
     bounds: Vec<u32>,
@@ -350,11 +350,13 @@ impl<'t> Pieces<'_, 't> {
     /// A piece that is longer than [`LONG`] and not cut.
     fn uncut(&mut self, piece: &'t [u8], sink: &mut impl Sink) {
         if let Some(ids) = self.words.find_rest(piece) {
-            if !self.pending.has_room(ids.len() + GROUP * LONG) {
-                self.fill(sink);
+            if self.pending.has_room(ids.len() + GROUP * LONG) {
+                return self.pending.many(ids);
             }
-            let ids = self.words.find_rest(piece);
-            return ids.into_iter().for_each(|ids| self.pending.many(ids));
+            // What is remembered meanwhile may have these forgotten.
+            let ids = ids.to_vec();
+            self.fill(sink);
+            return sink.push_all(&ids);
         }
         if piece.len() <= SCANNED {
             let ends = [piece[0], piece[piece.len() - 1], piece.len() as u8];

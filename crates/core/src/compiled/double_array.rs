@@ -69,6 +69,8 @@ impl DoubleArray {
                 nodes[*child as usize].owner = place;
             }
         }
+        nodes.truncate(room.end);
+        nodes.shrink_to_fit();
         Self { nodes }
     }
 

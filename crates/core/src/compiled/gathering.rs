@@ -137,7 +137,8 @@ impl<'c, 't> Gathering<'c, 't> {
     ) -> bool {
         match asked.find(number, self.call.words(), text.as_bytes(), start, end) {
             None => false,
-            // A normalizer has made it longer; that is rare, and there may be no room.
+            // A character without a piece is a token a byte, a space then three; that is rare, and
+            // there may be no room.
             Some(Found::Spilled(ids)) if ids.len() > LONG => false,
             Some(found) => {
                 self.pending.found(found);
@@ -274,7 +275,9 @@ impl<'c, 't> Gathering<'c, 't> {
         for (number, (part, work)) in new.iter().zip(works.iter()).enumerate() {
             merging.tokens(work, &mut merged.ids);
             merged.ends.push(merged.ids.len());
-            call.remember(part, merged.tokens(number));
+            if part.len() > LONG || merged.tokens(number).len() <= LONG {
+                call.remember(part, merged.tokens(number));
+            }
         }
         pending.give(
             |number| {

@@ -31,7 +31,7 @@ impl Group {
     /// in which each would be found.
     pub fn ask(&mut self, words: &WordCache, text: &[u8], bounds: &[u32]) {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("bmi2") {
+        if is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
             // SAFETY: the processor has the features that the function is compiled for.
             return unsafe { self.ask_bmi2(words, text, bounds) };
         }

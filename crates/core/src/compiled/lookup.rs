@@ -52,8 +52,9 @@ pub trait Family<S: Few> {
     /// Whether what was remembered is true at this place of the text.
     fn may_recall(&self, sink: &S) -> bool;
 
-    /// Gives the tokens of `text[start..end]`, which are not remembered, to `sink` and says where what was read ends: at `end`,
-    /// or at the end of a later chunk if the tokens of this one depend on what follows.
+    /// Gives the tokens of `text[start..end]`, which are not remembered, to `sink` and says where what
+    /// was read ends: at `end`, or at the end of a later chunk if the tokens of this one depend on what
+    /// follows.
     ///
     /// # Errors
     /// As the stages.

@@ -104,7 +104,7 @@ impl Merges {
     fn merge(&self, piece: &[u8], work: &mut Work) -> Option<u32> {
         let mut highest = None;
         self.begin(piece, work);
-        while let Some(rank) = self.step::<Portable>(work) {
+        while let Some(rank) = self.step(Portable, work) {
             self.refresh(work);
             highest = highest.max(Some(rank));
         }
@@ -115,27 +115,29 @@ impl Merges {
     /// whose bits are set. The tokens are then those that [`Work::tokens`] gives.
     pub fn merge_together(&self, pieces: &[&[u8]], active: u64, works: &mut [Work]) {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-        {
+        if let Some(lanes) = Avx2::detected() {
             // SAFETY: the processor has the features that the function is compiled for.
-            unsafe { self.merge_together_avx2(pieces, active, works) };
+            unsafe { self.merge_together_avx2(lanes, pieces, active, works) };
             return;
         }
-        self.merge_together_by::<Portable>(pieces, active, works);
+        self.merge_together_by(Portable, pieces, active, works);
     }
 
     /// The same code, for processors that compare eight ranks at once.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn merge_together_avx2(&self, pieces: &[&[u8]], active: u64, works: &mut [Work]) {
-        self.merge_together_by::<Avx2>(pieces, active, works);
+    fn merge_together_avx2(&self, lanes: Avx2, pieces: &[&[u8]], active: u64, works: &mut [Work]) {
+        self.merge_together_by(lanes, pieces, active, works);
     }
 
     #[inline(always)]
-    fn merge_together_by<L: Lanes>(&self, pieces: &[&[u8]], mut active: u64, works: &mut [Work]) {
+    fn merge_together_by(
+        &self,
+        lanes: impl Lanes,
+        pieces: &[&[u8]],
+        mut active: u64,
+        works: &mut [Work],
+    ) {
         let mut rest = active;
         while rest != 0 {
             let i = rest.trailing_zeros() as usize;
@@ -146,7 +148,7 @@ impl Merges {
             let mut rest = active;
             while rest != 0 {
                 let i = rest.trailing_zeros() as usize;
-                if self.step::<L>(&mut works[i]).is_none() {
+                if self.step(lanes, &mut works[i]).is_none() {
                     active &= !(1 << i);
                 }
                 rest &= rest - 1;
@@ -288,8 +290,8 @@ impl Merges {
     /// Merges the best pair, asks for what [`Self::refresh`] will look at, and says the rank; none if
     /// no pair may be merged.
     #[inline(always)]
-    fn step<L: Lanes>(&self, work: &mut Work) -> Option<u32> {
-        let (rank, at) = work.row.lowest::<L>();
+    fn step(&self, lanes: impl Lanes, work: &mut Work) -> Option<u32> {
+        let (rank, at) = work.row.lowest(lanes);
         if rank == NONE {
             return None;
         }

@@ -6,7 +6,7 @@
 use super::sink::Sink;
 use super::words::{Found, LONG_IDS, SHORT_IDS, ShortKey};
 
-/// How many tokens wait, at most.
+/// How many tokens wait, at most, and how many holes there are among them.
 pub const MOST_PENDING: usize = 2048;
 /// How many new pieces are gathered, at most.
 pub const MOST_NEW: usize = 32;
@@ -150,6 +150,9 @@ impl<'w, 't> Pending<'w, 't> {
     /// of a short piece, or of no piece; `hash` is the same for the same piece.
     #[inline(always)]
     pub fn hole(&mut self, piece: &'t [u8], key: ShortKey, hash: u64) -> bool {
+        if self.holes.len() == MOST_PENDING {
+            return false;
+        }
         let new = match &mut self.new {
             Some(new) => new,
             none => none.insert(New::NONE),
@@ -216,5 +219,7 @@ mod tests {
         pending.give(|number| (&new[number], 2 - number), &mut ids);
         assert_eq!(ids, [1, 2, 10, 11, 20, 3, 10, 11]);
         assert!(pending.has_room(MOST_PENDING));
+        let holes = (0..).take_while(|_| pending.hole(b"new", ShortKey::NONE, 7));
+        assert_eq!(holes.count(), MOST_PENDING);
     }
 }

@@ -73,12 +73,12 @@ impl Row {
 
     /// The lowest rank, and the first place where it stands.
     #[inline(always)]
-    pub fn lowest<L: Lanes>(&self) -> (u32, usize) {
+    pub fn lowest(&self, lanes: impl Lanes) -> (u32, usize) {
         let (chunks, _) = self.ranks.as_chunks();
-        let (mut lowest, mut at) = L::lowest(&chunks[0]);
+        let (mut lowest, mut at) = lanes.lowest(&chunks[0]);
         let more = self.count.min(MOST_SYMBOLS) / LANES;
         for (chunk, start) in chunks[1..=more].iter().zip((LANES..).step_by(LANES)) {
-            let (rank, place) = L::lowest(chunk);
+            let (rank, place) = lanes.lowest(chunk);
             if rank < lowest {
                 (lowest, at) = (rank, start + place);
             }
@@ -118,17 +118,18 @@ impl Row {
 }
 
 /// How numbers are compared.
-pub trait Lanes {
+pub trait Lanes: Copy {
     /// The lowest number, and the first place where it stands.
-    fn lowest(ranks: &[u32; LANES]) -> (u32, usize);
+    fn lowest(self, ranks: &[u32; LANES]) -> (u32, usize);
 }
 
 /// As any processor can.
+#[derive(Clone, Copy)]
 pub struct Portable;
 
 impl Lanes for Portable {
     #[inline(always)]
-    fn lowest(ranks: &[u32; LANES]) -> (u32, usize) {
+    fn lowest(self, ranks: &[u32; LANES]) -> (u32, usize) {
         let numbered = (0..)
             .zip(ranks)
             .map(|(at, &rank)| u64::from(rank) << 32 | at);
@@ -137,16 +138,29 @@ impl Lanes for Portable {
     }
 }
 
-/// Eight at a time; only for functions that are compiled for AVX2.
+/// Eight at a time, on a processor that can.
 #[cfg(target_arch = "x86_64")]
-pub struct Avx2;
+#[derive(Clone, Copy)]
+pub struct Avx2(());
+
+#[cfg(target_arch = "x86_64")]
+impl Avx2 {
+    /// Proof that this processor has AVX2 and what came with it: BMI, BMI2 and LZCNT.
+    pub fn detected() -> Option<Self> {
+        let has_all = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt");
+        has_all.then_some(Self(()))
+    }
+}
 
 #[cfg(target_arch = "x86_64")]
 impl Lanes for Avx2 {
     #[inline(always)]
-    fn lowest(ranks: &[u32; LANES]) -> (u32, usize) {
+    fn lowest(self, ranks: &[u32; LANES]) -> (u32, usize) {
         use std::arch::x86_64::*;
-        // SAFETY: the caller runs where there is AVX2; both halves lie inside the numbers.
+        // SAFETY: there is AVX2 where there is a `self`; both halves lie inside the numbers.
         unsafe {
             let first = _mm256_loadu_si256(ranks.as_ptr().cast());
             let second = _mm256_loadu_si256(ranks.as_ptr().add(8).cast());
@@ -188,13 +202,13 @@ mod tests {
     #[test]
     fn worked_example() {
         let mut row = row(&[7, 5, 5, NONE]);
-        assert_eq!(row.lowest::<Portable>(), (5, 2));
+        assert_eq!(row.lowest(Portable), (5, 2));
         row.merge(2, 900);
         row.set_ranks(2, [8, 9]);
         assert_eq!(row.tokens(), [100, 900, 103, 104]);
         assert_eq!(row.around(1), [NO_ID, 100, 900]);
         assert_eq!(row.around(4), [103, 104, NO_ID]);
-        assert_eq!(row.lowest::<Portable>(), (8, 1));
+        assert_eq!(row.lowest(Portable), (8, 1));
         row.become_tokens(&[1, 2]);
         assert_eq!(row.tokens(), [1, 2]);
     }
@@ -206,10 +220,10 @@ mod tests {
             let mut row = row(&ranks);
             while let Some(&lowest) = ranks.iter().min() {
                 let at = 1 + ranks.iter().position(|&rank| rank == lowest).unwrap();
-                assert_eq!(row.lowest::<Portable>(), (lowest, at));
+                assert_eq!(row.lowest(Portable), (lowest, at));
                 #[cfg(target_arch = "x86_64")]
-                if is_x86_feature_detected!("avx2") {
-                    assert_eq!(row.lowest::<Avx2>(), (lowest, at));
+                if let Some(lanes) = Avx2::detected() {
+                    assert_eq!(row.lowest(lanes), (lowest, at));
                 }
                 row.merge(at, 7);
                 ranks.remove(at - 1);
@@ -223,7 +237,7 @@ mod tests {
                 row.set_ranks(at, beside);
                 assert_eq!(row.tokens().len(), ranks.len() + 1);
             }
-            assert_eq!(row.lowest::<Portable>().0, NONE);
+            assert_eq!(row.lowest(Portable).0, NONE);
             assert_eq!(row.around(1)[2], NO_ID);
         }
     }

@@ -121,6 +121,7 @@ impl SentencePiece {
                 .user_defined()
                 .iter()
                 .any(|piece| piece.contains([' ', '▁']))
+            || texts().any(|piece| piece.kind == PieceKind::UserDefined && piece.text.contains('▁'))
         {
             return None;
         }
@@ -497,16 +498,19 @@ impl<'c, V> Call<'c, V> {
             .count();
         let mut gathered = self.gathered.take();
         let (mut part, mut from) = (start, start + spaces);
+        let mut cut = false;
         while part < end {
             let next = match end - part <= SHORT || from == end {
                 true => end,
                 false => self.cuts().part_end(bytes, from, end),
             };
             self.part(&text[part..next], from - part, &mut gathered, sink);
+            cut |= next != end;
             (part, from) = (next, next);
         }
         gathered.give(sink);
-        if gathered.fits() && end - start <= LONG {
+        // A part that is the whole chunk is remembered already.
+        if cut && gathered.fits() && end - start <= LONG {
             self.words.insert(&bytes[start..end], &gathered.ids);
         }
         self.gathered = gathered;

@@ -253,7 +253,7 @@ impl LongEntry {
 
 /// Where an entry lies, until the next piece is remembered.
 #[derive(Clone, Copy)]
-pub struct EntryAt(usize);
+struct EntryAt(usize);
 
 /// The tokens of a piece: the first so many of an entry's, or those that it has no room for.
 #[derive(Clone, Copy)]
@@ -365,7 +365,7 @@ impl WordCache {
 
     /// Where a short piece lies, if it is known.
     #[inline(always)]
-    pub fn place_short(&self, key: ShortKey, hash: u64) -> Option<EntryAt> {
+    fn place_short(&self, key: ShortKey, hash: u64) -> Option<EntryAt> {
         let at = hash as usize & (self.short.len() - 1);
         let Line(entries) = &self.short[at];
         let second = entries[1].has(key);
@@ -379,7 +379,7 @@ impl WordCache {
 
     /// The tokens of a short piece.
     #[inline(always)]
-    pub fn short(&self, EntryAt(at): EntryAt) -> Found<'_> {
+    fn short(&self, EntryAt(at): EntryAt) -> Found<'_> {
         let entry = &self.short[at / 2].0[at % 2];
         let count = (entry.high >> SHORT_COUNT) as usize;
         if count <= SHORT_IDS {
@@ -391,17 +391,17 @@ impl WordCache {
 
     /// Where a piece of up to [`LONG`] bytes that is kept as a long one lies, if it is known.
     #[inline(always)]
-    pub fn place_long(&self, key: LongKey, hash: u64) -> Option<EntryAt> {
+    fn place_long(&self, key: LongKey, hash: u64) -> Option<EntryAt> {
         let mask = self.long.len() - 1;
         (0..REACH)
-            .map(|step| (hash as usize + step) & mask)
+            .map(|step| ((hash as usize & mask) + step) & mask)
             .find(|&at| self.long[at].key() == key)
             .map(EntryAt)
     }
 
     /// The tokens of a long piece.
     #[inline(always)]
-    pub fn long(&self, EntryAt(at): EntryAt) -> Found<'_> {
+    fn long(&self, EntryAt(at): EntryAt) -> Found<'_> {
         let entry = &self.long[at];
         let count = (entry.words[3] >> LONG_COUNT) as usize;
         if count <= LONG_IDS {

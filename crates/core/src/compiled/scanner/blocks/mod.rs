@@ -132,14 +132,21 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
     blocks.clear();
     blocks.reserve(text.len().div_ceil(BLOCK));
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512vbmi") && is_x86_feature_detected!("avx512bw") {
+    let counts_bits = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("popcnt");
+    #[cfg(target_arch = "x86_64")]
+    if counts_bits
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+    {
         // SAFETY: the processor has the features that the function is compiled for.
         unsafe { avx512::classify(classes, text, blocks) };
         return;
     }
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has the feature that the function is compiled for.
+    if counts_bits && is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has the features that the function is compiled for.
         unsafe { avx2::classify(classes, text, blocks) };
         return;
     }
