@@ -6,9 +6,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use foldhash::fast::RandomState;
-use hashbrown::HashMap;
-
 pub use super::pairs::Merge;
 use super::pairs::{NONE, Pairs};
 #[cfg(target_arch = "x86_64")]
@@ -171,7 +168,7 @@ impl Merges {
     }
 
     fn merge_queued(&self, piece: &[u8], mut queue: impl Queue) -> Vec<u32> {
-        let count = piece.len();
+        let count = piece.len() as u32;
         let mut ids: Vec<u32> = piece
             .iter()
             .map(|&byte| self.bytes[usize::from(byte)])
@@ -182,38 +179,40 @@ impl Merges {
             .map(|pair| self.byte_pairs[ends(pair[0], pair[1])])
             .collect();
         ranks.push(NONE);
-        let mut next: Vec<usize> = (1..=count).collect();
-        let mut previous: Vec<usize> = (0..count).map(|at| at.wrapping_sub(1)).collect();
-        for (at, &rank) in ranks.iter().enumerate() {
+        let mut next: Vec<u32> = (1..=count).collect();
+        let mut previous: Vec<u32> = (0..count).map(|at| at.wrapping_sub(1)).collect();
+        for (at, &rank) in (0..).zip(&ranks) {
             if rank != NONE {
                 queue.push(rank, at);
             }
         }
         while let Some((rank, at)) = queue.pop() {
+            let here = at as usize;
             // A place of a pair that is no more.
-            if ranks[at] != rank {
+            if ranks[here] != rank {
                 continue;
             }
             let id = self.pairs.made(rank);
-            let right = next[at];
+            let right = next[here] as usize;
             let after = next[right];
-            ids[at] = id;
+            ids[here] = id;
             ids[right] = NONE;
             ranks[right] = NONE;
-            next[at] = after;
-            ranks[at] = NONE;
+            next[here] = after;
+            ranks[here] = NONE;
             if after < count {
-                previous[after] = at;
-                ranks[at] = self.pairs.rank(id, ids[after]);
-                if ranks[at] != NONE {
-                    queue.push(ranks[at], at);
+                previous[after as usize] = at;
+                ranks[here] = self.pairs.rank(id, ids[after as usize]);
+                if ranks[here] != NONE {
+                    queue.push(ranks[here], at);
                 }
             }
-            let left = previous[at];
+            let left = previous[here];
             if left < count {
-                ranks[left] = self.pairs.rank(ids[left], id);
-                if ranks[left] != NONE {
-                    queue.push(ranks[left], left);
+                let rank = self.pairs.rank(ids[left as usize], id);
+                ranks[left as usize] = rank;
+                if rank != NONE {
+                    queue.push(rank, left);
                 }
             }
         }
@@ -320,18 +319,18 @@ impl Merges {
 
 /// The pairs that wait to be merged.
 trait Queue {
-    fn push(&mut self, rank: u32, at: usize);
+    fn push(&mut self, rank: u32, at: u32);
     /// The place of the lowest rank, the leftmost on ties, with its rank.
-    fn pop(&mut self) -> Option<(u32, usize)>;
+    fn pop(&mut self) -> Option<(u32, u32)>;
 }
 
 /// For pieces of some hundred bytes, whose pairs are mostly of different ranks.
-impl Queue for BinaryHeap<Reverse<(u32, usize)>> {
-    fn push(&mut self, rank: u32, at: usize) {
+impl Queue for BinaryHeap<Reverse<(u32, u32)>> {
+    fn push(&mut self, rank: u32, at: u32) {
         BinaryHeap::push(self, Reverse((rank, at)));
     }
 
-    fn pop(&mut self) -> Option<(u32, usize)> {
+    fn pop(&mut self) -> Option<(u32, u32)> {
         let Reverse(first) = BinaryHeap::pop(self)?;
         Some(first)
     }
@@ -342,23 +341,41 @@ impl Queue for BinaryHeap<Reverse<(u32, usize)>> {
 #[derive(Default)]
 struct Lists {
     ranks: BinaryHeap<Reverse<u32>>,
-    places: HashMap<u32, Vec<usize>, RandomState>,
+    /// One more than the number of each rank's list; 0 for a rank without one.
+    numbers: Vec<u32>,
+    places: Vec<Vec<u32>>,
     /// The list that is being read: its rank, and its places from right to left.
-    current: Option<(u32, Vec<usize>)>,
+    current: Option<(u32, Vec<u32>)>,
+}
+
+impl Lists {
+    #[inline]
+    fn list(&mut self, rank: u32) -> &mut Vec<u32> {
+        let rank = rank as usize;
+        if rank >= self.numbers.len() {
+            self.numbers.resize((rank + 1).next_power_of_two(), 0);
+        }
+        let number = &mut self.numbers[rank];
+        if *number == 0 {
+            self.places.push(Vec::new());
+            *number = self.places.len() as u32;
+        }
+        &mut self.places[*number as usize - 1]
+    }
 }
 
 impl Queue for Lists {
     #[inline]
-    fn push(&mut self, rank: u32, at: usize) {
-        let places = self.places.entry(rank).or_default();
-        if places.is_empty() {
+    fn push(&mut self, rank: u32, at: u32) {
+        let places = self.list(rank);
+        places.push(at);
+        if places.len() == 1 {
             self.ranks.push(Reverse(rank));
         }
-        places.push(at);
     }
 
     #[inline]
-    fn pop(&mut self) -> Option<(u32, usize)> {
+    fn pop(&mut self) -> Option<(u32, u32)> {
         loop {
             let lowest = self.ranks.peek().map(|&Reverse(rank)| rank);
             if let Some((rank, places)) = &mut self.current {
@@ -378,7 +395,7 @@ impl Queue for Lists {
                 }
             }
             self.ranks.pop();
-            let mut places = self.places.remove(&rank)?;
+            let mut places = std::mem::take(self.list(rank));
             places.sort_unstable_by(|a, b| b.cmp(a));
             self.current = Some((rank, places));
         }
