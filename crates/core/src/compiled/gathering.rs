@@ -147,7 +147,7 @@ impl<'c, 't> Gathering<'c, 't> {
         }
     }
 
-    /// Makes room for the tokens of a group, a byte of a piece being a token at worst.
+    /// Makes room for the tokens of a group: none of more than [`LONG`] tokens is taken from the cache.
     #[inline(always)]
     fn make_room(&mut self, sink: &mut impl Sink) {
         if !self.pending.has_room(GROUP * LONG) {

@@ -47,7 +47,7 @@ pub struct SentencePiece {
 
 /// What a model's algorithm needs to know of its pieces.
 enum Solving {
-    /// Their spellings; none if there are too many. Made when the first chunk is new.
+    /// Their spellings; none if there are too many. Made at the first call.
     Bpe(Lazy<Option<PieceIndex>>),
     /// Their scores.
     Unigram(Scores),
