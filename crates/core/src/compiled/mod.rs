@@ -1,51 +1,29 @@
 //! The compiled path: only ids, as fast as the machine allows, for tokenizers whose stages it knows.
 //!
 //! Beside the staged path, which is the meaning, stands this one: [`Compiled::new`] says for which
-//! tokenizers, and the property tests hold the two equal. One file a family; look here for which
-//! there are.
+//! tokenizers, and the property tests hold the two equal. One folder a way: [`byte_level`],
+//! [`sentencepiece`], and [`by_stages`] for all that are cut into words and given to the stages when
+//! new. They share [`cutting`], which says where pieces lie, and [`cache`], which knows those met before.
 
+mod by_stages;
 mod byte_level;
-mod cuts;
-mod delimiters;
-mod double_array;
-mod gathering;
-mod group;
-mod local;
-mod lookup;
-mod merges;
-mod merging;
-mod metaspace;
-#[cfg(neon)]
-mod neon;
-mod pairs;
-mod pending;
+mod cache;
+mod cutting;
 mod prefetch;
-mod row;
-mod scanner;
 mod sentencepiece;
 mod sink;
-mod spare;
-mod spellings;
-mod splitter;
-mod staged;
-mod starts;
-mod sums;
 mod tagged;
-mod unknown;
-mod viterbi;
-mod waiting;
-mod words;
 
+pub(crate) use cache::words::{SHORT, ShortKey};
+pub use cache::words::{limit as cache_limit, set_limit as set_cache_limit};
+pub(crate) use cutting::scanner::{Rules, Scanner};
+pub(crate) use cutting::splitter::Splitter;
 pub(crate) use prefetch::prefetch;
-pub(crate) use scanner::{Rules, Scanner};
 pub use sink::{Count, Sink};
-pub(crate) use splitter::Splitter;
-pub(crate) use words::{SHORT, ShortKey};
-pub use words::{limit as cache_limit, set_limit as set_cache_limit};
 
+use by_stages::local::Local;
+use by_stages::metaspace::Metaspace;
 use byte_level::ByteLevel;
-use local::Local;
-use metaspace::Metaspace;
 use sentencepiece::SentencePiece;
 
 use crate::error::Result;

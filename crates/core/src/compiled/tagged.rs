@@ -13,6 +13,10 @@ const FILLED: usize = 10;
 const NUMBER: u32 = (1 << 20) - 1;
 /// Numbers are below this.
 pub const MOST_NUMBERS: u32 = NUMBER;
+/// No number.
+pub const NONE: u32 = u32::MAX;
+/// For how many entries ahead memory is asked for while a table is made.
+pub const AHEAD: usize = 16;
 const EMPTY: u32 = u32::MAX;
 
 /// Entries that one look at memory brings, the empty ones last.

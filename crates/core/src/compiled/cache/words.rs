@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use super::prefetch::prefetch;
-use super::sink::Sink;
+use crate::compiled::prefetch::prefetch;
+use crate::compiled::sink::Sink;
 use crate::large_pages;
 
 /// Pieces of up to this many bytes are kept in entries of half a cache line.

@@ -6,14 +6,14 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::Place;
-use super::delimiters::Delimiters;
-use super::lookup::{Family, Workspace, tokens};
-use super::sink::Sink;
-use super::spare::Spare;
-use super::staged::{Plain, Staged};
-use super::waiting::{Buffered, Few};
-use super::words::WordCache;
+use super::{Plain, Staged};
+use crate::compiled::Place;
+use crate::compiled::cache::lookup::{Family, Workspace, tokens};
+use crate::compiled::cache::spare::Spare;
+use crate::compiled::cache::waiting::{Buffered, Few};
+use crate::compiled::cache::words::WordCache;
+use crate::compiled::cutting::delimiters::Delimiters;
+use crate::compiled::sink::Sink;
 use crate::error::Result;
 use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Bpe, Model, byte_token};

@@ -4,6 +4,9 @@
 //! Look here for the words of ASCII that need not go through the stages in front of the model,
 //! because it is known what those make of them.
 
+pub mod local;
+pub mod metaspace;
+
 use crate::error::Result;
 use crate::model::{Model, Sampler, Sampling, Token};
 use crate::pre_tokenizer::PreTokenizer;

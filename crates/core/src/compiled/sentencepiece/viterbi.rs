@@ -6,11 +6,11 @@
 //! where the sum has some magnitude is remembered together with that (see [`Scores::binade`]), and
 //! with by how much sums change within it.
 
-use super::sentencepiece::Solver;
-use super::sink::Sink;
+use super::Solver;
 use super::sums::{MOST_CHANGE, ROUNDING, Scores, Summing, in_the_middle};
 use super::unknown::UNKNOWN;
-use super::words::{LONGEST, WordCache};
+use crate::compiled::cache::words::{LONGEST, WordCache};
+use crate::compiled::sink::Sink;
 use crate::model::SentencePiece;
 
 /// More than 64-bit sums of chunks can be wrong by.

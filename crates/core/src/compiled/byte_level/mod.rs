@@ -1,26 +1,31 @@
 //! Byte-level BPE, compiled: text is cut by a scanner, a piece is looked up among those met before,
 //! and only a new one is merged.
 
+mod merges;
+mod pairs;
+mod row;
+mod spellings;
+
 use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use super::cuts::Cuts;
-use super::group::{GROUP, Group};
-use super::merges::{Merges, SCANNED, Work};
-use super::pending::{MOST_NEW, MOST_PENDING, Pending};
-use super::scanner::{Rules, Scanner};
-use super::sink::Sink;
-use super::spare::{Reusable, Spare};
-use super::spellings::Spellings;
-use super::splitter::Splitter;
-use super::starts::places;
-use super::words::{LONG, SHORT_IDS, ShortKey, WordCache};
+use crate::compiled::cache::group::{GROUP, Group};
+use crate::compiled::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
+use crate::compiled::cache::spare::{Reusable, Spare};
+use crate::compiled::cache::words::{LONG, SHORT_IDS, ShortKey, WordCache};
+use crate::compiled::cutting::cuts::Cuts;
+use crate::compiled::cutting::scanner::{Rules, Scanner};
+use crate::compiled::cutting::splitter::Splitter;
+use crate::compiled::cutting::starts::places;
+use crate::compiled::sink::Sink;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Bpe;
 use crate::model::bpe::Alphabet;
 use crate::normalizer::{Form, Normalizer};
 use crate::pre_tokenizer::PreTokenizer;
+use merges::{Merges, SCANNED, Work};
+use spellings::Spellings;
 
 /// About how many bytes are copied where a space is put in front.
 const FRONT: usize = 1 << 10;

@@ -3,14 +3,14 @@
 //!
 //! Look here for which stages qualify, and for why a word's tokens do not depend on its neighbours.
 
-use super::delimiters::Delimiters;
-use super::lookup::{Family, Workspace, tokens};
-use super::scanner::decode;
-use super::sink::Sink;
-use super::spare::Spare;
-use super::staged::{Plain, Staged};
-use super::waiting::{Buffered, Few};
-use super::words::{SHORT, WordCache};
+use super::{Plain, Staged};
+use crate::compiled::cache::lookup::{Family, Workspace, tokens};
+use crate::compiled::cache::spare::Spare;
+use crate::compiled::cache::waiting::{Buffered, Few};
+use crate::compiled::cache::words::{SHORT, WordCache};
+use crate::compiled::cutting::delimiters::Delimiters;
+use crate::compiled::cutting::scanner::decode;
+use crate::compiled::sink::Sink;
 use crate::error::Result;
 use crate::model::Model;
 use crate::normalizer::Normalizer;
@@ -270,7 +270,7 @@ mod tests {
             );
             Ok(())
         };
-        let mut chunks = super::super::delimiters::Chunks::default();
+        let mut chunks = crate::compiled::cutting::delimiters::Chunks::default();
         local
             .delimiters
             .chunks(text.as_bytes(), 0, &mut chunks, visit)

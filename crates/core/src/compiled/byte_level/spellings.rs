@@ -5,11 +5,11 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 
 use super::merges::{Merge, Merges, Work};
-use super::pairs::{AHEAD, NONE, Pairs};
-use super::pending::MOST_NEW;
-use super::prefetch::prefetch;
-use super::tagged::{Address, Tagged};
-use super::words::{SHORT, ShortKey};
+use super::pairs::Pairs;
+use crate::compiled::cache::pending::MOST_NEW;
+use crate::compiled::cache::words::{SHORT, ShortKey};
+use crate::compiled::prefetch::prefetch;
+use crate::compiled::tagged::{AHEAD, Address, NONE, Tagged};
 use crate::model::Bpe;
 use crate::model::bpe::MergeRule;
 

@@ -6,13 +6,13 @@
 
 use std::ops::Range;
 
-use super::delimiters::Chunks;
-use super::lookup::{Asked, GROUP};
+use super::Call;
 use super::merging::{Merging, Work};
-use super::pending::{MOST_NEW, MOST_PENDING, Pending};
-use super::sentencepiece::Call;
-use super::sink::Sink;
-use super::words::{Found, LONG, SHORT, ShortKey};
+use crate::compiled::cache::lookup::{Asked, GROUP};
+use crate::compiled::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
+use crate::compiled::cache::words::{Found, LONG, SHORT, ShortKey};
+use crate::compiled::cutting::delimiters::Chunks;
+use crate::compiled::sink::Sink;
 
 /// What the chunks of a call are gathered in.
 pub struct Room {

@@ -5,24 +5,31 @@
 //! character map makes a space of something else (see [`SentencePiece::chunk`] on open chunks). What
 //! differs between the two algorithms stands in `merging` and `viterbi`.
 
-use super::Place;
-use super::cuts::Cuts;
-use super::delimiters::{Chunks, Delimiters};
-use super::gathering::{Gathering, Room};
-use super::lookup::{self, Family, tokens};
-use super::merging::{Merging, PieceIndex};
-use super::sink::Sink;
-use super::spare::{Reusable, Spare};
-use super::sums::{Scores, Summing};
-use super::unknown::Fusing;
-use super::viterbi::Viterbi;
-use super::waiting::Few;
-use super::words::{LONG, LONGEST, SHORT, WordCache};
+mod double_array;
+mod gathering;
+mod merging;
+mod sums;
+mod unknown;
+mod viterbi;
+
+use crate::compiled::Place;
+use crate::compiled::cache::lookup::{self, Family, tokens};
+use crate::compiled::cache::spare::{Reusable, Spare};
+use crate::compiled::cache::waiting::Few;
+use crate::compiled::cache::words::{LONG, LONGEST, SHORT, WordCache};
+use crate::compiled::cutting::cuts::Cuts;
+use crate::compiled::cutting::delimiters::{Chunks, Delimiters};
+use crate::compiled::sink::Sink;
 use crate::error::Result;
 use crate::format::sentencepiece::{Algorithm, PieceKind};
 use crate::lazy::Lazy;
 use crate::model;
 use crate::normalizer::{Charsmap, SentencePieceNormalizer};
+use gathering::{Gathering, Room};
+use merging::{Merging, PieceIndex};
+use sums::{Scores, Summing};
+use unknown::Fusing;
+use viterbi::Viterbi;
 
 /// What stands for a space.
 const SPACE: &str = "▁";

@@ -1,7 +1,7 @@
 //! Tokens on their way from the word cache to where they go: gathered, and given away many at a time.
 
-use super::sink::Sink;
 use super::words::SHORT_IDS;
+use crate::compiled::sink::Sink;
 
 /// How many tokens wait, at most, before they are given away together.
 pub const MOST_WAITING: usize = 512;

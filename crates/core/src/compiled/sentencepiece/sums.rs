@@ -4,10 +4,10 @@
 //! Look here for [`Summing`], which all tokens of a text go through, and for [`Scores::binade`].
 
 use super::double_array::DoubleArray;
-use super::sink::Sink;
 use super::unknown::UNKNOWN;
-use super::waiting::{Few, MOST_WAITING};
-use super::words::{LONG, SHORT_IDS};
+use crate::compiled::cache::waiting::{Few, MOST_WAITING};
+use crate::compiled::cache::words::{LONG, SHORT_IDS};
+use crate::compiled::sink::Sink;
 use crate::format::sentencepiece::PieceKind;
 use crate::lazy::Lazy;
 use crate::model::SentencePiece;

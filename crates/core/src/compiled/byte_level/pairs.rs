@@ -5,8 +5,8 @@ use std::hint::select_unpredictable;
 
 use foldhash::fast::RandomState;
 
-use super::tagged::{Address, MOST_NUMBERS, Tagged};
-use super::words::fold;
+use crate::compiled::cache::words::fold;
+use crate::compiled::tagged::{AHEAD, Address, MOST_NUMBERS, NONE, Tagged};
 
 /// A merge: the pair, its rank, and what it makes.
 pub type Merge = ((u32, u32), u32, u32);
@@ -15,10 +15,6 @@ pub type Merge = ((u32, u32), u32, u32);
 pub const MOST_IDS: u32 = NO_ID;
 /// An id that is in no pair.
 pub const NO_ID: u32 = MOST_NUMBERS;
-/// No rank, and no id.
-pub const NONE: u32 = u32::MAX;
-/// For how many entries ahead memory is asked for while a table is made.
-pub const AHEAD: usize = 16;
 /// The bits of an id.
 const ID: u32 = NO_ID.count_ones();
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -11,7 +11,7 @@ mod masks;
 mod rules;
 
 use blocks::{BLOCK, Block, classify, next, previous};
-pub(super) use classes::decode;
+pub use classes::decode;
 use classes::{CLASSES, LETTER};
 use masks::Passed;
 pub use rules::{Contraction, Numbers, Rules};

@@ -5,10 +5,10 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use super::delimiters::{Chunks, Delimiters};
 use super::spare::Reusable;
 use super::waiting::{Few, MOST_WAITING};
 use super::words::{Found, LONG, LongKey, SHORT, ShortKey, WordCache};
+use crate::compiled::cutting::delimiters::{Chunks, Delimiters};
 use crate::error::Result;
 
 /// How many chunks are looked up together, so that their memory is fetched at the same time.

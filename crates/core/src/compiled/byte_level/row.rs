@@ -1,7 +1,8 @@
 //! A piece while it is merged: its symbols in a row without holes, and the rank of each one's merge
 //! with the next.
 
-use super::pairs::{NO_ID, NONE};
+use super::pairs::NO_ID;
+use crate::compiled::tagged::NONE;
 
 /// The most symbols of a row.
 pub const MOST_SYMBOLS: usize = 64;

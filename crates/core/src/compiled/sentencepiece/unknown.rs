@@ -1,7 +1,7 @@
 //! Unknown characters of SentencePiece models that have no bytes for them: neighbours are one token,
 //! wherever text was cut between them.
 
-use super::sink::Sink;
+use crate::compiled::sink::Sink;
 
 /// What a solver gives for a character that no piece covers. No vocabulary has such an id.
 pub const UNKNOWN: u32 = u32::MAX;

@@ -3,8 +3,8 @@
 //! A new piece is merged step by step, and each step waits for memory; so new pieces are gathered
 //! and merged side by side, while what follows them in the text is looked up.
 
-use super::sink::Sink;
 use super::words::{Found, LONG_IDS, SHORT_IDS, ShortKey};
+use crate::compiled::sink::Sink;
 
 /// How many tokens wait, at most, and how many holes there are among them.
 pub const MOST_PENDING: usize = 2048;

@@ -8,13 +8,12 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use super::cuts::decode;
-use super::pairs::{AHEAD, NONE};
-use super::sentencepiece::Solver;
-use super::sink::Sink;
-use super::tagged::{Address, MOST_NUMBERS, Tagged};
+use super::Solver;
 use super::unknown::UNKNOWN;
-use super::words::{SHORT, ShortKey, WordCache};
+use crate::compiled::cache::words::{SHORT, ShortKey, WordCache};
+use crate::compiled::cutting::cuts::decode;
+use crate::compiled::sink::Sink;
+use crate::compiled::tagged::{AHEAD, Address, MOST_NUMBERS, NONE, Tagged};
 use crate::format::sentencepiece::PieceKind;
 use crate::model::{Sampler, Sampling, SentencePiece};
 
@@ -502,7 +501,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::compiled::pending::MOST_NEW;
+    use crate::compiled::cache::pending::MOST_NEW;
     use crate::format::sentencepiece::{Algorithm, ModelProto, NormalizerSpec, Piece, TrainerSpec};
 
     fn model(pieces: &[(&str, f32)]) -> SentencePiece {

@@ -7,12 +7,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 pub use super::pairs::Merge;
-use super::pairs::{NONE, Pairs};
+use super::pairs::Pairs;
 #[cfg(target_arch = "x86_64")]
 use super::row::Avx2;
 use super::row::{Lanes, MOST_SYMBOLS, Portable, Row};
-use super::scanner::decode;
-use super::tagged::Address;
+use crate::compiled::cutting::scanner::decode;
+use crate::compiled::tagged::{Address, NONE};
 use crate::model::Bpe;
 
 /// Pieces of more bytes than this are merged with a queue.
