@@ -10,6 +10,7 @@ mod byte_level;
 mod cache;
 mod cutting;
 mod prefetch;
+mod queue;
 mod sentencepiece;
 mod sink;
 mod tagged;

@@ -3,7 +3,6 @@
 //! A word of n bytes begins as fewer than n symbols: a character whose bytes always become one
 //! token before anything outside it can touch them begins as that token ([`Merges::symbols`]).
 
-use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 pub use super::pairs::Merge;
@@ -12,13 +11,12 @@ use super::pairs::Pairs;
 use super::row::Avx2;
 use super::row::{Lanes, MOST_SYMBOLS, Portable, Row};
 use crate::compiled::cutting::scanner::decode;
+use crate::compiled::queue::{HEAPED, Lists, Queue};
 use crate::compiled::tagged::{Address, NONE};
 use crate::model::Bpe;
 
 /// Pieces of more bytes than this are merged with a queue.
 pub const SCANNED: usize = MOST_SYMBOLS;
-/// Pieces of up to this many bytes are merged with a heap.
-const HEAPED: usize = 4096;
 /// Characters from here on always begin as bytes.
 const WIDE: usize = 0x1_0000;
 
@@ -200,19 +198,20 @@ impl Merges {
             ranks[right] = NONE;
             next[here] = after;
             ranks[here] = NONE;
-            if after < count {
-                previous[after as usize] = at;
-                ranks[here] = self.pairs.rank(id, ids[after as usize]);
-                if ranks[here] != NONE {
-                    queue.push(ranks[here], at);
-                }
-            }
+            // From left to right, as the queue likes it.
             let left = previous[here];
             if left < count {
                 let rank = self.pairs.rank(ids[left as usize], id);
                 ranks[left as usize] = rank;
                 if rank != NONE {
                     queue.push(rank, left);
+                }
+            }
+            if after < count {
+                previous[after as usize] = at;
+                ranks[here] = self.pairs.rank(id, ids[after as usize]);
+                if ranks[here] != NONE {
+                    queue.push(ranks[here], at);
                 }
             }
         }
@@ -314,91 +313,6 @@ impl Merges {
             self.pairs.rank_at(work.places[1], id, behind),
         ];
         work.row.set_ranks(work.at, ranks);
-    }
-}
-
-/// The pairs that wait to be merged.
-trait Queue {
-    fn push(&mut self, rank: u32, at: u32);
-    /// The place of the lowest rank, the leftmost on ties, with its rank.
-    fn pop(&mut self) -> Option<(u32, u32)>;
-}
-
-/// For pieces of some hundred bytes, whose pairs are mostly of different ranks.
-impl Queue for BinaryHeap<Reverse<(u32, u32)>> {
-    fn push(&mut self, rank: u32, at: u32) {
-        BinaryHeap::push(self, Reverse((rank, at)));
-    }
-
-    fn pop(&mut self) -> Option<(u32, u32)> {
-        let Reverse(first) = BinaryHeap::pop(self)?;
-        Some(first)
-    }
-}
-
-/// For longer ones: a list of places for each rank. A text of one letter has a million places and a
-/// dozen ranks, and a heap of the places would be walked for each of them.
-#[derive(Default)]
-struct Lists {
-    ranks: BinaryHeap<Reverse<u32>>,
-    /// One more than the number of each rank's list; 0 for a rank without one.
-    numbers: Vec<u32>,
-    places: Vec<Vec<u32>>,
-    /// The list that is being read: its rank, and its places from right to left.
-    current: Option<(u32, Vec<u32>)>,
-}
-
-impl Lists {
-    #[inline]
-    fn list(&mut self, rank: u32) -> &mut Vec<u32> {
-        let rank = rank as usize;
-        if rank >= self.numbers.len() {
-            self.numbers.resize((rank + 1).next_power_of_two(), 0);
-        }
-        let number = &mut self.numbers[rank];
-        if *number == 0 {
-            self.places.push(Vec::new());
-            *number = self.places.len() as u32;
-        }
-        &mut self.places[*number as usize - 1]
-    }
-}
-
-impl Queue for Lists {
-    #[inline]
-    fn push(&mut self, rank: u32, at: u32) {
-        let places = self.list(rank);
-        places.push(at);
-        if places.len() == 1 {
-            self.ranks.push(Reverse(rank));
-        }
-    }
-
-    #[inline]
-    fn pop(&mut self) -> Option<(u32, u32)> {
-        loop {
-            let lowest = self.ranks.peek().map(|&Reverse(rank)| rank);
-            if let Some((rank, places)) = &mut self.current {
-                // What a merge makes may rank below the merge itself.
-                if lowest.is_none_or(|lowest| *rank < lowest) {
-                    if let Some(at) = places.pop() {
-                        return Some((*rank, at));
-                    }
-                    self.current = None;
-                    continue;
-                }
-            }
-            let rank = lowest?;
-            if let Some((rank, places)) = self.current.take() {
-                for at in places {
-                    self.push(rank, at);
-                }
-            }
-            self.ranks.pop();
-            let mut places = std::mem::take(self.list(rank));
-            places.sort_unstable_by(|a, b| b.cmp(a));
-            self.current = Some((rank, places));
-        }
     }
 }
 

@@ -1,220 +1,24 @@
 //! SentencePiece's BPE on text that is new: the same merges as the model's, without a heap, for many
 //! stretches of text side by side.
 //!
-//! Look here for how pieces are found by their spelling. What gathers new text is `gathering`.
-
-use std::hash::BuildHasher;
-
-use foldhash::fast::RandomState;
-use hashbrown::HashMap;
+//! Look here for text of up to [`SCANNED`] bytes; longer text is merged in `long`. What gathers new
+//! text is `gathering`.
 
 use super::Solver;
+use super::long;
+use super::pieces::{Asked, MARK, NO_PIECE, PieceIndex, SPACE};
 use super::unknown::UNKNOWN;
-use crate::compiled::cache::words::{SHORT, ShortKey, WordCache};
-use crate::compiled::cutting::cuts::decode;
+use crate::compiled::cache::words::WordCache;
 use crate::compiled::sink::Sink;
-use crate::compiled::tagged::{AHEAD, Address, MOST_NUMBERS, NONE, Tagged};
-use crate::format::sentencepiece::PieceKind;
+use crate::compiled::tagged::NONE;
 use crate::model::{Sampler, Sampling, SentencePiece};
 
-/// Text of more bytes than this goes to the model itself, which has a heap for it.
+/// Text of more bytes than this is not looked through for the best pair.
 const SCANNED: usize = 64;
 /// The bits of a key that hold a place; the rank stands above them.
 const PLACE: u32 = SCANNED.ilog2();
 /// How many keys are compared side by side.
 const KEYS_AT_ONCE: usize = 8;
-/// What stands for a space in the model's pieces.
-const MARK: &str = "▁";
-/// What stands for it here: one byte, which no piece holds.
-const SPACE: &str = " ";
-/// The id of what is no piece.
-const NO_PIECE: u32 = u32::MAX;
-/// Characters from here on are looked up as other pieces are.
-const WIDE: usize = 0x1_0000;
-/// The table of pieces has room for so many times as many: hardly a line is full.
-const ROOM: usize = 2;
-/// The size of a table by two characters of ASCII.
-const ASCII_PAIRS: usize = 1 << 14;
-
-/// The pieces that merging makes, by their spelling with spaces for `▁`.
-///
-/// Merging asks for the spelling of two neighbours together, and mostly there is no such piece: one
-/// look at memory says so.
-pub struct PieceIndex {
-    ids: Tagged,
-    /// The short piece of each id; for others that of no piece.
-    keys: Vec<ShortKey>,
-    /// The id of each character below [`WIDE`].
-    characters: Vec<u32>,
-    /// The id and the rank of each two characters of ASCII.
-    pairs: Vec<(u32, u32)>,
-    /// The pieces of more than [`SHORT`] bytes.
-    long: HashMap<Box<[u8]>, u32, RandomState>,
-    /// The most bytes of a piece.
-    longest: usize,
-    /// How many pieces have a better score than the piece of this id.
-    ranks: Vec<u32>,
-    /// Moves the hashes, so that no file can aim pieces at one place.
-    seed: u64,
-}
-
-impl PieceIndex {
-    /// The pieces of a model, if they are not too many.
-    pub fn new(model: &SentencePiece) -> Option<Self> {
-        let pieces = &model.proto().pieces;
-        let count = u32::try_from(pieces.len()).ok()?;
-        if count >= MOST_NUMBERS {
-            return None;
-        }
-        // Text that holds user-defined pieces is left to the model.
-        let mut by_score: Vec<u32> = (0..count)
-            .filter(|&id| pieces[id as usize].kind == PieceKind::Normal)
-            .collect();
-        let mut this = Self {
-            ids: Tagged::new(by_score.len() * ROOM),
-            keys: vec![ShortKey::NONE; pieces.len()],
-            characters: vec![NO_PIECE; WIDE],
-            pairs: vec![(NO_PIECE, NONE); ASCII_PAIRS],
-            long: HashMap::default(),
-            longest: 0,
-            ranks: vec![NONE; pieces.len()],
-            seed: RandomState::default().hash_one(0),
-        };
-        let mut spelling = String::new();
-        for &id in &by_score {
-            spelling.clear();
-            for (i, part) in pieces[id as usize].text.split(MARK).enumerate() {
-                spelling.push_str(if i > 0 { SPACE } else { "" });
-                spelling.push_str(part);
-            }
-            let bytes = spelling.as_bytes();
-            this.longest = this.longest.max(bytes.len());
-            let (code_point, length) = decode(bytes, 0);
-            if length == bytes.len() {
-                if let Some(character) = this.characters.get_mut(code_point as usize) {
-                    *character = id;
-                }
-            } else if let [left, right] = *bytes {
-                this.pairs[ascii_pair(left, right)].0 = id;
-            }
-            if bytes.len() > SHORT {
-                this.long.insert(bytes.into(), id);
-            } else {
-                this.keys[id as usize] = ShortKey::new(bytes, 0, bytes.len());
-            }
-        }
-        for (i, &id) in by_score.iter().enumerate() {
-            let key = |id: u32| this.keys[id as usize];
-            if let Some(&later) = by_score.get(i + AHEAD) {
-                this.ids
-                    .prefetch(this.ids.place(key(later).hash(this.seed)));
-            }
-            if key(id) != ShortKey::NONE {
-                let mut place = this.ids.place(key(id).hash(this.seed));
-                while !this.ids.insert(place, id) {
-                    place = this.ids.behind(place);
-                }
-            }
-        }
-        // Scores are finite: the reader refuses others.
-        let score = |id: u32| pieces[id as usize].score;
-        by_score.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
-        let mut rank = 0;
-        for (i, &id) in by_score.iter().enumerate() {
-            if i == 0 || score(by_score[i - 1]) != score(id) {
-                rank = i as u32;
-            }
-            this.ranks[id as usize] = rank;
-        }
-        for (id, rank) in this.pairs.iter_mut().filter(|(id, _)| *id != NO_PIECE) {
-            *rank = this.ranks[*id as usize];
-        }
-        Some(this)
-    }
-
-    /// Asks for the memory in which the piece that `text[start..end]` is would be found.
-    #[inline(always)]
-    fn ask(&self, text: &[u8], start: usize, end: usize) -> Asked {
-        let mut asked = Asked {
-            start,
-            end,
-            ..Asked::default()
-        };
-        if end - start <= SHORT {
-            asked.key = ShortKey::new(text, start, end - start);
-            asked.address = self.ids.place(asked.key.hash(self.seed));
-            self.ids.prefetch(asked.address);
-        }
-        asked
-    }
-
-    /// The piece that was asked for and its rank, which is [`NONE`] if there is none. Whether there
-    /// is one is nothing that a processor could guess, so the answer is chosen, not branched to.
-    #[inline(always)]
-    fn answer(&self, text: &[u8], asked: &Asked) -> (u32, u32) {
-        if asked.end - asked.start > SHORT {
-            return match asked.end - asked.start > self.longest {
-                true => (NO_PIECE, NONE),
-                false => self.long_piece(&text[asked.start..asked.end]),
-            };
-        }
-        let alike = self.ids.alike(asked.address);
-        let id = alike.first();
-        let found = self.keys[id as usize] == asked.key;
-        let rank = self.ranks[id as usize];
-        if !found & (alike.are_many() | alike.is_full()) {
-            return self.behind(asked);
-        }
-        (id, rank | u32::from(found).wrapping_sub(1))
-    }
-
-    #[inline(never)]
-    fn long_piece(&self, spelling: &[u8]) -> (u32, u32) {
-        let id = self.long.get(spelling);
-        id.map_or((NO_PIECE, NONE), |&id| (id, self.ranks[id as usize]))
-    }
-
-    /// The same as [`Self::answer`], where several look alike, or the line is full.
-    #[cold]
-    fn behind(&self, asked: &Asked) -> (u32, u32) {
-        let mut address = asked.address;
-        loop {
-            let alike = self.ids.alike(address);
-            let found = alike.all().find(|&id| self.keys[id as usize] == asked.key);
-            if let Some(id) = found {
-                return (id, self.ranks[id as usize]);
-            }
-            if !alike.is_full() {
-                return (NO_PIECE, NONE);
-            }
-            address = self.ids.behind(address);
-        }
-    }
-
-    /// The piece that the character at `at` is, if it is one, and how many bytes the character has.
-    #[inline(always)]
-    fn character(&self, text: &[u8], at: usize) -> (u32, usize) {
-        let (code_point, length) = decode(text, at);
-        let id = match self.characters.get(code_point as usize) {
-            Some(&id) => id,
-            None => match self.answer(text, &self.ask(text, at, at + length)) {
-                (_, NONE) => NO_PIECE,
-                (id, _) => id,
-            },
-        };
-        (id, length)
-    }
-}
-
-/// A spelling on its way to its piece. The empty one is no piece.
-#[derive(Clone, Copy, Default)]
-struct Asked {
-    key: ShortKey,
-    address: Address,
-    start: usize,
-    end: usize,
-}
-
 /// A stretch of text while it is merged. A symbol's place is its first byte.
 #[repr(align(64))]
 pub struct Work {
@@ -325,8 +129,37 @@ impl Merging<'_> {
         }
     }
 
+    /// Appends the tokens of text of any length, in which spaces stand for `▁`.
+    fn merge_all(&self, index: &PieceIndex, text: &str, ids: &mut Vec<u32>) {
+        let mut start = 0;
+        if self.model.holds_user_defined(text) {
+            // They merge with nothing, so what lies between them is merged by itself.
+            for (piece, _) in self.model.symbols(text).filter(|&(_, it)| it) {
+                self.merge_between(index, &text[start..piece.start], ids);
+                start = piece.end;
+                ids.extend(self.model.piece_id(&text[piece]));
+            }
+        }
+        self.merge_between(index, &text[start..], ids);
+    }
+
+    /// As [`Self::merge_all`], of text without user-defined pieces.
+    fn merge_between(&self, index: &PieceIndex, text: &str, ids: &mut Vec<u32>) {
+        if text.len() > SCANNED {
+            return long::merge(index, text.as_bytes(), |range, id| match id {
+                NO_PIECE => self.unknown(&text.as_bytes()[range], ids),
+                id => ids.push(id),
+            });
+        }
+        if !text.is_empty() {
+            let mut work = [Work::default()];
+            self.merge_together(&[text.as_bytes()], &mut work);
+            self.tokens(&work[0], ids);
+        }
+    }
+
     /// Appends the tokens of normalized text, as the model merges it.
-    fn merge(&self, text: &str, ids: &mut Vec<u32>) {
+    fn merge_by_model(&self, text: &str, ids: &mut Vec<u32>) {
         let mut sampler = Sampler::new(Sampling::default());
         for (range, id) in self.model.merge(text, &mut sampler) {
             match id {
@@ -345,13 +178,12 @@ impl<S: Sink> Solver<S> for Merging<'_> {
 
     fn solve(&mut self, text: &str, _: &mut WordCache, ids: &mut Vec<u32>, sink: &mut S) -> bool {
         let first = ids.len();
-        let spelled = text.replace(MARK, SPACE);
-        if self.takes(&spelled) {
-            let mut work = [Work::default()];
-            self.merge_together(&[spelled.as_bytes()], &mut work);
-            self.tokens(&work[0], ids);
-        } else {
-            self.merge(text, ids);
+        match self.index {
+            // Places take 32 bits.
+            Some(index) if text.len() <= u32::MAX as usize => {
+                self.merge_all(index, &text.replace(MARK, SPACE), ids);
+            }
+            _ => self.merge_by_model(text, ids),
         }
         sink.push_all(&ids[first..]);
         true
@@ -403,10 +235,10 @@ impl PieceIndex {
         };
         if text.is_ascii() {
             for (id, &byte) in work.ids.iter_mut().zip(text) {
-                *id = self.characters[usize::from(byte)];
+                *id = self.ascii(byte);
             }
             for (at, both) in text.windows(2).enumerate() {
-                pair(at, self.pairs[ascii_pair(both[0], both[1])]);
+                pair(at, self.ascii_pair(both[0], both[1]));
             }
             work.alive = !0 >> (SCANNED - length);
             return;
@@ -418,7 +250,7 @@ impl PieceIndex {
             alive |= 1 << at;
             let end = at + bytes;
             match end - before {
-                2 if at > 0 => pair(before, self.pairs[ascii_pair(text[before], text[at])]),
+                2 if at > 0 => pair(before, self.ascii_pair(text[before], text[at])),
                 _ if at > 0 => {
                     let asked = self.ask(&work.text, before, end);
                     pair(before, self.answer(&work.text, &asked));
@@ -490,11 +322,6 @@ fn lowest(keys: &[u32; SCANNED], count: usize) -> u32 {
     best.into_iter().fold(NONE, u32::min)
 }
 
-#[inline(always)]
-fn ascii_pair(left: u8, right: u8) -> usize {
-    (usize::from(left) << 7 | usize::from(right)) % ASCII_PAIRS
-}
-
 #[cfg(test)]
 mod tests {
     use rand::{Rng, SeedableRng};
@@ -502,17 +329,18 @@ mod tests {
 
     use super::*;
     use crate::compiled::cache::pending::MOST_NEW;
-    use crate::format::sentencepiece::{Algorithm, ModelProto, NormalizerSpec, Piece, TrainerSpec};
+    use crate::compiled::queue::HEAPED;
+    use crate::format::sentencepiece::{
+        Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+    };
 
-    fn model(pieces: &[(&str, f32)]) -> SentencePiece {
-        let unknown = Piece::new("<unk>", 0.0, PieceKind::Unknown);
-        let normal =
-            (pieces.iter()).map(|&(text, score)| Piece::new(text, score, PieceKind::Normal));
+    fn model(pieces: Vec<Piece>) -> SentencePiece {
         let trainer = TrainerSpec {
             algorithm: Algorithm::Bpe,
             ..TrainerSpec::default()
         };
-        let pieces = std::iter::once(unknown).chain(normal).collect();
+        let unknown = Piece::new("<unk>", 0.0, PieceKind::Unknown);
+        let pieces = std::iter::once(unknown).chain(pieces).collect();
         let proto = ModelProto::new(pieces, trainer, NormalizerSpec::default());
         SentencePiece::new(proto).unwrap()
     }
@@ -533,7 +361,7 @@ mod tests {
             for (text, work) in texts.iter().zip(&works) {
                 let (mut ids, mut expected) = (Vec::new(), Vec::new());
                 merging.tokens(work, &mut ids);
-                merging.merge(&text.replace(SPACE, MARK), &mut expected);
+                merging.merge_by_model(&text.replace(SPACE, MARK), &mut expected);
                 assert_eq!(ids, expected, "{text:?}");
                 all.push(ids);
             }
@@ -545,7 +373,9 @@ mod tests {
     fn worked_example() {
         let letters = [("a", -9.0), ("b", -9.0), ("c", -9.0)];
         let made = [("bc", -1.0), ("ab", -2.0), ("abc", -3.0), ("▁ab", -4.0)];
-        let model = model(&[&letters[..], &made].concat());
+        let pieces = (letters.into_iter().chain(made))
+            .map(|(text, score)| Piece::new(text, score, PieceKind::Normal));
+        let model = model(pieces.collect());
         let tokens = check(&model, &["abc", "abbc", " abc", "é", " "]);
         assert_eq!(tokens[0], [6]);
         assert_eq!(tokens[1], [5, 4]);
@@ -553,54 +383,73 @@ mod tests {
         assert_eq!(tokens[3..], [[UNKNOWN], [UNKNOWN]]);
     }
 
+    const LETTERS: [&str; 7] = ["▁", "a", "b", "c", "é", "中", "🙂"];
+
+    /// Some of the letters and pieces made of earlier ones, of which some are long; and a model in
+    /// which not each letter is a piece, and which has user-defined pieces if it shall.
+    fn random_model(
+        numbers: &mut ChaCha8Rng,
+        round: usize,
+        user_defined: bool,
+    ) -> (Vec<String>, SentencePiece) {
+        let few = numbers.random_range(2..=LETTERS.len());
+        let mut spellings: Vec<String> = LETTERS[..few].iter().map(|&it| it.into()).collect();
+        for _ in 0..numbers.random_range(5..60) {
+            let mut part = || &spellings[numbers.random_range(0..spellings.len())];
+            let whole = [part().as_str(), part()].concat();
+            if whole.len() <= 60 && !spellings.contains(&whole) {
+                spellings.push(whole);
+            }
+        }
+        let coarse = round.is_multiple_of(3);
+        let pieces = (spellings[usize::from(round.is_multiple_of(2))..].iter())
+            .enumerate()
+            .map(|(i, text)| {
+                let score = match coarse {
+                    true => -(numbers.random_range(0..4) as f32),
+                    false => -(i as f32) - 8.0 * numbers.random::<f32>(),
+                };
+                let kind = match user_defined && !text.contains(MARK) && numbers.random_bool(0.1) {
+                    true => PieceKind::UserDefined,
+                    false => PieceKind::Normal,
+                };
+                Piece::new(text, score, kind)
+            })
+            .collect();
+        let model = model(pieces);
+        (spellings, model)
+    }
+
+    /// Text of up to `most` bytes, made of these spellings and of letters.
+    fn random_text(numbers: &mut ChaCha8Rng, spellings: &[String], most: usize) -> String {
+        let mut text = String::new();
+        loop {
+            let part = match numbers.random_bool(0.5) {
+                true => LETTERS[numbers.random_range(0..LETTERS.len())],
+                false => &spellings[numbers.random_range(0..spellings.len())],
+            };
+            let part = part.replace(MARK, SPACE);
+            if text.len() + part.len() > most {
+                break;
+            }
+            text.push_str(&part);
+        }
+        if text.is_empty() {
+            text.push('x');
+        }
+        text
+    }
+
     #[test]
     fn merging_together_makes_what_the_model_makes() {
         let mut numbers = ChaCha8Rng::seed_from_u64(31);
-        let letters = ["▁", "a", "b", "c", "é", "中", "🙂"];
         let mut longest = 0;
         for round in 0..60 {
-            let few = numbers.random_range(2..=letters.len());
-            // Not each letter is a piece; pieces are made of earlier ones, of which some are long.
-            let mut spellings: Vec<String> = letters[..few].iter().map(|&it| it.into()).collect();
-            for _ in 0..numbers.random_range(5..60) {
-                let mut part = || &spellings[numbers.random_range(0..spellings.len())];
-                let whole = [part().as_str(), part()].concat();
-                if whole.len() <= 60 && !spellings.contains(&whole) {
-                    spellings.push(whole);
-                }
-            }
-            let coarse = round % 3 == 0;
-            let pieces: Vec<(&str, f32)> = (spellings[usize::from(round % 2 == 0)..].iter())
-                .enumerate()
-                .map(|(i, text)| {
-                    let score = match coarse {
-                        true => -(numbers.random_range(0..4) as f32),
-                        false => -(i as f32) - 8.0 * numbers.random::<f32>(),
-                    };
-                    (text.as_str(), score)
-                })
-                .collect();
-            let model = model(&pieces);
+            let (spellings, model) = random_model(&mut numbers, round, false);
             let texts: Vec<String> = (0..200)
                 .map(|_| {
-                    let mut text = String::new();
                     let most = numbers.random_range(1..=SCANNED);
-                    loop {
-                        let part = match numbers.random_bool(0.5) {
-                            true => letters[numbers.random_range(0..letters.len())],
-                            false => &spellings[numbers.random_range(0..spellings.len())],
-                        };
-                        let part = part.replace(MARK, SPACE);
-                        if text.len() + part.len() > most {
-                            break;
-                        }
-                        text.push_str(&part);
-                    }
-                    if text.is_empty() {
-                        "x".to_owned()
-                    } else {
-                        text
-                    }
+                    random_text(&mut numbers, &spellings, most)
                 })
                 .collect();
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -611,5 +460,31 @@ mod tests {
             });
         }
         assert!(longest > 30, "{longest}");
+    }
+
+    #[test]
+    fn text_of_any_length_becomes_what_the_model_makes() {
+        let mut numbers = ChaCha8Rng::seed_from_u64(37);
+        for round in 0..120 {
+            let (spellings, model) = random_model(&mut numbers, round, round % 4 == 1);
+            let index = PieceIndex::new(&model).unwrap();
+            let merging = Merging {
+                model: &model,
+                index: Some(&index),
+            };
+            for length in [SCANNED + 40, HEAPED, HEAPED + 5_000] {
+                let few = numbers.random_range(1..=spellings.len());
+                let mut text = random_text(&mut numbers, &spellings[..few], length);
+                if round % 5 == 0 {
+                    text = LETTERS[round % LETTERS.len()]
+                        .replace(MARK, SPACE)
+                        .repeat(length);
+                }
+                let (mut ids, mut expected) = (Vec::new(), Vec::new());
+                merging.merge_all(&index, &text, &mut ids);
+                merging.merge_by_model(&text.replace(SPACE, MARK), &mut expected);
+                assert_eq!(ids, expected, "{text:?}");
+            }
+        }
     }
 }

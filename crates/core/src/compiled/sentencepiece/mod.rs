@@ -7,7 +7,9 @@
 
 mod double_array;
 mod gathering;
+mod long;
 mod merging;
+mod pieces;
 mod sums;
 mod unknown;
 mod viterbi;
@@ -26,7 +28,8 @@ use crate::lazy::Lazy;
 use crate::model;
 use crate::normalizer::{Charsmap, SentencePieceNormalizer};
 use gathering::{Gathering, Room};
-use merging::{Merging, PieceIndex};
+use merging::Merging;
+use pieces::PieceIndex;
 use sums::{Scores, Summing};
 use unknown::Fusing;
 use viterbi::Viterbi;
