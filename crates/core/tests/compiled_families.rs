@@ -308,8 +308,9 @@ fn sentencepiece() {
 #[test]
 fn sentencepiece_chunks_of_any_length() {
     let mut numbers = ChaCha8Rng::seed_from_u64(33);
-    for _ in 0..40 {
-        let proto = sentencepiece_model(&mut numbers, Algorithm::Bpe);
+    for round in 0..80 {
+        let algorithm = [Algorithm::Bpe, Algorithm::Unigram][round % 2];
+        let proto = sentencepiece_model(&mut numbers, algorithm);
         let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
         let words: Vec<String> = (0..60)
             .map(|_| {

@@ -126,8 +126,17 @@ impl SentencePieceNormalizer {
         text.replace(new, origins);
     }
 
+    /// Whether this character is left as it is, whatever stands behind it.
+    pub(crate) fn leaves(&self, character: char) -> bool {
+        let mut bytes = [0; 4];
+        let bytes = character.encode_utf8(&mut bytes).as_bytes();
+        let begins = |piece: &String| piece.starts_with(character);
+        !self.parts.user_defined.iter().any(begins)
+            && self.charsmap().is_none_or(|map| map.leaves(bytes))
+    }
+
     /// What the text begins with: how many bytes, and what they become.
-    fn step<'a>(&'a self, text: &'a str, at: usize) -> (usize, &'a str) {
+    pub(crate) fn step<'a>(&'a self, text: &'a str, at: usize) -> (usize, &'a str) {
         // Only a map with keys that end inside a character leads there.
         if !text.is_char_boundary(at) {
             let mapped = self.parts.charsmap.as_ref();

@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::spare::Reusable;
 use super::waiting::{Few, MOST_WAITING};
-use super::words::{Found, LONG, LongKey, SHORT, ShortKey, WordCache};
+use super::words::{Found, LONG, LongKey, SHORT, SHORT_IDS, ShortKey, WordCache};
 use crate::compiled::cutting::delimiters::{Chunks, Delimiters};
 use crate::error::Result;
 
@@ -133,6 +133,17 @@ impl Asked {
             }
         }
         Self { keys, hashes }
+    }
+
+    /// The tokens of the piece of this number and how many there are, if it is short, they are known
+    /// and an entry holds them.
+    #[inline(always)]
+    pub fn few<'w>(
+        &self,
+        number: usize,
+        words: &'w WordCache,
+    ) -> Option<(&'w [u32; SHORT_IDS], usize)> {
+        words.few(self.keys[number], self.hashes[number])
     }
 
     /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is no

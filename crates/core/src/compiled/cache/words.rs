@@ -267,7 +267,8 @@ pub enum Found<'c> {
 }
 
 impl<'c> Found<'c> {
-    fn as_slice(self) -> &'c [u32] {
+    /// The tokens.
+    pub fn as_slice(self) -> &'c [u32] {
         match self {
             Self::Short(ids, count) => &ids[..count],
             Self::Long(ids, count) => &ids[..count],

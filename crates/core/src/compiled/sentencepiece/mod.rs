@@ -7,17 +7,18 @@
 
 mod double_array;
 mod gathering;
+mod in_order;
 mod long;
 mod merging;
 mod pieces;
+mod raw_cuts;
 mod sums;
 mod unknown;
 mod viterbi;
 
 use crate::compiled::Place;
-use crate::compiled::cache::lookup::{self, Family, tokens};
+use crate::compiled::cache::lookup;
 use crate::compiled::cache::spare::{Reusable, Spare};
-use crate::compiled::cache::waiting::Few;
 use crate::compiled::cache::words::{LONG, LONGEST, SHORT, WordCache};
 use crate::compiled::cutting::cuts::Cuts;
 use crate::compiled::cutting::delimiters::{Chunks, Delimiters};
@@ -28,9 +29,11 @@ use crate::lazy::Lazy;
 use crate::model;
 use crate::normalizer::{Charsmap, SentencePieceNormalizer};
 use gathering::{Gathering, Room};
+use in_order::InOrder;
 use merging::Merging;
 use pieces::PieceIndex;
-use sums::{Scores, Summing};
+use raw_cuts::Kept;
+use sums::{MOST_WAITING, Scores, Summing};
 use unknown::Fusing;
 use viterbi::Viterbi;
 
@@ -51,6 +54,8 @@ pub struct SentencePiece {
     parts: Parts,
     /// Where long chunks may be cut; made when the first one is met.
     cuts: Lazy<Cuts>,
+    /// Which characters of a long chunk need no look at the character map; made likewise.
+    kept: Lazy<Kept>,
     solving: Solving,
     spare: Spare<Workspace>,
 }
@@ -64,15 +69,19 @@ enum Solving {
 }
 
 /// What one call works with.
-#[derive(Default)]
 struct Workspace {
     lookup: lookup::Workspace,
     room: Room,
+    waiting: Box<[u32; MOST_WAITING]>,
 }
 
 impl Reusable for Workspace {
     fn new() -> Box<Self> {
-        Box::default()
+        Box::new(Self {
+            lookup: lookup::Workspace::default(),
+            room: Room::default(),
+            waiting: Box::new([0; MOST_WAITING]),
+        })
     }
 
     fn is_current(&self) -> bool {
@@ -177,6 +186,7 @@ impl SentencePiece {
             collapses: white_space.remove_extra,
             prefix: white_space.add_dummy_prefix,
             cuts: Lazy::new(),
+            kept: Lazy::new(),
             solving: match algorithm {
                 Algorithm::Unigram => Solving::Unigram(Scores::new(model)),
                 _ => Solving::Bpe(Lazy::new()),
@@ -198,12 +208,12 @@ impl SentencePiece {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let mut workspace = self.spare.take();
-        let Workspace { lookup, room } = &mut *workspace;
-        let lookup::Workspace {
-            chunks,
-            words,
-            tokens: waiting,
-        } = lookup;
+        let Workspace {
+            lookup,
+            room,
+            waiting,
+        } = &mut *workspace;
+        let lookup::Workspace { chunks, words, .. } = lookup;
         let call = Call {
             compiled: self,
             solver: (),
@@ -216,9 +226,9 @@ impl SentencePiece {
         };
         match &self.solving {
             Solving::Unigram(scores) => {
-                let mut sink = Summing::new(scores, model.unk_id(), waiting, sink);
+                let sink = Summing::new(scores, model.unk_id(), waiting, sink);
                 let call = call.with(Viterbi::new(model, scores));
-                call.one_by_one(text, place, chunks, &mut sink)?;
+                InOrder::new(call, sink).run(chunks, text, place);
             }
             Solving::Bpe(index) => {
                 let index = index.get(|| PieceIndex::new(model)).as_ref();
@@ -337,23 +347,6 @@ impl Gathered {
     }
 }
 
-impl<S: Few, V: Solver<S>> Family<S> for Call<'_, V> {
-    #[inline(always)]
-    fn words(&self) -> &WordCache {
-        self.words
-    }
-
-    #[inline(always)]
-    fn may_recall(&self, sink: &S) -> bool {
-        self.solver.may_recall(sink)
-    }
-
-    #[inline(never)]
-    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
-        Ok(Call::chunk(self, text, start, end, sink))
-    }
-}
-
 impl<'c, V> Call<'c, V> {
     /// The same call with another solver.
     fn with<W>(self, solver: W) -> Call<'c, W> {
@@ -379,39 +372,30 @@ impl<'c, V> Call<'c, V> {
         }
     }
 
-    /// Gives the tokens of a text to `sink`, each new chunk being solved when it is met.
-    fn one_by_one<S: Few>(
-        mut self,
-        text: &str,
-        place: Place,
-        chunks: &mut Chunks,
-        sink: &mut S,
-    ) -> Result<()>
-    where
-        V: Solver<S>,
-    {
-        let (text, start) = self.begin(text, place, sink);
-        let delimiters = self.delimiters();
-        tokens(&mut self, delimiters, chunks, text, start, sink)
-    }
-
     /// Gives the tokens of the first chunk to `sink`, if it is another one than it would be
     /// elsewhere; says where it ends, and what of the text counts.
     fn begin<'t, S: Sink>(&mut self, text: &'t str, place: Place, sink: &mut S) -> (&'t str, usize)
     where
         V: Solver<S>,
     {
+        let (text, prefix) = self.bounds(text, place);
+        let start = match prefix {
+            true => self.front(text, sink),
+            false => 0,
+        };
+        (text, start)
+    }
+
+    /// What of a text counts, and whether a space is put in front.
+    fn bounds<'t>(&self, text: &'t str, place: Place) -> (&'t str, bool) {
         let compiled = self.compiled;
         let is_space = |c: char| u8::try_from(c).is_ok_and(|c| compiled.delimiters.is_space(c));
         let text = match compiled.collapses {
             true => text.trim_end_matches(is_space),
             false => text,
         };
-        let start = match compiled.prefix && place != Place::Inner && !text.is_empty() {
-            true => self.front(text, sink),
-            false => 0,
-        };
-        (text, start)
+        let prefix = compiled.prefix && place != Place::Inner && !text.is_empty();
+        (text, prefix)
     }
 
     /// Any chunk; says where what was read ends.
@@ -454,14 +438,18 @@ impl<'c, V> Call<'c, V> {
         chunk.ends_with(SPACE)
     }
 
+    /// With how many spaces a chunk begins, or what is one once it is normalized.
+    fn spaces(&self, chunk: &str) -> usize {
+        let is_space = |byte: &u8| self.delimiters().is_space(*byte);
+        chunk.bytes().take_while(is_space).count()
+    }
+
     /// Whether the character map leaves a chunk as it is, spaces apart.
     fn keeps(&self, chunk: &str) -> bool {
         let Some(map) = self.normalizer.charsmap() else {
             return true;
         };
-        let is_space = |byte: &u8| self.delimiters().is_space(*byte);
-        let spaces = chunk.bytes().take_while(is_space).count();
-        let rest = &chunk[spaces..];
+        let rest = &chunk[self.spaces(chunk)..];
         self.compiled.keeps_ascii && rest.bytes().all(|byte| matches!(byte, b'!'..=b'~'))
             || map.keeps(rest)
     }
@@ -502,10 +490,7 @@ impl<'c, V> Call<'c, V> {
         V: Solver<S>,
     {
         let bytes = text.as_bytes();
-        let spaces = bytes[start..end]
-            .iter()
-            .take_while(|byte| self.delimiters().is_space(**byte))
-            .count();
+        let spaces = self.spaces(&text[start..end]);
         let mut gathered = self.gathered.take();
         let (mut part, mut from) = (start, start + spaces);
         let mut cut = false;
@@ -531,16 +516,33 @@ impl<'c, V> Call<'c, V> {
     where
         V: Solver<S>,
     {
-        if self.recall(part.as_bytes(), gathered, sink) {
-            return;
+        if !self.recall(part.as_bytes(), gathered, sink) {
+            self.new_part(part, spaces, false, gathered, sink);
         }
+    }
+
+    /// A part that begins with so many spaces, of which nothing is remembered; whether the normalizer
+    /// changes the rest, perhaps.
+    fn new_part<S: Sink>(
+        &mut self,
+        part: &str,
+        spaces: usize,
+        changed: bool,
+        gathered: &mut Gathered,
+        sink: &mut S,
+    ) where
+        V: Solver<S>,
+    {
         let mut normalized = std::mem::take(&mut self.normalized);
         normalized.clear();
         let one = self.compiled.collapses && spaces > 0;
         for _ in 0..if one { 1 } else { spaces } {
             normalized.push_str(SPACE);
         }
-        normalized.push_str(&part[spaces..]);
+        match &part[spaces..] {
+            rest if changed => normalized.push_str(&self.normalizer.normalize_part(rest, false)),
+            rest => normalized.push_str(rest),
+        }
         self.solve(&normalized, part.as_bytes(), gathered, sink);
         self.normalized = normalized;
     }
@@ -631,6 +633,37 @@ impl<'c, V> Call<'c, V> {
     /// Where long chunks may be cut.
     pub fn cuts(&self) -> &'c Cuts {
         (self.compiled.cuts).get(|| Cuts::new(self.model.vocab()))
+    }
+}
+
+impl<'c> Call<'c, Viterbi<'c>> {
+    /// Where the first parts of a chunk, the end of `text` from `start` on, end before it is
+    /// normalized.
+    #[inline(always)]
+    fn part_ends(
+        &self,
+        text: &str,
+        start: usize,
+        ends: &mut [usize; lookup::GROUP],
+    ) -> raw_cuts::Found {
+        let kept = (self.compiled.kept).get(|| Kept::new(self.normalizer));
+        kept.part_ends(self.normalizer, self.cuts(), text, start, ends)
+    }
+
+    /// Gives the tokens of a part of which nothing is remembered to `sink`; says whether they are the
+    /// same wherever it stands.
+    fn lone_new_part<S: Sink>(
+        &mut self,
+        part: &str,
+        spaces: usize,
+        changed: bool,
+        sink: &mut Summing<'_, S>,
+    ) -> bool {
+        let mut gathered = self.gathered.take();
+        self.new_part(part, spaces, changed, &mut gathered, sink);
+        let anywhere = gathered.anywhere;
+        self.gathered = gathered;
+        anywhere
     }
 }
 

@@ -5,8 +5,8 @@
 
 use super::double_array::DoubleArray;
 use super::unknown::UNKNOWN;
-use crate::compiled::cache::waiting::{Few, MOST_WAITING};
-use crate::compiled::cache::words::{LONG, SHORT_IDS};
+use crate::compiled::cache::lookup::GROUP;
+use crate::compiled::cache::words::{LONG, LONG_IDS};
 use crate::compiled::sink::Sink;
 use crate::format::sentencepiece::PieceKind;
 use crate::lazy::Lazy;
@@ -22,6 +22,10 @@ pub const MOST_CHANGE: f64 = 1_000.0;
 pub const ROUNDING: f64 = 1.0 / 256.0;
 /// More than all roundings within something remembered.
 const ROUNDED: f64 = 10.0;
+/// How many tokens wait, at most, before they are given away together.
+pub const MOST_WAITING: usize = 2048;
+/// For how many tokens there is room once [`Summing::ready`] says so: those of a group in entries.
+const AT_ONCE: usize = GROUP * LONG_IDS;
 
 /// The scores of a Unigram model's pieces.
 #[derive(Debug)]
@@ -33,9 +37,9 @@ pub struct Scores {
     /// Whether one is above zero.
     rises: bool,
     /// Up to this magnitude of the sum before it, what is remembered of a chunk holds.
-    most: f32,
-    /// Up to this magnitude it holds wherever in the next [`MOST_WAITING`] tokens the chunk stands.
-    most_here: f32,
+    most: f64,
+    /// By how much a token changes the sum at most.
+    step: f64,
     /// The pieces; made when the first word is new.
     pieces: Lazy<DoubleArray>,
 }
@@ -58,11 +62,10 @@ impl Scores {
             .fold(0.0, f64::max);
         // Before the last part of a chunk that is remembered as a whole stand its other tokens.
         let most = REBASED - MOST_CHANGE - LONG as f64 * greatest - ROUNDED;
-        let most_here = most - MOST_WAITING as f64 * (greatest + ROUNDING);
         Self {
             rises: all().any(|score| score > 0.0),
-            most: most as f32,
-            most_here: most_here as f32,
+            most,
+            step: greatest + ROUNDING,
             pieces: Lazy::new(),
             by_id,
             unknown,
@@ -111,7 +114,7 @@ impl Scores {
 }
 
 /// The exponent of a number of at least one.
-fn exponent(number: f64) -> i32 {
+pub fn exponent(number: f64) -> i32 {
     (number.to_bits() >> 52) as i32 - 1023
 }
 
@@ -123,7 +126,8 @@ pub fn in_the_middle(score: f32, binade: u8) -> bool {
 }
 
 /// A sink that keeps the sum of the scores so far. Tokens wait until there are many; their scores are
-/// added when somebody asks for the sum, or when they are given away.
+/// added when somebody has to know the sum, or when they are given away and more may follow. How great
+/// it is at most is known without that.
 pub struct Summing<'s, S: Sink> {
     scores: &'s Scores,
     unk_id: Option<u32>,
@@ -132,10 +136,16 @@ pub struct Summing<'s, S: Sink> {
     /// How many of the tokens are in the sum.
     summed: usize,
     sum: f32,
-    /// Whether the sum has come so far that it must be known before anything is recalled.
-    far: bool,
+    /// How often tokens were given away.
+    gone: usize,
     after_unknown: bool,
     sink: &'s mut S,
+}
+
+/// A place among the tokens.
+pub struct Mark {
+    gone: usize,
+    count: usize,
 }
 
 impl<'s, S: Sink> Summing<'s, S> {
@@ -147,19 +157,17 @@ impl<'s, S: Sink> Summing<'s, S> {
         room: &'s mut [u32; MOST_WAITING],
         sink: &'s mut S,
     ) -> Self {
-        let mut summing = Self {
+        Self {
             scores,
             unk_id,
             tokens: room,
             count: 0,
             summed: 0,
             sum: 0.0,
-            far: false,
+            gone: 0,
             after_unknown: false,
             sink,
-        };
-        summing.set(0.0);
-        summing
+        }
     }
 
     /// The sum of the scores so far.
@@ -177,32 +185,75 @@ impl<'s, S: Sink> Summing<'s, S> {
     pub fn set(&mut self, sum: f32) {
         self.sum = sum;
         self.summed = self.count;
-        self.far = sum.abs() > self.scores.most_here;
     }
 
-    /// Whether what is remembered wherever it stands is true here.
+    /// What the magnitude of the sum is at most after so many more tokens.
+    #[inline(always)]
+    fn most_after(&self, tokens: usize) -> f64 {
+        let unknown = self.count - self.summed + tokens;
+        f64::from(self.sum.abs()) + unknown as f64 * self.scores.step
+    }
+
+    /// Whether the magnitude of the sum is at most `limit`.
+    pub fn is_within(&mut self, limit: u32) -> bool {
+        let limit = f64::from(limit);
+        self.most_after(0) <= limit || f64::from(self.sum().abs()) <= limit
+    }
+
+    /// Whether what is remembered wherever it stands is known to be true here.
     #[inline(always)]
     pub fn may_recall(&self) -> bool {
-        self.sum.abs() <= self.scores.most
+        self.most_after(0) <= self.scores.most
     }
 
+    /// Makes room for the tokens of a group that lie in entries; says whether what is remembered of
+    /// its chunks wherever they stand is true behind any of them. If not, the sum is up to date.
     #[inline(always)]
-    fn reserve(&mut self, tokens: usize) {
-        if self.count + tokens > MOST_WAITING {
+    pub fn ready(&mut self) -> bool {
+        if self.count + AT_ONCE > MOST_WAITING {
+            self.sum();
             self.give();
         }
+        self.most_after(AT_ONCE) <= self.scores.most || {
+            self.sum();
+            self.most_after(AT_ONCE) <= self.scores.most
+        }
     }
 
+    /// Where the next token would go.
     #[inline(always)]
-    fn took(&mut self, tokens: usize) {
-        self.count += tokens;
-        if self.far {
-            self.sum();
+    pub fn end(&self) -> usize {
+        self.count
+    }
+
+    /// Says where the next token goes.
+    #[inline(always)]
+    pub fn set_end(&mut self, end: usize) {
+        self.count = end;
+    }
+
+    /// Takes the first `count` of `ids` at `end`, where there is room, and says where the next would
+    /// go; copying all of them is faster than copying some.
+    #[inline(always)]
+    pub fn few<const N: usize>(&mut self, end: usize, ids: &[u32; N], count: usize) -> usize {
+        self.tokens[end..end + N].copy_from_slice(ids);
+        end + count
+    }
+
+    /// The place that is reached.
+    pub fn mark(&self) -> Mark {
+        Mark {
+            gone: self.gone,
+            count: self.count,
         }
+    }
+
+    /// The tokens behind a place, if none of them was given away.
+    pub fn behind(&self, mark: &Mark) -> Option<&[u32]> {
+        (mark.gone == self.gone).then(|| &self.tokens[mark.count..self.count])
     }
 
     fn give(&mut self) {
-        self.sum();
         let tokens = &mut self.tokens[..self.count];
         let mut given = tokens.len();
         if tokens.contains(&UNKNOWN) {
@@ -224,25 +275,20 @@ impl<'s, S: Sink> Summing<'s, S> {
         }
         self.sink.push_all(&tokens[..given]);
         (self.count, self.summed) = (0, 0);
+        self.gone += 1;
     }
 }
 
 impl<S: Sink> Sink for Summing<'_, S> {
     fn push_all(&mut self, ids: &[u32]) {
         for ids in ids.chunks(MOST_WAITING) {
-            self.reserve(ids.len());
+            if self.count + ids.len() > MOST_WAITING {
+                self.sum();
+                self.give();
+            }
             self.tokens[self.count..self.count + ids.len()].copy_from_slice(ids);
-            self.took(ids.len());
+            self.count += ids.len();
         }
-    }
-}
-
-impl<S: Sink> Few for Summing<'_, S> {
-    #[inline(always)]
-    fn push_few(&mut self, ids: &[u32; SHORT_IDS], count: usize) {
-        self.reserve(SHORT_IDS);
-        self.tokens[self.count..self.count + SHORT_IDS].copy_from_slice(ids);
-        self.took(count);
     }
 }
 
@@ -305,11 +351,18 @@ mod tests {
         let mut sum = 0.0_f32;
         for round in 0..700 {
             let more = [1, UNKNOWN, UNKNOWN, 1];
-            summing.push_few(&more, round % 5);
+            assert!(summing.ready());
+            let end = summing.few(summing.end(), &more, round % 5);
+            summing.set_end(end);
+            let mark = summing.mark();
             summing.push_all(&more[..round % 3]);
             for id in more[..round % 5].iter().chain(&more[..round % 3]) {
                 sum += if *id == 1 { -0.1 } else { scores.unknown };
             }
+            if let Some(behind) = summing.behind(&mark) {
+                assert_eq!(*behind, more[..round % 3]);
+            }
+            assert!(f64::from(sum.abs()) <= summing.most_after(0));
             if round % 7 == 0 {
                 assert_eq!(summing.sum(), sum);
             }

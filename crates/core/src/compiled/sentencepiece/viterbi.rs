@@ -2,12 +2,12 @@
 //!
 //! Sums of scores are rounded to 32 bits from the front of the text, so which of two nearly equal
 //! segmentations of a chunk wins depends on the sum before it. What is remembered of a chunk is
-//! what wins whatever the sum, which [`Viterbi::clear_winner`] proves by its lead. What wins only
-//! where the sum has some magnitude is remembered together with that (see [`Scores::binade`]), and
-//! with by how much sums change within it.
+//! what wins whatever the sum, which its lead proves (see [`Viterbi::least_lead`]). What wins only up
+//! to some sum is remembered with that, and where even this is too little, what wins where the sum
+//! has some magnitude (see [`Scores::binade`]), with by how much sums change within it.
 
 use super::Solver;
-use super::sums::{MOST_CHANGE, ROUNDING, Scores, Summing, in_the_middle};
+use super::sums::{MOST_CHANGE, ROUNDING, Scores, Summing, exponent, in_the_middle};
 use super::unknown::UNKNOWN;
 use crate::compiled::cache::words::{LONGEST, WordCache};
 use crate::compiled::sink::Sink;
@@ -15,8 +15,12 @@ use crate::model::SentencePiece;
 
 /// More than 64-bit sums of chunks can be wrong by.
 const SLACK: f64 = 1e-6;
-/// No byte that UTF-8 begins with: before the key of text whose sum has some magnitude.
-const BINADES: u8 = 0x80;
+/// No byte that UTF-8 begins with: before the key of text that has no clear winner.
+const UNCLEAR: u8 = 0x80;
+/// The same, before the key of such text where the sum before it has some magnitude.
+const BINADES: u8 = 0x81;
+/// Sums of scores are less than two to this power.
+const MOST_EXPONENT: i32 = 17;
 
 /// The best way to reach a place in the text.
 #[derive(Clone, Copy)]
@@ -74,29 +78,27 @@ impl<'m> Viterbi<'m> {
         }
     }
 
-    /// Appends the tokens of the best segmentation, if it is the best whatever the sum before it, as
-    /// long as sums are not made zero. [`Viterbi::find_best`] has seen the text.
-    ///
-    /// A path has at most one piece a character, so each of its sums is off by at most that many
-    /// roundings, and so is the best sum of each place. On the best path, a last piece whose lead
-    /// over all others is more than twice that wins in rounded sums as well.
-    fn clear_winner(&mut self, text: &str, ids: &mut Vec<u32>) -> bool {
-        let needed = 2.0 * text.chars().count() as f64 * ROUNDING + SLACK;
+    /// By how much the best path is better than any that takes another last piece to one of its places,
+    /// at least; [`Viterbi::find_best`] has seen the text. Leaves the ends of its pieces, last first.
+    fn least_lead(&mut self, text: &str) -> f64 {
         self.ends.clear();
+        let mut least = f64::INFINITY;
         let mut end = text.len();
         while end > 0 {
             let Best { lead, start, .. } = self.best[end];
-            if lead <= needed {
-                return false;
-            }
+            least = least.min(lead);
             self.ends.push(end);
             end = start;
         }
+        least
+    }
+
+    /// Appends the tokens of the best path.
+    fn push_path(&self, text: &str, ids: &mut Vec<u32>) {
         for &end in self.ends.iter().rev() {
             let Best { start, id, .. } = self.best[end];
             self.push(&text[start..end], (id != UNKNOWN).then_some(id), ids);
         }
-        true
     }
 
     /// Finds the best way to each place; says by how much sums change at most, rounded or not, on the
@@ -141,6 +143,19 @@ impl<'m> Viterbi<'m> {
         !scores.any(|score| in_the_middle(score, binade))
     }
 
+    /// Finds what is remembered of `text` under this first byte of a key; says whether there is any.
+    fn recall(&mut self, first: u8, text: &str, words: &WordCache) -> bool {
+        self.set_key(first, text);
+        self.found.clear();
+        words.emit(&self.key, &mut self.found)
+    }
+
+    fn set_key(&mut self, first: u8, text: &str) {
+        self.key.clear();
+        self.key.push(first);
+        self.key.extend_from_slice(text.as_bytes());
+    }
+
     fn push(&self, text: &str, id: Option<u32>, ids: &mut Vec<u32>) {
         match (id, self.model.byte_ids()) {
             (Some(id), _) => ids.push(id),
@@ -166,17 +181,27 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
         sink: &mut Summing<'_, S>,
     ) -> bool {
         let first = ids.len();
-        let before = sink.sum();
         // What is too long to be remembered is computed once.
-        let binade = Scores::binade(before).filter(|_| text.len() < LONGEST);
-        if let Some(binade) = binade {
-            self.key.clear();
-            self.key.push(BINADES + binade);
-            self.key.extend_from_slice(text.as_bytes());
-            self.found.clear();
-            if words.emit(&self.key, &mut self.found)
+        let short = text.len() < LONGEST;
+        let mut known = false;
+        if short {
+            known = self.recall(UNCLEAR, text, words);
+            if let [limit, found @ ..] = self.found.as_slice()
+                && *limit > 0
+                && sink.is_within(*limit)
+            {
+                ids.extend_from_slice(found);
+                sink.push_all(found);
+                return false;
+            }
+        }
+        let mut binade = None;
+        if known {
+            binade = Scores::binade(sink.sum());
+            if let Some(binade) = binade
+                && self.recall(BINADES + binade, text, words)
                 && let [change, found @ ..] = self.found.as_slice()
-                && self.scores.stay(before, f64::from(*change))
+                && self.scores.stay(sink.sum(), f64::from(*change))
             {
                 ids.extend_from_slice(found);
                 sink.push_all(found);
@@ -184,12 +209,41 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
             }
         }
         let mut change = f64::INFINITY;
-        if text.len() < LONGEST {
+        if short {
             change = self.find_best(text.as_bytes()).ceil();
-            if change <= MOST_CHANGE && sink.may_recall() && self.clear_winner(text, ids) {
+            let lead = self.least_lead(text);
+            let exponent = same_below(lead, text);
+            let clear = exponent.is_some_and(|exponent| exponent >= MOST_EXPONENT);
+            if clear && change <= MOST_CHANGE && sink.may_recall() {
+                self.push_path(text, ids);
                 sink.push_all(&ids[first..]);
                 return true;
             }
+            let limit = exponent.map_or(0.0, |exponent| {
+                f64::powi(2.0, exponent.min(MOST_EXPONENT - 1)) - change
+            });
+            let limit = limit.max(0.0) as u32;
+            let within = limit > 0 && sink.is_within(limit);
+            if within || !known {
+                self.found.clear();
+                self.found.push(limit);
+                if limit > 0 {
+                    let mut path = std::mem::take(&mut self.found);
+                    self.push_path(text, &mut path);
+                    self.found = path;
+                }
+                self.set_key(UNCLEAR, text);
+                words.insert(&self.key, &self.found);
+            }
+            if within {
+                ids.extend_from_slice(&self.found[1..]);
+                sink.push_all(&ids[first..]);
+                return false;
+            }
+        }
+        let before = sink.sum();
+        if !known && short {
+            binade = Scores::binade(before);
         }
         let (path, sum) = self.model.best_path_after(before, text);
         for (range, id) in path {
@@ -197,16 +251,31 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
         }
         sink.push_all(&ids[first..]);
         sink.set(sum);
-        if binade.is_some_and(|binade| self.same_in(binade, text))
+        if let Some(binade) = binade
+            && self.same_in(binade, text)
             && self.scores.stay(before, change)
         {
             self.found.clear();
             self.found.push(change as u32);
             self.found.extend_from_slice(&ids[first..]);
+            self.set_key(BINADES + binade, text);
             words.insert(&self.key, &self.found);
         }
         false
     }
+}
+
+/// The power of two below which all sums have to stay for a text with this least lead to have the
+/// same best path whatever the sum before it.
+///
+/// Where sums are less than 2^n, rounding changes one by at most 2^(n - 25). A path has at most one
+/// piece a character, so each of its sums is off by at most that many roundings, and so is the best
+/// sum of each place. On the best path, a last piece whose lead over all others is more than twice
+/// that wins in rounded sums as well.
+fn same_below(lead: f64, text: &str) -> Option<i32> {
+    let roundings = 2.0 * text.chars().count() as f64;
+    let most = (lead - SLACK) / roundings * f64::powi(2.0, 25);
+    (most >= 1.0).then(|| exponent(most).min(MOST_EXPONENT))
 }
 
 #[cfg(test)]
@@ -233,7 +302,8 @@ mod tests {
         let scores = Scores::new(&model);
         let mut viterbi = Viterbi::new(&model, &scores);
         let change = viterbi.find_best(text.as_bytes());
-        (viterbi.clear_winner(text, &mut Vec::new()), change)
+        let lead = viterbi.least_lead(text);
+        (same_below(lead, text) == Some(MOST_EXPONENT), change)
     }
 
     fn wins_clearly(ab: f32, text: &str) -> bool {

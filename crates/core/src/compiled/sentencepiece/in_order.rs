@@ -1,0 +1,273 @@
+//! The chunks of a SentencePiece Unigram to tokens, one after another: the tokens of some depend on
+//! the sum of scores before them.
+//!
+//! Look here for how chunks are looked up, and for long ones, which are looked up in parts.
+
+use super::Call;
+use super::raw_cuts::Found as Cut;
+use super::sums::Summing;
+use super::viterbi::Viterbi;
+use crate::compiled::Place;
+use crate::compiled::cache::lookup::{Asked, GROUP};
+use crate::compiled::cache::words::{Found, LONG, SHORT, WordCache};
+use crate::compiled::cutting::delimiters::Chunks;
+use crate::compiled::sink::Sink;
+
+/// The chunks of a text, a group at a time.
+pub struct InOrder<'c, 's, S: Sink> {
+    call: Call<'c, Viterbi<'c>>,
+    sink: Summing<'s, S>,
+    /// Where what was read ends.
+    done: usize,
+}
+
+impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
+    /// Nothing is read yet.
+    pub fn new(call: Call<'c, Viterbi<'c>>, sink: Summing<'s, S>) -> Self {
+        Self {
+            call,
+            sink,
+            done: 0,
+        }
+    }
+
+    /// Gives the tokens of `text` to the sink.
+    pub fn run(mut self, chunks: &mut Chunks, text: &str, place: Place) {
+        let (text, prefix) = self.call.bounds(text, place);
+        if prefix {
+            self.done = self.front(text);
+        }
+        let delimiters = self.call.delimiters();
+        let Ok(()) = delimiters.chunks(text.as_bytes(), self.done, chunks, |starts, ends| {
+            self.all(text, starts, ends);
+            Ok::<(), std::convert::Infallible>(())
+        });
+    }
+
+    /// The first chunk, with a space in front; says where it ends.
+    fn front(&mut self, text: &str) -> usize {
+        let end = self.call.delimiters().chunk_end(text.as_bytes(), 0);
+        if end <= SHORT {
+            return self.call.front(text, &mut self.sink);
+        }
+        let first = [" ", &text[..end]].concat();
+        if self.call.words().emit(first.as_bytes(), &mut self.sink) {
+            return end;
+        }
+        let spaces = 1 + self.call.spaces(&text[..end]);
+        match self.parts(&first, 0, first.len(), spaces) {
+            None => end,
+            Some(0) => self.call.front(text, &mut self.sink),
+            Some(at) => self.call.normalized(text, at - 1, end, &mut self.sink),
+        }
+    }
+
+    fn all(&mut self, text: &str, starts: &[usize], ends: &[usize]) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the features that the function is compiled for.
+            return unsafe { self.all_avx2(text, starts, ends) };
+        }
+        self.all_portable(text, starts, ends);
+    }
+
+    /// The same code, with what newer processors have for shifts and products.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi2")]
+    fn all_avx2(&mut self, text: &str, starts: &[usize], ends: &[usize]) {
+        self.all_portable(text, starts, ends);
+    }
+
+    #[inline(always)]
+    fn all_portable(&mut self, text: &str, starts: &[usize], ends: &[usize]) {
+        for (starts, ends) in starts.chunks(GROUP).zip(ends.chunks(GROUP)) {
+            let asked = Asked::new(self.call.words(), text.as_bytes(), starts, ends);
+            let mut next = 0;
+            while let Some(new) = self.known(&asked, text, starts, ends, next) {
+                if starts[new] >= self.done {
+                    self.chunk(text, starts[new], ends[new]);
+                }
+                next = new + 1;
+            }
+        }
+    }
+
+    /// Gives the tokens of the pieces of a group from number `from` on, as long as they are known;
+    /// says which is the first that is not, or was read before.
+    #[inline(always)]
+    fn known(
+        &mut self,
+        asked: &Asked,
+        text: &str,
+        starts: &[usize],
+        ends: &[usize],
+        from: usize,
+    ) -> Option<usize> {
+        let (words, sink) = (self.call.words(), &mut self.sink);
+        if from == starts.len() {
+            return None;
+        }
+        if starts[from] < self.done {
+            return Some(from);
+        }
+        if !sink.ready() {
+            return known_one_by_one(words, sink, asked, text, starts, ends, from);
+        }
+        let mut end = sink.end();
+        for number in from..starts.len() {
+            if let Some((ids, count)) = asked.few(number, words) {
+                end = sink.few(end, ids, count);
+                continue;
+            }
+            match asked.find(number, words, text.as_bytes(), starts[number], ends[number]) {
+                Some(Found::Long(ids, count)) => end = sink.few(end, ids, count),
+                Some(found) => {
+                    sink.set_end(end);
+                    sink.push_all(found.as_slice());
+                    if !sink.ready() {
+                        let from = number + 1;
+                        return known_one_by_one(words, sink, asked, text, starts, ends, from);
+                    }
+                    end = sink.end();
+                }
+                None => {
+                    sink.set_end(end);
+                    return Some(number);
+                }
+            }
+        }
+        sink.set_end(end);
+        None
+    }
+
+    /// A chunk that is not known.
+    #[inline(never)]
+    fn chunk(&mut self, text: &str, start: usize, end: usize) {
+        let spaces = self.call.spaces(&text[start..end]);
+        self.done = match end - start <= SHORT || start + spaces == end {
+            true => self.call.chunk(text, start, end, &mut self.sink),
+            false => match self.parts(text, start, end, spaces) {
+                None => end,
+                Some(at) => self.call.normalized(text, at, end, &mut self.sink),
+            },
+        };
+    }
+
+    /// A chunk that is longer than a short one and begins with so many spaces, part by part; says
+    /// where something begins that is not to be cut before it is normalized.
+    fn parts(&mut self, text: &str, start: usize, end: usize, spaces: usize) -> Option<usize> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the features that the function is compiled for.
+            return unsafe { self.parts_avx2(text, start, end, spaces) };
+        }
+        self.parts_portable(text, start, end, spaces)
+    }
+
+    /// The same code, with what newer processors have for shifts and products.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi2")]
+    fn parts_avx2(&mut self, text: &str, start: usize, end: usize, spaces: usize) -> Option<usize> {
+        self.parts_portable(text, start, end, spaces)
+    }
+
+    #[inline(always)]
+    fn parts_portable(
+        &mut self,
+        text: &str,
+        start: usize,
+        end: usize,
+        mut spaces: usize,
+    ) -> Option<usize> {
+        let (mut starts, mut ends) = ([0; GROUP], [0; GROUP]);
+        let mut at = start;
+        let mut anywhere = true;
+        let before = self.sink.mark();
+        while at < end {
+            let Cut {
+                count,
+                changed,
+                stuck,
+            } = self.call.part_ends(&text[..end], at + spaces, &mut ends);
+            if count > 0 {
+                starts[0] = at;
+                starts[1..count].copy_from_slice(&ends[..count - 1]);
+                at = ends[count - 1];
+                anywhere &= self.group(text, &starts[..count], &ends[..count], spaces, changed);
+                spaces = 0;
+            }
+            if stuck {
+                return Some(at);
+            }
+        }
+        if anywhere
+            && end - start <= LONG
+            && let Some(ids) = self.sink.behind(&before)
+            && ids.len() <= LONG
+        {
+            self.call.remember(&text.as_bytes()[start..end], ids);
+        }
+        None
+    }
+
+    /// Parts of a chunk, of which the first begins with so many spaces and some are changed by the
+    /// normalizer, perhaps; says whether their tokens are the same wherever they stand.
+    #[inline(always)]
+    fn group(
+        &mut self,
+        text: &str,
+        starts: &[usize],
+        ends: &[usize],
+        spaces: usize,
+        changed: bool,
+    ) -> bool {
+        let asked = Asked::new(self.call.words(), text.as_bytes(), starts, ends);
+        let (mut next, mut anywhere) = (0, true);
+        while let Some(new) = self.known(&asked, text, starts, ends, next) {
+            let spaces = if new == 0 { spaces } else { 0 };
+            anywhere &= self.part(&text[starts[new]..ends[new]], spaces, changed);
+            next = new + 1;
+        }
+        anywhere
+    }
+
+    /// A part that is not known if it is no longer than [`LONG`], and begins with so many spaces;
+    /// says whether its tokens are the same wherever it stands.
+    #[inline(never)]
+    fn part(&mut self, part: &str, spaces: usize, changed: bool) -> bool {
+        if part.len() > LONG
+            && self.sink.may_recall()
+            && let Some(ids) = self.call.words().find_rest(part.as_bytes())
+        {
+            self.sink.push_all(ids);
+            return true;
+        }
+        self.call
+            .lone_new_part(part, spaces, changed, &mut self.sink)
+    }
+}
+
+/// As [`InOrder::known`], where what was remembered of a chunk is perhaps no longer true.
+#[inline(never)]
+fn known_one_by_one<S: Sink>(
+    words: &WordCache,
+    sink: &mut Summing<'_, S>,
+    asked: &Asked,
+    text: &str,
+    starts: &[usize],
+    ends: &[usize],
+    from: usize,
+) -> Option<usize> {
+    (from..starts.len()).find(|&number| {
+        sink.sum();
+        let (start, end) = (starts[number], ends[number]);
+        let found = match sink.may_recall() {
+            true => asked.find(number, words, text.as_bytes(), start, end),
+            false => None,
+        };
+        found.is_none_or(|found| {
+            sink.push_all(found.as_slice());
+            false
+        })
+    })
+}
