@@ -15,6 +15,7 @@ mod sentencepiece;
 mod sink;
 mod tagged;
 
+pub(crate) use byte_level::{Merges, SCANNED, Work};
 pub(crate) use cache::words::{SHORT, ShortKey};
 pub use cache::words::{limit as cache_limit, set_limit as set_cache_limit};
 pub(crate) use cutting::scanner::{Rules, Scanner};

@@ -24,7 +24,7 @@ pub use characters::Characters;
 pub use sampling::{Sampler, Sampling};
 pub use sentencepiece::SentencePiece;
 pub use unigram::Unigram;
-pub(crate) use vocab::show;
+pub(crate) use vocab::{ABSENT, show};
 pub use vocab::{MAX_ID, Vocab};
 pub use word_level::WordLevel;
 pub use wordpiece::WordPiece;

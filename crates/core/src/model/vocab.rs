@@ -2,6 +2,7 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
 
@@ -34,7 +35,7 @@ pub struct Vocab {
 }
 
 /// What a gap in the ids looks like.
-const ABSENT: (u32, u32) = (u32::MAX, u32::MAX);
+pub(crate) const ABSENT: (u32, u32) = (u32::MAX, u32::MAX);
 
 /// A vocabulary as it is stored: pairs in the order of ids.
 #[derive(Serialize, Deserialize)]
@@ -72,6 +73,38 @@ impl Vocab {
             vocab.insert(token.as_ref(), id, twice)?;
         }
         Ok(vocab)
+    }
+
+    /// The vocabulary of tokens that lie in `bytes`, by their ids, each once; [`ABSENT`] where there
+    /// is none. `None` where [`Vocab::new`] would refuse them.
+    pub(crate) fn of_ranges(bytes: Vec<u8>, ranges: Vec<(u32, u32)>) -> Option<Self> {
+        if u32::try_from(bytes.len()).is_err() || ranges.len() > MAX_ID as usize + 1 {
+            return None;
+        }
+        let hasher = FixedState::default();
+        let mut index = HashTable::with_capacity(ranges.len());
+        let token_of = |id: u32| {
+            let (start, end) = ranges[id as usize];
+            &bytes[start as usize..end as usize]
+        };
+        for id in (0..ranges.len() as u32).filter(|id| ranges[*id as usize] != ABSENT) {
+            let token = token_of(id);
+            let hash = |token: &[u8]| hasher.hash_one(token);
+            match index.entry(
+                hash(token),
+                |&id| token_of(id) == token,
+                |&id| hash(token_of(id)),
+            ) {
+                Entry::Vacant(place) => place.insert(id),
+                Entry::Occupied(_) => return None,
+            };
+        }
+        Some(Self {
+            bytes,
+            ranges,
+            index,
+            hasher,
+        })
     }
 
     /// Takes a token in; `twice` says whether it may be there already, under another id.

@@ -5,7 +5,6 @@
 
 use std::collections::BinaryHeap;
 
-pub use super::pairs::Merge;
 use super::pairs::Pairs;
 #[cfg(target_arch = "x86_64")]
 use super::row::Avx2;
@@ -13,7 +12,7 @@ use super::row::{Lanes, MOST_SYMBOLS, Portable, Row};
 use crate::compiled::cutting::scanner::decode;
 use crate::compiled::queue::{HEAPED, Lists, Queue};
 use crate::compiled::tagged::{Address, NONE};
-use crate::model::Bpe;
+use crate::model::{Bpe, Vocab};
 
 /// Pieces of more bytes than this are merged with a queue.
 pub const SCANNED: usize = MOST_SYMBOLS;
@@ -34,49 +33,65 @@ pub struct Merges {
 }
 
 impl Merges {
-    /// The merges of `bpe`, which are `merges`, if every byte is a token and all ids fit.
-    pub fn new(bpe: &Bpe, merges: &[Merge]) -> Option<Self> {
-        let vocab = bpe.vocab();
-        let max_id = vocab.max_id()?;
-        let pairs = Pairs::new(merges, max_id)?;
+    /// The merges of `bpe`, if every byte is a token and all ids fit.
+    pub fn new(bpe: &Bpe) -> Option<Self> {
+        let (vocab, list) = (bpe.vocab(), bpe.reachable_merges());
+        let mut this = Self::of_pairs(vocab, Pairs::new(&list, vocab.max_id()?)?)?;
+        for &(pair, rank, id) in &list {
+            this.note_bytes(vocab.token(id).unwrap_or_default(), pair, rank);
+        }
+        Some(this)
+    }
+
+    /// No merges yet, for ranks that are these tokens.
+    pub fn of_ranks(vocab: &Vocab) -> Option<Self> {
+        Self::of_pairs(vocab, Pairs::of_ranks(vocab.len(), vocab.max_id()?)?)
+    }
+
+    fn of_pairs(vocab: &Vocab, pairs: Pairs) -> Option<Self> {
         let mut bytes = [0; 256];
         for (byte, id) in bytes.iter_mut().enumerate() {
             *id = vocab.id(&[byte as u8])?;
         }
-        let mut first_use = vec![NONE; max_id as usize + 1];
-        for &((left, right), rank, _) in merges {
+        Some(Self {
+            bytes,
+            byte_pairs: vec![NONE; 1 << 16],
+            pairs,
+            characters: Vec::new(),
+            partial: Vec::new(),
+        })
+    }
+
+    /// Takes in the merge that makes a token of ranks.
+    #[inline]
+    pub fn insert(&mut self, token: &[u8], pair: (u32, u32), rank: u32) {
+        self.pairs.insert((pair, rank, rank));
+        self.note_bytes(token, pair, rank);
+    }
+
+    #[inline]
+    fn note_bytes(&mut self, token: &[u8], pair: (u32, u32), rank: u32) {
+        if let &[left, right] = token
+            && pair == (self.bytes[left as usize], self.bytes[right as usize])
+        {
+            self.byte_pairs[ends(left, right)] = rank;
+        }
+    }
+
+    /// Finds the characters that may begin as tokens: all merges inside come before the first merge
+    /// that takes the token itself, so nothing tells whether they happened early. `partial` are the
+    /// last byte and first byte of neighbours of which some token holds one only in part.
+    pub fn find_characters(&mut self, vocab: &Vocab, partial: Vec<u64>) {
+        let mut first_use = vec![NONE; vocab.max_id().map_or(0, |id| id as usize + 1)];
+        for ((left, right), rank, _) in self.pairs.iter() {
             for side in [left, right] {
                 let first = &mut first_use[side as usize];
                 *first = rank.min(*first);
             }
         }
-        let mut this = Self {
-            bytes,
-            byte_pairs: Vec::new(),
-            pairs,
-            characters: Vec::new(),
-            partial: vec![0; 1 << 10],
-        };
-        this.byte_pairs = (0..1usize << 16)
-            .map(|pair| this.pairs.rank(bytes[pair >> 8], bytes[pair & 0xFF]))
-            .collect();
-        this.find_characters(bpe, &first_use);
-        Some(this)
-    }
-
-    /// Finds the characters that may begin as tokens: all merges inside come before the first merge
-    /// that takes the token itself, so nothing tells whether they happened early.
-    fn find_characters(&mut self, bpe: &Bpe, first_use: &[u32]) {
         let mut characters = vec![NONE; WIDE];
         let mut work = Work::NEW;
-        for (token, id) in bpe.vocab().iter() {
-            for at in 1..token.len() {
-                let (left, right) = token.split_at(at);
-                if token[at] & 0xC0 != 0x80 && !(ends_whole(left) && begins_whole(right)) {
-                    let bit = ends(token[at - 1], token[at]);
-                    self.partial[bit / 64] |= 1 << (bit % 64);
-                }
-            }
+        for (token, id) in vocab.iter() {
             if let Some(code_point) = only_character(token)
                 && code_point < WIDE as u32
             {
@@ -88,6 +103,7 @@ impl Merges {
             }
         }
         self.characters = characters;
+        self.partial = partial;
     }
 
     /// The merges by their pair.
@@ -95,8 +111,8 @@ impl Merges {
         &self.pairs
     }
 
-    /// Merges a piece of 1 to [`SCANNED`] bytes of text, and says the highest rank of a merge.
-    fn merge(&self, piece: &[u8], work: &mut Work) -> Option<u32> {
+    /// Merges a piece of 1 to [`SCANNED`] bytes, and says the highest rank of a merge.
+    pub fn merge(&self, piece: &[u8], work: &mut Work) -> Option<u32> {
         let mut highest = None;
         self.begin(piece, work);
         while let Some(rank) = self.step(Portable, work) {
@@ -357,31 +373,17 @@ fn ends(left: u8, right: u8) -> usize {
     usize::from(left) << 8 | usize::from(right)
 }
 
-fn begins_whole(bytes: &[u8]) -> bool {
-    let length = match bytes[0] {
-        ..0x80 => 1,
-        0x80..0xC0 => return false,
-        0xC0..0xE0 => 2,
-        0xE0..0xF0 => 3,
-        0xF0.. => 4,
-    };
-    bytes
-        .get(..length)
-        .is_some_and(|bytes| std::str::from_utf8(bytes).is_ok())
-}
-
-fn ends_whole(bytes: &[u8]) -> bool {
-    let first = bytes.iter().rposition(|&byte| byte & 0xC0 != 0x80);
-    first.is_some_and(|first| std::str::from_utf8(&bytes[first..]).is_ok())
-}
-
 /// The code point of a token that is one character outside ASCII.
 fn only_character(token: &[u8]) -> Option<u32> {
-    if !(2..=4).contains(&token.len()) {
+    let length = match token.first()? {
+        0xC2..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0..0xF5 => 4,
+        _ => return None,
+    };
+    if token.len() != length {
         return None;
     }
     let text = std::str::from_utf8(token).ok()?;
-    let mut characters = text.chars();
-    let only = characters.next()?;
-    characters.next().is_none().then_some(only.into())
+    text.chars().next().map(u32::from)
 }

@@ -24,7 +24,7 @@ use crate::model::Bpe;
 use crate::model::bpe::Alphabet;
 use crate::normalizer::{Form, Normalizer};
 use crate::pre_tokenizer::PreTokenizer;
-use merges::{Merges, SCANNED, Work};
+pub use merges::{Merges, SCANNED, Work};
 use spellings::Spellings;
 
 /// About how many bytes are copied where a space is put in front.
@@ -111,16 +111,17 @@ impl ByteLevel {
             } => (true, Splitter::Scanner(Rules::GPT2)),
             pre_tokenizer => (false, Splitter::of(pre_tokenizer)?),
         };
-        let list = bpe.reachable_merges();
-        let merges = Merges::new(bpe, &list)?;
+        let mut merges = bpe.newly_derived().or_else(|| Merges::new(bpe))?;
+        let cuts = Cuts::new(bpe.vocab());
+        merges.find_characters(bpe.vocab(), cuts.partial().to_vec());
         Some(Self {
             form,
             prefix_space,
             splitter,
-            spellings: Spellings::new(bpe, &list, &merges),
+            spellings: Spellings::new(bpe, &merges),
             merges,
             whole: bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens(),
-            cuts: bpe.merges_make_all_tokens().then(|| Cuts::new(bpe.vocab())),
+            cuts: bpe.merges_make_all_tokens().then_some(cuts),
             spare: Spare::default(),
         })
     }

@@ -44,42 +44,59 @@ impl Pairs {
     /// later one is its maker.
     pub fn new(merges: &[Merge], max_id: u32) -> Option<Self> {
         let ranks = merges.iter().map(|merge| merge.1 + 1).max().unwrap_or(0);
-        if max_id >= MOST_IDS || ranks > MOST_IDS {
-            return None;
-        }
         let ranks_are_ids = merges.iter().all(|&(_, rank, id)| rank == id);
-        let by_rank = if ranks_are_ids {
-            max_id + 1
-        } else {
-            ranks.max(1)
+        let mut this = match ranks_are_ids {
+            true => Self::of_ranks(merges.len(), max_id)?,
+            false => Self::with_room(merges.len(), ranks, max_id as usize + 1, max_id)?,
         };
-        let mut this = Self {
-            table: Tagged::new(merges.len()),
-            merges: vec![u64::MAX; by_rank as usize],
-            ages: vec![
-                0;
-                if ranks_are_ids {
-                    0
-                } else {
-                    max_id as usize + 1
-                }
-            ],
-            seed: RandomState::default().hash_one(0),
-        };
-        for (i, &((left, right), rank, id)) in merges.iter().enumerate() {
+        for (i, &merge) in merges.iter().enumerate() {
             if let Some(&((left, right), ..)) = merges.get(i + AHEAD) {
                 this.prefetch(this.place(left, right));
             }
-            let mut place = this.place(left, right);
-            while !this.table.insert(place, rank) {
-                place = this.table.behind(place);
-            }
-            this.merges[rank as usize] = Self::pair(left, right) << ID | u64::from(id);
-            if let Some(age) = this.ages.get_mut(id as usize) {
-                *age = rank + 1;
-            }
+            this.insert(merge);
         }
         Some(this)
+    }
+
+    /// No merges yet, and room for `count` whose ranks are the ids that they make, up to `max_id`.
+    pub fn of_ranks(count: usize, max_id: u32) -> Option<Self> {
+        Self::with_room(count, max_id.checked_add(1)?, 0, max_id)
+    }
+
+    fn with_room(count: usize, ranks: u32, ages: usize, max_id: u32) -> Option<Self> {
+        (max_id < MOST_IDS && ranks <= MOST_IDS).then(|| Self {
+            table: Tagged::new(count),
+            merges: vec![u64::MAX; ranks.max(1) as usize],
+            ages: vec![0; ages],
+            seed: RandomState::default().hash_one(0),
+        })
+    }
+
+    /// Takes a merge in, of a pair that is not there yet.
+    #[inline]
+    pub fn insert(&mut self, ((left, right), rank, id): Merge) {
+        let mut place = self.place(left, right);
+        while !self.table.insert(place, rank) {
+            place = self.table.behind(place);
+        }
+        self.merges[rank as usize] = Self::pair(left, right) << ID | u64::from(id);
+        if let Some(age) = self.ages.get_mut(id as usize) {
+            *age = rank + 1;
+        }
+    }
+
+    /// The merges, in the order of ranks.
+    pub fn iter(&self) -> impl Iterator<Item = Merge> {
+        (0..)
+            .zip(&self.merges)
+            .filter(|(_, merge)| **merge != u64::MAX)
+            .map(|(rank, &merge)| (Self::sides(merge), rank, merge as u32 & NO_ID))
+    }
+
+    #[inline(always)]
+    fn sides(merge: u64) -> (u32, u32) {
+        let [left, right] = [merge >> (2 * ID), merge >> ID];
+        (left as u32 & NO_ID, right as u32 & NO_ID)
     }
 
     #[inline(always)]
@@ -157,9 +174,10 @@ impl Pairs {
             None => id + 1,
         };
         let merge = self.merges[age.saturating_sub(1) as usize];
+        let (left, right) = Self::sides(merge);
         Maker {
-            left: (merge >> (2 * ID)) as u32 & NO_ID,
-            right: (merge >> ID) as u32 & NO_ID,
+            left,
+            right,
             age: if merge == u64::MAX { 0 } else { age },
         }
     }

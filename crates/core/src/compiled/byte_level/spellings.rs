@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use super::merges::{Merge, Merges, Work};
+use super::merges::{Merges, Work};
 use super::pairs::Pairs;
 use crate::compiled::cache::pending::MOST_NEW;
 use crate::compiled::cache::words::{SHORT, ShortKey};
@@ -25,7 +25,7 @@ pub struct Spellings {
 
 impl Spellings {
     /// The short tokens of `bpe`, which has these merges; none if some token has two.
-    pub fn new(bpe: &Bpe, list: &[Merge], merges: &Merges) -> Option<Self> {
+    pub fn new(bpe: &Bpe, merges: &Merges) -> Option<Self> {
         let vocab = bpe.vocab();
         let ids = vocab.max_id()? as usize + 1;
         let mut made = vec![false; ids];
@@ -33,24 +33,22 @@ impl Spellings {
         for byte in 0..=u8::MAX {
             made[vocab.id(&[byte])? as usize] = true;
         }
-        for &(_, _, id) in list {
+        let pairs = merges.pairs();
+        // The merges of ranks are those that their tokens' bytes come to.
+        let come_to_all = *bpe.rule() == MergeRule::Ranks;
+        for ((left, right), _, id) in pairs.iter() {
             if std::mem::replace(&mut merged[id as usize], true) || made[id as usize] {
                 return None;
             }
+            // In the order of ranks: what was not made by now is made too late.
+            let before = made[left as usize] && made[right as usize];
+            made[id as usize] = before && (come_to_all || meet(pairs, left, right));
         }
         let mut this = Self {
             ids: Tagged::new(vocab.len()),
             keys: vec![ShortKey::EMPTY; ids],
             seed: RandomState::default().hash_one(0),
         };
-        let pairs = merges.pairs();
-        // The merges of ranks are those that their tokens' bytes come to.
-        let come_to_all = *bpe.rule() == MergeRule::Ranks;
-        for &((left, right), rank, id) in list {
-            let before = |part: u32| made[part as usize] && pairs.maker(part).age <= rank;
-            made[id as usize] =
-                before(left) && before(right) && (come_to_all || meet(pairs, left, right));
-        }
         for (token, id) in vocab.iter() {
             if token.len() <= SHORT && made[id as usize] {
                 this.keys[id as usize] = ShortKey::new(token, 0, token.len());
@@ -139,9 +137,8 @@ mod tests {
 
     /// Holds what is found of `pieces` equal to what merging makes; returns how many were found.
     fn check(bpe: &Bpe, pieces: &[&[u8]]) -> usize {
-        let list = bpe.reachable_merges();
-        let merges = Merges::new(bpe, &list).unwrap();
-        let spellings = Spellings::new(bpe, &list, &merges).unwrap();
+        let merges = Merges::new(bpe).unwrap();
+        let spellings = Spellings::new(bpe, &merges).unwrap();
         let mut found = 0;
         for pieces in pieces.chunks(MOST_NEW) {
             let mut works = vec![Work::NEW; MOST_NEW];

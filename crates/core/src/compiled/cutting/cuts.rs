@@ -24,31 +24,47 @@ impl Cuts {
             pairs: vec![0; 1 << (BITS - 6)],
             partial: vec![0; 1 << 10],
         };
+        // Most neighbours are two of 128 characters, and met again and again.
+        let mut ascii = vec![false; 1 << 14];
         for (token, _) in vocab.iter() {
-            // Most tokens are text.
-            if let Ok(text) = std::str::from_utf8(token) {
-                let characters = || text.chars().map(u32::from);
-                for (left, right) in characters().zip(characters().skip(1)) {
-                    cuts.join(left, right);
+            if token.is_ascii() {
+                for pair in token.windows(2) {
+                    ascii[usize::from(pair[0]) << 7 | usize::from(pair[1])] = true;
                 }
-                continue;
-            }
-            let leads = (1..token.len()).filter(|&at| token[at] & 0xC0 != 0x80);
-            let mut start = 0;
-            for at in leads {
-                let left = code_point(&token[start..at]);
-                let right = code_point(&token[at..]);
-                match (left, right) {
-                    (Some(left), Some(right)) => cuts.join(left, right),
-                    _ => {
-                        let bit = Self::ends(token[at - 1], token[at]);
-                        cuts.partial[bit / 64] |= 1 << (bit % 64);
+            } else if let Ok(text) = std::str::from_utf8(token) {
+                let mut left = None;
+                for right in text.chars().map(u32::from) {
+                    if let Some(left) = left.replace(right) {
+                        cuts.join(left, right);
                     }
                 }
-                start = at;
+            } else {
+                cuts.join_inside(token);
             }
         }
+        for (pair, _) in (0..).zip(&ascii).filter(|(_, inside)| **inside) {
+            cuts.join(pair >> 7, pair & 0x7F);
+        }
         cuts
+    }
+
+    /// Takes in the neighbours inside a token that is not text.
+    fn join_inside(&mut self, token: &[u8]) {
+        for at in (1..token.len()).filter(|&at| token[at] & 0xC0 != 0x80) {
+            let (left, right) = token.split_at(at);
+            match (last_character(left), first_character(right)) {
+                (Some(left), Some(right)) => self.join(left, right),
+                _ => {
+                    let bit = Self::ends(token[at - 1], token[at]);
+                    self.partial[bit / 64] |= 1 << (bit % 64);
+                }
+            }
+        }
+    }
+
+    /// Last byte and first byte of pairs of which a token holds one only in part, as bits.
+    pub fn partial(&self) -> &[u64] {
+        &self.partial
     }
 
     fn join(&mut self, left: u32, right: u32) {
@@ -137,8 +153,8 @@ pub fn decode(text: &[u8], at: usize) -> (u32, usize) {
     }
 }
 
-/// The code point that `bytes` begin with, if all of its bytes are there.
-fn code_point(bytes: &[u8]) -> Option<u32> {
+/// The character that `bytes` begin with, if all of it is there.
+fn first_character(bytes: &[u8]) -> Option<u32> {
     let length = match bytes.first()? {
         ..0x80 => 1,
         0x80..0xC0 => return None,
@@ -146,9 +162,20 @@ fn code_point(bytes: &[u8]) -> Option<u32> {
         0xE0..0xF0 => 3,
         0xF0.. => 4,
     };
-    let whole = bytes.get(..length)?;
-    let text = std::str::from_utf8(whole).ok()?;
-    text.chars().next().map(u32::from)
+    only_character(bytes.get(..length)?)
+}
+
+/// The character that `bytes` end in, if all of it is there.
+fn last_character(bytes: &[u8]) -> Option<u32> {
+    let first = bytes.iter().rposition(|&byte| byte & 0xC0 != 0x80)?;
+    only_character(&bytes[first..])
+}
+
+/// The one character that `bytes` are.
+fn only_character(bytes: &[u8]) -> Option<u32> {
+    let mut characters = std::str::from_utf8(bytes).ok()?.chars();
+    let only = characters.next()?;
+    characters.next().is_none().then_some(only.into())
 }
 
 #[cfg(test)]

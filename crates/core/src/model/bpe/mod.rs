@@ -18,6 +18,7 @@ pub mod train;
 
 use self::merge::{Merge, Pairs, Symbol, merge, merge_by_heap};
 use super::{Sampler, Token, Vocab, byte_token, show};
+use crate::compiled::Merges;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lazy::Lazy;
 
@@ -243,10 +244,25 @@ impl Bpe {
 
     /// The merges that ranks imply.
     fn derived(&self) -> &MergeList {
-        self.derived.get(|| match derive::by_settling(&self.vocab) {
-            Some(list) => list,
-            None => self.derived_by_definition(),
-        })
+        self.derived.get(|| self.derive().0)
+    }
+
+    /// The merges that ranks imply, in the form in which they were found, if nobody has asked for
+    /// them before.
+    pub(crate) fn newly_derived(&self) -> Option<Merges> {
+        if self.rule != MergeRule::Ranks || self.derived.made().is_some() {
+            return None;
+        }
+        let (list, merges) = self.derive();
+        self.derived.get(|| list);
+        merges
+    }
+
+    fn derive(&self) -> (MergeList, Option<Merges>) {
+        match derive::by_length(&self.vocab) {
+            Some((list, merges)) => (list, Some(merges)),
+            None => (self.derived_by_definition(), None),
+        }
     }
 
     fn derived_by_definition(&self) -> MergeList {
