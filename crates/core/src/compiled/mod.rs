@@ -9,6 +9,7 @@ mod by_stages;
 mod byte_level;
 mod cache;
 mod cutting;
+mod lanes;
 mod prefetch;
 mod queue;
 mod sentencepiece;

@@ -6,10 +6,11 @@
 use std::collections::BinaryHeap;
 
 use super::pairs::Pairs;
-#[cfg(target_arch = "x86_64")]
-use super::row::Avx2;
-use super::row::{Lanes, MOST_SYMBOLS, Portable, Row};
+use super::row::{MOST_SYMBOLS, Row};
 use crate::compiled::cutting::scanner::decode;
+#[cfg(target_arch = "x86_64")]
+use crate::compiled::lanes::Avx2;
+use crate::compiled::lanes::{Lanes, Portable};
 use crate::compiled::queue::{HEAPED, Lists, Queue};
 use crate::compiled::tagged::{Address, NONE};
 use crate::model::{Bpe, Vocab};

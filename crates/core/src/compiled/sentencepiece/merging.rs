@@ -9,21 +9,20 @@ use super::long;
 use super::pieces::{Asked, MARK, NO_PIECE, PieceIndex, SPACE};
 use super::unknown::UNKNOWN;
 use crate::compiled::cache::words::WordCache;
+#[cfg(target_arch = "x86_64")]
+use crate::compiled::lanes::Avx2;
+use crate::compiled::lanes::{LANES, Lanes, Portable};
 use crate::compiled::sink::Sink;
 use crate::compiled::tagged::NONE;
 use crate::model::{Sampler, Sampling, SentencePiece};
 
 /// Text of more bytes than this is not looked through for the best pair.
 const SCANNED: usize = 64;
-/// The bits of a key that hold a place; the rank stands above them.
-const PLACE: u32 = SCANNED.ilog2();
-/// How many keys are compared side by side.
-const KEYS_AT_ONCE: usize = 8;
 /// A stretch of text while it is merged. A symbol's place is its first byte.
 #[repr(align(64))]
 pub struct Work {
-    /// Each symbol's merge with the next one, the rank and the place; what it makes.
-    keys: [u32; SCANNED],
+    /// The rank of each symbol's merge with the next one, and what it makes.
+    ranks: [u32; SCANNED],
     made: [u32; SCANNED],
     /// The piece that each symbol is.
     ids: [u32; SCANNED],
@@ -45,7 +44,7 @@ impl Default for Work {
             text: [0; SCANNED + 16],
             length: 0,
             alive: 0,
-            keys: [NONE; SCANNED],
+            ranks: [NONE; SCANNED],
             made: [NO_PIECE; SCANNED],
             ids: [NO_PIECE; SCANNED],
             at: 0,
@@ -57,6 +56,21 @@ impl Default for Work {
 }
 
 impl Work {
+    /// The lowest rank, and the first place where it stands.
+    #[inline(always)]
+    fn lowest(&self, lanes: impl Lanes) -> (u32, usize) {
+        let (chunks, _) = self.ranks.as_chunks();
+        let (mut lowest, mut at) = lanes.lowest(&chunks[0]);
+        let more = self.length.div_ceil(LANES).clamp(1, SCANNED / LANES);
+        for (chunk, start) in chunks[1..more].iter().zip((LANES..).step_by(LANES)) {
+            let (rank, place) = lanes.lowest(chunk);
+            if rank < lowest {
+                (lowest, at) = (rank, start + place);
+            }
+        }
+        (lowest, at)
+    }
+
     /// Where the first of these symbols begins; the end of the text if there is none.
     #[inline(always)]
     fn first(&self, symbols: u64) -> usize {
@@ -91,16 +105,12 @@ impl Merging<'_> {
     pub fn merge_together(&self, texts: &[&[u8]], works: &mut [Work]) {
         let Some(index) = self.index else { return };
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-        {
+        if let Some(lanes) = Avx2::detected() {
             // SAFETY: the processor has the features that the function is compiled for.
-            unsafe { index.merge_together_avx2(texts, works) };
+            unsafe { index.merge_together_avx2(lanes, texts, works) };
             return;
         }
-        index.merge_together_portable(texts, works);
+        index.merge_together_by(Portable, texts, works);
     }
 
     /// Appends the tokens of a stretch of text that was merged.
@@ -191,15 +201,15 @@ impl<S: Sink> Solver<S> for Merging<'_> {
 }
 
 impl PieceIndex {
-    /// The same code, for processors that compare eight keys at once.
+    /// The same code, for processors that compare eight ranks at once.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn merge_together_avx2(&self, texts: &[&[u8]], works: &mut [Work]) {
-        self.merge_together_portable(texts, works);
+    fn merge_together_avx2(&self, lanes: Avx2, texts: &[&[u8]], works: &mut [Work]) {
+        self.merge_together_by(lanes, texts, works);
     }
 
     #[inline(always)]
-    fn merge_together_portable(&self, texts: &[&[u8]], works: &mut [Work]) {
+    fn merge_together_by(&self, lanes: impl Lanes, texts: &[&[u8]], works: &mut [Work]) {
         let mut active = 0u64;
         for (i, (text, work)) in texts.iter().zip(works.iter_mut()).enumerate() {
             self.begin(text, work);
@@ -209,7 +219,7 @@ impl PieceIndex {
             let mut rest = active;
             while rest != 0 {
                 let i = rest.trailing_zeros() as usize;
-                if !self.step(&mut works[i]) {
+                if !self.step(lanes, &mut works[i]) {
                     active &= !(1 << i);
                 }
                 rest &= rest - 1;
@@ -228,10 +238,17 @@ impl PieceIndex {
         let length = text.len();
         work.text[..length].copy_from_slice(text);
         work.length = length;
-        work.keys[..length.next_multiple_of(KEYS_AT_ONCE).min(SCANNED)].fill(NONE);
+        for ranks in work
+            .ranks
+            .as_chunks_mut::<LANES>()
+            .0
+            .iter_mut()
+            .take(length.div_ceil(LANES))
+        {
+            *ranks = [NONE; LANES];
+        }
         let mut pair = |at: usize, (id, rank): (u32, u32)| {
-            work.made[at] = id;
-            work.keys[at] = key(rank, at);
+            (work.made[at], work.ranks[at]) = (id, rank);
         };
         if text.is_ascii() {
             for (id, &byte) in work.ids.iter_mut().zip(text) {
@@ -265,17 +282,17 @@ impl PieceIndex {
     /// Merges the best pair, and asks for what [`Self::refresh`] will look at; or says that no pair
     /// makes a piece.
     #[inline(always)]
-    fn step(&self, work: &mut Work) -> bool {
-        let best = lowest(&work.keys, work.length);
-        if best == NONE {
+    fn step(&self, lanes: impl Lanes, work: &mut Work) -> bool {
+        let (rank, at) = work.lowest(lanes);
+        if rank == NONE {
             return false;
         }
-        let at = best as usize % SCANNED;
+        let at = at % SCANNED;
         work.at = at;
         work.ids[at] = work.made[at];
         let right = work.end(at) % SCANNED;
         work.alive &= !(1 << right);
-        work.keys[right] = NONE;
+        work.ranks[right] = NONE;
         // A symbol without a neighbour asks for nothing at all: what is last or first in a short
         // word is no guess that a processor often gets right.
         let after = work.alive & (!1 << at);
@@ -283,7 +300,7 @@ impl PieceIndex {
         let end_after = work.first(after & after.wrapping_sub(1));
         work.right = self.ask(&work.text, at, if after == 0 { at } else { end_after });
         let before = work.alive & !(!0 << at);
-        // The last place's key is always NONE.
+        // The last place's rank is always NONE.
         let left_at = (SCANNED - 1).wrapping_sub(before.leading_zeros() as usize) % SCANNED;
         work.left_at = left_at;
         work.left = self.ask(&work.text, left_at, if before == 0 { left_at } else { end });
@@ -296,30 +313,9 @@ impl PieceIndex {
         let (at, left_at) = (work.at % SCANNED, work.left_at % SCANNED);
         let (id, rank) = self.answer(&work.text, &work.right);
         let (left_id, left_rank) = self.answer(&work.text, &work.left);
-        (work.made[at], work.keys[at]) = (id, key(rank, at));
-        (work.made[left_at], work.keys[left_at]) = (left_id, key(left_rank, left_at));
+        (work.made[at], work.ranks[at]) = (id, rank);
+        (work.made[left_at], work.ranks[left_at]) = (left_id, left_rank);
     }
-}
-
-/// A merge of this rank, or of [`NONE`], at a place.
-#[inline(always)]
-fn key(rank: u32, at: usize) -> u32 {
-    match rank {
-        NONE => NONE,
-        rank => rank << PLACE | at as u32,
-    }
-}
-
-/// The lowest of the first `count` keys.
-#[inline(always)]
-fn lowest(keys: &[u32; SCANNED], count: usize) -> u32 {
-    let mut best = [NONE; KEYS_AT_ONCE];
-    for chunk in keys[..count.next_multiple_of(KEYS_AT_ONCE)].chunks_exact(KEYS_AT_ONCE) {
-        for (best, &key) in best.iter_mut().zip(chunk) {
-            *best = key.min(*best);
-        }
-    }
-    best.into_iter().fold(NONE, u32::min)
 }
 
 #[cfg(test)]
