@@ -219,24 +219,23 @@ fn write(mask: u64, base: usize, places: &mut [usize; MOST], count: usize) -> us
 fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
     use std::arch::x86_64::*;
 
-    let mut found = 0;
-    for part in 0..4 {
-        // SAFETY: 16 bytes of the block's 64 are read. The instructions are SSE2, which every
-        // x86-64 processor has.
-        let bits = unsafe {
-            let bytes = _mm_loadu_si128(block.as_ptr().add(16 * part).cast());
-            let mut inside = _mm_setzero_si128();
-            for range in set {
-                let above = _mm_sub_epi8(bytes, _mm_set1_epi8(*range.start() as i8));
-                let span = _mm_set1_epi8((range.end() - range.start()) as i8);
+    // SAFETY: 16 bytes of the block's 64 are read, four times. The instructions are SSE2, which every
+    // x86-64 processor has.
+    unsafe {
+        let parts = [0, 16, 32, 48].map(|at| _mm_loadu_si128(block.as_ptr().add(at).cast()));
+        let mut inside = [_mm_setzero_si128(); 4];
+        for range in set {
+            let first = _mm_set1_epi8(*range.start() as i8);
+            let span = _mm_set1_epi8((range.end() - range.start()) as i8);
+            for (inside, bytes) in inside.iter_mut().zip(parts) {
+                let above = _mm_sub_epi8(bytes, first);
                 let within = _mm_cmpeq_epi8(_mm_min_epu8(above, span), above);
-                inside = _mm_or_si128(inside, within);
+                *inside = _mm_or_si128(*inside, within);
             }
-            _mm_movemask_epi8(inside)
-        };
-        found |= u64::from(bits as u16) << (16 * part);
+        }
+        let bits = inside.map(|inside| u64::from(_mm_movemask_epi8(inside) as u16));
+        bits[0] | bits[1] << 16 | bits[2] << 32 | bits[3] << 48
     }
-    found
 }
 
 /// Which bytes of a block are in `set`.

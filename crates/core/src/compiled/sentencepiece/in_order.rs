@@ -204,6 +204,7 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
             && end - start <= LONG
             && let Some(ids) = self.sink.behind(&before)
             && ids.len() <= LONG
+            && self.call.solver().changes_little(ids)
         {
             self.call.remember(&text.as_bytes()[start..end], ids);
         }

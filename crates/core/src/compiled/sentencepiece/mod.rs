@@ -113,6 +113,11 @@ pub(super) trait Solver<S: Sink> {
         ids: &mut Vec<u32>,
         sink: &mut S,
     ) -> bool;
+
+    /// Whether a chunk may be remembered whose parts have these tokens wherever they stand.
+    fn may_remember(&self, _ids: &[u32]) -> bool {
+        true
+    }
 }
 
 impl SentencePiece {
@@ -168,6 +173,9 @@ impl SentencePiece {
                 None => alone.push(byte..=byte),
                 Some(_) => {}
             }
+        }
+        if spaces.len() == 3 {
+            spaces = vec![b' '..=b' ', b'\t'..=b'\n'];
         }
         let delimiters = Delimiters::new(spaces, false, alone);
         let knows_space = texts().any(|piece| piece.text == SPACE);
@@ -505,7 +513,8 @@ impl<'c, V> Call<'c, V> {
         }
         gathered.give(sink);
         // A part that is the whole chunk is remembered already.
-        if cut && gathered.fits() && end - start <= LONG {
+        if cut && gathered.fits() && self.solver.may_remember(&gathered.ids) && end - start <= LONG
+        {
             self.words.insert(&bytes[start..end], &gathered.ids);
         }
         self.gathered = gathered;
@@ -623,7 +632,7 @@ impl<'c, V> Call<'c, V> {
         }
         self.key = key;
         gathered.give(sink);
-        if gathered.fits() && whole && !open {
+        if gathered.fits() && whole && !open && self.solver.may_remember(&gathered.ids) {
             self.words.insert(&bytes[start..longer], &gathered.ids);
         }
         self.gathered = gathered;

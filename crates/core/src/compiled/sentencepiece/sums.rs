@@ -6,7 +6,7 @@
 use super::double_array::DoubleArray;
 use super::unknown::UNKNOWN;
 use crate::compiled::cache::lookup::GROUP;
-use crate::compiled::cache::words::{LONG, LONG_IDS};
+use crate::compiled::cache::words::LONG_IDS;
 use crate::compiled::sink::Sink;
 use crate::format::sentencepiece::PieceKind;
 use crate::lazy::Lazy;
@@ -15,8 +15,8 @@ use crate::model::SentencePiece;
 /// Past this the model makes its sums zero.
 const REBASED: f64 = 100_000.0;
 /// By how much the sum may change within a part of which something is remembered wherever it
-/// stands. A chunk that is remembered as a whole has at most [`LONG`] tokens.
-pub const MOST_CHANGE: f64 = 1_000.0;
+/// stands, and by the tokens of a chunk that is remembered as a whole.
+pub const MOST_CHANGE: f64 = 300.0;
 /// Half the distance of two 32-bit floats between 2^16 and 2^17: the most that rounding changes a
 /// sum by, before it is made zero.
 pub const ROUNDING: f64 = 1.0 / 256.0;
@@ -61,7 +61,7 @@ impl Scores {
             .map(|score| f64::from(score.abs()))
             .fold(0.0, f64::max);
         // Before the last part of a chunk that is remembered as a whole stand its other tokens.
-        let most = REBASED - MOST_CHANGE - LONG as f64 * greatest - ROUNDED;
+        let most = REBASED - 2.0 * MOST_CHANGE - ROUNDED;
         Self {
             rises: all().any(|score| score > 0.0),
             most,
@@ -106,6 +106,13 @@ impl Scores {
         };
         let most = before + change;
         least >= 1.0 && most < REBASED && exponent(least) == exponent(most)
+    }
+
+    /// By how much these tokens change the sum at most on the way to their end.
+    pub fn change(&self, ids: &[u32]) -> f64 {
+        ids.iter()
+            .map(|id| f64::from(self.of(*id).abs()) + ROUNDING)
+            .sum()
     }
 
     fn of(&self, id: u32) -> f32 {

@@ -132,6 +132,11 @@ impl<'m> Viterbi<'m> {
         change + text.len() as f64 * ROUNDING
     }
 
+    /// Whether these tokens change the sum so little that they may be remembered together.
+    pub fn changes_little(&self, ids: &[u32]) -> bool {
+        self.scores.change(ids) <= MOST_CHANGE
+    }
+
     /// Whether `text` has the same best path wherever in a binade its sums are.
     fn same_in(&self, binade: u8, text: &str) -> bool {
         let pieces = text
@@ -262,6 +267,10 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
             words.insert(&self.key, &self.found);
         }
         false
+    }
+
+    fn may_remember(&self, ids: &[u32]) -> bool {
+        self.changes_little(ids)
     }
 }
 
