@@ -76,19 +76,21 @@ const KEPT: [[u64; 2]; 17] = {
 /// The words of `text[start..start + length]`, where `length <= 16`; zeros fill the rest.
 #[inline(always)]
 fn window(text: &[u8], start: usize, length: usize) -> [u64; 2] {
-    let mut bytes = [0u8; 16];
-    let kept = match text.get(start..start + 16) {
-        Some(window) => {
-            bytes.copy_from_slice(window);
-            KEPT[length]
-        }
-        None => {
-            bytes[..length].copy_from_slice(&text[start..start + length]);
-            [!0; 2]
-        }
+    let Some(window) = text.get(start..start + 16) else {
+        return last_window(&text[start..start + length]);
     };
+    let half = |at: usize| u64::from_le_bytes(window[at..at + 8].try_into().expect("eight bytes"));
+    let kept = KEPT[length];
+    [half(0) & kept[0], half(8) & kept[1]]
+}
+
+/// As [`window`], of what ends a text.
+#[cold]
+fn last_window(piece: &[u8]) -> [u64; 2] {
+    let mut bytes = [0; 16];
+    bytes[..piece.len()].copy_from_slice(piece);
     let value = u128::from_le_bytes(bytes);
-    [value as u64 & kept[0], (value >> 64) as u64 & kept[1]]
+    [value as u64, (value >> 64) as u64]
 }
 
 /// A short piece as two words: its bytes, and its length in the last byte.
@@ -223,6 +225,39 @@ struct Line([ShortEntry; 2]);
 
 impl Line {
     const EMPTY: Self = Self([ShortEntry::EMPTY; 2]);
+
+    /// The entry that has a key; which of the two it is cannot be guessed, but that it is one of them.
+    #[inline(always)]
+    #[cfg(target_arch = "x86_64")]
+    fn find(&self, key: ShortKey) -> Option<&ShortEntry> {
+        use std::arch::x86_64::*;
+        let Self(entries) = self;
+        // SAFETY: every such processor has SSE2; a key and the front of an entry are 16 bytes.
+        let which = unsafe {
+            let key = _mm_loadu_si128((&raw const key).cast());
+            let differs = |entry: &ShortEntry| {
+                let front = _mm_load_si128((&raw const *entry).cast());
+                _mm_xor_si128(front, key)
+            };
+            let [first, second] = [differs(&entries[0]), differs(&entries[1])];
+            let low = _mm_unpacklo_epi64(first, second);
+            let high = _mm_unpackhi_epi64(first, second);
+            let differ = _mm_or_si128(low, _mm_slli_epi64::<{ 64 - SHORT_COUNT as i32 }>(high));
+            let halves = _mm_cmpeq_epi32(differ, _mm_setzero_si128());
+            let alike = _mm_and_si128(halves, _mm_shuffle_epi32::<0b10_11_00_01>(halves));
+            _mm_movemask_pd(_mm_castsi128_pd(alike))
+        };
+        (which != 0).then(|| &entries[which as usize >> 1 & 1])
+    }
+
+    /// The entry that has a key; which of the two it is cannot be guessed, but that it is one of them.
+    #[inline(always)]
+    #[cfg(not(target_arch = "x86_64"))]
+    fn find(&self, key: ShortKey) -> Option<&ShortEntry> {
+        let Self(entries) = self;
+        let [first, second] = [entries[0].differs(key), entries[1].differs(key)];
+        (first.min(second) == 0).then(|| &entries[usize::from(second == 0)])
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -422,18 +457,11 @@ impl WordCache {
     /// The tokens of a short piece and how many there are, if they are known and an entry holds them.
     #[inline(always)]
     pub fn few(&self, key: ShortKey, hash: u64) -> Option<(&[u32; SHORT_IDS], usize)> {
-        if key.is_empty() {
-            return None;
-        }
         let at = hash as usize & (self.short.len() - 1);
-        let Line(entries) = &self.short[at];
-        let [first, second] = [entries[0].differs(key), entries[1].differs(key)];
-        // Which of the two it is cannot be guessed, but that it is one of them.
-        let entry = if first.min(second) == 0 {
-            &entries[usize::from(second == 0)]
-        } else {
-            let Line(entries) = &self.short[at ^ 1];
-            entries.iter().find(|entry| entry.has(key))?
+        let entry = match self.short[at].find(key) {
+            Some(entry) => entry,
+            None if key.is_empty() => return None,
+            None => self.short[at ^ 1].find(key)?,
         };
         let count = (entry.high >> SHORT_COUNT) as usize;
         (count <= SHORT_IDS).then_some((&entry.ids, count))

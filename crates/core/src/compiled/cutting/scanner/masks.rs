@@ -3,7 +3,7 @@
 //! Look here for what a pattern means to blocks; what they cannot decide is marked doubtful.
 
 use super::Scanner;
-use super::blocks::{Block, next, previous};
+use super::blocks::{BLOCK, Block, next, previous};
 use super::rules::{Numbers, Prefix, Rules};
 
 /// What the first pass over the blocks hands to the second.
@@ -34,46 +34,46 @@ struct Carried {
 
 impl Scanner {
     /// The piece starts, contractions and doubts aside.
-    pub(super) fn mask_starts(&mut self, rules: Rules) {
+    pub(super) fn mask_starts(&mut self, rules: Rules, text: &[u8]) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("bmi1") {
             // SAFETY: the processor has the feature that the function is compiled for.
-            unsafe { self.mask_starts_bmi1(rules) };
+            unsafe { self.mask_starts_bmi1(rules, text) };
             return;
         }
-        self.mask_starts_portable(rules);
+        self.mask_starts_portable(rules, text);
     }
 
     /// The same code, with what newer processors have for masks.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "bmi1")]
-    fn mask_starts_bmi1(&mut self, rules: Rules) {
-        self.mask_starts_portable(rules);
+    fn mask_starts_bmi1(&mut self, rules: Rules, text: &[u8]) {
+        self.mask_starts_portable(rules, text);
     }
 
     /// The same. For the patterns of most models this is compiled once each, with nothing left to
     /// decide.
     #[inline(always)]
-    fn mask_starts_portable(&mut self, rules: Rules) {
+    fn mask_starts_portable(&mut self, rules: Rules, text: &[u8]) {
         match rules {
-            Rules::GPT2 => self.starts_under(Rules::GPT2),
-            Rules::CL100K => self.starts_under(Rules::CL100K),
-            Rules::LLAMA3 => self.starts_under(Rules::LLAMA3),
-            Rules::QWEN2 => self.starts_under(Rules::QWEN2),
-            Rules::O200K => self.starts_under(Rules::O200K),
-            Rules::TEKKEN => self.starts_under(Rules::TEKKEN),
-            Rules::DEEPSEEK_V3 => self.starts_under(Rules::DEEPSEEK_V3),
-            rules => self.starts_under(rules),
+            Rules::GPT2 => self.starts_under(Rules::GPT2, text),
+            Rules::CL100K => self.starts_under(Rules::CL100K, text),
+            Rules::LLAMA3 => self.starts_under(Rules::LLAMA3, text),
+            Rules::QWEN2 => self.starts_under(Rules::QWEN2, text),
+            Rules::O200K => self.starts_under(Rules::O200K, text),
+            Rules::TEKKEN => self.starts_under(Rules::TEKKEN, text),
+            Rules::DEEPSEEK_V3 => self.starts_under(Rules::DEEPSEEK_V3, text),
+            rules => self.starts_under(rules, text),
         }
     }
 
     #[inline(always)]
-    fn starts_under(&mut self, rules: Rules) {
+    fn starts_under(&mut self, rules: Rules, text: &[u8]) {
         match rules.prefix {
             Prefix::Blank => self.blank_prefix_starts(rules),
             Prefix::Any | Prefix::Unprinted => {
                 self.find_runs(rules);
-                self.any_prefix_starts(rules);
+                self.any_prefix_starts(rules, text);
             }
         }
     }
@@ -139,7 +139,7 @@ impl Scanner {
 
     /// Second pass of the same patterns: the piece starts, contractions aside.
     #[inline(always)]
-    fn any_prefix_starts(&mut self, rules: Rules) {
+    fn any_prefix_starts(&mut self, rules: Rules, text: &[u8]) {
         let (mut before, mut passed_before) = (Block::default(), Passed::default());
         let mut carried = Carried::default();
         for i in 0..self.blocks.len() {
@@ -163,9 +163,28 @@ impl Scanner {
                     doubtful,
                 )
             };
+            if rules.slashes {
+                // A slash after newlines that belong to punctuation belongs to it too.
+                let taken = block.newline & !passed.space;
+                let taken_before = before.newline & !passed_before.space;
+                let behind = passed.others & previous(&block, taken, &before, taken_before);
+                self.doubtful[i] |= any(behind, |bit| text[i * BLOCK + bit] == b'/');
+            }
             (before, passed_before) = (block, passed);
         }
     }
+}
+
+/// Whether a bit is set of which this holds.
+#[inline(always)]
+fn any(mut bits: u64, mut holds: impl FnMut(usize) -> bool) -> bool {
+    while bits != 0 {
+        if holds(bits.trailing_zeros() as usize) {
+            return true;
+        }
+        bits &= bits - 1;
+    }
+    false
 }
 
 /// First pass of the patterns in which any character may stand before a word, over one block.
@@ -298,13 +317,6 @@ fn starts_of(
         let (sum, overflows_too) = sum.overflowing_add(u64::from(carried.ascii_word_goes_on));
         starts |= sum & !ascii & block.letter;
         carried.ascii_word_goes_on = overflows | overflows_too;
-    }
-    if rules.slashes {
-        // A slash after newlines that belong to punctuation belongs to it too.
-        let taken = block.newline & !space;
-        let taken_before = before.newline & !passed_before.space;
-        let slashes = passed.others & previous(block, taken, before, taken_before);
-        *doubtful |= slashes != 0;
     }
     (carried.prefixes, carried.alone, carried.numbers) = (prefixes, alone, numbers);
     starts

@@ -95,7 +95,7 @@ impl Scanner {
         self.doubtful.resize(count, false);
         self.starts.clear();
         self.starts.resize(count, 0);
-        self.mask_starts(rules);
+        self.mask_starts(rules, text);
         if rules.contraction != Contraction::None {
             self.cut_contractions(rules, text);
         }
