@@ -78,13 +78,13 @@ impl Group {
         let mut end = pending.end();
         for number in from..(bounds.len() - 1).min(GROUP) {
             let (key, hash) = self.piece(number);
-            if let Some((ids, count)) = words.few(key, hash) {
-                end = pending.few(end, ids, count);
+            if let Some(found) = words.find_short(key, hash) {
+                end = pending.found_at(end, found);
                 continue;
             }
             pending.set_end(end);
             let (start, length) = (bounds[number], bounds[number + 1] - bounds[number]);
-            if !found_elsewhere(words, text, start as usize, length as usize, hash, pending) {
+            if !known_long(words, text, start as usize, length as usize, hash, pending) {
                 return number;
             }
             end = pending.end();
@@ -94,9 +94,9 @@ impl Group {
     }
 }
 
-/// Gives the tokens of a piece that is long or has many tokens to `pending`, if it is known.
+/// Gives the tokens of a piece to `pending`, if it is a long one and known.
 #[inline(never)]
-fn found_elsewhere(
+fn known_long(
     words: &WordCache,
     text: &[u8],
     start: usize,
@@ -104,13 +104,10 @@ fn found_elsewhere(
     hash: u64,
     pending: &mut Pending,
 ) -> bool {
-    let found = if length <= SHORT {
-        words.find_short(ShortKey::new(text, start, length), hash)
-    } else if length <= LONG {
-        words.find_long(LongKey::new(text, start, length), hash)
-    } else {
-        None
-    };
+    if length <= SHORT || length > LONG {
+        return false;
+    }
+    let found = words.find_long(LongKey::new(text, start, length), hash);
     found.inspect(|&found| pending.found(found)).is_some()
 }
 

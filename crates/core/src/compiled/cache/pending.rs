@@ -3,7 +3,7 @@
 //! A new piece is merged step by step, and each step waits for memory; so new pieces are gathered
 //! and merged side by side, while what follows them in the text is looked up.
 
-use super::words::{Found, LONG_IDS, SHORT_IDS, ShortKey};
+use super::words::{Found, ShortKey};
 use crate::compiled::sink::Sink;
 
 /// How many tokens wait, at most, and how many holes there are among them.
@@ -139,10 +139,20 @@ impl<'w, 't> Pending<'w, 't> {
     /// Takes the tokens of a piece that is known.
     #[inline(always)]
     pub fn found(&mut self, found: Found) {
+        self.count = self.found_at(self.count, found);
+    }
+
+    /// As [`Self::found`], at `end`; says where the next token would go.
+    #[inline(always)]
+    pub fn found_at(&mut self, end: usize, found: Found) -> usize {
         match found {
-            Found::Short(ids, count) => self.count = self.few::<SHORT_IDS>(self.count, ids, count),
-            Found::Long(ids, count) => self.count = self.few::<LONG_IDS>(self.count, ids, count),
-            Found::Spilled(ids) => self.many(ids),
+            Found::Short(ids, count) => self.few(end, ids, count),
+            Found::Long(ids, count) => self.few(end, ids, count),
+            Found::Some(ids, count) => self.few(end, ids, count),
+            Found::Many(ids) => {
+                self.tokens[end..end + ids.len()].copy_from_slice(ids);
+                end + ids.len()
+            }
         }
     }
 

@@ -26,6 +26,8 @@ pub const SHORT_IDS: usize = 4;
 pub const LONG_IDS: usize = 8;
 /// Tokens that an entry has no room for lie elsewhere, in rows of this many.
 const SPILL_ROW: usize = 4;
+/// Of tokens elsewhere so many can be copied at once: more than any short piece has.
+const SOME: usize = SHORT + 1;
 /// How many lines a table begins with.
 const FEWEST: usize = 1 << 9;
 /// For how many tokens outside entries there is room in any case.
@@ -208,13 +210,9 @@ impl ShortEntry {
 
     /// Zero if the key is the entry's.
     #[inline(always)]
+    #[cfg(not(target_arch = "x86_64"))]
     fn differs(&self, key: ShortKey) -> u64 {
         (self.low ^ key.low) | (self.high ^ key.high) << (64 - SHORT_COUNT)
-    }
-
-    #[inline(always)]
-    fn has(&self, key: ShortKey) -> bool {
-        self.differs(key) == 0
     }
 }
 
@@ -286,10 +284,6 @@ impl LongEntry {
     }
 }
 
-/// Where an entry lies, until the next piece is remembered.
-#[derive(Clone, Copy)]
-struct EntryAt(usize);
-
 /// The tokens of a piece: the first so many of an entry's, or those that it has no room for.
 #[derive(Clone, Copy)]
 pub enum Found<'c> {
@@ -297,8 +291,10 @@ pub enum Found<'c> {
     Short(&'c [u32; SHORT_IDS], usize),
     /// A long entry's.
     Long(&'c [u32; LONG_IDS], usize),
-    /// Outside.
-    Spilled(&'c [u32]),
+    /// Some that no entry has room for.
+    Some(&'c [u32; SOME], usize),
+    /// More than these.
+    Many(&'c [u32]),
 }
 
 impl<'c> Found<'c> {
@@ -307,7 +303,8 @@ impl<'c> Found<'c> {
         match self {
             Self::Short(ids, count) => &ids[..count],
             Self::Long(ids, count) => &ids[..count],
-            Self::Spilled(ids) => ids,
+            Self::Some(ids, count) => &ids[..count],
+            Self::Many(ids) => ids,
         }
     }
 }
@@ -350,7 +347,7 @@ pub struct WordCache {
     short_count: usize,
     long: Vec<LongEntry>,
     long_count: usize,
-    /// Tokens that entries have no room for, in rows of [`SPILL_ROW`].
+    /// Tokens that entries have no room for, in rows of [`SPILL_ROW`]; nothing in the last [`SOME`].
     spilled: Vec<u32>,
     /// What is too long for an entry.
     rest: HashMap<Box<[u8]>, Box<[u32]>, RandomState>,
@@ -399,64 +396,9 @@ impl WordCache {
         hash
     }
 
-    /// Where a short piece lies, if it is known.
-    #[inline(always)]
-    fn place_short(&self, key: ShortKey, hash: u64) -> Option<EntryAt> {
-        let at = hash as usize & (self.short.len() - 1);
-        let Line(entries) = &self.short[at];
-        let second = entries[1].has(key);
-        if entries[0].has(key) | second {
-            return Some(EntryAt(at * 2 + usize::from(second)));
-        }
-        let Line(entries) = &self.short[at ^ 1];
-        let side = entries.iter().position(|entry| entry.has(key))?;
-        Some(EntryAt((at ^ 1) * 2 + side))
-    }
-
-    /// The tokens of a short piece.
-    #[inline(always)]
-    fn short(&self, EntryAt(at): EntryAt) -> Found<'_> {
-        let entry = &self.short[at / 2].0[at % 2];
-        let count = (entry.high >> SHORT_COUNT) as usize;
-        if count <= SHORT_IDS {
-            Found::Short(&entry.ids, count)
-        } else {
-            Found::Spilled(self.spilled(entry.ids[0], count))
-        }
-    }
-
-    /// Where a piece of up to [`LONG`] bytes that is kept as a long one lies, if it is known.
-    #[inline(always)]
-    fn place_long(&self, key: LongKey, hash: u64) -> Option<EntryAt> {
-        let mask = self.long.len() - 1;
-        (0..REACH)
-            .map(|step| ((hash as usize & mask) + step) & mask)
-            .find(|&at| self.long[at].key() == key)
-            .map(EntryAt)
-    }
-
-    /// The tokens of a long piece.
-    #[inline(always)]
-    fn long(&self, EntryAt(at): EntryAt) -> Found<'_> {
-        let entry = &self.long[at];
-        let count = (entry.words[3] >> LONG_COUNT) as usize;
-        if count <= LONG_IDS {
-            Found::Long(&entry.ids, count)
-        } else {
-            Found::Spilled(self.spilled(entry.ids[0], count))
-        }
-    }
-
     /// The tokens of a short piece, if they are known.
     #[inline(always)]
     pub fn find_short(&self, key: ShortKey, hash: u64) -> Option<Found<'_>> {
-        let place = self.place_short(key, hash)?;
-        Some(self.short(place))
-    }
-
-    /// The tokens of a short piece and how many there are, if they are known and an entry holds them.
-    #[inline(always)]
-    pub fn few(&self, key: ShortKey, hash: u64) -> Option<(&[u32; SHORT_IDS], usize)> {
         let at = hash as usize & (self.short.len() - 1);
         let entry = match self.short[at].find(key) {
             Some(entry) => entry,
@@ -464,19 +406,33 @@ impl WordCache {
             None => self.short[at ^ 1].find(key)?,
         };
         let count = (entry.high >> SHORT_COUNT) as usize;
-        (count <= SHORT_IDS).then_some((&entry.ids, count))
+        Some(match count {
+            ..=SHORT_IDS => Found::Short(&entry.ids, count),
+            _ => self.spilled(entry.ids[0], count),
+        })
     }
 
     /// The tokens of a piece that is kept as a long one, if they are known.
     #[inline(always)]
     pub fn find_long(&self, key: LongKey, hash: u64) -> Option<Found<'_>> {
-        let place = self.place_long(key, hash)?;
-        Some(self.long(place))
+        let mask = self.long.len() - 1;
+        let entry = (0..REACH)
+            .map(|step| &self.long[((hash as usize & mask) + step) & mask])
+            .find(|entry| entry.key() == key)?;
+        let count = (entry.words[3] >> LONG_COUNT) as usize;
+        Some(match count {
+            ..=LONG_IDS => Found::Long(&entry.ids, count),
+            _ => self.spilled(entry.ids[0], count),
+        })
     }
 
-    fn spilled(&self, row: u32, count: usize) -> &[u32] {
-        let start = row as usize * SPILL_ROW;
-        &self.spilled[start..start + count]
+    #[inline(always)]
+    fn spilled(&self, row: u32, count: usize) -> Found<'_> {
+        let ids = &self.spilled[row as usize * SPILL_ROW..];
+        match ids.first_chunk() {
+            Some(some) if count <= SOME => Found::Some(some, count),
+            _ => Found::Many(&ids[..count]),
+        }
     }
 
     /// The tokens of a piece that is longer than [`LONG`], if they are known.
@@ -653,10 +609,10 @@ impl WordCache {
         if self.spilled.len() + length > self.most.spilled {
             self.forget_spilled();
         }
-        let row = self.spilled.len() / SPILL_ROW;
-        self.spilled.extend_from_slice(ids);
-        self.spilled.resize(row * SPILL_ROW + length, 0);
-        row as u32
+        let start = self.spilled.len().saturating_sub(SOME);
+        self.spilled.resize(start + length + SOME, 0);
+        self.spilled[start..start + ids.len()].copy_from_slice(ids);
+        (start / SPILL_ROW) as u32
     }
 
     #[cold]

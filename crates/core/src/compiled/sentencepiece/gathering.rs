@@ -139,7 +139,7 @@ impl<'c, 't> Gathering<'c, 't> {
             None => false,
             // A character without a piece is a token a byte, a space then three; that is rare, and
             // there may be no room.
-            Some(Found::Spilled(ids)) if ids.len() > LONG => false,
+            Some(Found::Many(ids)) if ids.len() > LONG => false,
             Some(found) => {
                 self.pending.found(found);
                 true
