@@ -9,6 +9,7 @@ mod by_stages;
 mod byte_level;
 mod cache;
 mod cutting;
+mod displaced;
 mod lanes;
 mod prefetch;
 mod queue;
@@ -16,7 +17,7 @@ mod sentencepiece;
 mod sink;
 mod tagged;
 
-pub(crate) use byte_level::{Merges, SCANNED, Work};
+pub(crate) use byte_level::{Growing, Merges, SCANNED, Work};
 pub(crate) use cache::words::{SHORT, ShortKey};
 pub use cache::words::{limit as cache_limit, set_limit as set_cache_limit};
 pub(crate) use cutting::scanner::{Rules, Scanner};

@@ -88,6 +88,23 @@ impl Address {
     pub const FIRST: Self = Self { line: 0, tag: 0 };
 }
 
+impl From<Address> for u64 {
+    #[inline(always)]
+    fn from(Address { line, tag }: Address) -> Self {
+        Self::from(line) << 32 | Self::from(tag)
+    }
+}
+
+impl From<u64> for Address {
+    #[inline(always)]
+    fn from(address: u64) -> Self {
+        Self {
+            line: (address >> 32) as u32,
+            tag: address as u32,
+        }
+    }
+}
+
 /// The entries of a line that look alike.
 #[derive(Clone, Copy)]
 pub struct Alike<'t> {

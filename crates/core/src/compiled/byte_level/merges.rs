@@ -5,14 +5,15 @@
 
 use std::collections::BinaryHeap;
 
-use super::pairs::Pairs;
+use super::growing::Growing;
+use super::pairs::{Pairs, Place, Table};
 use super::row::{MOST_SYMBOLS, Row};
 use crate::compiled::cutting::scanner::decode;
+use crate::compiled::displaced::{Displaced, NONE};
 #[cfg(target_arch = "x86_64")]
 use crate::compiled::lanes::Avx2;
 use crate::compiled::lanes::{Lanes, Portable};
 use crate::compiled::queue::{HEAPED, Lists, Queue};
-use crate::compiled::tagged::{Address, NONE};
 use crate::model::{Bpe, Vocab};
 
 /// Pieces of more bytes than this are merged with a queue.
@@ -21,12 +22,12 @@ pub const SCANNED: usize = MOST_SYMBOLS;
 const WIDE: usize = 0x1_0000;
 
 /// The merges of a byte-level BPE.
-pub struct Merges {
+pub struct Merges<T = Displaced> {
     /// The id of each byte.
     bytes: [u32; 256],
     /// The rank of each pair of bytes.
     byte_pairs: Vec<u32>,
-    pairs: Pairs,
+    pairs: Pairs<T>,
     /// The token of each character that may begin as one; empty where no character may.
     characters: Vec<u32>,
     /// Last byte and first byte of neighbours of which some token holds one only in part.
@@ -43,13 +44,35 @@ impl Merges {
         }
         Some(this)
     }
+}
 
+impl Merges<Growing> {
     /// No merges yet, for ranks that are these tokens.
     pub fn of_ranks(vocab: &Vocab) -> Option<Self> {
         Self::of_pairs(vocab, Pairs::of_ranks(vocab.len(), vocab.max_id()?)?)
     }
 
-    fn of_pairs(vocab: &Vocab, pairs: Pairs) -> Option<Self> {
+    /// Takes in the merge that makes a token of ranks.
+    #[inline]
+    pub fn insert(&mut self, token: &[u8], pair: (u32, u32), rank: u32) {
+        self.pairs.insert(pair.0, pair.1, rank);
+        self.note_bytes(token, pair, rank);
+    }
+
+    /// The same merges, when all are found.
+    pub fn complete(self) -> Merges {
+        Merges {
+            bytes: self.bytes,
+            byte_pairs: self.byte_pairs,
+            pairs: self.pairs.complete(),
+            characters: self.characters,
+            partial: self.partial,
+        }
+    }
+}
+
+impl<T: Table> Merges<T> {
+    fn of_pairs(vocab: &Vocab, pairs: Pairs<T>) -> Option<Self> {
         let mut bytes = [0; 256];
         for (byte, id) in bytes.iter_mut().enumerate() {
             *id = vocab.id(&[byte as u8])?;
@@ -61,13 +84,6 @@ impl Merges {
             characters: Vec::new(),
             partial: Vec::new(),
         })
-    }
-
-    /// Takes in the merge that makes a token of ranks.
-    #[inline]
-    pub fn insert(&mut self, token: &[u8], pair: (u32, u32), rank: u32) {
-        self.pairs.insert((pair, rank, rank));
-        self.note_bytes(token, pair, rank);
     }
 
     #[inline]
@@ -108,7 +124,7 @@ impl Merges {
     }
 
     /// The merges by their pair.
-    pub fn pairs(&self) -> &Pairs {
+    pub fn pairs(&self) -> &Pairs<T> {
         &self.pairs
     }
 
@@ -339,7 +355,7 @@ pub struct Work {
     row: Row,
     /// Where the last merge was, and where the two pairs that it made belong in the table.
     at: usize,
-    places: [Address; 2],
+    places: [Place; 2],
 }
 
 impl Work {
@@ -347,7 +363,7 @@ impl Work {
     pub const NEW: Self = Self {
         row: Row::EMPTY,
         at: 1,
-        places: [Address::FIRST; 2],
+        places: [Place(0); 2],
     };
 
     /// The tokens of a piece that was merged.

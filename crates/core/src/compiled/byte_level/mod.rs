@@ -1,6 +1,7 @@
 //! Byte-level BPE, compiled: text is cut by a scanner, a piece is looked up among those met before,
 //! and only a new one is merged.
 
+mod growing;
 mod merges;
 mod pairs;
 mod row;
@@ -24,6 +25,7 @@ use crate::model::Bpe;
 use crate::model::bpe::Alphabet;
 use crate::normalizer::{Form, Normalizer};
 use crate::pre_tokenizer::PreTokenizer;
+pub use growing::Growing;
 pub use merges::{Merges, SCANNED, Work};
 use spellings::Spellings;
 
@@ -111,7 +113,10 @@ impl ByteLevel {
             } => (true, Splitter::Scanner(Rules::GPT2)),
             pre_tokenizer => (false, Splitter::of(pre_tokenizer)?),
         };
-        let mut merges = bpe.newly_derived().or_else(|| Merges::new(bpe))?;
+        let mut merges = match bpe.newly_derived() {
+            Some(merges) => merges.complete(),
+            None => Merges::new(bpe)?,
+        };
         let cuts = Cuts::new(bpe.vocab());
         merges.find_characters(bpe.vocab(), cuts.partial().to_vec());
         Some(Self {

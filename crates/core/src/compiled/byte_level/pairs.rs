@@ -1,12 +1,7 @@
 //! The merges of a byte-level BPE, found by their pair.
 
-use std::hash::BuildHasher;
-use std::hint::select_unpredictable;
-
-use foldhash::fast::RandomState;
-
-use crate::compiled::cache::words::fold;
-use crate::compiled::tagged::{AHEAD, Address, MOST_NUMBERS, NONE, Tagged};
+use super::growing::Growing;
+use crate::compiled::displaced::{Displaced, MOST_NUMBERS};
 
 /// A merge: the pair, its rank, and what it makes.
 pub type Merge = ((u32, u32), u32, u32);
@@ -17,7 +12,6 @@ pub const MOST_IDS: u32 = NO_ID;
 pub const NO_ID: u32 = MOST_NUMBERS;
 /// The bits of an id.
 const ID: u32 = NO_ID.count_ones();
-const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The merge that makes a token.
 #[derive(Clone, Copy)]
@@ -28,15 +22,47 @@ pub struct Maker {
     pub age: u32,
 }
 
+/// Where a pair belongs; what that means, the table knows.
+#[derive(Clone, Copy)]
+pub struct Place(pub u64);
+
+/// Ranks by pair.
+pub trait Table {
+    /// Where a pair belongs.
+    fn place(&self, pair: u64) -> Place;
+
+    /// Asks for the memory of a place.
+    fn prefetch(&self, place: Place);
+
+    /// The rank of a pair that belongs there, or [`NONE`](crate::compiled::displaced::NONE); `is` says
+    /// whether it is the pair of a rank.
+    fn rank_at(&self, place: Place, pair: u64, is: impl Fn(u32) -> bool) -> u32;
+}
+
+impl Table for Displaced {
+    #[inline(always)]
+    fn place(&self, pair: u64) -> Place {
+        Place(self.place(pair).into())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, Place(place): Place) {
+        self.prefetch(place as u32);
+    }
+
+    #[inline(always)]
+    fn rank_at(&self, Place(place): Place, pair: u64, _: impl Fn(u32) -> bool) -> u32 {
+        self.number_at(place as u32, pair)
+    }
+}
+
 /// Merges by their pair, and by their rank.
-pub struct Pairs {
-    table: Tagged,
+pub struct Pairs<T = Displaced> {
+    table: T,
     /// By rank: left id, right id, and the id of what they make; all ones where there is no merge.
     merges: Vec<u64>,
     /// The age of each token; empty if it is one more than the id of all that are made.
     ages: Vec<u32>,
-    /// Moves the hashes, so that no file can aim pairs at one line.
-    seed: u64,
 }
 
 impl Pairs {
@@ -44,47 +70,63 @@ impl Pairs {
     /// later one is its maker.
     pub fn new(merges: &[Merge], max_id: u32) -> Option<Self> {
         let ranks = merges.iter().map(|merge| merge.1 + 1).max().unwrap_or(0);
+        if max_id >= MOST_IDS || ranks > MOST_IDS {
+            return None;
+        }
         let ranks_are_ids = merges.iter().all(|&(_, rank, id)| rank == id);
-        let mut this = match ranks_are_ids {
-            true => Self::of_ranks(merges.len(), max_id)?,
-            false => Self::with_room(merges.len(), ranks, max_id as usize + 1, max_id)?,
+        let [by_rank, ages] = match ranks_are_ids {
+            true => [max_id + 1, 0],
+            false => [ranks.max(1), max_id + 1],
         };
-        for (i, &merge) in merges.iter().enumerate() {
-            if let Some(&((left, right), ..)) = merges.get(i + AHEAD) {
-                this.prefetch(this.place(left, right));
+        let entry = |&((left, right), rank, _): &Merge| (pair(left, right), rank);
+        let mut this = Self {
+            table: Displaced::new(&merges.iter().map(entry).collect::<Vec<_>>()),
+            merges: vec![u64::MAX; by_rank as usize],
+            ages: vec![0; ages as usize],
+        };
+        for &((left, right), rank, id) in merges {
+            this.merges[rank as usize] = pair(left, right) << ID | u64::from(id);
+            if let Some(age) = this.ages.get_mut(id as usize) {
+                *age = rank + 1;
             }
-            this.insert(merge);
         }
         Some(this)
     }
+}
 
+impl Pairs<Growing> {
     /// No merges yet, and room for `count` whose ranks are the ids that they make, up to `max_id`.
     pub fn of_ranks(count: usize, max_id: u32) -> Option<Self> {
-        Self::with_room(count, max_id.checked_add(1)?, 0, max_id)
-    }
-
-    fn with_room(count: usize, ranks: u32, ages: usize, max_id: u32) -> Option<Self> {
-        (max_id < MOST_IDS && ranks <= MOST_IDS).then(|| Self {
-            table: Tagged::new(count),
-            merges: vec![u64::MAX; ranks.max(1) as usize],
-            ages: vec![0; ages],
-            seed: RandomState::default().hash_one(0),
+        (max_id < MOST_IDS).then(|| Self {
+            table: Growing::new(count),
+            merges: vec![u64::MAX; max_id as usize + 1],
+            ages: Vec::new(),
         })
     }
 
-    /// Takes a merge in, of a pair that is not there yet.
+    /// Takes in the merge of a pair that is not there yet.
     #[inline]
-    pub fn insert(&mut self, ((left, right), rank, id): Merge) {
-        let mut place = self.place(left, right);
-        while !self.table.insert(place, rank) {
-            place = self.table.behind(place);
-        }
-        self.merges[rank as usize] = Self::pair(left, right) << ID | u64::from(id);
-        if let Some(age) = self.ages.get_mut(id as usize) {
-            *age = rank + 1;
-        }
+    pub fn insert(&mut self, left: u32, right: u32, rank: u32) {
+        let pair = pair(left, right);
+        self.table.insert(pair, rank);
+        self.merges[rank as usize] = pair << ID | u64::from(rank);
     }
 
+    /// The same merges, when all are found.
+    pub fn complete(self) -> Pairs {
+        let pairs = (0..).zip(&self.merges);
+        let entries = pairs
+            .filter(|(_, merge)| **merge != u64::MAX)
+            .map(|(rank, merge)| (merge >> ID, rank));
+        Pairs {
+            table: Displaced::new(&entries.collect::<Vec<_>>()),
+            merges: self.merges,
+            ages: self.ages,
+        }
+    }
+}
+
+impl<T: Table> Pairs<T> {
     /// The merges, in the order of ranks.
     pub fn iter(&self) -> impl Iterator<Item = Merge> {
         (0..)
@@ -99,62 +141,30 @@ impl Pairs {
         (left as u32 & NO_ID, right as u32 & NO_ID)
     }
 
-    #[inline(always)]
-    fn pair(left: u32, right: u32) -> u64 {
-        u64::from(left) << ID | u64::from(right)
-    }
-
     /// Where a pair belongs.
     #[inline(always)]
-    pub fn place(&self, left: u32, right: u32) -> Address {
-        self.table
-            .place(fold(Self::pair(left, right) ^ self.seed, MIX))
+    pub fn place(&self, left: u32, right: u32) -> Place {
+        self.table.place(pair(left, right))
     }
 
     /// Asks for the memory in which the rank of a pair that belongs there would be found.
     #[inline(always)]
-    pub fn prefetch(&self, place: Address) {
+    pub fn prefetch(&self, place: Place) {
         self.table.prefetch(place);
     }
 
-    /// The rank of a pair, or [`NONE`].
+    /// The rank of a pair, or [`NONE`](crate::compiled::displaced::NONE).
     #[inline(always)]
     pub fn rank(&self, left: u32, right: u32) -> u32 {
         self.rank_at(self.place(left, right), left, right)
     }
 
-    /// As [`Self::rank`], of a pair that belongs there. Whether it is found is nothing that a
-    /// processor could guess, so the answer is chosen, not branched to; only what few pairs need is a
-    /// branch.
+    /// As [`Self::rank`], of a pair that belongs there.
     #[inline(always)]
-    pub fn rank_at(&self, place: Address, left: u32, right: u32) -> u32 {
-        let alike = self.table.alike(place);
-        let rank = alike.first();
-        let found = self.is(rank, left, right);
-        if !found & (alike.are_many() | alike.is_full()) {
-            return self.rank_behind(left, right, place);
-        }
-        select_unpredictable(found, rank, NONE)
-    }
-
-    #[inline(always)]
-    fn is(&self, rank: u32, left: u32, right: u32) -> bool {
-        self.merges[rank as usize] >> ID == Self::pair(left, right)
-    }
-
-    /// The same, for a pair whose line has several that look alike, or is full.
-    #[cold]
-    fn rank_behind(&self, left: u32, right: u32, mut place: Address) -> u32 {
-        loop {
-            let alike = self.table.alike(place);
-            if let Some(rank) = alike.all().find(|&rank| self.is(rank, left, right)) {
-                return rank;
-            }
-            if !alike.is_full() {
-                return NONE;
-            }
-            place = self.table.behind(place);
-        }
+    pub fn rank_at(&self, place: Place, left: u32, right: u32) -> u32 {
+        let pair = pair(left, right);
+        let is = |rank: u32| self.merges[rank as usize] >> ID == pair;
+        self.table.rank_at(place, pair, is)
     }
 
     /// What the merge of a rank makes.
@@ -183,9 +193,15 @@ impl Pairs {
     }
 }
 
+#[inline(always)]
+fn pair(left: u32, right: u32) -> u64 {
+    u64::from(left) << ID | u64::from(right)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compiled::displaced::NONE;
 
     #[test]
     fn every_pair_is_found_and_no_other() {

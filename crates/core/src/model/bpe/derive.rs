@@ -13,7 +13,7 @@
 //! the bytes of `abc` end in `ab` and `c`.
 
 use super::MergeList;
-use crate::compiled::{Merges, SCANNED, Work};
+use crate::compiled::{Growing, Merges, SCANNED, Work};
 use crate::model::Vocab;
 
 /// How many tokens are merged at a time.
@@ -21,7 +21,7 @@ const AT_ONCE: usize = 32;
 
 /// The pairs that make the tokens of more than one byte, in the order of ids, and as a table.
 /// `None` where a token is there twice, or the table does not hold the ids.
-pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges)> {
+pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<Growing>)> {
     if vocab.iter().count() > vocab.len() {
         return None;
     }

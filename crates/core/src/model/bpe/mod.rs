@@ -18,7 +18,7 @@ pub mod train;
 
 use self::merge::{Merge, Pairs, Symbol, merge, merge_by_heap};
 use super::{Sampler, Token, Vocab, byte_token, show};
-use crate::compiled::Merges;
+use crate::compiled::{Growing, Merges};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lazy::Lazy;
 
@@ -249,7 +249,7 @@ impl Bpe {
 
     /// The merges that ranks imply, in the form in which they were found, if nobody has asked for
     /// them before.
-    pub(crate) fn newly_derived(&self) -> Option<Merges> {
+    pub(crate) fn newly_derived(&self) -> Option<Merges<Growing>> {
         if self.rule != MergeRule::Ranks || self.derived.made().is_some() {
             return None;
         }
@@ -258,7 +258,7 @@ impl Bpe {
         merges
     }
 
-    fn derive(&self) -> (MergeList, Option<Merges>) {
+    fn derive(&self) -> (MergeList, Option<Merges<Growing>>) {
         match derive::by_length(&self.vocab) {
             Some((list, merges)) => (list, Some(merges)),
             None => (self.derived_by_definition(), None),
