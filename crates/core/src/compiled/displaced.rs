@@ -24,8 +24,8 @@ pub const MOST_NUMBERS: u32 = (1 << NUMBER_BITS) - 1;
 pub const MOST_KEYS: u64 = (1 << (u64::BITS - NUMBER_BITS)) - 1;
 /// A place without a key.
 const EMPTY: u64 = u64::MAX;
-/// About how many keys a bucket has.
-const BUCKET: usize = 3;
+/// At most so many keys a bucket has on the average.
+const BUCKET: usize = 4;
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A table of numbers below [`MOST_NUMBERS`].
