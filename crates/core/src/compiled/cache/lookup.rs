@@ -144,7 +144,10 @@ impl Asked {
         number: usize,
         words: &'w WordCache,
     ) -> Option<(&'w [u32; SHORT_IDS], usize)> {
-        words.few(self.keys[number], self.hashes[number])
+        match words.find_short(self.keys[number], self.hashes[number])? {
+            Found::Short(ids, count) => Some((ids, count)),
+            _ => None,
+        }
     }
 
     /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is no
