@@ -145,11 +145,10 @@ impl SentencePieceNormalizer {
                 .unwrap_or((1, "\u{FFFD}"));
         }
         let rest = &text[at..];
-        let user_defined = self
-            .matcher
-            .prefixes(self.matcher.root(), rest.as_bytes())
-            .last();
-        if let Some((_, length)) = user_defined {
+        if !self.parts.user_defined.is_empty()
+            && let root = self.matcher.root()
+            && let Some((_, length)) = self.matcher.prefixes(root, rest.as_bytes()).last()
+        {
             return (length, &rest[..length]);
         }
         if let Some(map) = &self.parts.charsmap

@@ -165,16 +165,22 @@ impl Delimiters {
             at += BLOCK;
             blocks += 1;
             if blocks == BLOCKS || at >= text.len() {
+                // Each chunk ends where the next begins, unless spaces are dropped.
                 if !self.dropped {
-                    // Each chunk ends where the next begins.
                     ended = begun - 1;
-                    chunks.ends[..ended].copy_from_slice(&chunks.starts[1..begun]);
                 }
                 if at >= text.len() && ended < begun {
-                    chunks.ends[ended] = text.len();
+                    match self.dropped {
+                        true => chunks.ends[ended] = text.len(),
+                        false => chunks.starts[begun] = text.len(),
+                    }
                     ended += 1;
                 }
-                visit(&chunks.starts[..ended], &chunks.ends[..ended])?;
+                let ends = match self.dropped {
+                    true => &chunks.ends[..ended],
+                    false => &chunks.starts[1..=ended],
+                };
+                visit(&chunks.starts[..ended], ends)?;
                 if begun > ended {
                     chunks.starts[0] = chunks.starts[ended];
                 }

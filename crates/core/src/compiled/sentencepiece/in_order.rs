@@ -144,12 +144,18 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
     #[inline(never)]
     fn chunk(&mut self, text: &str, start: usize, end: usize) {
         let spaces = self.call.spaces(&text[start..end]);
-        self.done = match end - start <= SHORT || start + spaces == end {
-            true => self.call.chunk(text, start, end, &mut self.sink),
-            false => match self.parts(text, start, end, spaces) {
+        let chunk = &text[start..end];
+        self.done = if chunk.len() > SHORT {
+            match self.parts(text, start, end, spaces) {
                 None => end,
                 Some(at) => self.call.normalized(text, at, end, &mut self.sink),
-            },
+            }
+        } else if !self.call.ends_open(chunk) && self.call.keeps(chunk) {
+            self.call
+                .lone_new_part(chunk, spaces, false, &mut self.sink);
+            end
+        } else {
+            self.call.normalized(text, start, end, &mut self.sink)
         };
     }
 

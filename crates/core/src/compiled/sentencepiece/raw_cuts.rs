@@ -85,34 +85,70 @@ impl Kept {
         let mut at = start;
         while at < bytes.len() && found.count < N {
             let (character, length) = decode(bytes, at);
-            let mut next = at + length;
-            let (mut first, mut last) = (character, character);
-            if !self.is_kept(character, bytes.get(next)) {
-                let (length, new) = normalizer.step(text, at);
-                let mut characters = new.chars();
-                let ends = (characters.next(), new.chars().next_back());
-                next = at + length;
-                let (Some(front), Some(back)) = ends else {
-                    found.stuck = true;
-                    return found;
-                };
-                if new.contains([' ', '▁']) || !text.is_char_boundary(next) {
-                    found.stuck = true;
-                    return found;
+            let mut step = Step {
+                next: at + length,
+                first: character,
+                last: character,
+                changed: false,
+            };
+            if !self.is_kept(character, bytes.get(step.next)) {
+                match Step::of(normalizer, text, at) {
+                    Some(asked) => step = asked,
+                    None => {
+                        found.stuck = true;
+                        return found;
+                    }
                 }
-                found.changed |= new != &text[at..next];
-                (first, last) = (front.into(), back.into());
             }
+            found.changed |= step.changed;
             ends[found.count] = at;
-            found.count += usize::from(left.is_some_and(|left| !cuts.may_join(left, first)));
-            left = Some(last);
-            at = next;
+            found.count += usize::from(left.is_some_and(|left| !cuts.may_join(left, step.first)));
+            left = Some(step.last);
+            at = step.next;
         }
         if found.count < N {
             ends[found.count] = bytes.len();
             found.count += 1;
         }
         found
+    }
+}
+
+/// A match of the normalizer.
+struct Step {
+    /// Where it ends.
+    next: usize,
+    /// The first and the last character of what becomes of it.
+    first: u32,
+    last: u32,
+    /// Whether that is something else.
+    changed: bool,
+}
+
+impl Step {
+    /// The match at `at`, unless it becomes nothing, or something with a space, or ends inside a
+    /// character.
+    fn of(normalizer: &SentencePieceNormalizer, text: &str, at: usize) -> Option<Self> {
+        let (length, new) = normalizer.step(text, at);
+        let next = at + length;
+        let old = text.get(at..next)?;
+        let last = new.chars().next_back()?;
+        let is_space = |c: char| c == ' ' || c == '▁';
+        let mut first = last;
+        if new.len() > last.len_utf8() {
+            first = new.chars().next()?;
+            if new.contains(is_space) {
+                return None;
+            }
+        } else if is_space(last) {
+            return None;
+        }
+        Some(Self {
+            next,
+            first: first.into(),
+            last: last.into(),
+            changed: new != old,
+        })
     }
 }
 
