@@ -6,25 +6,25 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Plain, Staged};
+use super::{Plain, SPACE, Staged};
 use crate::compiled::Place;
 use crate::compiled::cache::lookup::{Family, Workspace, tokens};
 use crate::compiled::cache::spare::Spare;
 use crate::compiled::cache::waiting::{Buffered, Few};
-use crate::compiled::cache::words::WordCache;
+use crate::compiled::cache::words::{LONG, SHORT, WordCache};
+use crate::compiled::cutting::cuts::Cuts;
 use crate::compiled::cutting::delimiters::Delimiters;
 use crate::compiled::sink::Sink;
 use crate::error::Result;
+use crate::lazy::Lazy;
 use crate::model::bpe::{Alphabet, MergeRule};
-use crate::model::{Bpe, Model, byte_token};
+use crate::model::{Bpe, Model, Vocab, byte_token};
 use crate::normalizer::Normalizer;
 use crate::pattern::SearchPattern;
 use crate::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior};
 use crate::stages::Stages;
 use crate::text::AlignedText;
 
-/// What stands for a space.
-const SPACE: char = '▁';
 /// A pattern for runs of spaces.
 const RUNS: &str = " {2,}";
 
@@ -36,6 +36,9 @@ pub struct Metaspace {
     first: Chain,
     section: Chain,
     inner: Chain,
+    /// Where long chunks are cut, made when the first one is met; none if the stages change more of
+    /// a chunk than its spaces, or if its parts would not be what they are alone.
+    cuts: Option<Lazy<Cuts>>,
     spare: Spare<Workspace>,
 }
 
@@ -149,6 +152,7 @@ impl Metaspace {
                 pre_tokenizer: section,
                 ..first.clone()
             },
+            cuts: (lines_part && inner.only_marks_spaces()).then(Lazy::new),
             first,
             inner,
             spare: Spare::default(),
@@ -174,8 +178,10 @@ impl Metaspace {
         } = &mut *workspace;
         let mut call = Call {
             compiled: self,
+            vocab: stages.model.vocab(),
             words,
             key: Vec::new(),
+            gathered: Vec::new(),
             staged: Staged::new(&stages.model),
         };
         let mut sink = Buffered::new(room, sink);
@@ -410,6 +416,21 @@ impl Chain {
         !self.normalizers.iter().any(inside) && new.is_some() && new == normalized("a a".into())
     }
 
+    /// Whether a chunk becomes one piece, with `▁` for each space and nothing else changed.
+    fn only_marks_spaces(&self) -> bool {
+        let writers = self.normalizers.iter().all(is_space_writer);
+        let writes = match self.pre_tokenizer {
+            None => !self.normalizers.is_empty(),
+            Some(PreTokenizer::Metaspace {
+                prepend_scheme,
+                split,
+                ..
+            }) => prepend_scheme == PrependScheme::Never && !split,
+            Some(_) => false,
+        };
+        writers && writes && !self.strips
+    }
+
     /// Normalizes a chunk; says whether it is *open*: whether what becomes of it and of what
     /// follows may depend on each other.
     ///
@@ -438,9 +459,11 @@ impl Chain {
 /// One text on its way.
 struct Call<'c> {
     compiled: &'c Metaspace,
+    vocab: &'c Vocab,
     words: &'c mut WordCache,
-    /// Room for keys.
+    /// Room for keys, and for the tokens of a chunk.
     key: Vec<u8>,
+    gathered: Vec<u32>,
     staged: Staged<'c>,
 }
 
@@ -457,6 +480,12 @@ impl<S: Few> Family<S> for Call<'_> {
 
     #[inline(never)]
     fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
+        if let Some(cuts) = &self.compiled.cuts
+            && !self.compiled.inner.is_open(&text[start..end])
+        {
+            self.parts(cuts.get(|| Cuts::new(self.vocab)), text, start, end, sink)?;
+            return Ok(end);
+        }
         let (longer, whole) = match &self.compiled.inner.plain {
             Some(plain) if self.staged.plain(plain, &text[start..end])? => (end, true),
             _ => self.through_the_stages(&self.compiled.inner, text, start, end)?,
@@ -471,6 +500,48 @@ impl<S: Few> Family<S> for Call<'_> {
 }
 
 impl Call<'_> {
+    /// A chunk that is not open and of which only the spaces change, part by part.
+    fn parts(
+        &mut self,
+        cuts: &Cuts,
+        text: &str,
+        start: usize,
+        end: usize,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let bytes = text.as_bytes();
+        let is_space = |byte: &&u8| **byte == b' ';
+        let spaces = bytes[start..end].iter().take_while(is_space).count();
+        let (mut part, mut from) = (start, start + spaces);
+        let mut cut = false;
+        self.gathered.clear();
+        while part < end {
+            let next = match end - part <= SHORT {
+                true => end,
+                false => cuts.part_end(bytes, from, end),
+            };
+            let key = &bytes[part..next];
+            // That the whole chunk is not known was found out before, if it is no longer than this.
+            let is_new = key.len() == end - start && key.len() <= LONG;
+            if is_new || !self.words.emit(key, &mut self.gathered) {
+                self.staged.marked(from - part, &text[from..next])?;
+                self.gathered.extend_from_slice(self.staged.ids());
+                // A part that ends in a mark is not to be taken for a chunk, whose next may begin in
+                // one.
+                if !text[part..next].ends_with(SPACE) {
+                    self.words.insert(key, self.staged.ids());
+                }
+            }
+            cut |= next < end;
+            (part, from) = (next, next);
+        }
+        sink.push_all(&self.gathered);
+        if cut && end - start <= LONG {
+            self.words.insert(&bytes[start..end], &self.gathered);
+        }
+        Ok(())
+    }
+
     /// The first chunk; says where it ends. `mark` is no byte of UTF-8 and tells its key from those
     /// of other chunks.
     fn front(

@@ -12,6 +12,9 @@ use crate::model::{Model, Sampler, Sampling, Token};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::text::{AlignedText, Pieces};
 
+/// What stands for a space.
+const SPACE: char = '▁';
+
 /// What the stages in front of the model make of words of ASCII, and of a space before them: one
 /// piece of the same characters.
 #[derive(Clone, Debug)]
@@ -93,6 +96,21 @@ impl<'c> Staged<'c> {
         let done = self.add(&piece);
         self.piece = piece;
         done.map(|()| true)
+    }
+
+    /// Makes the tokens of `word`, which is as it is, behind so many spaces, which become `▁`.
+    ///
+    /// # Errors
+    /// As the model.
+    pub fn marked(&mut self, spaces: usize, word: &str) -> Result<()> {
+        let mut piece = std::mem::take(&mut self.piece);
+        piece.clear();
+        piece.extend(std::iter::repeat_n(SPACE, spaces));
+        piece.push_str(word);
+        self.ids.clear();
+        let done = self.add(&piece);
+        self.piece = piece;
+        done
     }
 
     /// Makes the tokens of normalized text.

@@ -10,6 +10,7 @@ use crate::model::Vocab;
 const BITS: u32 = 21;
 
 /// The pairs of neighbouring characters inside tokens.
+#[derive(Debug)]
 pub struct Cuts {
     /// Pairs of whole characters, hashed.
     pairs: Vec<u64>,
