@@ -45,6 +45,7 @@ pub mod pre_tokenizer;
 pub mod printable;
 pub mod stages;
 pub mod text;
+mod threads;
 pub mod tokenizer;
 pub mod word_counts;
 

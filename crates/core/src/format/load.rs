@@ -15,7 +15,11 @@ use crate::model::bpe::Alphabet;
 use crate::model::{Model, show};
 use crate::pre_tokenizer::named;
 use crate::stages::Stages;
+use crate::threads::both;
 use crate::tokenizer::Tokenizer;
+
+/// From how many bytes on a file is read by two threads.
+const LARGE_FILE: usize = 1 << 17;
 
 /// What a caller may say beside the path, for formats that leave it open. Saying what the file
 /// says itself is an error, so that nothing said is passed over.
@@ -147,21 +151,27 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<(Stages, Vec<
 }
 
 fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Stages> {
-    let encoding = encoding_of(data, options.encoding.as_deref())?;
-    let ranks = tiktoken::read_ranks(data)?;
-    let pre_tokenizer = match (&options.pattern, encoding) {
-        (Some(pattern), _) => named::from_pattern(pattern)?,
-        (None, Some(encoding)) => named::from_pattern(encoding.pattern)?,
-        (None, None) => {
-            return Err(Error::new(
-                ErrorKind::Argument,
-                "ranks hold no pattern, and these are none of the published ones",
-            )
-            .hint(
-                "say how text is cut: pattern=\"cl100k\" or another known name, or a regular \
-                 expression; and special_tokens={...} if there are any",
-            ));
-        }
+    let (ranks, encoding) = both(
+        data.len() >= LARGE_FILE,
+        || tiktoken::read_ranks(data),
+        || {
+            let encoding = encoding_of(data, options.encoding.as_deref())?;
+            let pattern = options.pattern.as_deref();
+            let pattern = pattern.or(encoding.map(|encoding| encoding.pattern));
+            Ok((encoding, pattern.map(named::from_pattern)))
+        },
+    );
+    let (encoding, pre_tokenizer) = encoding?;
+    let ranks = ranks?;
+    let Some(pre_tokenizer) = pre_tokenizer.transpose()? else {
+        return Err(Error::new(
+            ErrorKind::Argument,
+            "ranks hold no pattern, and these are none of the published ones",
+        )
+        .hint(
+            "say how text is cut: pattern=\"cl100k\" or another known name, or a regular \
+             expression; and special_tokens={...} if there are any",
+        ));
     };
     let special_tokens = match (&options.special_tokens, encoding) {
         (Some(tokens), _) => tokens.clone(),

@@ -95,10 +95,9 @@ impl<T: Table> Merges<T> {
         }
     }
 
-    /// Finds the characters that may begin as tokens: all merges inside come before the first merge
-    /// that takes the token itself, so nothing tells whether they happened early. `partial` are the
-    /// last byte and first byte of neighbours of which some token holds one only in part.
-    pub fn find_characters(&mut self, vocab: &Vocab, partial: Vec<u64>) {
+    /// The tokens of the characters that may begin as one: all merges inside come before the first
+    /// merge that takes the token itself, so nothing tells whether they happened early.
+    pub fn characters(&self, vocab: &Vocab) -> Vec<u32> {
         let mut first_use = vec![NONE; vocab.max_id().map_or(0, |id| id as usize + 1)];
         for ((left, right), rank, _) in self.pairs.iter() {
             for side in [left, right] {
@@ -119,8 +118,14 @@ impl<T: Table> Merges<T> {
                 }
             }
         }
+        characters
+    }
+
+    /// Lets these characters begin as tokens; `partial` are the last byte and first byte of
+    /// neighbours of which some token holds one only in part.
+    pub fn begin_as(&mut self, characters: Vec<u32>, partial: &[u64]) {
         self.characters = characters;
-        self.partial = partial;
+        self.partial = partial.to_vec();
     }
 
     /// The merges by their pair.

@@ -25,6 +25,7 @@ use crate::model::Bpe;
 use crate::model::bpe::Alphabet;
 use crate::normalizer::{Form, Normalizer};
 use crate::pre_tokenizer::PreTokenizer;
+use crate::threads::{LARGE, both};
 pub use growing::Growing;
 pub use merges::{Merges, SCANNED, Work};
 use spellings::Spellings;
@@ -113,17 +114,23 @@ impl ByteLevel {
             } => (true, Splitter::Scanner(Rules::GPT2)),
             pre_tokenizer => (false, Splitter::of(pre_tokenizer)?),
         };
-        let mut merges = match bpe.newly_derived() {
-            Some(merges) => merges.complete(),
-            None => Merges::new(bpe)?,
+        let vocab = bpe.vocab();
+        let is_large = vocab.len() >= LARGE;
+        let make_merges = || match bpe.newly_derived() {
+            Some(merges) => Some(merges.complete()),
+            None => Merges::new(bpe),
         };
-        let cuts = Cuts::new(bpe.vocab());
-        merges.find_characters(bpe.vocab(), cuts.partial().to_vec());
+        let (merges, cuts) = both(is_large, make_merges, || Cuts::new(vocab));
+        let mut merges = merges?;
+        let find_characters = || merges.characters(vocab);
+        let find_spellings = || Spellings::new(bpe, &merges);
+        let (characters, spellings) = both(is_large, find_characters, find_spellings);
+        merges.begin_as(characters, cuts.partial());
         Some(Self {
             form,
             prefix_space,
             splitter,
-            spellings: Spellings::new(bpe, &merges),
+            spellings,
             merges,
             whole: bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens(),
             cuts: bpe.merges_make_all_tokens().then_some(cuts),

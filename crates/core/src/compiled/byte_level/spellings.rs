@@ -49,18 +49,23 @@ impl Spellings {
             keys: vec![ShortKey::EMPTY; ids],
             seed: RandomState::default().hash_one(0),
         };
+        let mut waiting = [(0, Address::FIRST); AHEAD];
+        let mut count = 0;
         for (token, id) in vocab.iter() {
             if token.len() <= SHORT && made[id as usize] {
-                this.keys[id as usize] = ShortKey::new(token, 0, token.len());
+                let key = ShortKey::new(token, 0, token.len());
+                let place = this.place(key);
+                this.keys[id as usize] = key;
+                this.ids.prefetch(place);
+                let (id, place) = std::mem::replace(&mut waiting[count % AHEAD], (id, place));
+                if count >= AHEAD {
+                    this.ids.insert(place, id);
+                }
+                count += 1;
             }
         }
-        for id in 0..ids {
-            if let Some(&later) = this.keys.get(id + AHEAD) {
-                this.ids.prefetch(this.place(later));
-            }
-            if this.keys[id] != ShortKey::EMPTY {
-                this.ids.insert(this.place(this.keys[id]), id as u32);
-            }
+        for &(id, place) in &waiting[..count.min(AHEAD)] {
+            this.ids.insert(place, id);
         }
         Some(this)
     }

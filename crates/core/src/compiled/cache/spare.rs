@@ -4,9 +4,9 @@
 //! call waits for another, nor for a thread that a fork has left behind.
 
 use std::ptr::null_mut;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::thread::available_parallelism;
+
+use crate::threads::cores;
 
 /// What calls work in, one after another.
 pub trait Reusable {
@@ -90,11 +90,6 @@ impl<T> std::fmt::Debug for Spare<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Spare").finish_non_exhaustive()
     }
-}
-
-fn cores() -> usize {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(|| available_parallelism().map_or(1, usize::from))
 }
 
 /// Threads are numbered as they come.

@@ -12,12 +12,19 @@
 //! Worked example: of the ranks `a b c ab abc`, `ab` is made of `a` and `b`; with that pair known,
 //! the bytes of `abc` end in `ab` and `c`.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::MergeList;
 use crate::compiled::{Growing, Merges, SCANNED, Work};
 use crate::model::Vocab;
+use crate::threads::both;
 
 /// How many tokens are merged at a time.
 const AT_ONCE: usize = 32;
+/// How many times so many a thread takes at once.
+const BLOCKS: usize = 8;
+/// From how many tokens of one length on a second thread is started for them.
+const MANY: usize = 1 << 12;
 
 /// The pairs that make the tokens of more than one byte, in the order of ids, and as a table.
 /// `None` where a token is there twice, or the table does not hold the ids.
@@ -34,22 +41,12 @@ pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<Growing>)> {
             None => long.push((token, rank)),
         }
     }
-    let mut works = vec![Work::NEW; AT_ONCE];
-    for ranks in of_length
-        .iter()
-        .skip(2)
-        .flat_map(|ranks| ranks.chunks(AT_ONCE))
-    {
-        let mut tokens: [&[u8]; AT_ONCE] = [&[]; AT_ONCE];
-        for (token, &rank) in tokens.iter_mut().zip(ranks) {
-            *token = vocab.token(rank).unwrap_or_default();
-        }
-        let all = u64::MAX >> (64 - ranks.len());
-        merges.merge_together(&tokens[..ranks.len()], all, &mut works);
-        for ((&rank, token), work) in ranks.iter().zip(tokens).zip(&works) {
-            if let &[left, right] = work.tokens() {
-                merges.insert(token, (left, right), rank);
-            }
+    for ranks in of_length.iter().skip(2) {
+        let next = AtomicUsize::new(0);
+        let some = || some_parts(vocab, &merges, ranks, &next);
+        let (first, second) = both(ranks.len() >= MANY, some, some);
+        for (rank, pair) in first.into_iter().chain(second) {
+            merges.insert(vocab.token(rank).unwrap_or_default(), pair, rank);
         }
     }
     long.sort_by_key(|(token, _)| token.len());
@@ -70,4 +67,35 @@ pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<Growing>)> {
         }
     }
     Some((list, merges))
+}
+
+/// The parts of some tokens of one length, all in the end if more threads than one are at it: `next`
+/// is how many others have begun.
+fn some_parts(
+    vocab: &Vocab,
+    merges: &Merges,
+    ranks: &[u32],
+    next: &AtomicUsize,
+) -> Vec<(u32, (u32, u32))> {
+    let mut found = Vec::new();
+    let mut works = vec![Work::NEW; AT_ONCE];
+    loop {
+        let first = next.fetch_add(BLOCKS * AT_ONCE, Ordering::Relaxed);
+        let Some(ranks) = ranks.get(first..) else {
+            return found;
+        };
+        for ranks in ranks.chunks(AT_ONCE).take(BLOCKS) {
+            let mut tokens: [&[u8]; AT_ONCE] = [&[]; AT_ONCE];
+            for (token, &rank) in tokens.iter_mut().zip(ranks) {
+                *token = vocab.token(rank).unwrap_or_default();
+            }
+            let all = u64::MAX >> (64 - ranks.len());
+            merges.merge_together(&tokens[..ranks.len()], all, &mut works);
+            for (&rank, work) in ranks.iter().zip(&works) {
+                if let &[left, right] = work.tokens() {
+                    found.push((rank, (left, right)));
+                }
+            }
+        }
+    }
 }
