@@ -14,6 +14,7 @@ use crate::compiled::displaced::{Displaced, NONE};
 use crate::compiled::lanes::Avx2;
 use crate::compiled::lanes::{Lanes, Portable};
 use crate::compiled::queue::{HEAPED, Lists, Queue};
+use crate::compiled::tagged::AHEAD;
 use crate::model::{Bpe, Vocab};
 
 /// Pieces of more bytes than this are merged with a queue.
@@ -59,12 +60,22 @@ impl Merges<Growing> {
         self.note_bytes(token, pair, rank);
     }
 
-    /// The same merges, when all are found.
-    pub fn complete(self) -> Merges {
+    /// Takes in the merges that make some tokens of ranks.
+    pub fn insert_all(&mut self, vocab: &Vocab, made: &[(u32, (u32, u32))]) {
+        for (i, &(rank, pair)) in made.iter().enumerate() {
+            if let Some(&(_, (left, right))) = made.get(i + AHEAD) {
+                self.pairs.prefetch(self.pairs.place(left, right));
+            }
+            self.insert(vocab.token(rank).unwrap_or_default(), pair, rank);
+        }
+    }
+
+    /// The same merges, when all are found, in the table that [`Pairs::completed`] gives.
+    pub fn complete(self, table: Displaced) -> Merges {
         Merges {
             bytes: self.bytes,
             byte_pairs: self.byte_pairs,
-            pairs: self.pairs.complete(),
+            pairs: self.pairs.complete(table),
             characters: self.characters,
             partial: self.partial,
         }

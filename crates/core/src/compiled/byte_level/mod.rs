@@ -116,15 +116,30 @@ impl ByteLevel {
         };
         let vocab = bpe.vocab();
         let is_large = vocab.len() >= LARGE;
-        let make_merges = || match bpe.newly_derived() {
-            Some(merges) => Some(merges.complete()),
-            None => Merges::new(bpe),
+        let (merges, cuts) = both(
+            is_large,
+            || bpe.newly_derived().ok_or_else(|| Merges::new(bpe)),
+            || Cuts::new(vocab),
+        );
+        let (mut merges, characters, spellings) = match merges {
+            Ok(growing) => {
+                let (table, (characters, spellings)) = both(
+                    is_large,
+                    || growing.pairs().completed(),
+                    || (growing.characters(vocab), Spellings::new(bpe, &growing)),
+                );
+                (growing.complete(table), characters, spellings)
+            }
+            Err(merges) => {
+                let merges = merges?;
+                let (characters, spellings) = both(
+                    is_large,
+                    || merges.characters(vocab),
+                    || Spellings::new(bpe, &merges),
+                );
+                (merges, characters, spellings)
+            }
         };
-        let (merges, cuts) = both(is_large, make_merges, || Cuts::new(vocab));
-        let mut merges = merges?;
-        let find_characters = || merges.characters(vocab);
-        let find_spellings = || Spellings::new(bpe, &merges);
-        let (characters, spellings) = both(is_large, find_characters, find_spellings);
         merges.begin_as(characters, cuts.partial());
         Some(Self {
             form,

@@ -112,14 +112,16 @@ impl Pairs<Growing> {
         self.merges[rank as usize] = pair << ID | u64::from(rank);
     }
 
-    /// The same merges, when all are found.
-    pub fn complete(self) -> Pairs {
-        let pairs = (0..).zip(&self.merges);
-        let entries = pairs
-            .filter(|(_, merge)| **merge != u64::MAX)
-            .map(|(rank, merge)| (merge >> ID, rank));
+    /// The table of all merges, when all are found.
+    pub fn completed(&self) -> Displaced {
+        let entry = |((left, right), rank, _)| (pair(left, right), rank);
+        Displaced::new(&self.iter().map(entry).collect::<Vec<_>>())
+    }
+
+    /// The same merges in that table.
+    pub fn complete(self, table: Displaced) -> Pairs {
         Pairs {
-            table: Displaced::new(&entries.collect::<Vec<_>>()),
+            table,
             merges: self.merges,
             ages: self.ages,
         }

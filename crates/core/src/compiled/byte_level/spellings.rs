@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 
 use super::merges::{Merges, Work};
-use super::pairs::Pairs;
+use super::pairs::{Pairs, Table};
 use crate::compiled::cache::pending::MOST_NEW;
 use crate::compiled::cache::words::{SHORT, ShortKey};
 use crate::compiled::prefetch::prefetch;
@@ -25,7 +25,7 @@ pub struct Spellings {
 
 impl Spellings {
     /// The short tokens of `bpe`, which has these merges; none if some token has two.
-    pub fn new(bpe: &Bpe, merges: &Merges) -> Option<Self> {
+    pub fn new(bpe: &Bpe, merges: &Merges<impl Table>) -> Option<Self> {
         let vocab = bpe.vocab();
         let ids = vocab.max_id()? as usize + 1;
         let mut made = vec![false; ids];
@@ -105,7 +105,7 @@ impl Spellings {
 /// would have had to come before either became a part of the next; at equal ranks, the one more to
 /// the left comes first.
 #[inline(always)]
-fn meet(pairs: &Pairs, mut left: u32, mut right: u32) -> bool {
+fn meet(pairs: &Pairs<impl Table>, mut left: u32, mut right: u32) -> bool {
     let (mut left_until, mut right_until) = (NONE, NONE);
     loop {
         let [a, b] = [left, right].map(|id| pairs.maker(id));

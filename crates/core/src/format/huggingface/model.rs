@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::{Alphabet, BpeOptions, MergeRule};
 use crate::model::{Bpe, Characters, Model, Unigram, Vocab, WordLevel, WordPiece, show};
 use crate::printable;
+use crate::threads::{LARGE, both};
 
 const KNOWN: [&str; 4] = ["BPE", "WordPiece", "WordLevel", "Unigram"];
 
@@ -128,14 +129,17 @@ pub(super) fn read(
 
 fn read_raw_bpe(node: &Node<'_>, entries: &Entries<'_>, left_out: &HashSet<u32>) -> Result<Bpe> {
     let bytes = |token: &str| printable::decode(token).unwrap_or_else(|| token.into());
-    let entries = entries.iter().filter(|(_, id)| !left_out.contains(id));
-    let vocab = Vocab::new(entries.map(|(token, id)| (bytes(token), *id)));
-    let vocab = vocab.map_err(|error| error.at("vocab"));
+    let read_vocab = || {
+        let entries = entries.iter().filter(|(_, id)| !left_out.contains(id));
+        Vocab::new(entries.map(|(token, id)| (bytes(token), *id)))
+    };
+    let (vocab, merges) = both(
+        entries.len() >= LARGE,
+        || read_vocab().map_err(|error| error.at("vocab")),
+        || read_merges(node, bytes),
+    );
     vocab
-        .and_then(|vocab| {
-            let merges = read_merges(node, bytes)?;
-            Bpe::by_merges(vocab, merges, read_options(node, Alphabet::Bytes)?)
-        })
+        .and_then(|vocab| Bpe::by_merges(vocab, merges?, read_options(node, Alphabet::Bytes)?))
         .map_err(|error| node.locate(error))
 }
 

@@ -45,8 +45,8 @@ pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<Growing>)> {
         let next = AtomicUsize::new(0);
         let some = || some_parts(vocab, &merges, ranks, &next);
         let (first, second) = both(ranks.len() >= MANY, some, some);
-        for (rank, pair) in first.into_iter().chain(second) {
-            merges.insert(vocab.token(rank).unwrap_or_default(), pair, rank);
+        for made in [first, second] {
+            merges.insert_all(vocab, &made);
         }
     }
     long.sort_by_key(|(token, _)| token.len());
@@ -69,21 +69,22 @@ pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<Growing>)> {
     Some((list, merges))
 }
 
-/// The parts of some tokens of one length, all in the end if more threads than one are at it: `next`
-/// is how many others have begun.
+/// The parts of tokens of one length: of as many as nobody else takes. `next` is the first one that
+/// nobody has taken.
 fn some_parts(
     vocab: &Vocab,
-    merges: &Merges,
+    merges: &Merges<Growing>,
     ranks: &[u32],
     next: &AtomicUsize,
 ) -> Vec<(u32, (u32, u32))> {
     let mut found = Vec::new();
-    let mut works = vec![Work::NEW; AT_ONCE];
+    let mut works = Vec::new();
     loop {
         let first = next.fetch_add(BLOCKS * AT_ONCE, Ordering::Relaxed);
         let Some(ranks) = ranks.get(first..) else {
             return found;
         };
+        works.resize(AT_ONCE, Work::NEW);
         for ranks in ranks.chunks(AT_ONCE).take(BLOCKS) {
             let mut tokens: [&[u8]; AT_ONCE] = [&[]; AT_ONCE];
             for (token, &rank) in tokens.iter_mut().zip(ranks) {

@@ -10,6 +10,8 @@
 //! Source: Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with Subword
 //! Units", 2016. Dropout: Provilkov, Emelianenko and Voita, "BPE-Dropout", 2020.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 mod derive;
@@ -21,6 +23,7 @@ use super::{Sampler, Token, Vocab, byte_token, show};
 use crate::compiled::{Growing, Merges};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lazy::Lazy;
+use crate::threads::{LARGE, both};
 
 /// Which pairs may be merged, and in which order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -170,22 +173,41 @@ impl Bpe {
                 )
             })
         };
-        let mut resolved = Vec::new();
-        for (rank, (left, right)) in merges.into_iter().enumerate() {
-            let resolve = || {
-                let pair = (id_of(&left)?, id_of(&right)?);
-                let Some(rest) = right.get(prefix.len()..) else {
-                    return Err(Error::new(
-                        ErrorKind::Format,
-                        format!("{} is shorter than the prefix {prefix:?}", show(&right)),
-                    ));
-                };
-                Ok((pair, id_of(&[&left, rest].concat())?))
+        let merges: Vec<(Vec<u8>, Vec<u8>)> = merges.into_iter().collect();
+        let resolve = |(left, right): &(Vec<u8>, Vec<u8>), whole: &mut Vec<u8>| {
+            let pair = (id_of(left)?, id_of(right)?);
+            let Some(rest) = right.get(prefix.len()..) else {
+                return Err(Error::new(
+                    ErrorKind::Format,
+                    format!("{} is shorter than the prefix {prefix:?}", show(right)),
+                ));
             };
-            resolved.push(resolve().map_err(|error: Error| {
-                error.at(format!("merges[{rank}] ({} {})", show(&left), show(&right)))
-            })?);
-        }
+            whole.clear();
+            whole.extend_from_slice(left);
+            whole.extend_from_slice(rest);
+            Ok((pair, id_of(whole)?))
+        };
+        let resolve_some = |ranks: Range<usize>| {
+            let mut whole = Vec::new();
+            let resolved = merges[ranks.clone()]
+                .iter()
+                .zip(ranks)
+                .map(|(merge, rank)| {
+                    resolve(merge, &mut whole).map_err(|error: Error| {
+                        let (left, right) = merge;
+                        error.at(format!("merges[{rank}] ({} {})", show(left), show(right)))
+                    })
+                });
+            resolved.collect::<Result<Vec<_>>>()
+        };
+        let middle = merges.len() / 2;
+        let (first, second) = both(
+            merges.len() >= LARGE,
+            || resolve_some(0..middle),
+            || resolve_some(middle..merges.len()),
+        );
+        let mut resolved = first?;
+        resolved.extend(second?);
         Ok(Self::by_ids(vocab, resolved, options))
     }
 
