@@ -100,6 +100,13 @@ impl Displaced {
 
     /// Takes the places of a bucket's keys under a displacement, if all are free.
     fn take(&self, keys: &[(u64, u64)], displacement: u8, taken: &mut [bool]) -> bool {
+        // Which key clashes is nothing that a processor could guess; that some key does, often is.
+        let clash = keys.iter().fold(false, |clash, &(hash, _)| {
+            clash | taken[self.displaced(hash, displacement)]
+        });
+        if clash {
+            return false;
+        }
         for (i, &(hash, entry)) in keys.iter().enumerate() {
             let place = self.displaced(hash, displacement);
             if !std::mem::replace(&mut taken[place], true) {

@@ -2,6 +2,7 @@
 //! own bytes are merged by the merges of shorter tokens.
 
 use std::hash::BuildHasher;
+use std::hint::select_unpredictable;
 
 use foldhash::fast::RandomState;
 
@@ -73,12 +74,11 @@ impl Table for Growing {
     fn rank_at(&self, Place(place): Place, _: u64, is: impl Fn(u32) -> bool) -> u32 {
         let alike = self.table.alike(place.into());
         let rank = alike.first();
-        if is(rank) {
-            rank
-        } else if alike.are_many() | alike.is_full() {
-            self.rank_behind(place.into(), is)
-        } else {
-            NONE
+        let found = is(rank);
+        if !found & (alike.are_many() | alike.is_full()) {
+            return self.rank_behind(place.into(), is);
         }
+        // Whether it is found is nothing that a processor could guess.
+        select_unpredictable(found, rank, NONE)
     }
 }
