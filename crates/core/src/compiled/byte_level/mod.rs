@@ -358,25 +358,24 @@ impl<'t> Pieces<'_, 't> {
         let Some(cuts) = &self.compiled.cuts else {
             return self.uncut(&text[start..end], sink);
         };
-        let mut at = cuts.part_end(text, start, end);
-        if at == end {
+        let mut ends = [0; GROUP];
+        let mut count = cuts.part_ends(text, start, end, &mut ends);
+        if count == 1 {
             return self.uncut(&text[start..end], sink);
         }
         let mut group = Group::NONE;
         let mut bounds = [start as u32; GROUP + 1];
-        let mut count = 1;
         loop {
-            bounds[count] = at as u32;
-            if at == end || count == GROUP {
-                self.group(&mut group, text, &bounds[..=count], sink);
-                bounds[0] = at as u32;
-                count = 0;
+            for (bound, &end) in bounds[1..].iter_mut().zip(&ends[..count]) {
+                *bound = end as u32;
             }
-            if at == end {
+            self.group(&mut group, text, &bounds[..=count], sink);
+            let last = ends[count - 1];
+            if last == end {
                 return;
             }
-            count += 1;
-            at = cuts.part_end(text, at, end);
+            bounds[0] = last as u32;
+            count = cuts.part_ends(text, last, end, &mut ends);
         }
     }
 
