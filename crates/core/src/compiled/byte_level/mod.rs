@@ -116,13 +116,9 @@ impl ByteLevel {
         };
         let vocab = bpe.vocab();
         let is_large = vocab.len() >= LARGE;
-        let (merges, cuts) = both(
-            is_large,
-            || bpe.newly_derived().ok_or_else(|| Merges::new(bpe)),
-            || Cuts::new(vocab),
-        );
-        let (mut merges, characters, spellings) = match merges {
-            Ok(growing) => {
+        let (growing, cuts) = both(is_large, || bpe.newly_derived(), || Cuts::new(vocab));
+        let (mut merges, characters, spellings) = match growing {
+            Some(growing) => {
                 let (table, (characters, spellings)) = both(
                     is_large,
                     || growing.pairs().completed(),
@@ -130,8 +126,8 @@ impl ByteLevel {
                 );
                 (growing.complete(table), characters, spellings)
             }
-            Err(merges) => {
-                let merges = merges?;
+            None => {
+                let merges = Merges::new(bpe)?;
                 let (characters, spellings) = both(
                     is_large,
                     || merges.characters(vocab),
