@@ -12,7 +12,6 @@ mod cutting;
 mod displaced;
 mod lanes;
 mod prefetch;
-mod queue;
 mod sentencepiece;
 mod sink;
 mod tagged;

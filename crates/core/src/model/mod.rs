@@ -11,6 +11,7 @@ pub mod bpe;
 pub mod characters;
 #[cfg(test)]
 mod golden;
+pub(crate) mod queue;
 mod sampling;
 pub mod sentencepiece;
 pub(crate) mod trie;

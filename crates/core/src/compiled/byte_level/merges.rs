@@ -13,8 +13,8 @@ use crate::compiled::displaced::{Displaced, NONE};
 #[cfg(target_arch = "x86_64")]
 use crate::compiled::lanes::Avx2;
 use crate::compiled::lanes::{Lanes, Portable};
-use crate::compiled::queue::{HEAPED, Lists, Queue};
 use crate::compiled::tagged::AHEAD;
+use crate::model::queue::{HEAPED, Lists, Queue};
 use crate::model::{Bpe, Vocab};
 
 /// Pieces of more bytes than this are merged with a queue.

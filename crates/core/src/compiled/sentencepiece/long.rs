@@ -8,8 +8,8 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::pieces::{NO_PIECE, PieceIndex};
-use crate::compiled::queue::{HEAPED, Lists, Queue};
 use crate::compiled::tagged::NONE;
+use crate::model::queue::{HEAPED, Lists, Queue};
 
 /// Gives the symbols to `each` that `text` becomes, where they lie and which piece each is. Text has
 /// spaces for `▁`, no user-defined pieces, and fewer than 2³² bytes.

@@ -325,10 +325,10 @@ mod tests {
 
     use super::*;
     use crate::compiled::cache::pending::MOST_NEW;
-    use crate::compiled::queue::HEAPED;
     use crate::format::sentencepiece::{
         Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
     };
+    use crate::model::queue::HEAPED;
 
     fn model(pieces: Vec<Piece>) -> SentencePiece {
         let trainer = TrainerSpec {

@@ -2,17 +2,21 @@
 //!
 //! Look here for the algorithm itself. By definition the pair with the lowest rank is merged,
 //! the leftmost one on ties; [`merge`] picks between two ways to do that. Finding the lowest rank
-//! by scanning is quadratic and fastest for short pieces; a heap over (rank, position) with linked
+//! by scanning is quadratic and fastest for short pieces; a queue of ranks and positions with linked
 //! symbols is O(n log n) for all others.
 
-use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use crate::model::queue::{HEAPED, Lists, Queue};
+
 /// Up to how many symbols scanning is faster than a heap.
 const SCANNED: usize = 64;
+
+/// Ranks from here on, which are ids that a file may choose, have no lists: their table would be large.
+const MOST_LISTED: u32 = 1 << 22;
 
 /// No neighbour on this side.
 const END: u32 = u32::MAX;
@@ -44,23 +48,28 @@ impl Merge {
 
 /// The pairs of ids that may be merged.
 #[derive(Clone, Default)]
-pub(super) struct Pairs(HashMap<u64, Merge, FixedState>);
+pub(super) struct Pairs {
+    merges: HashMap<u64, Merge, FixedState>,
+    /// No rank is higher.
+    highest: u32,
+}
 
 impl Pairs {
     pub(super) fn with_capacity(capacity: usize) -> Self {
-        Self(HashMap::with_capacity_and_hasher(
-            capacity,
-            FixedState::default(),
-        ))
+        Self {
+            merges: HashMap::with_capacity_and_hasher(capacity, FixedState::default()),
+            highest: 0,
+        }
     }
 
     pub(super) fn insert(&mut self, left: u32, right: u32, merge: Merge) {
-        self.0.insert(Self::key(left, right), merge);
+        self.highest = self.highest.max(merge.rank);
+        self.merges.insert(Self::key(left, right), merge);
     }
 
     /// The merge of two neighbours, if there is one of another rank than `except`.
     fn get(&self, left: Symbol, right: Symbol, except: u32) -> Merge {
-        match self.0.get(&Self::key(left.id, right.id)) {
+        match self.merges.get(&Self::key(left.id, right.id)) {
             Some(merge) if merge.rank != except => *merge,
             _ => Merge::NONE,
         }
@@ -76,7 +85,10 @@ pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &Pairs, except: u32) {
     match symbols.len() {
         ..=1 => {}
         2..=SCANNED => merge_by_scan(symbols, pairs, except),
-        _ => merge_by_heap(symbols, pairs, except, || false),
+        HEAPED.. if pairs.highest < MOST_LISTED => {
+            merge_by_queue(symbols, pairs, except, Lists::default(), || false);
+        }
+        _ => merge_by_queue(symbols, pairs, except, BinaryHeap::new(), || false),
     }
 }
 
@@ -105,14 +117,15 @@ fn merge_by_scan(symbols: &mut Vec<Symbol>, pairs: &Pairs, except: u32) {
     }
 }
 
-/// Merges with a heap. A merge that `drop` rejects comes back after the next one that it accepts:
-/// BPE-dropout as Hugging Face `tokenizers` does it.
+/// Merges with a queue, which is empty. A merge that `drop` rejects comes back after the next one
+/// that it accepts: BPE-dropout as Hugging Face `tokenizers` does it.
 ///
 /// `symbols` must be fewer than `u32::MAX`.
-pub(super) fn merge_by_heap(
+pub(super) fn merge_by_queue(
     symbols: &mut Vec<Symbol>,
     pairs: &Pairs,
     except: u32,
+    mut queue: impl Queue,
     mut drop: impl FnMut() -> bool,
 ) {
     let count = symbols.len() as u32;
@@ -121,7 +134,7 @@ pub(super) fn merge_by_heap(
     if let Some(last) = next.last_mut() {
         *last = END;
     }
-    // The merge of each symbol with its right neighbour, so that an entry of the heap can be
+    // The merge of each symbol with its right neighbour, so that an entry of the queue can be
     // told to be out of date without a look-up.
     let mut merges: Vec<Merge> = symbols
         .windows(2)
@@ -129,23 +142,26 @@ pub(super) fn merge_by_heap(
         .collect();
     merges.push(Merge::NONE);
 
-    let entry = |merge: Merge, at: u32| Reverse((merge.rank, at, merge.id));
-    let mut heap: BinaryHeap<Reverse<(u32, u32, u32)>> = (0..count)
-        .filter(|&at| merges[at as usize] != Merge::NONE)
-        .map(|at| entry(merges[at as usize], at))
-        .collect();
+    for (merge, at) in merges.iter().zip(0..) {
+        if *merge != Merge::NONE {
+            queue.push(merge.rank, at);
+        }
+    }
     let mut dropped = Vec::new();
-    while let Some(top) = heap.pop() {
+    while let Some((rank, at)) = queue.pop() {
         if drop() {
-            dropped.push(top);
+            dropped.push((rank, at));
             continue;
         }
-        heap.extend(dropped.drain(..));
-        let Reverse((_, at, id)) = top;
+        for (rank, at) in dropped.drain(..) {
+            queue.push(rank, at);
+        }
         let left = at as usize;
-        if merges[left].id != id {
+        // A rank makes one id only.
+        if merges[left].rank != rank {
             continue;
         }
+        let id = merges[left].id;
         let right = next[left] as usize;
         symbols[left].id = id;
         symbols[left].length += symbols[right].length;
@@ -158,14 +174,14 @@ pub(super) fn merge_by_heap(
             previous[after] = at;
             merges[left] = pairs.get(symbols[left], symbols[after], except);
             if merges[left] != Merge::NONE {
-                heap.push(entry(merges[left], at));
+                queue.push(merges[left].rank, at);
             }
         }
         if previous[left] != END {
             let before = previous[left] as usize;
             merges[before] = pairs.get(symbols[before], symbols[left], except);
             if merges[before] != Merge::NONE {
-                heap.push(entry(merges[before], before as u32));
+                queue.push(merges[before].rank, before as u32);
             }
         }
     }
@@ -201,14 +217,16 @@ mod tests {
     }
 
     #[test]
-    fn scan_and_heap_agree() {
+    fn scan_and_queues_agree() {
         let mut numbers = ChaCha8Rng::seed_from_u64(1);
         for _ in 0..2000 {
             let (symbols, pairs) = random(&mut numbers);
-            let (mut scanned, mut heaped) = (symbols.clone(), symbols);
+            let (mut scanned, mut heaped, mut listed) = (symbols.clone(), symbols.clone(), symbols);
             merge_by_scan(&mut scanned, &pairs, u32::MAX);
-            merge_by_heap(&mut heaped, &pairs, u32::MAX, || false);
+            merge_by_queue(&mut heaped, &pairs, u32::MAX, BinaryHeap::new(), || false);
+            merge_by_queue(&mut listed, &pairs, u32::MAX, Lists::default(), || false);
             assert_eq!(scanned, heaped);
+            assert_eq!(scanned, listed);
         }
     }
 
@@ -216,7 +234,7 @@ mod tests {
     fn all_merges_dropped_leaves_the_symbols() {
         let (symbols, pairs) = random(&mut ChaCha8Rng::seed_from_u64(2));
         let mut merged = symbols.clone();
-        merge_by_heap(&mut merged, &pairs, u32::MAX, || true);
+        merge_by_queue(&mut merged, &pairs, u32::MAX, BinaryHeap::new(), || true);
         assert_eq!(merged, symbols);
     }
 }

@@ -10,6 +10,7 @@
 //! Source: Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with Subword
 //! Units", 2016. Dropout: Provilkov, Emelianenko and Voita, "BPE-Dropout", 2020.
 
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ mod derive;
 mod merge;
 pub mod train;
 
-use self::merge::{Merge, Pairs, Symbol, merge, merge_by_heap};
+use self::merge::{Merge, Pairs, Symbol, merge, merge_by_queue};
 use super::{Sampler, Token, Vocab, byte_token, show};
 use crate::compiled::{Growing, Merges};
 use crate::error::{Error, ErrorKind, Result};
@@ -434,9 +435,13 @@ impl Bpe {
         }
         match dropout {
             0.0 => merge(&mut symbols, self.pairs(), u32::MAX),
-            _ => merge_by_heap(&mut symbols, self.pairs(), u32::MAX, || {
-                sampler.draw() < dropout
-            }),
+            _ => merge_by_queue(
+                &mut symbols,
+                self.pairs(),
+                u32::MAX,
+                BinaryHeap::new(),
+                || sampler.draw() < dropout,
+            ),
         }
         let mut start = 0;
         tokens.extend(symbols.iter().map(|symbol| {

@@ -28,7 +28,7 @@ impl Queue for BinaryHeap<Reverse<(u32, u32)>> {
     }
 }
 
-/// For longer text: a list of places for each rank. A text of one letter has a million places and a
+/// For longer text, where no rank is very high: a list of places for each rank. A text of one letter has a million places and a
 /// dozen ranks, and a heap of the places would be walked for each of them.
 #[derive(Default)]
 pub struct Lists {
