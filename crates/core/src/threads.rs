@@ -3,7 +3,8 @@
 //! Look here for which threads are started outside batches: only for as long as a call lasts, so
 //! that a process may fork at any time.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, available_parallelism};
 
 /// From how many tokens on the work of loading is worth a thread.
@@ -11,8 +12,15 @@ pub(crate) const LARGE: usize = 1 << 13;
 
 /// How many threads the process may run at the same time.
 pub(crate) fn cores() -> usize {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(|| available_parallelism().map_or(1, usize::from))
+    static CORES: AtomicUsize = AtomicUsize::new(0);
+    match CORES.load(Ordering::Relaxed) {
+        0 => {
+            let cores = available_parallelism().map_or(1, usize::from);
+            CORES.store(cores, Ordering::Relaxed);
+            cores
+        }
+        cores => cores,
+    }
 }
 
 /// The results of both; where it is `worth_it` and there are two cores, the second on a thread of
@@ -25,8 +33,8 @@ pub(crate) fn both<A, B: Send>(
     if !worth_it || cores() < 2 {
         return (first(), second());
     }
-    // Whoever comes first does it, so that nothing is lost where no thread can be started, and
-    // nobody waits for one that has not begun.
+    // Whoever comes first does it, so that nothing is lost where no thread can be started, and the
+    // work never waits for one that has not begun.
     let second = Mutex::new(Some(second));
     let take = || second.lock().unwrap_or_else(PoisonError::into_inner).take();
     std::thread::scope(|scope| {

@@ -25,12 +25,12 @@ pub const MOST_KEYS: u64 = (1 << (u64::BITS - NUMBER_BITS)) - 1;
 /// A place without a key.
 const EMPTY: u64 = u64::MAX;
 /// At most so many keys a bucket has on the average.
-const BUCKET: usize = 4;
+const BUCKET: usize = 3;
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A table of numbers below [`MOST_NUMBERS`].
 pub struct Displaced {
-    /// Moves the hashes, so that no file can aim keys at one bucket.
+    /// Moves the hashes, so that no file knows which keys fall into one bucket.
     seed: u64,
     /// How far the top bits of a hash, which say its bucket, are from the bottom.
     shift: u32,
@@ -43,17 +43,18 @@ impl Displaced {
     /// These keys with these numbers; of equal keys the first counts.
     pub fn new(entries: &[(u64, u32)]) -> Self {
         let mut places = entries.len() + entries.len() / 3 + 1;
+        let mut buckets = (entries.len() / BUCKET).max(2).next_power_of_two();
         loop {
-            let empty = Self::empty(entries.len(), places);
-            if let Some(full) = empty.filled(entries) {
+            if let Some(full) = Self::empty(buckets, places).filled(entries) {
                 return full;
             }
+            // Keys that are like each other may fall into too few buckets.
             places += places / 8 + 1;
+            buckets *= 2;
         }
     }
 
-    fn empty(keys: usize, places: usize) -> Self {
-        let buckets = (keys / BUCKET).max(2).next_power_of_two();
+    fn empty(buckets: usize, places: usize) -> Self {
         Self {
             seed: RandomState::default().hash_one(0),
             shift: u64::BITS - buckets.ilog2(),
@@ -194,6 +195,15 @@ mod tests {
                 assert_eq!(number(&table, key), NONE, "{key}");
             }
         }
+    }
+
+    #[test]
+    fn keys_that_are_like_each_other() {
+        let grid = (0..320).flat_map(|left| (0..400).map(move |right| left << 20 | right));
+        let entries: Vec<(u64, u32)> = grid.zip(0..).collect();
+        let table = Displaced::new(&entries);
+        assert!(entries.iter().all(|&(key, n)| number(&table, key) == n));
+        assert!(table.places.len() < 4 * entries.len());
     }
 
     #[test]

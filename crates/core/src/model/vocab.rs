@@ -82,7 +82,8 @@ impl Vocab {
             return None;
         }
         let hasher = FixedState::default();
-        let mut index = HashTable::with_capacity(ranges.len());
+        let tokens = ranges.iter().filter(|range| **range != ABSENT).count();
+        let mut index = HashTable::with_capacity(tokens);
         let token_of = |id: u32| {
             let (start, end) = ranges[id as usize];
             &bytes[start as usize..end as usize]

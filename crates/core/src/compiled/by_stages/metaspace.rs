@@ -1,5 +1,6 @@
 //! Tokenizers in the manner of SentencePiece that a `tokenizer.json` holds, compiled: text is cut
-//! before spaces, and what lies between goes through the stages once and is then looked up.
+//! before spaces, and what lies between goes through the stages once, those in front of the model left
+//! out where only spaces would change, and is then looked up.
 //!
 //! Look here for which normalizers, pre-tokenizers and models qualify, and for why a chunk's tokens
 //! do not depend on its neighbours. Llama 2's, Gemma's, T5's and XLM-R's files are of this family.

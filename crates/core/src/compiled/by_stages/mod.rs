@@ -1,8 +1,8 @@
 //! New words by the stages themselves: what the families share that give them to whatever model
 //! there is.
 //!
-//! Look here for the words of ASCII that need not go through the stages in front of the model,
-//! because it is known what those make of them.
+//! Look here for the words that need not go through the stages in front of the model, because it is
+//! known what those make of them.
 
 pub mod local;
 pub mod metaspace;

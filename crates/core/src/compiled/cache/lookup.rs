@@ -105,7 +105,7 @@ fn group<S: Few>(
         match found {
             Some(Found::Short(ids, count)) => sink.push_few(ids, count),
             Some(Found::Long(ids, count)) => sink.push_all(&ids[..count]),
-            Some(Found::Some(ids, count)) => sink.push_all(&ids[..count]),
+            Some(Found::Spilled(ids, count)) => sink.push_all(&ids[..count]),
             Some(Found::Many(ids)) => sink.push_all(ids),
             None => *done = family.chunk(text, start, end, sink)?,
         }

@@ -148,7 +148,7 @@ impl<'w, 't> Pending<'w, 't> {
         match found {
             Found::Short(ids, count) => self.few(end, ids, count),
             Found::Long(ids, count) => self.few(end, ids, count),
-            Found::Some(ids, count) => self.few(end, ids, count),
+            Found::Spilled(ids, count) => self.few(end, ids, count),
             Found::Many(ids) => {
                 self.tokens[end..end + ids.len()].copy_from_slice(ids);
                 end + ids.len()

@@ -97,6 +97,7 @@ fn last_window(piece: &[u8]) -> [u64; 2] {
 
 /// A short piece as two words: its bytes, and its length in the last byte.
 #[derive(Clone, Copy, Debug, Default, Eq)]
+#[repr(C)]
 pub struct ShortKey {
     low: u64,
     high: u64,
@@ -291,9 +292,9 @@ pub enum Found<'c> {
     Short(&'c [u32; SHORT_IDS], usize),
     /// A long entry's.
     Long(&'c [u32; LONG_IDS], usize),
-    /// Some that no entry has room for.
-    Some(&'c [u32; SOME], usize),
-    /// More than these.
+    /// Outside, since no entry has room for them.
+    Spilled(&'c [u32; SOME], usize),
+    /// Outside, and more than these.
     Many(&'c [u32]),
 }
 
@@ -303,7 +304,7 @@ impl<'c> Found<'c> {
         match self {
             Self::Short(ids, count) => &ids[..count],
             Self::Long(ids, count) => &ids[..count],
-            Self::Some(ids, count) => &ids[..count],
+            Self::Spilled(ids, count) => &ids[..count],
             Self::Many(ids) => ids,
         }
     }
@@ -430,7 +431,7 @@ impl WordCache {
     fn spilled(&self, row: u32, count: usize) -> Found<'_> {
         let ids = &self.spilled[row as usize * SPILL_ROW..];
         match ids.first_chunk() {
-            Some(some) if count <= SOME => Found::Some(some, count),
+            Some(some) if count <= SOME => Found::Spilled(some, count),
             _ => Found::Many(&ids[..count]),
         }
     }
