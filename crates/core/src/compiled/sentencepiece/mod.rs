@@ -35,7 +35,7 @@ use pieces::PieceIndex;
 use raw_cuts::Kept;
 use sums::{MOST_WAITING, Scores, Summing};
 use unknown::Fusing;
-use viterbi::Viterbi;
+use viterbi::{Unclear, Viterbi};
 
 /// What stands for a space.
 const SPACE: &str = "▁";
@@ -73,6 +73,7 @@ struct Workspace {
     lookup: lookup::Workspace,
     room: Room,
     waiting: Box<[u32; MOST_WAITING]>,
+    unclear: Box<Unclear>,
 }
 
 impl Reusable for Workspace {
@@ -81,6 +82,7 @@ impl Reusable for Workspace {
             lookup: lookup::Workspace::default(),
             room: Room::default(),
             waiting: Box::new([0; MOST_WAITING]),
+            unclear: Box::default(),
         })
     }
 
@@ -220,6 +222,7 @@ impl SentencePiece {
             lookup,
             room,
             waiting,
+            unclear,
         } = &mut *workspace;
         let lookup::Workspace { chunks, words, .. } = lookup;
         let call = Call {
@@ -235,7 +238,7 @@ impl SentencePiece {
         match &self.solving {
             Solving::Unigram(scores) => {
                 let sink = Summing::new(scores, model.unk_id(), waiting, sink);
-                let call = call.with(Viterbi::new(model, scores));
+                let call = call.with(Viterbi::new(model, scores, unclear));
                 InOrder::new(call, sink).run(chunks, text, place);
             }
             Solving::Bpe(index) => {

@@ -80,6 +80,11 @@ impl Scores {
         })
     }
 
+    /// By how much a token changes the sum at most.
+    pub fn step(&self) -> f64 {
+        self.step
+    }
+
     /// What an unknown character adds to the sum of a path.
     pub fn unknown(&self) -> f32 {
         self.unknown
