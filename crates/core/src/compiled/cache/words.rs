@@ -404,13 +404,34 @@ impl WordCache {
         let entry = match self.short[at].find(key) {
             Some(entry) => entry,
             None if key.is_empty() => return None,
-            None => self.short[at ^ 1].find(key)?,
+            None => match self.short[at ^ 1].find(key) {
+                Some(entry) => entry,
+                None if self.free(at) != 0 => return None,
+                None => self.find_farther(key, at)?,
+            },
         };
         let count = (entry.high >> SHORT_COUNT) as usize;
         Some(match count {
             ..=SHORT_IDS => Found::Short(&entry.ids, count),
             _ => self.spilled(entry.ids[0], count),
         })
+    }
+
+    /// The entry of a short piece whose two lines are full.
+    #[cold]
+    fn find_farther(&self, key: ShortKey, at: usize) -> Option<&ShortEntry> {
+        let [first, second] = [at ^ 2, at ^ 3].map(|line| self.short[line].find(key));
+        first.or(second)
+    }
+
+    /// Which of the four entries of a line and of the one beside it are free, as bits.
+    #[inline(always)]
+    fn free(&self, at: usize) -> u32 {
+        let free = |line: usize| {
+            let Line([first, second]) = &self.short[line];
+            u32::from(first.high == 0) | u32::from(second.high == 0) << 1
+        };
+        free(at) | free(at ^ 1) << 2
     }
 
     /// The tokens of a piece that is kept as a long one, if they are known.
@@ -509,12 +530,14 @@ impl WordCache {
     /// Which place is free is nothing that a processor could guess, so it is computed.
     #[inline(always)]
     fn put_short(&mut self, entry: ShortEntry, hash: u64) {
-        let at = hash as usize & (self.short.len() - 1);
-        let free = |line: usize| {
-            let Line([first, second]) = &self.short[line];
-            u32::from(first.high == 0) | u32::from(second.high == 0) << 1
-        };
-        let free = free(at) | free(at ^ 1) << 2;
+        let mut at = hash as usize & (self.short.len() - 1);
+        let mut free = self.free(at);
+        if free == 0 {
+            free = self.free(at ^ 2);
+            if free != 0 {
+                at ^= 2;
+            }
+        }
         // Full: the newcomer takes a place that its hash chooses.
         let chosen = match free {
             0 => (hash >> 63) as u32,
@@ -529,13 +552,13 @@ impl WordCache {
         let (lines, grown) = (self.short.len(), grown(self.short.len(), self.most.short));
         self.short_count = 0;
         if grown <= self.short.capacity() {
-            // Fresh memory is dear, so a large table grows where it is. Of two neighbouring lines
-            // the entries go back there or to two lines that are empty yet.
+            // Fresh memory is dear, so a large table grows where it is. Of four neighbouring lines
+            // the entries go back there or to four lines that are empty yet.
             self.short.resize(grown, Line::EMPTY);
-            for line in (0..lines).step_by(2) {
-                let two =
-                    [0, 1].map(|side| std::mem::replace(&mut self.short[line + side], Line::EMPTY));
-                self.put_all(&two);
+            for line in (0..lines).step_by(4) {
+                let four = [0, 1, 2, 3]
+                    .map(|side| std::mem::replace(&mut self.short[line + side], Line::EMPTY));
+                self.put_all(&four);
             }
         } else {
             let room = if grown < ROOMY {
