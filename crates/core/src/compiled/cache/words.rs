@@ -406,7 +406,7 @@ impl WordCache {
             None if key.is_empty() => return None,
             None => match self.short[at ^ 1].find(key) {
                 Some(entry) => entry,
-                None if self.free(at) != 0 => return None,
+                None if !self.are_full(at) => return None,
                 None => self.find_farther(key, at)?,
             },
         };
@@ -424,14 +424,11 @@ impl WordCache {
         first.or(second)
     }
 
-    /// Which of the four entries of a line and of the one beside it are free, as bits.
+    /// Whether a line and the one beside it are full, or were; a line's first entry is taken first.
     #[inline(always)]
-    fn free(&self, at: usize) -> u32 {
-        let free = |line: usize| {
-            let Line([first, second]) = &self.short[line];
-            u32::from(first.high == 0) | u32::from(second.high == 0) << 1
-        };
-        free(at) | free(at ^ 1) << 2
+    fn are_full(&self, at: usize) -> bool {
+        let second = |line: usize| self.short[line].0[1].high;
+        (second(at) != 0) & (second(at ^ 1) != 0)
     }
 
     /// The tokens of a piece that is kept as a long one, if they are known.
@@ -507,7 +504,7 @@ impl WordCache {
     /// Remembers the tokens of a short piece, the first `count` of `ids`; `hash` is its key's.
     #[inline(always)]
     pub fn insert_few(&mut self, key: ShortKey, hash: u64, ids: &[u32; SHORT_IDS], count: usize) {
-        if self.short_count * 4 > self.short.len() * 3 && self.short.len() < self.most.short {
+        if self.short_count * 5 > self.short.len() * 4 && self.short.len() < self.most.short {
             self.grow_short();
         }
         let entry = ShortEntry {
@@ -530,21 +527,32 @@ impl WordCache {
     /// Which place is free is nothing that a processor could guess, so it is computed.
     #[inline(always)]
     fn put_short(&mut self, entry: ShortEntry, hash: u64) {
-        let mut at = hash as usize & (self.short.len() - 1);
-        let mut free = self.free(at);
-        if free == 0 {
-            free = self.free(at ^ 2);
-            if free != 0 {
-                at ^= 2;
+        let at = hash as usize & (self.short.len() - 1);
+        let free = |line: usize| {
+            let Line([first, second]) = &self.short[line];
+            u32::from(first.high == 0) | u32::from(second.high == 0) << 1
+        };
+        match free(at) | free(at ^ 1) << 2 {
+            0 => self.put_farther(entry, hash, at),
+            free => {
+                let free = free.trailing_zeros() as usize;
+                self.short[at ^ free / 2].0[free % 2] = entry;
+                self.short_count += 1;
             }
         }
-        // Full: the newcomer takes a place that its hash chooses.
-        let chosen = match free {
-            0 => (hash >> 63) as u32,
-            _ => free.trailing_zeros(),
-        };
-        self.short_count += usize::from(free != 0);
-        self.short[at ^ (chosen / 2) as usize].0[chosen as usize % 2] = entry;
+    }
+
+    /// The same, where both lines are full.
+    #[cold]
+    fn put_farther(&mut self, entry: ShortEntry, hash: u64, at: usize) {
+        let places = [(at ^ 2, 0), (at ^ 2, 1), (at ^ 3, 0), (at ^ 3, 1)];
+        let free = places
+            .into_iter()
+            .find(|&(line, side)| self.short[line].0[side].high == 0);
+        self.short_count += usize::from(free.is_some());
+        // Full as well: the newcomer takes a place that its hash chooses.
+        let (line, side) = free.unwrap_or((at, (hash >> 63) as usize));
+        self.short[line].0[side] = entry;
     }
 
     #[cold]
