@@ -535,8 +535,8 @@ impl WordCache {
         match free(at) | free(at ^ 1) << 2 {
             0 => self.put_farther(entry, hash, at),
             free => {
-                let free = free.trailing_zeros() as usize;
-                self.short[at ^ free / 2].0[free % 2] = entry;
+                let (beside, side) = (free.trailing_zeros() / 2, free.trailing_zeros() % 2);
+                self.short[at ^ beside as usize].0[side as usize] = entry;
                 self.short_count += 1;
             }
         }
