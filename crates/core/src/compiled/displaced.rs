@@ -11,7 +11,7 @@ use std::hint::select_unpredictable;
 
 use foldhash::fast::RandomState;
 
-use super::cache::words::fold;
+use super::cache::keys::fold;
 use super::prefetch::prefetch;
 
 /// No number.

@@ -4,10 +4,11 @@
 //! Look here for which stages qualify, and for why a word's tokens do not depend on its neighbours.
 
 use super::{Plain, Staged};
+use crate::compiled::cache::keys::SHORT;
 use crate::compiled::cache::lookup::{Family, Workspace, tokens};
 use crate::compiled::cache::spare::Spare;
 use crate::compiled::cache::waiting::{Buffered, Few};
-use crate::compiled::cache::words::{SHORT, WordCache};
+use crate::compiled::cache::words::WordCache;
 use crate::compiled::cutting::delimiters::Delimiters;
 use crate::compiled::cutting::scanner::decode;
 use crate::compiled::sink::Sink;

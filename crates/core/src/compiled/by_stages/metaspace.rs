@@ -9,10 +9,11 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::{Plain, SPACE, Staged};
 use crate::compiled::Place;
+use crate::compiled::cache::keys::{LONG, SHORT};
 use crate::compiled::cache::lookup::{Family, Workspace, tokens};
 use crate::compiled::cache::spare::Spare;
 use crate::compiled::cache::waiting::{Buffered, Few};
-use crate::compiled::cache::words::{LONG, SHORT, WordCache};
+use crate::compiled::cache::words::WordCache;
 use crate::compiled::cutting::cuts::Cuts;
 use crate::compiled::cutting::delimiters::Delimiters;
 use crate::compiled::sink::Sink;

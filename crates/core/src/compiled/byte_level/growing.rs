@@ -7,7 +7,7 @@ use std::hint::select_unpredictable;
 use foldhash::fast::RandomState;
 
 use super::pairs::{Place, Table};
-use crate::compiled::cache::words::fold;
+use crate::compiled::cache::keys::fold;
 use crate::compiled::displaced::NONE;
 use crate::compiled::tagged::{Address, Tagged};
 

@@ -12,9 +12,10 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 
 use crate::compiled::cache::group::{GROUP, Group};
+use crate::compiled::cache::keys::{LONG, ShortKey};
 use crate::compiled::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
 use crate::compiled::cache::spare::{Reusable, Spare};
-use crate::compiled::cache::words::{LONG, SHORT_IDS, ShortKey, WordCache};
+use crate::compiled::cache::words::{SHORT_IDS, WordCache};
 use crate::compiled::cutting::cuts::Cuts;
 use crate::compiled::cutting::scanner::{Rules, Scanner};
 use crate::compiled::cutting::splitter::Splitter;

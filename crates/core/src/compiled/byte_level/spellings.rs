@@ -6,8 +6,8 @@ use foldhash::fast::RandomState;
 
 use super::merges::{Merges, Work};
 use super::pairs::{Pairs, Table};
+use crate::compiled::cache::keys::{SHORT, ShortKey};
 use crate::compiled::cache::pending::MOST_NEW;
-use crate::compiled::cache::words::{SHORT, ShortKey};
 use crate::compiled::prefetch::prefetch;
 use crate::compiled::tagged::{AHEAD, Address, NONE, Tagged};
 use crate::model::Bpe;

@@ -1,8 +1,9 @@
 //! Pieces that are looked up together: memory is asked for on behalf of all of them, before the
 //! first is looked at.
 
+use super::keys::{LONG, LongKey, SHORT, ShortKey};
 use super::pending::Pending;
-use super::words::{LONG, LongKey, SHORT, ShortKey, WordCache};
+use super::words::WordCache;
 
 /// How many pieces are looked up together.
 pub const GROUP: usize = 32;

@@ -5,9 +5,10 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
+use super::keys::{LONG, LongKey, SHORT, ShortKey};
 use super::spare::Reusable;
 use super::waiting::{Few, MOST_WAITING};
-use super::words::{Found, LONG, LongKey, SHORT, SHORT_IDS, ShortKey, WordCache};
+use super::words::{Found, SHORT_IDS, WordCache};
 use crate::compiled::cutting::delimiters::{Chunks, Delimiters};
 use crate::error::Result;
 

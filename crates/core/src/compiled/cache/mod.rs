@@ -2,6 +2,7 @@
 //! tokens that wait until the new ones among them are known.
 
 pub mod group;
+pub mod keys;
 pub mod lookup;
 pub mod pending;
 pub mod spare;

@@ -3,7 +3,8 @@
 //! A new piece is merged step by step, and each step waits for memory; so new pieces are gathered
 //! and merged side by side, while what follows them in the text is looked up.
 
-use super::words::{Found, ShortKey};
+use super::keys::ShortKey;
+use super::words::Found;
 use crate::compiled::sink::Sink;
 
 /// How many tokens wait, at most, and how many holes there are among them.

@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use super::Call;
 use super::merging::{Merging, Work};
+use crate::compiled::cache::keys::{LONG, SHORT, ShortKey};
 use crate::compiled::cache::lookup::{Asked, GROUP};
 use crate::compiled::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
-use crate::compiled::cache::words::{Found, LONG, SHORT, ShortKey};
+use crate::compiled::cache::words::Found;
 use crate::compiled::cutting::delimiters::Chunks;
 use crate::compiled::sink::Sink;
 

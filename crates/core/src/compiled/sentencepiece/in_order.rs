@@ -8,8 +8,9 @@ use super::raw_cuts::Found as Cut;
 use super::sums::Summing;
 use super::viterbi::Viterbi;
 use crate::compiled::Place;
+use crate::compiled::cache::keys::{LONG, SHORT};
 use crate::compiled::cache::lookup::{Asked, GROUP};
-use crate::compiled::cache::words::{Found, LONG, SHORT, WordCache};
+use crate::compiled::cache::words::{Found, WordCache};
 use crate::compiled::cutting::delimiters::Chunks;
 use crate::compiled::sink::Sink;
 

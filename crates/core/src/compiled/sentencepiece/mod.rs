@@ -17,9 +17,10 @@ mod unknown;
 mod viterbi;
 
 use crate::compiled::Place;
+use crate::compiled::cache::keys::{LONG, SHORT};
 use crate::compiled::cache::lookup;
 use crate::compiled::cache::spare::{Reusable, Spare};
-use crate::compiled::cache::words::{LONG, LONGEST, SHORT, WordCache};
+use crate::compiled::cache::words::{LONGEST, WordCache};
 use crate::compiled::cutting::cuts::Cuts;
 use crate::compiled::cutting::delimiters::{Chunks, Delimiters};
 use crate::compiled::sink::Sink;

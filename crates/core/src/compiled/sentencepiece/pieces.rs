@@ -7,7 +7,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use crate::compiled::cache::words::{SHORT, ShortKey};
+use crate::compiled::cache::keys::{SHORT, ShortKey};
 use crate::compiled::cutting::cuts::decode;
 use crate::compiled::tagged::{AHEAD, Address, MOST_NUMBERS, NONE, Tagged};
 use crate::format::sentencepiece::PieceKind;

@@ -9,7 +9,8 @@
 use super::Solver;
 use super::sums::{MOST_CHANGE, ROUNDING, Scores, Summing, exponent, in_the_middle};
 use super::unknown::UNKNOWN;
-use crate::compiled::cache::words::{LONGEST, WordCache, fold};
+use crate::compiled::cache::keys::fold;
+use crate::compiled::cache::words::{LONGEST, WordCache};
 use crate::compiled::sink::Sink;
 use crate::model::SentencePiece;
 
