@@ -326,7 +326,7 @@ def worst(plan: Plan) -> Iterator[Row]:
 
 
 SECTIONS: dict[str, tuple[Callable[[Plan], Iterator[Row]], bool]] = {
-    "load": (load, True),
+    "load": (load, False),
     "short": (short, True),
     "decode": (decode, True),
     "worst": (worst, True),

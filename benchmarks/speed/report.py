@@ -19,7 +19,7 @@ TITLES = {
     "batch": "Encoding many documents at once, all cores: MB a second, first call / later calls",
     "short": "Short calls: µs a call",
     "decode": "Decoding to text, one thread: MB a second, first pass / later passes",
-    "load": "Loading: ms, first time / later",
+    "load": "Loading, all cores: ms by the wall clock, first time / later",
     "worst": "Worst cases: MB a second, and time a byte relative to English",
 }
 
