@@ -1,10 +1,10 @@
 //! The compiled path: only ids, as fast as the machine allows, for tokenizers whose stages it knows.
 //!
 //! Beside the staged path, which is the meaning, stands this one: [`Compiled::new`] says for which
-//! tokenizers, and the property tests hold the two equal. One folder a way: [`byte_level`],
-//! [`sentencepiece`], and [`by_stages`] for all that are cut into words and given to the stages when
-//! new. They share [`cutting`], which says where pieces lie, and [`cache`], which knows those met before; the tables
-//! that merges and pieces are found in stand beside the folders.
+//! tokenizers, and the property tests hold the two equal. One folder a way: `byte_level`,
+//! `sentencepiece`, and `by_stages` for all that are cut into words and given to the stages when new.
+//! They share `cutting`, which says where pieces lie, and `cache`, which knows those met before; the
+//! tables that merges and pieces are found in stand beside the folders.
 
 mod by_stages;
 mod byte_level;
