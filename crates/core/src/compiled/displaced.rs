@@ -11,11 +11,10 @@ use std::hint::select_unpredictable;
 
 use foldhash::fast::RandomState;
 
-use super::cache::keys::fold;
+use super::cache::keys::{MIX, fold};
 use super::prefetch::prefetch;
+use super::tagged::NONE;
 
-/// No number.
-pub const NONE: u32 = u32::MAX;
 /// The bits of a number; a key stands above it.
 const NUMBER_BITS: u32 = 20;
 /// Numbers are below this.
@@ -26,7 +25,6 @@ pub const MOST_KEYS: u64 = (1 << (u64::BITS - NUMBER_BITS)) - 1;
 const EMPTY: u64 = u64::MAX;
 /// At most so many keys a bucket has on the average.
 const BUCKET: usize = 3;
-const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A table of numbers below [`MOST_NUMBERS`].
 pub struct Displaced {

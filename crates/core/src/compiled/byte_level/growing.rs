@@ -6,12 +6,9 @@ use std::hint::select_unpredictable;
 
 use foldhash::fast::RandomState;
 
-use super::pairs::{Place, Table};
-use crate::compiled::cache::keys::fold;
-use crate::compiled::displaced::NONE;
-use crate::compiled::tagged::{Address, Tagged};
-
-const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+use super::table::{Place, Table};
+use crate::compiled::cache::keys::{MIX, fold};
+use crate::compiled::tagged::{Address, NONE, Tagged};
 
 /// Ranks by pair, to which pairs can be added.
 pub struct Growing {

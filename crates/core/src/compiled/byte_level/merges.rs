@@ -6,14 +6,15 @@
 use std::collections::BinaryHeap;
 
 use super::growing::Growing;
-use super::pairs::{Pairs, Place, Table};
+use super::pairs::Pairs;
 use super::row::{MOST_SYMBOLS, Row};
+use super::table::{Place, Table};
 use crate::compiled::cutting::scanner::decode;
-use crate::compiled::displaced::{Displaced, NONE};
+use crate::compiled::displaced::Displaced;
 #[cfg(target_arch = "x86_64")]
 use crate::compiled::lanes::Avx2;
 use crate::compiled::lanes::{Lanes, Portable};
-use crate::compiled::tagged::AHEAD;
+use crate::compiled::tagged::{AHEAD, NONE};
 use crate::model::queue::{HEAPED, Lists, Queue};
 use crate::model::{Bpe, Vocab};
 

@@ -6,6 +6,7 @@ mod merges;
 mod pairs;
 mod row;
 mod spellings;
+mod table;
 
 use std::hash::BuildHasher;
 

@@ -1,6 +1,7 @@
 //! The merges of a byte-level BPE, found by their pair.
 
 use super::growing::Growing;
+use super::table::{Place, Table};
 use crate::compiled::displaced::{Displaced, MOST_NUMBERS};
 
 /// A merge: the pair, its rank, and what it makes.
@@ -20,40 +21,6 @@ pub struct Maker {
     pub right: u32,
     /// One more than the merge's rank; 0 where no merge makes the token.
     pub age: u32,
-}
-
-/// Where a pair belongs; what that means, the table knows.
-#[derive(Clone, Copy)]
-pub struct Place(pub u64);
-
-/// Ranks by pair.
-pub trait Table {
-    /// Where a pair belongs.
-    fn place(&self, pair: u64) -> Place;
-
-    /// Asks for the memory of a place.
-    fn prefetch(&self, place: Place);
-
-    /// The rank of a pair that belongs there, or [`NONE`](crate::compiled::displaced::NONE); `is` says
-    /// whether it is the pair of a rank.
-    fn rank_at(&self, place: Place, pair: u64, is: impl Fn(u32) -> bool) -> u32;
-}
-
-impl Table for Displaced {
-    #[inline(always)]
-    fn place(&self, pair: u64) -> Place {
-        Place(self.place(pair).into())
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, Place(place): Place) {
-        self.prefetch(place as u32);
-    }
-
-    #[inline(always)]
-    fn rank_at(&self, Place(place): Place, pair: u64, _: impl Fn(u32) -> bool) -> u32 {
-        self.number_at(place as u32, pair)
-    }
 }
 
 /// Merges by their pair, and by their rank.
@@ -155,7 +122,7 @@ impl<T: Table> Pairs<T> {
         self.table.prefetch(place);
     }
 
-    /// The rank of a pair, or [`NONE`](crate::compiled::displaced::NONE).
+    /// The rank of a pair, or [`NONE`](crate::compiled::tagged::NONE).
     #[inline(always)]
     pub fn rank(&self, left: u32, right: u32) -> u32 {
         self.rank_at(self.place(left, right), left, right)
@@ -203,7 +170,7 @@ fn pair(left: u32, right: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiled::displaced::NONE;
+    use crate::compiled::tagged::NONE;
 
     #[test]
     fn every_pair_is_found_and_no_other() {

@@ -2,8 +2,8 @@
 //! with the next.
 
 use super::pairs::NO_ID;
-use crate::compiled::displaced::NONE;
 use crate::compiled::lanes::{LANES, Lanes};
+use crate::compiled::tagged::NONE;
 
 /// The most symbols of a row.
 pub const MOST_SYMBOLS: usize = 64;

@@ -5,7 +5,8 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 
 use super::merges::{Merges, Work};
-use super::pairs::{Pairs, Table};
+use super::pairs::Pairs;
+use super::table::Table;
 use crate::compiled::cache::keys::{SHORT, ShortKey};
 use crate::compiled::cache::pending::MOST_NEW;
 use crate::compiled::prefetch::prefetch;

@@ -5,7 +5,8 @@ pub const SHORT: usize = 15;
 /// Pieces of up to this many bytes are long: their keys are four words.
 pub const LONG: usize = 30;
 
-const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+/// An odd number whose bits look random: what keys are mixed with.
+pub const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 const MIX_LONG: u64 = 0xD6E8_FEB8_6659_FD93;
 
 /// What is kept of 16 bytes of which the first `n` belong to a piece, as two words.

@@ -5,15 +5,13 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
+use super::group::GROUP;
 use super::keys::{LONG, LongKey, SHORT, ShortKey};
 use super::spare::Reusable;
 use super::waiting::{Few, MOST_WAITING};
 use super::words::{Found, SHORT_IDS, WordCache};
 use crate::compiled::cutting::delimiters::{Chunks, Delimiters};
 use crate::error::Result;
-
-/// How many chunks are looked up together, so that their memory is fetched at the same time.
-pub const GROUP: usize = 32;
 
 /// What one call works with.
 pub struct Workspace {

@@ -8,8 +8,9 @@ use std::ops::Range;
 
 use super::Call;
 use super::merging::{Merging, Work};
+use crate::compiled::cache::group::GROUP;
 use crate::compiled::cache::keys::{LONG, SHORT, ShortKey};
-use crate::compiled::cache::lookup::{Asked, GROUP};
+use crate::compiled::cache::lookup::Asked;
 use crate::compiled::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
 use crate::compiled::cache::words::Found;
 use crate::compiled::cutting::delimiters::Chunks;

@@ -17,6 +17,7 @@ mod unknown;
 mod viterbi;
 
 use crate::compiled::Place;
+use crate::compiled::cache::group::GROUP;
 use crate::compiled::cache::keys::{LONG, SHORT};
 use crate::compiled::cache::lookup;
 use crate::compiled::cache::spare::{Reusable, Spare};
@@ -653,12 +654,7 @@ impl<'c> Call<'c, Viterbi<'c>> {
     /// Where the first parts of a chunk, the end of `text` from `start` on, end before it is
     /// normalized.
     #[inline(always)]
-    fn part_ends(
-        &self,
-        text: &str,
-        start: usize,
-        ends: &mut [usize; lookup::GROUP],
-    ) -> raw_cuts::Found {
+    fn part_ends(&self, text: &str, start: usize, ends: &mut [usize; GROUP]) -> raw_cuts::Found {
         let kept = (self.compiled.kept).get(|| Kept::new(self.normalizer));
         kept.part_ends(self.normalizer, self.cuts(), text, start, ends)
     }

@@ -5,7 +5,7 @@
 
 use super::double_array::DoubleArray;
 use super::unknown::UNKNOWN;
-use crate::compiled::cache::lookup::GROUP;
+use crate::compiled::cache::group::GROUP;
 use crate::compiled::cache::words::LONG_IDS;
 use crate::compiled::sink::Sink;
 use crate::format::sentencepiece::PieceKind;

@@ -9,7 +9,7 @@
 use super::Solver;
 use super::sums::{MOST_CHANGE, ROUNDING, Scores, Summing, exponent, in_the_middle};
 use super::unknown::UNKNOWN;
-use crate::compiled::cache::keys::fold;
+use crate::compiled::cache::keys::{MIX, fold};
 use crate::compiled::cache::words::{LONGEST, WordCache};
 use crate::compiled::sink::Sink;
 use crate::model::SentencePiece;
@@ -22,7 +22,6 @@ const UNCLEAR: u8 = 0x80;
 const BINADES: u8 = 0x81;
 /// How many bits say whether a text may have no clear winner.
 const UNCLEAR_BITS: usize = 1 << 16;
-const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Sums of scores are less than two to this power.
 const MOST_EXPONENT: i32 = 17;
 
