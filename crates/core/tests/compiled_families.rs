@@ -121,6 +121,11 @@ const PARTS: &[&str] = &[
     "aaaaaaaaaaaaaaaaaaaaaaaa",
     "中中中中中中中中中中",
     "abcdefghijklmnopqrstuvwxyz",
+    "\u{302e}",
+    "\u{1d165}",
+    "\u{ad}",
+    "\u{a0}",
+    "\u{20000}",
 ];
 
 fn text(numbers: &mut ChaCha8Rng) -> String {
@@ -521,8 +526,9 @@ fn every_character_beside_bert_words() {
         };
         for c in ('\0'..=char::MAX).filter(told_apart) {
             // Long enough to be cut beside the character.
-            let text =
-                format!("a{c}b a\u{301}中{c}\u{323}.{c}\u{301}{c}中aaaaaaaaaaaaaaa{c} {c} a{c}");
+            let text = format!(
+                "a{c}b a\u{301}中{c}\u{323}.{c}\u{301}{c}中aaaaaaaaaaaaaaa{c} {c} a{c} {c}\u{302e}{c}\u{1d165}{c}"
+            );
             let staged = tokenizer.encode(&text, None, &options).unwrap().ids;
             assert_eq!(
                 tokenizer.encode_ids(&text, &options).unwrap(),

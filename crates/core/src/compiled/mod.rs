@@ -11,6 +11,7 @@ mod byte_level;
 mod cache;
 mod cutting;
 mod displaced;
+mod double_array;
 mod lanes;
 mod prefetch;
 mod sentencepiece;

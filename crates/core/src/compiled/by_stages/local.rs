@@ -3,6 +3,8 @@
 //!
 //! Look here for which stages qualify, and for why a word's tokens do not depend on its neighbours.
 
+use super::characters::{Characters, Cut};
+use super::longest::Longest;
 use super::{Plain, Staged};
 use crate::compiled::cache::keys::SHORT;
 use crate::compiled::cache::lookup::{Family, Workspace, tokens};
@@ -13,6 +15,7 @@ use crate::compiled::cutting::delimiters::Delimiters;
 use crate::compiled::cutting::scanner::decode;
 use crate::compiled::sink::Sink;
 use crate::error::Result;
+use crate::lazy::Lazy;
 use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::PreTokenizer;
@@ -27,6 +30,10 @@ pub struct Local {
     around: Around,
     /// Letters and digits of ASCII are one piece to each of the pre-tokenizers.
     plain: Plain,
+    /// What becomes of other words, if that is known character by character.
+    characters: Option<Characters>,
+    /// The tokens of a WordPiece model; made when the first word is new.
+    longest: Lazy<Longest>,
     spare: Spare<Workspace>,
 }
 
@@ -92,6 +99,8 @@ impl Local {
                         })
                     ),
             },
+            characters: Characters::new(stages),
+            longest: Lazy::new(),
             spare: Spare::default(),
         })
     }
@@ -112,6 +121,7 @@ impl Local {
             stages,
             words,
             staged: Staged::new(&stages.model),
+            cut: Cut::default(),
         };
         let mut sink = Buffered::new(room, sink);
         tokens(&mut call, &self.delimiters, chunks, text, 0, &mut sink)?;
@@ -195,6 +205,7 @@ struct Call<'c> {
     stages: &'c Stages,
     words: &'c mut WordCache,
     staged: Staged<'c>,
+    cut: Cut,
 }
 
 impl<S: Few> Family<S> for Call<'_> {
@@ -231,14 +242,29 @@ impl<S: Few> Family<S> for Call<'_> {
 
 impl Call<'_> {
     fn new_word(&mut self, word: &str) -> Result<()> {
-        if self.staged.plain(&self.compiled.plain, word)? {
+        let Self {
+            compiled,
+            stages,
+            staged,
+            cut,
+            ..
+        } = self;
+        if let Model::WordPiece(model) = &stages.model {
+            staged.look_for(compiled.longest.get(|| Longest::new(model)));
+        }
+        if staged.plain(&compiled.plain, word)? {
             return Ok(());
         }
+        if let Some(characters) = &compiled.characters
+            && characters.cut(stages, word, cut)
+        {
+            return staged.cut(cut);
+        }
         let mut text = AlignedText::original(word);
-        if let Some(normalizer) = &self.stages.normalizer {
+        if let Some(normalizer) = &stages.normalizer {
             normalizer.normalize(&mut text)?;
         }
-        (self.staged).normalized(text, self.stages.pre_tokenizer.as_ref())
+        staged.normalized(text, stages.pre_tokenizer.as_ref())
     }
 }
 

@@ -4,13 +4,17 @@
 //! Look here for the words that need not go through the stages in front of the model, because it is
 //! known what those make of them.
 
+mod characters;
 pub mod local;
+mod longest;
 pub mod metaspace;
 
 use crate::error::Result;
 use crate::model::{Model, Sampler, Sampling, Token};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::text::{AlignedText, Pieces};
+use characters::Cut;
+use longest::Longest;
 
 /// What stands for a space.
 const SPACE: char = '▁';
@@ -62,6 +66,8 @@ impl Plain {
 /// The model, and room for the tokens of a word.
 pub struct Staged<'c> {
     model: &'c Model,
+    /// The model's tokens, if they are looked for in this way.
+    longest: Option<&'c Longest>,
     ids: Vec<u32>,
     tokens: Vec<Token>,
     piece: String,
@@ -72,10 +78,16 @@ impl<'c> Staged<'c> {
     pub fn new(model: &'c Model) -> Self {
         Self {
             model,
+            longest: None,
             ids: Vec::new(),
             tokens: Vec::new(),
             piece: String::new(),
         }
+    }
+
+    /// From now on the model's tokens are looked for in this way.
+    pub fn look_for(&mut self, longest: &'c Longest) {
+        self.longest = Some(longest);
     }
 
     /// The tokens of the last word.
@@ -130,7 +142,28 @@ impl<'c> Staged<'c> {
         pieces.iter().try_for_each(|piece| self.add(piece.as_str()))
     }
 
+    /// Makes the tokens of a word's pieces.
+    ///
+    /// # Errors
+    /// As the model.
+    pub fn cut(&mut self, cut: &Cut) -> Result<()> {
+        self.ids.clear();
+        cut.pieces()
+            .try_for_each(|piece| match self.add_longest(piece) {
+                true => Ok(()),
+                false => self.add(&String::from_utf8_lossy(piece)),
+            })
+    }
+
+    #[inline(always)]
+    fn add_longest(&mut self, piece: &[u8]) -> bool {
+        (self.longest).is_some_and(|longest| longest.tokenize(piece, &mut self.ids))
+    }
+
     fn add(&mut self, piece: &str) -> Result<()> {
+        if self.add_longest(piece.as_bytes()) {
+            return Ok(());
+        }
         self.tokens.clear();
         let mut sampler = Sampler::new(Sampling::default());
         (self.model).tokenize(piece, &mut sampler, &mut self.tokens)?;

@@ -5,7 +5,6 @@
 //! character map makes a space of something else (see [`SentencePiece::chunk`] on open chunks). What
 //! differs between the two algorithms stands in `merging` and `viterbi`.
 
-mod double_array;
 mod gathering;
 mod in_order;
 mod long;

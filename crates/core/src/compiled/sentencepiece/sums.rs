@@ -3,10 +3,10 @@
 //!
 //! Look here for [`Summing`], which all tokens of a text go through, and for [`Scores::binade`].
 
-use super::double_array::DoubleArray;
 use super::unknown::UNKNOWN;
 use crate::compiled::cache::group::GROUP;
 use crate::compiled::cache::words::LONG_IDS;
+use crate::compiled::double_array::DoubleArray;
 use crate::compiled::sink::Sink;
 use crate::format::sentencepiece::PieceKind;
 use crate::lazy::Lazy;

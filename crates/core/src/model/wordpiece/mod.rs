@@ -82,6 +82,11 @@ impl WordPiece {
         self.parts.max_input_chars_per_word
     }
 
+    /// The tokens by their bytes.
+    pub(crate) fn trie(&self) -> &Trie {
+        &self.trie
+    }
+
     /// The tokens of `piece`, appended to `tokens`.
     pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
         let before = tokens.len();

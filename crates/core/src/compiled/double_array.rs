@@ -1,13 +1,13 @@
-//! The pieces of a Unigram model and their scores as a double array: which pieces does this text
-//! begin with, with one look at memory for each byte?
+//! The tokens of a vocabulary and their scores as a double array: which tokens does this text begin
+//! with, with one look at memory for each byte?
 //!
-//! Look here for the trie behind Viterbi's algorithm. It is made from the model's own, which is
-//! smaller and made faster, when the first word is new.
+//! Look here for the trie behind Viterbi's algorithm and behind the longest match. It is made from the
+//! model's own, which is smaller and made faster, when the first word is new.
 
 use crate::model::trie::Trie;
 
-/// No piece ends at this node.
-const NO_PIECE: u32 = u32::MAX;
+/// No token ends at this node.
+const NO_TOKEN: u32 = u32::MAX;
 /// The owner of a node that is not in use.
 const FREE: u32 = u32::MAX;
 /// The owner of the root.
@@ -21,6 +21,10 @@ pub struct DoubleArray {
     nodes: Vec<Node>,
 }
 
+/// A node: what has been read so far is the beginning of some token.
+#[derive(Clone, Copy, Debug)]
+pub struct Place(u32);
+
 #[derive(Clone, Copy)]
 struct Node {
     owner: u32,
@@ -33,9 +37,14 @@ impl Node {
     const FREE: Self = Self {
         owner: FREE,
         base: 0,
-        id: NO_PIECE,
+        id: NO_TOKEN,
         score: 0.0,
     };
+}
+
+impl Place {
+    /// Before the first byte.
+    pub const ROOT: Self = Self(0);
 }
 
 impl DoubleArray {
@@ -74,24 +83,50 @@ impl DoubleArray {
         Self { nodes }
     }
 
-    /// Calls `found` with the pieces that `text` begins with, shortest first: the length of each in
+    /// Calls `found` with the tokens that `text` begins with, shortest first: the length of each in
     /// bytes, its id and its score.
     #[inline(always)]
-    pub fn prefixes(&self, text: &[u8], mut found: impl FnMut(usize, u32, f32)) {
-        let (mut place, mut base) = (0, self.nodes[0].base);
+    pub fn prefixes(&self, text: &[u8], found: impl FnMut(usize, u32, f32)) {
+        self.prefixes_behind(Place::ROOT, text, found);
+    }
+
+    /// The same, for the tokens that go on from `place` with a beginning of `text`.
+    #[inline(always)]
+    pub fn prefixes_behind(
+        &self,
+        place: Place,
+        text: &[u8],
+        mut found: impl FnMut(usize, u32, f32),
+    ) {
+        let Place(mut place) = place;
+        let mut base = self.nodes[place as usize].base;
         for (&byte, length) in text.iter().zip(1..) {
-            let next = base.wrapping_add(byte.into());
-            let Some(node) = self.nodes.get(next as usize) else {
+            let Some(next) = self.step(place, base, byte) else {
                 return;
             };
-            if node.owner != place {
-                return;
-            }
-            if node.id != NO_PIECE {
+            let node = &self.nodes[next as usize];
+            if node.id != NO_TOKEN {
                 found(length, node.id, node.score);
             }
             (place, base) = (next, node.base);
         }
+    }
+
+    /// Where `text` leads, if a token begins with it.
+    pub fn place(&self, text: &[u8]) -> Option<Place> {
+        let Place(root) = Place::ROOT;
+        let place = text.iter().try_fold(root, |place, &byte| {
+            self.step(place, self.nodes[place as usize].base, byte)
+        });
+        place.map(Place)
+    }
+
+    /// The node for `byte` behind a node and its base.
+    #[inline(always)]
+    fn step(&self, place: u32, base: u32, byte: u8) -> Option<u32> {
+        let next = base.wrapping_add(byte.into());
+        let node = self.nodes.get(next as usize)?;
+        (node.owner == place).then_some(next)
     }
 }
 
@@ -195,6 +230,18 @@ mod tests {
                     found.push((id, length));
                 });
                 let expected = trie.prefixes(trie.root(), &text);
+                let expected: Vec<_> = expected.filter(|(id, _)| !id.is_multiple_of(7)).collect();
+                assert_eq!(found, expected);
+                let (front, rest) = text.split_at(1);
+                let behind = trie.step(trie.root(), front[0]);
+                let place = array.place(front);
+                assert_eq!(place.is_some(), behind.is_some());
+                let (Some(place), Some(behind)) = (place, behind) else {
+                    continue;
+                };
+                found.clear();
+                array.prefixes_behind(place, rest, |length, id, _| found.push((id, length)));
+                let expected = trie.prefixes(behind, rest);
                 let expected: Vec<_> = expected.filter(|(id, _)| !id.is_multiple_of(7)).collect();
                 assert_eq!(found, expected);
             }
