@@ -18,17 +18,19 @@
 //! over empty matches.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use regex_automata::meta;
-use regex_automata::{Anchored, Input, PatternID};
+use regex_automata::{Input, PatternID};
 use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::translate::Translator;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
 
 use super::Dialect;
+use super::automaton::Automaton;
 
-/// The pattern ids of the automaton: the branches as written, and the white space of the tail.
-const TAIL: PatternID = PatternID::new_unchecked(1);
+/// Which pattern of an automaton is the white space of the tail; the other is the branches as written.
+pub(super) const TAIL: PatternID = PatternID::new_unchecked(1);
 
 const TAILS: [&str; 2] = [r"|\s+(?!\S)|\s+", r"|\s+(?!\S)|\s"];
 
@@ -36,8 +38,15 @@ const TAILS: [&str; 2] = [r"|\s+(?!\S)|\s+", r"|\s+(?!\S)|\s"];
 /// default of 2 MB is thrown away and filled again many times over.
 const CACHE_BYTES: usize = 16 << 20;
 
-/// A pattern as an automaton.
-pub(super) struct Linear(meta::Regex);
+/// A pattern that runs as an automaton.
+pub(super) struct Linear {
+    /// The branches, and the white space of the tail if there is one.
+    patterns: Vec<Hir>,
+    automaton: Option<Automaton>,
+    /// The engine for matches that the automaton would have to look for too long, or that is too
+    /// large for it; made when the first text needs it.
+    engine: OnceLock<Option<meta::Regex>>,
+}
 
 impl Linear {
     /// The automaton that means what `source` means in `dialect`, if there is one.
@@ -48,32 +57,57 @@ impl Linear {
         if tail.is_some() {
             patterns.push(to_hir(r"\s+", &parse(r"\s+")?)?);
         }
-        meta::Builder::new()
-            .configure(meta::Config::new().hybrid_cache_capacity(CACHE_BYTES))
-            .build_many_from_hir(&patterns)
-            .ok()
-            .map(Self)
+        let linear = Self {
+            automaton: Automaton::new(&patterns),
+            patterns,
+            engine: OnceLock::new(),
+        };
+        (linear.automaton.is_some() || linear.engine().is_some()).then_some(linear)
+    }
+
+    fn engine(&self) -> Option<&meta::Regex> {
+        let build = || {
+            meta::Builder::new()
+                .configure(meta::Config::new().hybrid_cache_capacity(CACHE_BYTES))
+                .build_many_from_hir(&self.patterns)
+                .ok()
+        };
+        self.engine.get_or_init(build).as_ref()
+    }
+
+    /// What cuts text at speed; `None` for a pattern that is too large for it.
+    pub(super) fn automaton(&self) -> Option<&Automaton> {
+        self.automaton.as_ref()
     }
 
     /// The leftmost match that begins at `at` or later.
     pub(super) fn find_from(&self, text: &str, at: usize) -> Option<Range<usize>> {
+        let mut at = at;
+        if let Some(automaton) = &self.automaton {
+            loop {
+                match automaton.find_from(text, at) {
+                    Ok(found) => return found,
+                    Err(reached) => at = reached,
+                }
+                if self.engine().is_some() {
+                    break;
+                }
+            }
+        }
         let input = Input::new(text).span(at..text.len());
-        // Nearly always a match begins where the last one ended; to find one that does takes one
-        // pass instead of two.
-        let found = self
-            .0
-            .search(&input.clone().anchored(Anchored::Yes))
-            .or_else(|| self.0.search(&input))?;
+        let found = self.engine()?.search(&input)?;
         let mut range = found.range();
         if found.pattern() == TAIL && range.end < text.len() {
-            let mut characters = text[range.clone()].char_indices();
-            match characters.next_back() {
-                Some((0, _)) | None => {}
-                Some((last, _)) => range.end = range.start + last,
-            }
+            range.end = before_last(text.as_bytes(), range.start, range.end);
         }
         Some(range)
     }
+}
+
+/// Where the last character of `text[start..end]` begins; `end` if it is the only one.
+pub(super) fn before_last(text: &[u8], start: usize, end: usize) -> usize {
+    let is_first = |at: &usize| text[*at] & 0xc0 != 0x80;
+    (start + 1..end).rev().find(is_first).unwrap_or(end)
 }
 
 fn parse(source: &str) -> Option<Ast> {

@@ -1,10 +1,12 @@
 //! Patterns: what splits and replacements look for, in the dialect of the library they come from.
 //!
-//! Look here for which engine runs a pattern. There are three: the dialect's own backtracking
-//! engine ([`fancy_regex`], Oniguruma), which defines the meaning, and automata in linear time
-//! (`linear`) for the patterns that provably mean the same there, which every well-known split
-//! pattern does.
+//! Look here for which engine runs a pattern. There are two kinds: the dialect's own backtracking
+//! engine ([`fancy_regex`], Oniguruma), which defines the meaning, and automata for the patterns
+//! that provably mean the same there (`linear`), which every well-known split pattern does. Text is
+//! cut by an automaton over kinds of characters (`automaton`, `kinds`).
 
+mod automaton;
+mod kinds;
 mod linear;
 
 use std::ops::Range;
@@ -248,6 +250,20 @@ impl Iterator for Matches<'_> {
     }
 }
 
+impl Matches<'_> {
+    /// Takes the matches that begin where the last one ended, each right behind the one before it:
+    /// sets their bits, one for each byte from `origin` on, and gives back where the last of them ends.
+    ///
+    /// `None` where the engine has no fast way to do so, or none follows that has a bit.
+    pub(crate) fn adjoining(&mut self, origin: usize, bits: &mut [u64]) -> Option<usize> {
+        let Search::Linear { regex, text, at } = &mut self.0 else {
+            return None;
+        };
+        let end = regex.automaton()?.mark(text, *at, origin, bits);
+        (end > std::mem::replace(at, end)).then_some(end)
+    }
+}
+
 struct OnigurumaSearch<'t> {
     regex: &'t Regex,
     engine: &'t onig::Regex,
@@ -303,6 +319,28 @@ mod tests {
         pattern.matches(text).collect::<Result<_>>().unwrap()
     }
 
+    /// The same, those that adjoin taken at once, with room for `room` times 64 bytes.
+    fn found_at_once(pattern: &Regex, text: &str, room: usize) -> Vec<Range<usize>> {
+        let mut all: Vec<Range<usize>> = Vec::new();
+        let mut matches = pattern.matches(text);
+        loop {
+            let origin = all.last().map_or(0, |last| last.end);
+            let mut bits = vec![0_u64; room];
+            if let Some(end) = matches.adjoining(origin, &mut bits) {
+                let mut begins: Vec<_> = (origin..text.len().min(origin + room * 64))
+                    .filter(|at| bits[(at - origin) / 64] >> ((at - origin) % 64) & 1 == 1)
+                    .collect();
+                assert!(begins.iter().all(|begin| *begin < end));
+                begins.push(end);
+                all.extend(begins.windows(2).map(|ends| ends[0]..ends[1]));
+            }
+            match matches.next() {
+                Some(found) => all.push(found.unwrap()),
+                None => return all,
+            }
+        }
+    }
+
     #[test]
     fn empty_matches_follow_the_library() {
         for dialect in [Dialect::Oniguruma, Dialect::Tiktoken] {
@@ -348,6 +386,18 @@ mod tests {
     }
 
     /// A split pattern of its time, with sets within sets.
+    /// Patterns of no library: with gaps, matches that are given back, and the end of the text.
+    const OTHERS: [&str; 8] = [
+        r"[\p{L}\p{M}_]+|\p{N}{1,2}|[^\s\p{L}\p{M}\p{N}_]+|\s+",
+        r"\p{L}+|\p{N}",
+        r"\p{L}+'s|\p{L}| +a",
+        r"(?:\p{L} )+\n|\p{Lu}{2,5}|[^\p{L}]",
+        r"漢|かé|ー{3}|[aZ]+[sS]|'",
+        r" ?[^\s]+|\s+(?!\S)|\s+",
+        r"\n\n+|[^\n]{1,70}\n?",
+        r"\p{Lu}?\p{Ll}+|\p{Lu}+|\s+(?!\S)|\s",
+    ];
+
     const NESTED_SETS: &str = r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
     /// Each well-known pattern in each dialect where it runs in linear time: that, and the
@@ -357,7 +407,7 @@ mod tests {
             std::sync::LazyLock::new(|| {
                 let named = NAMED.iter().flat_map(|known| known.sources().0);
                 let dialects = [Dialect::Tiktoken, Dialect::Oniguruma];
-                (named.chain([GPT2_ORIGINAL, NESTED_SETS]))
+                (named.chain([GPT2_ORIGINAL, NESTED_SETS]).chain(OTHERS))
                     .flat_map(|source| dialects.map(|dialect| (source, dialect)))
                     .filter_map(|(source, dialect)| {
                         let linear = Regex::new(source, dialect).ok().filter(Regex::is_linear)?;
@@ -391,7 +441,12 @@ mod tests {
         #[test]
         fn linear_time_finds_what_the_own_engine_finds(text in nasty_text()) {
             for (linear, own) in linear_patterns() {
-                prop_assert_eq!(found(linear, &text), found(own, &text), "{:?}", own);
+                let expected = found(own, &text);
+                prop_assert_eq!(&found(linear, &text), &expected, "{:?}", own);
+                for room in [1, 64] {
+                    let at_once = found_at_once(linear, &text, room);
+                    prop_assert_eq!(&at_once, &expected, "{:?}", own);
+                }
             }
         }
     }
@@ -417,7 +472,12 @@ mod tests {
             run("\r"),
             run(" ") + "\n" + &run(" ") + "a",
         ];
-        for (linear, _) in linear_patterns() {
+        let finite = |regex: &&Regex| !OTHERS.contains(&regex.source());
+        for linear in linear_patterns()
+            .iter()
+            .map(|(linear, _)| linear)
+            .filter(finite)
+        {
             for text in &texts {
                 assert!(
                     linear.matches(text).all(|found| found.is_ok()),

@@ -2,7 +2,7 @@
 
 use super::scanner::{Numbers, Rules, Scanner, certain_end};
 use crate::error::Result;
-use crate::pattern::{Dialect, Regex, SearchPattern};
+use crate::pattern::{Dialect, Matches, Regex, SearchPattern};
 use crate::pre_tokenizer::named::{self, Named};
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
 
@@ -164,9 +164,13 @@ impl Splitter {
             Self::Isolated(regex) => (regex, true),
         };
         let mut stretch = Stretch::default();
+        let mut matches = regex.matches(text);
         let mut done = 0;
-        for found in regex.matches(text) {
-            let found = found?;
+        loop {
+            done = stretch.adjoining(done, &mut matches, &mut visit);
+            let Some(found) = matches.next().transpose()? else {
+                break;
+            };
             if keeps_gaps {
                 stretch.piece(done, found.start, &mut visit);
             }
@@ -181,38 +185,71 @@ impl Splitter {
     }
 }
 
-/// Pieces side by side, as an engine finds them one by one.
-#[derive(Default)]
+/// Pieces side by side, as an engine finds them.
 struct Stretch {
     start: usize,
     end: usize,
-    /// Which bytes begin a piece.
-    bits: Vec<u64>,
+    /// Which bytes begin a piece; of those behind the end none does.
+    bits: [u64; Self::LENGTH / 64],
+}
+
+impl Default for Stretch {
+    fn default() -> Self {
+        Self {
+            start: 0,
+            end: 0,
+            bits: [0; Self::LENGTH / 64],
+        }
+    }
 }
 
 impl Stretch {
-    /// About how many bytes are gathered before they are given away.
+    /// Where the last piece begins at most.
     const LENGTH: usize = 4 << 10;
 
     fn piece(&mut self, start: usize, end: usize, visit: &mut impl FnMut(usize, usize, &[u64])) {
         if start >= end {
             return;
         }
-        if start != self.end || self.end - self.start > Self::LENGTH {
-            self.give(visit);
-            (self.start, self.end) = (start, start);
-        }
+        self.go_on_at(start, visit);
         let at = start - self.start;
-        self.bits.resize(at / 64 + 1, 0);
         self.bits[at / 64] |= 1 << (at % 64);
         self.end = end;
     }
 
-    fn give(&mut self, visit: &mut impl FnMut(usize, usize, &[u64])) {
-        if self.start < self.end {
-            visit(self.start, self.end - self.start, &self.bits);
+    /// Takes the matches that begin at `start` and right behind one another; where these end.
+    fn adjoining(
+        &mut self,
+        start: usize,
+        matches: &mut Matches<'_>,
+        visit: &mut impl FnMut(usize, usize, &[u64]),
+    ) -> usize {
+        let mut done = start;
+        loop {
+            self.go_on_at(done, visit);
+            let Some(end) = matches.adjoining(self.start, &mut self.bits) else {
+                return done;
+            };
+            (self.end, done) = (end, end);
         }
-        self.bits.clear();
+    }
+
+    /// Makes `start` a place behind the last piece, that has a bit.
+    fn go_on_at(&mut self, start: usize, visit: &mut impl FnMut(usize, usize, &[u64])) {
+        if start != self.end || start - self.start >= Self::LENGTH {
+            self.give(visit);
+            (self.start, self.end) = (start, start);
+        }
+    }
+
+    fn give(&mut self, visit: &mut impl FnMut(usize, usize, &[u64])) {
+        let length = self.end - self.start;
+        if length > 0 {
+            let words = length.div_ceil(64).min(self.bits.len());
+            let bits = &mut self.bits[..words];
+            visit(self.start, length, bits);
+            bits.fill(0);
+        }
     }
 }
 

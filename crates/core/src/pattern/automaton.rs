@@ -1,0 +1,293 @@
+//! The automaton of a pattern over kinds of characters: how text is cut by a pattern at speed.
+//!
+//! Look here for how matches are found that begin where the last one ended, which nearly all
+//! matches of a split pattern do. The automaton is that of `regex-automata`, made of the pattern
+//! over [`Kinds`], so it is small enough to be made at once and to stay in the nearest cache.
+//! Reading a text is then one step a character. Where a match surely ends at the character that
+//! the automaton cannot read on with, the step goes on into the next match, which that character
+//! begins: cutting text takes no branch at its pieces' ends.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use regex_automata::dfa::{Automaton as _, StartKind, dense};
+use regex_automata::nfa::thompson;
+use regex_automata::util::primitives::StateID;
+use regex_automata::{Anchored, Input};
+use regex_syntax::hir::Hir;
+
+use super::kinds::Kinds;
+use super::linear::{TAIL, before_last};
+
+/// How large the automaton may become, in bytes: far above what split patterns need, and soon made.
+const ROOM: usize = 1 << 20;
+
+/// What the automaton does with a character: the row of the state that it goes on to, and marks.
+#[derive(Clone, Copy)]
+struct Step(u32);
+
+impl Step {
+    /// A match ends before the character, and the next begins with it; the row is the next one's.
+    const NEXT: u32 = 1 << 31;
+    /// No match goes on with the character, and where the last one ended takes a closer look.
+    const LOOK: u32 = 1 << 30;
+    /// A match may end before the character.
+    const MATCH: u32 = 1 << 29;
+    /// And it is one of the pattern that gives its last character back.
+    const TAIL: u32 = 1 << 28;
+    /// No match goes on with the character.
+    const DEAD: u32 = 1 << 27;
+    /// The row; what lies above it is marks.
+    const ROW: u32 = (1 << 27) - 1;
+
+    fn has(self, marks: u32) -> bool {
+        self.0 & marks == marks
+    }
+
+    fn row(self) -> usize {
+        (self.0 & Self::ROW) as usize
+    }
+}
+
+/// What was found of the match that begins at a place.
+struct Found {
+    /// Where the longest preferred match ends, if there is one.
+    end: Option<usize>,
+    /// How far the text was read.
+    read: usize,
+}
+
+/// An automaton; see the top of this file.
+pub struct Automaton {
+    kinds: Kinds,
+    /// One row a state: a step for each kind, and one for the end of the text.
+    steps: Vec<Step>,
+}
+
+impl Automaton {
+    /// The automaton of `patterns`, of which the second, if there is one, is white space that gives
+    /// its last character back, unless that is all of it or the text ends there.
+    ///
+    /// `None` where it would be large.
+    pub fn new(patterns: &[Hir]) -> Option<Self> {
+        let kinds = Kinds::of(patterns)?;
+        let patterns: Vec<_> = patterns.iter().map(|it| kinds.pattern(it)).collect();
+        let nfa = thompson::Compiler::new()
+            .configure(
+                thompson::Config::new()
+                    .utf8(false)
+                    .which_captures(thompson::WhichCaptures::None)
+                    .nfa_size_limit(Some(ROOM)),
+            )
+            .build_many_from_hir(&patterns)
+            .ok()?;
+        let dfa = dense::Builder::new()
+            .configure(
+                dense::Config::new()
+                    .start_kind(StartKind::Anchored)
+                    .dfa_size_limit(Some(ROOM))
+                    .determinize_size_limit(Some(ROOM)),
+            )
+            .build_from_nfa(&nfa)
+            .ok()?;
+        let start = Input::new("").anchored(Anchored::Yes);
+        let start = dfa.start_state_forward(&start).ok()?;
+        let steps = steps(&dfa, start, kinds.count());
+        Some(Self { kinds, steps })
+    }
+
+    /// The step from the state of `row` at byte `at` of `text`, and the length of its character.
+    #[inline(always)]
+    fn step(&self, row: usize, text: &[u8], at: usize) -> (Step, usize) {
+        let (kind, length) = match at < text.len() {
+            true => self.kinds.at(text, at),
+            false => (self.kinds.count() as u8, 0),
+        };
+        (self.steps[row + usize::from(kind)], length)
+    }
+
+    /// The match that begins at byte `start`.
+    fn match_at(&self, text: &str, start: usize) -> Found {
+        let bytes = text.as_bytes();
+        let (mut row, mut at) = (0, start);
+        let (mut end, mut tail) = (None, false);
+        loop {
+            let (step, length) = self.step(row, bytes, at);
+            if step.has(Step::MATCH) {
+                (end, tail) = (Some(at), step.has(Step::TAIL));
+            }
+            if step.has(Step::DEAD) || length == 0 {
+                break;
+            }
+            row = step.row();
+            at += length;
+        }
+        let end = end.map(|end| match tail && end < text.len() {
+            true => before_last(bytes, start, end),
+            false => end,
+        });
+        Found { end, read: at }
+    }
+
+    /// The leftmost match that begins at byte `from` of `text` or later.
+    ///
+    /// # Errors
+    /// Where to go on from, if much of the text would have to be read again and again to find one.
+    pub fn find_from(&self, text: &str, from: usize) -> Result<Option<Range<usize>>, usize> {
+        /// How many bytes may be read again.
+        const PATIENCE: usize = 4 << 10;
+        let mut read_again = 0;
+        let mut start = from;
+        while start < text.len() {
+            let found = self.match_at(text, start);
+            if let Some(end) = found.end {
+                return Ok(Some(start..end));
+            }
+            start += self.kinds.at(text.as_bytes(), start).1;
+            read_again += found.read.saturating_sub(start);
+            if read_again > PATIENCE {
+                return Err(start);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sets the bits of the bytes that begin a match, counted from byte `origin` of `text`: of the
+    /// match that begins at `start`, and of more as long as each begins where the one before it
+    /// ended and there is a bit for it. Where the last of these ends; `start` if there is none.
+    pub fn mark(&self, text: &str, start: usize, origin: usize, bits: &mut [u64]) -> usize {
+        let bytes = text.as_bytes();
+        let limit = bytes.len().min(origin + bits.len() * 64);
+        let mut set = |at: usize, bit: bool| {
+            bits[(at - origin) / 64] |= u64::from(bit) << ((at - origin) % 64);
+        };
+        let (mut row, mut at, mut begin) = (0, start, start);
+        while at < limit || at == bytes.len() {
+            let (step, length) = self.step(row, bytes, at);
+            if step.has(Step::LOOK) {
+                let end = match step.has(Step::MATCH | Step::TAIL) {
+                    true => Some(before_last(bytes, begin, at)),
+                    false => self.match_at(text, begin).end,
+                };
+                match end {
+                    Some(end) if end < limit => {
+                        set(begin, true);
+                        (row, at, begin) = (0, end, end);
+                        continue;
+                    }
+                    _ => break,
+                }
+            }
+            let next = step.has(Step::NEXT);
+            set(begin, next);
+            if next {
+                begin = at;
+            }
+            if length == 0 {
+                break;
+            }
+            row = step.row();
+            at += length;
+        }
+        begin
+    }
+}
+
+/// The steps of `dfa` from `start` on, over so many kinds.
+fn steps(dfa: &dense::DFA<Vec<u32>>, start: StateID, kinds: usize) -> Vec<Step> {
+    let width = kinds + 1;
+    let next = |state: StateID, kind: usize| match kind < kinds {
+        true => dfa.next_state(state, kind as u8),
+        false => dfa.next_eoi_state(state),
+    };
+    // A match is only known one step later, in a state that may have no other purpose.
+    let is_end = |state: StateID| {
+        dfa.is_dead_state(state)
+            || dfa.is_match_state(state)
+                && (0..width).all(|kind| dfa.is_dead_state(next(state, kind)))
+    };
+    let mut rows = HashMap::from([(start, 0)]);
+    let mut states = vec![start];
+    let mut steps = Vec::new();
+    let mut done = 0;
+    while let Some(&state) = states.get(done) {
+        for kind in 0..width {
+            let reached = next(state, kind);
+            let mut step = 0;
+            if dfa.is_match_state(reached) {
+                let tail = dfa.match_pattern(reached, 0) == TAIL;
+                step |= Step::MATCH | if tail { Step::TAIL } else { 0 };
+            }
+            step |= match kind == kinds || is_end(reached) {
+                true => Step::DEAD,
+                false => *rows.entry(reached).or_insert_with(|| {
+                    states.push(reached);
+                    ((states.len() - 1) * width) as u32
+                }),
+            };
+            steps.push(Step(step));
+        }
+        done += 1;
+    }
+    for at in 0..steps.len() {
+        let (step, fresh) = (steps[at], steps[at % width]);
+        if !step.has(Step::DEAD) {
+            continue;
+        }
+        let at_end = at % width == kinds;
+        steps[at].0 |= match step.has(Step::MATCH) && (at_end || !step.has(Step::TAIL)) {
+            true if at_end => Step::NEXT,
+            true if !fresh.has(Step::DEAD) => Step::NEXT | fresh.0,
+            _ => Step::LOOK,
+        };
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn automaton(patterns: &[&str]) -> Option<Automaton> {
+        let patterns = patterns.iter().map(|it| regex_syntax::parse(it).unwrap());
+        Automaton::new(&patterns.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn matches_that_tile_are_marked_up_to_a_gap() {
+        let automaton = automaton(&[r"\p{L}+|\p{N}|'s"]).unwrap();
+        assert_eq!(automaton.kinds.count(), 5);
+        let mut bits = [0];
+        assert_eq!(automaton.mark("it's 5", 0, 0, &mut bits), 4);
+        assert_eq!(bits, [0b101]);
+        assert_eq!(automaton.mark("it's 5", 4, 0, &mut bits), 4);
+        assert_eq!(automaton.mark("it's 5", 5, 0, &mut bits), 6);
+        assert_eq!(bits, [0b10_0101]);
+        assert_eq!(automaton.find_from("it's 5", 4), Ok(Some(5..6)));
+        assert_eq!(automaton.find_from("it's ", 4), Ok(None));
+    }
+
+    #[test]
+    fn a_match_that_does_not_end_in_the_room_is_left_to_the_next() {
+        let automaton = automaton(&[r"a{3}|a", r"\s+"]).unwrap();
+        let text = "aa".repeat(32) + "  a";
+        let mut bits = [0];
+        assert_eq!(automaton.mark(&text, 0, 0, &mut bits), 63);
+        let mut bits = [0, 0];
+        assert_eq!(automaton.mark(&text, 0, 0, &mut bits), text.len());
+        let every_third = (0..64).step_by(3).fold(0, |bits, at| bits | 1 << at);
+        assert_eq!(bits, [every_third, 0b111]);
+    }
+
+    #[test]
+    fn to_look_on_and_on_is_given_up() {
+        let automaton = automaton(&["a+b"]).unwrap();
+        assert_eq!(automaton.find_from("caab", 0), Ok(Some(1..4)));
+        assert!(automaton.find_from(&"a".repeat(10_000), 0).is_err());
+    }
+
+    #[test]
+    fn what_is_large_has_no_automaton() {
+        assert!(automaton(&[r"[ab]*a[ab]{20}"]).is_none());
+    }
+}
