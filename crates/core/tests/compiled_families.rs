@@ -349,13 +349,19 @@ fn score(numbers: &mut ChaCha8Rng, kind: usize, scale: f32) -> f32 {
 fn unigram_through_all_sums() {
     let mut numbers = ChaCha8Rng::seed_from_u64(27);
     for round in 0..96 {
-        let mut proto = sentencepiece_model(&mut numbers, Algorithm::Unigram);
+        let proto = sentencepiece_model(&mut numbers, Algorithm::Unigram);
         let scale = [1.0, 8.0, 64.0][round % 3];
-        for piece in &mut proto.pieces {
-            if piece.kind == PieceKind::Normal {
-                piece.score = score(&mut numbers, round % 4, scale);
-            }
-        }
+        let pieces: Vec<Piece> = (proto.pieces.iter())
+            .map(|piece| {
+                let score = match piece.kind {
+                    PieceKind::Normal => score(&mut numbers, round % 4, scale),
+                    _ => piece.score,
+                };
+                Piece::new(piece.text, score, piece.kind)
+            })
+            .collect();
+        let (trainer, normalizer) = (proto.trainer().clone(), proto.normalizer().clone());
+        let proto = ModelProto::new(pieces, trainer, normalizer);
         let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
         let words: Vec<String> = (0..80)
             .map(|i| match i % 2 {

@@ -29,21 +29,25 @@ pub(crate) struct Place(u32);
 impl Trie {
     /// The trie of these tokens; of two equal tokens one counts.
     pub(crate) fn new<'a>(tokens: impl IntoIterator<Item = (&'a [u8], u32)>) -> Self {
-        let mut tokens: Vec<(&[u8], u32)> = tokens.into_iter().collect();
+        let tokens = tokens.into_iter();
+        let mut tokens: Vec<_> = tokens
+            .map(|(token, id)| (front(token), token, id))
+            .collect();
         tokens.sort_unstable();
         let mut trie = Self {
-            nodes: vec![Node {
-                first: 0,
-                count: 0,
-                id: NO_TOKEN,
-            }],
-            bytes: vec![0],
+            nodes: Vec::with_capacity(4 * tokens.len() + 1),
+            bytes: Vec::with_capacity(4 * tokens.len() + 1),
         };
+        trie.push(0);
         // Breadth first, so that the children of each node are made together. Each entry is a
         // node, the tokens below it, and how many bytes lead to it.
         let mut queue = std::collections::VecDeque::from([(0, tokens.as_slice(), 0)]);
         while let Some((node, mut below, depth)) = queue.pop_front() {
-            while let Some((&(token, id), rest)) = below.split_first() {
+            if let [(_, token, id)] = below {
+                trie.grow(node, &token[depth..], *id);
+                continue;
+            }
+            while let Some((&(_, token, id), rest)) = below.split_first() {
                 if token.len() > depth {
                     break;
                 }
@@ -51,18 +55,34 @@ impl Trie {
                 below = rest;
             }
             trie.nodes[node].first = trie.nodes.len() as u32;
-            for group in below.chunk_by(|(a, _), (b, _)| a[depth] == b[depth]) {
+            for group in below.chunk_by(|(_, a, _), (_, b, _)| a[depth] == b[depth]) {
                 trie.nodes[node].count += 1;
                 queue.push_back((trie.nodes.len(), group, depth + 1));
-                trie.nodes.push(Node {
-                    first: 0,
-                    count: 0,
-                    id: NO_TOKEN,
-                });
-                trie.bytes.push(group[0].0[depth]);
+                trie.push(group[0].1[depth]);
             }
         }
         trie
+    }
+
+    /// A new node without children, which this byte leads to.
+    fn push(&mut self, byte: u8) {
+        self.nodes.push(Node {
+            first: 0,
+            count: 0,
+            id: NO_TOKEN,
+        });
+        self.bytes.push(byte);
+    }
+
+    /// Takes in the only token below a node, these bytes from there.
+    fn grow(&mut self, mut node: usize, bytes: &[u8], id: u32) {
+        for &byte in bytes {
+            let child = self.nodes.len();
+            self.push(byte);
+            (self.nodes[node].first, self.nodes[node].count) = (child as u32, 1);
+            node = child;
+        }
+        self.nodes[node].id = id;
     }
 
     /// How many nodes there are.
@@ -122,6 +142,14 @@ impl Trie {
             }
         })
     }
+}
+
+/// The first bytes of a token as a number: tokens with other numbers are in their order.
+fn front(token: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    let length = token.len().min(8);
+    bytes[..length].copy_from_slice(&token[..length]);
+    u64::from_be_bytes(bytes)
 }
 
 #[cfg(test)]

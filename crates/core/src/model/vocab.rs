@@ -75,6 +75,17 @@ impl Vocab {
         Ok(vocab)
     }
 
+    /// The vocabulary of tokens that lie in `bytes`, one behind the other in the order of ids, by
+    /// where they end. `None` where [`Vocab::new`] would refuse them.
+    pub(crate) fn of_ends(bytes: Vec<u8>, ends: &[usize]) -> Option<Self> {
+        u32::try_from(bytes.len()).ok()?;
+        let mut start = 0;
+        let ranges = ends
+            .iter()
+            .map(|end| (std::mem::replace(&mut start, *end as u32), start));
+        Self::of_ranges(bytes, ranges.collect())
+    }
+
     /// The vocabulary of tokens that lie in `bytes`, by their ids, each once; [`ABSENT`] where there
     /// is none. `None` where [`Vocab::new`] would refuse them.
     pub(crate) fn of_ranges(bytes: Vec<u8>, ranges: Vec<(u32, u32)>) -> Option<Self> {

@@ -25,11 +25,13 @@ use crate::text::AlignedText;
 pub struct Charsmap {
     units: Vec<u32>,
     replacements: String,
+    /// Which bytes are in keys of more than one byte, at the front or behind it.
+    inner_bytes: Box<[bool; 256]>,
 }
 
 /// Longer keys are refused, so that a lookup takes bounded time. SentencePiece's own have fewer
 /// than 40 bytes.
-const LONGEST_KEY: usize = 1024;
+const LONGEST_KEY: u32 = 1024;
 
 /// Keys of more bytes than this together are not listed. NFKC's have two million.
 const KEY_BYTES: usize = 1 << 26;
@@ -62,11 +64,12 @@ impl Charsmap {
         let (units, _) = trie.as_chunks();
         let replacements = std::str::from_utf8(replacements)
             .map_err(|error| broken(format!("its replacements are not UTF-8: {error}")))?;
-        let charsmap = Self {
+        let mut charsmap = Self {
             units: units.iter().map(|unit| u32::from_le_bytes(*unit)).collect(),
             replacements: replacements.to_owned(),
+            inner_bytes: Box::new([false; 256]),
         };
-        charsmap.check()?;
+        *charsmap.inner_bytes = charsmap.check()?;
         Ok(charsmap)
     }
 
@@ -125,25 +128,8 @@ impl Charsmap {
     }
 
     /// Which bytes are in keys of more than one byte, at the front or behind it.
-    pub(crate) fn inner_bytes(&self) -> [bool; 256] {
-        let children = Children::of(&self.units);
-        let mut inner = [false; 256];
-        let mut seen = vec![false; self.units.len()];
-        let mut waiting = vec![0];
-        while let Some(node) = waiting.pop() {
-            for child in children.of_node(node) {
-                let goes_on = children.of_node(child).next().is_some();
-                if let Some(byte) = label(self.units[child])
-                    && (node != 0 || goes_on)
-                {
-                    inner[usize::from(byte)] = true;
-                }
-                if !std::mem::replace(&mut seen[child], true) {
-                    waiting.push(child);
-                }
-            }
-        }
-        inner
+    pub(crate) fn inner_bytes(&self) -> &[bool; 256] {
+        &self.inner_bytes
     }
 
     /// Whether no key stands anywhere in `text`, so that it is left as it is. A key may begin where
@@ -232,8 +218,8 @@ impl Charsmap {
         let mut waiting = vec![(0, Vec::new())];
         let mut bytes = 0;
         while let Some((node, key)) = waiting.pop() {
-            for child in children.of_node(node) {
-                let unit = self.units[child];
+            for &child in children.of_node(node) {
+                let unit = self.units[child as usize];
                 let mut longer: Vec<u8> = key.clone();
                 longer.extend(label(unit));
                 bytes += longer.len();
@@ -243,49 +229,54 @@ impl Charsmap {
                 if ends_key(unit) && !is_character(&longer) {
                     keys.push(longer.clone());
                 }
-                waiting.push((child, longer));
+                waiting.push((child as usize, longer));
             }
         }
         Some(keys)
     }
 
-    /// Walks all that a lookup can reach.
-    fn check(&self) -> Result<()> {
+    /// Walks all that a lookup can reach, and says which bytes are in keys of more than one.
+    fn check(&self) -> Result<[bool; 256]> {
         let all_children = Children::of(&self.units);
         let children = |node| all_children.of_node(node);
+        let mut inner_bytes = [false; 256];
         let mut state = vec![State::New; self.units.len()];
-        let mut path = vec![(0, children(0))];
+        // From the root down: each node, those of its children that are still to come, and the
+        // longest way down from it so far.
+        let mut path = vec![(0, children(0), 0)];
         state[0] = State::OnPath;
-        while let Some((node, rest)) = path.last_mut() {
-            let node = *node;
-            let Some(child) = rest.next() else {
+        while let Some((node, rest, longest)) = path.last_mut() {
+            let (node, longest_here) = (*node, *longest);
+            let Some(&child) = rest.next() else {
                 path.pop();
-                let length = children(node)
-                    .map(|child| match state[child] {
-                        State::Done(length) => length + 1,
-                        State::New | State::OnPath => 0,
-                    })
-                    .max()
-                    .unwrap_or(0);
-                if length > LONGEST_KEY {
+                if longest_here > LONGEST_KEY {
                     return Err(broken(format!("a key has more than {LONGEST_KEY} bytes")));
                 }
-                state[node] = State::Done(length);
+                state[node] = State::Done(longest_here);
+                if let Some((_, _, longest)) = path.last_mut() {
+                    *longest = (*longest).max(longest_here + 1);
+                }
                 continue;
             };
+            let child = child as usize;
+            if let Some(byte) = label(self.units[child])
+                && (node != 0 || !children(child).as_slice().is_empty())
+            {
+                inner_bytes[usize::from(byte)] = true;
+            }
             match state[child] {
-                State::Done(_) => {}
+                State::Done(length) => *longest = longest_here.max(length + 1),
                 State::OnPath => {
                     return Err(broken(format!("unit {child} of its trie leads to itself")));
                 }
                 State::New => {
                     self.check_value(child)?;
                     state[child] = State::OnPath;
-                    path.push((child, children(child)));
+                    path.push((child, children(child), 0));
                 }
             }
         }
-        Ok(())
+        Ok(inner_bytes)
     }
 
     fn check_value(&self, node: usize) -> Result<()> {
@@ -372,26 +363,46 @@ fn is_character(key: &[u8]) -> bool {
 /// The units of a trie by the base that they belong to.
 struct Children<'a> {
     units: &'a [u32],
-    /// Base and unit, in this order.
-    by_base: Vec<(usize, usize)>,
+    /// Where the children of each base begin among all.
+    firsts: Vec<u32>,
+    children: Vec<u32>,
 }
 
 impl<'a> Children<'a> {
     fn of(units: &'a [u32]) -> Self {
-        let mut by_base: Vec<(usize, usize)> = (units.iter().enumerate())
-            .filter_map(|(at, unit)| Some((at ^ usize::from(label(*unit)?), at)))
-            .collect();
-        by_base.sort_unstable();
-        Self { units, by_base }
+        // A child lies in the block of 256 of its base.
+        let bases = units.len().next_multiple_of(256);
+        let with_base = || {
+            let units = units.iter().enumerate();
+            units.filter_map(|(at, unit)| Some((at ^ usize::from(label(*unit)?), at)))
+        };
+        let mut firsts = vec![0; bases + 1];
+        for (base, _) in with_base() {
+            firsts[base] += 1;
+        }
+        let mut end = 0;
+        for first in &mut firsts {
+            end += *first;
+            *first = end;
+        }
+        let mut children = vec![0; end as usize];
+        for (base, child) in with_base().rev() {
+            firsts[base] -= 1;
+            children[firsts[base] as usize] = child as u32;
+        }
+        Self {
+            units,
+            firsts,
+            children,
+        }
     }
 
-    fn of_node(&self, node: usize) -> impl Iterator<Item = usize> + use<'_, 'a> {
+    fn of_node(&self, node: usize) -> std::slice::Iter<'_, u32> {
         let base = base(node, self.units[node]);
-        let first = self.by_base.partition_point(|(parent, _)| *parent < base);
-        self.by_base[first..]
-            .iter()
-            .take_while(move |(parent, _)| *parent == base)
-            .map(|(_, child)| *child)
+        match self.firsts.get(base..base + 2) {
+            Some(&[first, end]) => self.children[first as usize..end as usize].iter(),
+            _ => [].iter(),
+        }
     }
 }
 
@@ -401,7 +412,7 @@ enum State {
     New,
     OnPath,
     /// The longest way down from it, in bytes.
-    Done(usize),
+    Done(u32),
 }
 
 /// The new characters, each with by how many characters the text grew there.
@@ -480,7 +491,8 @@ mod tests {
 
     #[test]
     fn bytes_inside_keys_are_told_from_those_that_are_keys() {
-        let inner = Charsmap::new(BLOB).unwrap().inner_bytes();
+        let charsmap = Charsmap::new(BLOB).unwrap();
+        let inner = charsmap.inner_bytes();
         assert!(inner[usize::from(b'E')] && inner[0xCC] && inner[0x81]);
         assert!(!inner[usize::from(b'A')] && !inner[usize::from(b' ')]);
     }

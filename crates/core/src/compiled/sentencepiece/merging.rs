@@ -336,7 +336,7 @@ mod tests {
             ..TrainerSpec::default()
         };
         let unknown = Piece::new("<unk>", 0.0, PieceKind::Unknown);
-        let pieces = std::iter::once(unknown).chain(pieces).collect();
+        let pieces = std::iter::once(unknown).chain(pieces);
         let proto = ModelProto::new(pieces, trainer, NormalizerSpec::default());
         SentencePiece::new(proto).unwrap()
     }

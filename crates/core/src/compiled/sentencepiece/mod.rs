@@ -25,7 +25,7 @@ use crate::compiled::cutting::cuts::Cuts;
 use crate::compiled::cutting::delimiters::{Chunks, Delimiters};
 use crate::compiled::sink::Sink;
 use crate::error::Result;
-use crate::format::sentencepiece::{Algorithm, PieceKind};
+use crate::format::sentencepiece::{Algorithm, Piece, PieceKind, Pieces};
 use crate::lazy::Lazy;
 use crate::model;
 use crate::normalizer::{Charsmap, SentencePieceNormalizer};
@@ -128,27 +128,22 @@ impl SentencePiece {
     /// what a chunk becomes does not depend on other chunks.
     pub fn new(model: &model::SentencePiece, normalizer: &SentencePieceNormalizer) -> Option<Self> {
         let white_space = normalizer.white_space();
-        let proto = model.proto();
-        let algorithm = proto.trainer().algorithm;
-        let texts = || {
-            proto.pieces.iter().filter(|piece| {
-                use PieceKind::{Normal, Unused, UserDefined};
-                matches!(piece.kind, Normal | Unused | UserDefined)
-            })
-        };
-        // Which parts an unused piece falls into depends on where it was made last.
-        let resegments = || texts().any(|piece| piece.kind == PieceKind::Unused);
+        let pieces = &model.proto().pieces;
+        let algorithm = model.proto().trainer().algorithm;
         if !white_space.escape
             || white_space.suffix
             || white_space.remove_extra && !white_space.add_dummy_prefix
             || !matches!(algorithm, Algorithm::Bpe | Algorithm::Unigram)
-            || algorithm == Algorithm::Bpe && resegments()
-            || texts().any(|piece| spans_a_cut(&piece.text))
+            // Which parts an unused piece falls into depends on where it was made last.
+            || algorithm == Algorithm::Bpe && pieces.kinds().contains(&PieceKind::Unused)
+            || spans_a_cut(pieces)
             || normalizer
                 .user_defined()
                 .iter()
                 .any(|piece| piece.contains([' ', '▁']))
-            || texts().any(|piece| piece.kind == PieceKind::UserDefined && piece.text.contains('▁'))
+            || texts_of(pieces).any(|piece| {
+                piece.kind == PieceKind::UserDefined && piece.text.contains('▁')
+            })
         {
             return None;
         }
@@ -163,8 +158,10 @@ impl SentencePiece {
             return None;
         }
         let in_a_piece = |byte: u8| {
-            let holds = |text: &String| text.as_bytes().contains(&byte);
-            texts().any(|piece| holds(&piece.text)) || normalizer.user_defined().iter().any(holds)
+            // Hardly any file holds it anywhere.
+            pieces.texts().as_bytes().contains(&byte)
+                && texts_of(pieces).any(|piece| piece.text.as_bytes().contains(&byte))
+                || (normalizer.user_defined().iter()).any(|text| text.as_bytes().contains(&byte))
         };
         let (mut spaces, mut alone) = (vec![b' '..=b' '], Vec::new());
         for byte in [b'\n', b'\t'] {
@@ -181,7 +178,6 @@ impl SentencePiece {
             spaces = vec![b' '..=b' ', b'\t'..=b'\n'];
         }
         let delimiters = Delimiters::new(spaces, false, alone);
-        let knows_space = texts().any(|piece| piece.text == SPACE);
         Some(Self {
             parts: match (algorithm, model.byte_ids()) {
                 // Rounding of sums goes through the whole text.
@@ -189,7 +185,7 @@ impl SentencePiece {
                 (_, Some(_)) if delimiters.is_alone(b'\n') => Parts::BehindLines,
                 (_, Some(_)) => Parts::BeforeSpaces,
                 // Unknown characters would be neighbours across a cut.
-                (_, None) if knows_space => Parts::BeforeSpaces,
+                (_, None) if model.piece_id(SPACE).is_some() => Parts::BeforeSpaces,
                 (_, None) => Parts::Nowhere,
             },
             delimiters,
@@ -295,11 +291,28 @@ impl SentencePiece {
     }
 }
 
-/// Whether text of this spelling may lie on both sides of a place where chunks are cut: a space
+/// The pieces that text may consist of, unused ones included.
+fn texts_of(pieces: &Pieces) -> impl Iterator<Item = Piece<&str>> {
+    use PieceKind::{Normal, Unused, UserDefined};
+    (pieces.iter()).filter(|piece| matches!(piece.kind, Normal | Unused | UserDefined))
+}
+
+/// Whether text that becomes a piece may lie on both sides of a place where chunks are cut: a space
 /// behind anything but a space.
-fn spans_a_cut(piece: &str) -> bool {
-    let mut characters = piece.chars().skip_while(|c| *c == '▁');
-    characters.any(|c| c == '▁' || c == ' ')
+fn spans_a_cut(pieces: &Pieces) -> bool {
+    let spans = |piece: &str| piece.trim_start_matches('▁').contains(['▁', ' ']);
+    // Mostly, all pieces together have no more spaces than stand in front of one.
+    let texts = pieces.texts().as_bytes();
+    let [a, b, c] = *SPACE.as_bytes() else {
+        return true;
+    };
+    let places = texts.iter().zip(texts.get(1..).unwrap_or_default());
+    let places = places.zip(texts.get(2..).unwrap_or_default());
+    let spaces = places.filter(|((x, y), z)| (**x == a) & (**y == b) & (**z == c));
+    let front = |piece: Piece<&str>| piece.text.len() - piece.text.trim_start_matches('▁').len();
+    let in_front: usize = pieces.iter().map(front).sum();
+    (in_front != spaces.count() * SPACE.len() || texts.contains(&b' '))
+        && texts_of(pieces).any(|piece| spans(piece.text))
 }
 
 /// One text on its way.

@@ -58,7 +58,7 @@ impl PieceIndex {
         }
         // Text that holds user-defined pieces is left to the model.
         let mut by_score: Vec<u32> = (0..count)
-            .filter(|&id| pieces[id as usize].kind == PieceKind::Normal)
+            .filter(|&id| model.kind(id) == PieceKind::Normal)
             .collect();
         let mut this = Self {
             ids: Tagged::new(by_score.len() * ROOM),
@@ -73,7 +73,8 @@ impl PieceIndex {
         let mut spelling = String::new();
         for &id in &by_score {
             spelling.clear();
-            for (i, part) in pieces[id as usize].text.split(MARK).enumerate() {
+            let text = pieces.get(id).map_or("", |piece| piece.text);
+            for (i, part) in text.split(MARK).enumerate() {
                 spelling.push_str(if i > 0 { SPACE } else { "" });
                 spelling.push_str(part);
             }
@@ -107,7 +108,7 @@ impl PieceIndex {
             }
         }
         // Scores are finite: the reader refuses others.
-        let score = |id: u32| pieces[id as usize].score;
+        let score = |id: u32| model.score(id);
         by_score.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
         let mut rank = 0;
         for (i, &id) in by_score.iter().enumerate() {

@@ -105,12 +105,12 @@ fn user_defined(
     model: &SentencePiece,
     normalizer: &SentencePieceNormalizer,
 ) -> Result<Vec<AddedToken>> {
-    let pieces = (0..).zip(&model.proto().pieces);
+    let pieces = (0..).zip(model.proto().pieces.iter());
     let tokens: Vec<AddedToken> = pieces
         .filter(|(_, piece)| piece.kind == PieceKind::UserDefined)
         .map(|(id, piece)| AddedToken {
             id,
-            content: piece.text.clone(),
+            content: piece.text.to_owned(),
             special: false,
             single_word: false,
             lstrip: false,
@@ -229,8 +229,7 @@ fn convert_model(model: &SentencePiece) -> Result<Bpe> {
             ));
         }
     };
-    let unknown = |piece: &&Piece| piece.kind == PieceKind::Unknown;
-    for piece in &proto.pieces {
+    for piece in proto.pieces.iter() {
         let found_in_text = matches!(piece.kind, PieceKind::Normal | PieceKind::UserDefined);
         if !found_in_text && piece.text.chars().nth(1).is_none() {
             return Err(cannot_hold(format!(
@@ -244,8 +243,8 @@ fn convert_model(model: &SentencePiece) -> Result<Bpe> {
         unk_token: proto
             .pieces
             .iter()
-            .find(unknown)
-            .map(|piece| piece.text.clone()),
+            .find(|piece| piece.kind == PieceKind::Unknown)
+            .map(|piece| piece.text.to_owned()),
         fuse_unk: true,
         byte_fallback: proto.trainer().byte_fallback,
         ..BpeOptions::default()
@@ -277,7 +276,7 @@ fn convert_unigram(model: &SentencePiece) -> Result<Unigram> {
                 )));
             }
         };
-        pieces.push((piece.text.as_str(), score));
+        pieces.push((piece.text, score));
     }
     if unk_id.is_none() {
         return Err(cannot_hold("a Unigram model without an unknown piece"));
@@ -298,12 +297,12 @@ fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         )));
     }
     let ids: HashMap<&str, usize> = of_kind(PieceKind::Normal)
-        .map(|piece| piece.text.as_str())
+        .map(|piece| piece.text)
         .zip(0..)
         .collect();
     let mut made = Vec::new();
     for piece in of_kind(PieceKind::Normal) {
-        let text = piece.text.as_str();
+        let text = piece.text;
         if text.chars().nth(1).is_none() {
             continue;
         }
@@ -348,13 +347,13 @@ fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
 /// Refuses pieces of equal scores, of which the leftmost is made first, unless all of them repeat
 /// one character: then it does not matter as long as the longest left parts come first, since a run
 /// grows from its front either way.
-fn check_equals<'p>(mut pieces: impl Iterator<Item = &'p Piece>) -> Result<()> {
+fn check_equals<'p>(mut pieces: impl Iterator<Item = Piece<&'p str>>) -> Result<()> {
     let Some(first) = pieces.next() else {
         return Ok(());
     };
     let repeated = first.text.chars().next();
-    let is_run = |piece: &Piece| piece.text.chars().all(|c| Some(c) == repeated);
-    match pieces.find(|piece| !is_run(first) || !is_run(piece)) {
+    let is_run = |piece: &Piece<&str>| piece.text.chars().all(|c| Some(c) == repeated);
+    match pieces.find(|piece| !is_run(&first) || !is_run(piece)) {
         None => Ok(()),
         Some(other) => Err(cannot_hold(format!(
             "the equal scores of {:?} and {:?}, of which the leftmost is made first",

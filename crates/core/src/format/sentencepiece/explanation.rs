@@ -54,7 +54,7 @@ impl<'a> Explanation<'a> {
         let never = model.proto().pieces.iter();
         let never = never
             .filter(|piece| !matches!(piece.kind, PieceKind::Normal | PieceKind::UserDefined))
-            .map(|piece| piece.text.as_str())
+            .map(|piece| piece.text)
             .collect();
         Ok(Self {
             model,
@@ -122,7 +122,7 @@ impl<'a> Explanation<'a> {
         let mut sum = 0.0;
         let mut known = 0;
         let pieces = &self.model.proto().pieces;
-        for piece in ids.iter().filter_map(|id| pieces.get(*id as usize)) {
+        for piece in ids.iter().filter_map(|id| pieces.get(*id)) {
             sum += match piece.kind {
                 PieceKind::Normal => f64::from(piece.score),
                 PieceKind::UserDefined => f64::from(SentencePiece::bonus(piece.text.len())),

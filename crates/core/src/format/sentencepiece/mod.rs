@@ -10,6 +10,7 @@
 mod approximate;
 mod convert;
 mod explanation;
+mod pieces;
 mod proto;
 mod verify;
 mod wire;
@@ -21,10 +22,12 @@ use crate::format::stage;
 use crate::model::{Model, Sampler, Sampling, SentencePiece, show};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
 use crate::stages::Stages;
+use crate::threads::{LARGE, both};
 
 pub use approximate::{approximate_huggingface, approximate_model};
 pub use convert::{from_huggingface, to_huggingface};
-pub use proto::{Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, SelfTest, TrainerSpec};
+pub use pieces::{Piece, PieceKind, Pieces};
+pub use proto::{Algorithm, ModelProto, NormalizerSpec, SelfTest, TrainerSpec};
 
 /// The stages of a tokenizer that a file describes.
 ///
@@ -80,28 +83,17 @@ pub fn doubts(stages: &Stages) -> Vec<String> {
 /// # Errors
 /// Pieces that contradict each other; a broken character map.
 pub fn stages(proto: ModelProto) -> Result<Stages> {
-    let of_kind = |kind: PieceKind| proto.pieces.iter().filter(move |piece| piece.kind == kind);
-    let spec = proto.normalizer();
-    let suffix = proto.trainer().treat_whitespace_as_suffix;
-    let user_defined = of_kind(PieceKind::UserDefined)
-        .map(|piece| piece.text.clone())
-        .collect();
-    let normalizer =
-        normalizer(spec, suffix, user_defined).map_err(|error| error.at("normalizer_spec"))?;
-    let denormalizer = match proto.denormalizer() {
-        Some(spec) if !spec.precompiled_charsmap.is_empty() => Some(
-            self::normalizer(spec, false, Vec::new())
-                .map_err(|error| error.at("denormalizer_spec"))?,
-        ),
-        _ => None,
+    let texts = |kind: PieceKind| {
+        let of_kind = proto.pieces.iter().filter(move |piece| piece.kind == kind);
+        of_kind.map(|piece| piece.text.to_owned())
     };
-    let unknown = of_kind(PieceKind::Unknown)
-        .next()
-        .map(|piece| (piece.text.clone(), proto.trainer().unk_surface.clone()));
-    let decoder = SentencePieceDecoder {
-        control: of_kind(PieceKind::Control)
-            .map(|piece| piece.text.clone())
-            .collect(),
+    let user_defined = texts(PieceKind::UserDefined).collect();
+    let spec = proto.normalizer().clone();
+    let suffix = proto.trainer().treat_whitespace_as_suffix;
+    let unknown = texts(PieceKind::Unknown).next();
+    let unknown = unknown.map(|text| (text, proto.trainer().unk_surface.clone()));
+    let mut decoder = SentencePieceDecoder {
+        control: texts(PieceKind::Control).collect(),
         unknown,
         bytes: proto.trainer().byte_fallback,
         leading_spaces: match (spec.remove_extra_whitespaces, spec.add_dummy_prefix) {
@@ -109,14 +101,14 @@ pub fn stages(proto: ModelProto) -> Result<Stages> {
             (false, true) => LeadingSpaces::DropOne,
             (false, false) => LeadingSpaces::Keep,
         },
-        denormalizer,
+        denormalizer: None,
     };
     let added_tokens = (0..)
-        .zip(&proto.pieces)
+        .zip(proto.pieces.iter())
         .filter(|(_, piece)| piece.kind == PieceKind::Control)
         .map(|(id, piece)| AddedToken {
             id,
-            content: piece.text.clone(),
+            content: piece.text.to_owned(),
             special: true,
             single_word: false,
             lstrip: false,
@@ -124,11 +116,28 @@ pub fn stages(proto: ModelProto) -> Result<Stages> {
             normalized: false,
         })
         .collect();
+    let respec = proto.denormalizer().cloned().unwrap_or_default();
+    let maps = [&spec, &respec].map(|spec| spec.precompiled_charsmap.len());
+    let ((normalizer, denormalizer), model) = both(
+        maps.iter().sum::<usize>() >= LARGE && proto.pieces.len() >= LARGE,
+        || {
+            let denormalizer = !respec.precompiled_charsmap.is_empty();
+            (
+                normalizer(&spec, suffix, user_defined),
+                denormalizer.then(|| self::normalizer(&respec, false, Vec::new())),
+            )
+        },
+        || SentencePiece::new(proto),
+    );
+    let normalizer = normalizer.map_err(|error| error.at("normalizer_spec"))?;
+    decoder.denormalizer = denormalizer
+        .transpose()
+        .map_err(|error| error.at("denormalizer_spec"))?;
     Ok(Stages {
         added_tokens,
         normalizer: Some(Normalizer::SentencePiece(normalizer)),
         pre_tokenizer: None,
-        model: Model::SentencePiece(SentencePiece::new(proto)?),
+        model: Model::SentencePiece(model?),
         post_processor: None,
         decoder: Some(Decoder::SentencePiece(decoder)),
         truncation: None,
@@ -209,12 +218,12 @@ fn run_self_tests(stages: &Stages) -> Result<()> {
         model.tokenize(&text, &mut Sampler::new(Sampling::default()), &mut tokens)?;
         let pieces: Vec<&str> = tokens
             .iter()
-            .map(|token| {
-                let piece = &model.proto().pieces[token.id as usize];
-                match piece.kind {
+            .filter_map(|token| {
+                let piece = model.proto().pieces.get(token.id)?;
+                Some(match piece.kind {
                     PieceKind::Unknown => &text[token.range.clone()],
-                    _ => &piece.text,
-                }
+                    _ => piece.text,
+                })
             })
             .collect();
         let pieces = pieces.join(" ");

@@ -5,120 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::pieces::{Piece, PieceKind, Pieces};
 use super::wire::{Fields, Message};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{MAX_ID, show};
-
-/// What a piece is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum PieceKind {
-    /// A piece of text.
-    Normal,
-    /// What stands for text that no piece covers.
-    Unknown,
-    /// A marker that text never contains, such as `</s>`.
-    Control,
-    /// A piece of text that is matched before any other.
-    UserDefined,
-    /// A piece that is never produced.
-    Unused,
-    /// One byte of a character that no piece covers, spelled `<0x41>`.
-    Byte,
-}
-
-impl PieceKind {
-    fn from_number(number: u64) -> Option<Self> {
-        Some(match number {
-            1 => Self::Normal,
-            2 => Self::Unknown,
-            3 => Self::Control,
-            4 => Self::UserDefined,
-            5 => Self::Unused,
-            6 => Self::Byte,
-            _ => return None,
-        })
-    }
-
-    fn number(self) -> u64 {
-        match self {
-            Self::Normal => 1,
-            Self::Unknown => 2,
-            Self::Control => 3,
-            Self::UserDefined => 4,
-            Self::Unused => 5,
-            Self::Byte => 6,
-        }
-    }
-}
-
-/// One piece; its id is its place in the file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Piece {
-    /// How it is spelled, with `▁` for a space.
-    pub text: String,
-    /// Its log probability, or for BPE the negated rank of the merge that makes it.
-    pub score: f32,
-    /// What it is for.
-    pub kind: PieceKind,
-    /// How the file spells all this, where that is not how it is written here.
-    original: Option<Box<[u8]>>,
-}
-
-impl Piece {
-    /// A piece.
-    pub fn new(text: impl Into<String>, score: f32, kind: PieceKind) -> Self {
-        Self {
-            text: text.into(),
-            score,
-            kind,
-            original: None,
-        }
-    }
-
-    fn read(message: &[u8]) -> Result<Self> {
-        let mut piece = Self::new("", 0.0, PieceKind::Normal);
-        for field in Fields::of(message) {
-            let field = field?;
-            match field.number {
-                1 => piece.text = field.text()?.to_owned(),
-                2 => piece.score = field.float()?,
-                // A number that is no kind counts as unset, as closed enumerations have it.
-                3 => {
-                    if let Some(kind) = PieceKind::from_number(field.integer()?) {
-                        piece.kind = kind;
-                    }
-                }
-                _ => {}
-            }
-        }
-        if !piece.score.is_finite() {
-            return Err(Error::new(
-                ErrorKind::Format,
-                format!(
-                    "the score of {} is {}, which no order is defined for",
-                    show(piece.text.as_bytes()),
-                    piece.score
-                ),
-            ));
-        }
-        if piece.message() != message {
-            piece.original = Some(message.into());
-        }
-        Ok(piece)
-    }
-
-    fn message(&self) -> Vec<u8> {
-        if let Some(original) = &self.original {
-            return original.to_vec();
-        }
-        let mut message = Message::default();
-        message.bytes(1, self.text.as_bytes()).float(2, self.score);
-        if self.kind != PieceKind::Normal {
-            message.integer(3, self.kind.number());
-        }
-        message.finish()
-    }
-}
+use crate::model::MAX_ID;
 
 /// How pieces are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -220,7 +110,7 @@ impl TrainerSpec {
         Ok(())
     }
 
-    fn message(&self, pieces: &[Piece]) -> Vec<u8> {
+    fn message(&self, pieces: &Pieces) -> Vec<u8> {
         let id = |text: &str, kind: PieceKind| {
             pieces
                 .iter()
@@ -241,8 +131,8 @@ impl TrainerSpec {
             .integer(42, id(&self.eos_piece, PieceKind::Control))
             .integer(43, id(&self.pad_piece, PieceKind::Control))
             .bytes(44, self.unk_surface.as_bytes());
-        if let Some(unk) = unk {
-            message.bytes(45, pieces[unk].text.as_bytes());
+        if let Some(unk) = pieces.iter().find(|piece| piece.kind == PieceKind::Unknown) {
+            message.bytes(45, unk.text.as_bytes());
         }
         message
             .bytes(46, self.bos_piece.as_bytes())
@@ -319,7 +209,7 @@ pub struct SelfTest {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelProto {
     /// The pieces in the order of ids.
-    pub pieces: Vec<Piece>,
+    pub pieces: Pieces,
     trainer: TrainerSpec,
     normalizer: NormalizerSpec,
     denormalizer: Option<NormalizerSpec>,
@@ -332,7 +222,12 @@ pub struct ModelProto {
 
 impl ModelProto {
     /// A file of these pieces and specifications.
-    pub fn new(pieces: Vec<Piece>, trainer: TrainerSpec, normalizer: NormalizerSpec) -> Self {
+    pub fn new(
+        pieces: impl IntoIterator<Item = Piece>,
+        trainer: TrainerSpec,
+        normalizer: NormalizerSpec,
+    ) -> Self {
+        let pieces: Pieces = pieces.into_iter().collect();
         let rest = Message::default()
             .bytes(2, &trainer.message(&pieces))
             .bytes(3, &normalizer.message())
@@ -354,8 +249,9 @@ impl ModelProto {
     /// Bytes that are no such file, a score that is no number, a text that is not UTF-8, more
     /// pieces than there can be ids; each with its place.
     pub fn read(file: &[u8]) -> Result<Self> {
+        let (pieces, position) = Pieces::read_front(file)?;
         let mut proto = Self {
-            pieces: Vec::new(),
+            pieces,
             trainer: TrainerSpec::default(),
             normalizer: NormalizerSpec::default(),
             denormalizer: None,
@@ -363,7 +259,7 @@ impl ModelProto {
             stated_size: None,
             rest: Vec::new(),
         };
-        for field in Fields::of(file) {
+        for field in Fields::from(file, position) {
             let field = field?;
             match field.number {
                 1 => {
@@ -375,8 +271,8 @@ impl ModelProto {
                             format!("past the largest supported id {MAX_ID}"),
                         )));
                     }
-                    let piece = field.bytes().and_then(Piece::read).map_err(place)?;
-                    proto.pieces.push(piece);
+                    let message = field.bytes().map_err(place)?;
+                    proto.pieces.read(message).map_err(place)?;
                     continue;
                 }
                 2 => field
@@ -461,8 +357,8 @@ impl ModelProto {
     /// The bytes of the file.
     pub fn write(&self) -> Vec<u8> {
         let mut file = Message::default();
-        for piece in &self.pieces {
-            file.bytes(1, &piece.message());
+        for message in self.pieces.messages() {
+            file.bytes(1, &message);
         }
         file.raw(&self.rest).finish()
     }
@@ -492,11 +388,11 @@ impl ModelProto {
 mod tests {
     use super::*;
 
-    fn example() -> ModelProto {
-        let pieces = vec![
+    fn example(score: f32) -> ModelProto {
+        let pieces = [
             Piece::new("<unk>", 0.0, PieceKind::Unknown),
             Piece::new("<s>", 0.0, PieceKind::Control),
-            Piece::new("▁a", -1.5, PieceKind::Normal),
+            Piece::new("▁a", score, PieceKind::Normal),
         ];
         let trainer = TrainerSpec {
             algorithm: Algorithm::Bpe,
@@ -507,7 +403,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let proto = example();
+        let proto = example(-1.5);
         let read = ModelProto::read(&proto.write()).unwrap();
         assert_eq!(read, proto);
         assert_eq!(read.trainer().algorithm, Algorithm::Bpe);
@@ -521,18 +417,18 @@ mod tests {
             .bytes(200, b"extension")
             .finish();
         let file = Message::default()
-            .raw(&example().write())
+            .raw(&example(-1.5).write())
             .bytes(9, b"from the future")
             .finish();
         let file = Message::default().bytes(1, &odd_piece).raw(&file).finish();
         let proto = ModelProto::read(&file).unwrap();
-        assert_eq!(proto.pieces[0].text, "b");
+        assert_eq!(proto.pieces.get(0).unwrap().text, "b");
         assert_eq!(proto.write(), file);
     }
 
     #[test]
     fn every_truncation_is_an_error_or_a_shorter_file() {
-        let file = example().write();
+        let file = example(-1.5).write();
         for end in 0..file.len() {
             if let Ok(proto) = ModelProto::read(&file[..end]) {
                 assert_eq!(proto.write(), file[..end]);
@@ -543,9 +439,9 @@ mod tests {
     #[test]
     fn scores_that_are_no_numbers_are_refused() {
         for score in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-            let mut proto = example();
-            proto.pieces[2].score = score;
-            let error = ModelProto::read(&proto.write()).unwrap_err().to_string();
+            let error = ModelProto::read(&example(score).write())
+                .unwrap_err()
+                .to_string();
             assert!(
                 error.starts_with("piece 2: the score of \"▁a\" is "),
                 "{error}"

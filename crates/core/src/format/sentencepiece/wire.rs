@@ -91,10 +91,12 @@ pub(super) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     pub fn of(message: &'a [u8]) -> Self {
-        Self {
-            message,
-            position: 0,
-        }
+        Self::from(message, 0)
+    }
+
+    /// Those from the one on that begins at `position`.
+    pub fn from(message: &'a [u8], position: usize) -> Self {
+        Self { message, position }
     }
 
     fn next_field(&mut self) -> Result<Field<'a>> {
@@ -131,6 +133,10 @@ impl<'a> Fields<'a> {
 
     fn varint(&mut self) -> Result<u64> {
         let start = self.position;
+        if let Some(&byte @ ..0x80) = self.message.get(start) {
+            self.position += 1;
+            return Ok(byte.into());
+        }
         let mut number = 0;
         for shift in (0..64).step_by(7) {
             let [byte] = self.array()?;
@@ -178,6 +184,21 @@ impl<'a> Iterator for Fields<'a> {
         Some(field)
     }
 }
+
+/// The bytes that the field at `position` of a message holds, if it has this number and fewer than 128
+/// bytes, all of them there. The next field begins behind them.
+#[inline]
+pub(super) fn short_bytes(message: &[u8], position: usize, number: u8) -> Option<&[u8]> {
+    match message.get(position..)? {
+        [key, length @ ..0x80, rest @ ..] if *key == number << 3 | 2 => {
+            rest.get(..usize::from(*length))
+        }
+        _ => None,
+    }
+}
+
+/// How many bytes such a field has in front of what it holds.
+pub(super) const SHORT_FRONT: usize = 2;
 
 /// A message as it is written, field by field.
 #[derive(Default)]

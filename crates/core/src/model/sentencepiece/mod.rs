@@ -21,6 +21,7 @@ use super::trie::Trie;
 use super::{Sampler, Token, Vocab, byte_token, show};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::sentencepiece::{Algorithm, ModelProto, Piece, PieceKind};
+use crate::threads::{LARGE, both};
 
 /// The score of a character that no piece covers lies this far below that of the worst piece.
 const UNK_PENALTY: f32 = 10.0;
@@ -57,7 +58,7 @@ pub struct SentencePiece {
     /// The pieces of text with the spelling of a control, unknown or byte piece, as all models but
     /// BPE may have them; each behind a NUL, which no piece holds.
     twins: Vocab,
-    /// The pieces that text may consist of, unused ones included.
+    /// The pieces that text may consist of, unused ones included; for Unigram alone.
     trie: Trie,
     /// The pieces that are matched before any other.
     user_defined: Trie,
@@ -77,76 +78,21 @@ impl SentencePiece {
     /// # Errors
     /// Pieces that contradict each other, named as far as they can be.
     pub fn new(proto: ModelProto) -> Result<Self> {
-        let mut entries = Vec::new();
-        let mut user_defined = Vec::new();
-        let mut bytes = HashMap::new();
-        let mut unk_id = None;
-        for (piece, id) in proto.pieces.iter().zip(0..) {
-            let text = piece.text.as_bytes();
-            let broken = |message: String| {
-                Err(Error::new(ErrorKind::Format, message).at(format!("piece {id}")))
-            };
-            if text.is_empty() {
-                return broken("it is empty".to_owned());
-            }
-            if text.contains(&0) {
-                return broken(format!("{} holds a NUL", show(text)));
-            }
-            match piece.kind {
-                PieceKind::Normal | PieceKind::Unused => entries.push((text, id)),
-                PieceKind::UserDefined => {
-                    entries.push((text, id));
-                    user_defined.push((text, id));
-                }
-                PieceKind::Unknown => {
-                    if let Some(other) = unk_id.replace(id) {
-                        return broken(format!(
-                            "{} is a second unknown piece, after piece {other}",
-                            show(text)
-                        ));
-                    }
-                }
-                PieceKind::Byte if !proto.trainer().byte_fallback => {
-                    return broken(format!(
-                        "{} is a byte, but byte_fallback is off",
-                        show(text)
-                    ));
-                }
-                PieceKind::Byte => {
-                    let Some(byte) = (0..=u8::MAX).find(|byte| byte_token(*byte) == *text) else {
-                        return broken(format!("{} is no byte", show(text)));
-                    };
-                    bytes.insert(byte, id);
-                }
-                PieceKind::Control => {}
-            }
-        }
-        let broken = |message: &str| Err(Error::new(ErrorKind::Format, message));
-        let byte_ids = match proto.trainer().byte_fallback {
-            true => Some(all_bytes(&bytes)?),
-            false => None,
-        };
-        if unk_id.is_none() && byte_ids.is_none() {
-            return broken("no piece is the unknown piece");
-        }
-        if entries.is_empty() && proto.trainer().algorithm == Algorithm::Unigram {
-            return broken("there are no pieces of text");
-        }
-        let scores = proto
-            .pieces
-            .iter()
-            .filter(|piece| piece.kind == PieceKind::Normal)
-            .map(|piece| piece.score);
-        let (vocab, twins) = vocab_of(&proto)?;
+        let (roles, spellings) = both(
+            proto.pieces.len() >= LARGE,
+            || Roles::of(&proto),
+            || vocab_of(&proto),
+        );
+        let (roles, (vocab, twins)) = (roles?, spellings?);
         Ok(Self {
             vocab,
             twins,
-            trie: Trie::new(entries),
-            has_user_defined: !user_defined.is_empty(),
-            user_defined: Trie::new(user_defined),
-            unk_id,
-            byte_ids,
-            min_score: scores.fold(f32::MAX, f32::min),
+            trie: roles.trie,
+            has_user_defined: roles.has_user_defined,
+            user_defined: roles.user_defined,
+            unk_id: roles.unk_id,
+            byte_ids: roles.byte_ids,
+            min_score: roles.min_score,
             proto: Box::new(proto),
         })
     }
@@ -264,17 +210,17 @@ impl SentencePiece {
         self.byte_ids.as_deref()
     }
 
-    /// The pieces that text may consist of, unused ones included.
+    /// The pieces that text may consist of, unused ones included; none but for Unigram.
     pub(crate) fn trie(&self) -> &Trie {
         &self.trie
     }
 
     pub(crate) fn kind(&self, id: u32) -> PieceKind {
-        self.proto.pieces[id as usize].kind
+        self.proto.pieces.kinds()[id as usize]
     }
 
     pub(crate) fn score(&self, id: u32) -> f32 {
-        self.proto.pieces[id as usize].score
+        self.proto.pieces.scores()[id as usize]
     }
 
     /// The piece that text of this spelling may be, unused ones included.
@@ -292,7 +238,7 @@ impl SentencePiece {
     /// A piece of text that is spelled as a piece is that text never becomes.
     pub(crate) fn twin(&self) -> Option<&str> {
         let (_, id) = self.twins.iter().next()?;
-        Some(&self.proto.pieces[id as usize].text)
+        self.proto.pieces.get(id).map(|piece| piece.text)
     }
 
     /// What the decoder of such a model gets for a piece, where that is not its spelling.
@@ -355,32 +301,127 @@ impl SentencePiece {
     }
 }
 
+/// What the pieces of each kind are for.
+struct Roles {
+    trie: Trie,
+    user_defined: Trie,
+    has_user_defined: bool,
+    unk_id: Option<u32>,
+    byte_ids: Option<Vec<u32>>,
+    min_score: f32,
+}
+
+impl Roles {
+    fn of(proto: &ModelProto) -> Result<Self> {
+        let mut has_text = false;
+        let mut user_defined = Vec::new();
+        let mut bytes = HashMap::new();
+        let mut unk_id = None;
+        let mut min_score = f32::MAX;
+        let holds_nul = proto.pieces.texts().as_bytes().contains(&0);
+        for (piece, id) in proto.pieces.iter().zip(0..) {
+            let text = piece.text.as_bytes();
+            let broken = |message: String| {
+                Err(Error::new(ErrorKind::Format, message).at(format!("piece {id}")))
+            };
+            if text.is_empty() {
+                return broken("it is empty".to_owned());
+            }
+            if holds_nul && text.contains(&0) {
+                return broken(format!("{} holds a NUL", show(text)));
+            }
+            match piece.kind {
+                PieceKind::Normal => {
+                    has_text = true;
+                    min_score = min_score.min(piece.score);
+                }
+                PieceKind::Unused => has_text = true,
+                PieceKind::UserDefined => {
+                    has_text = true;
+                    user_defined.push((text, id));
+                }
+                PieceKind::Unknown => {
+                    if let Some(other) = unk_id.replace(id) {
+                        return broken(format!(
+                            "{} is a second unknown piece, after piece {other}",
+                            show(text)
+                        ));
+                    }
+                }
+                PieceKind::Byte if !proto.trainer().byte_fallback => {
+                    return broken(format!(
+                        "{} is a byte, but byte_fallback is off",
+                        show(text)
+                    ));
+                }
+                PieceKind::Byte => {
+                    let Some(byte) = (0..=u8::MAX).find(|byte| byte_token(*byte) == *text) else {
+                        return broken(format!("{} is no byte", show(text)));
+                    };
+                    bytes.insert(byte, id);
+                }
+                PieceKind::Control => {}
+            }
+        }
+        let broken = |message: &str| Err(Error::new(ErrorKind::Format, message));
+        let byte_ids = match proto.trainer().byte_fallback {
+            true => Some(all_bytes(&bytes)?),
+            false => None,
+        };
+        if unk_id.is_none() && byte_ids.is_none() {
+            return broken("no piece is the unknown piece");
+        }
+        let is_unigram = proto.trainer().algorithm == Algorithm::Unigram;
+        if !has_text && is_unigram {
+            return broken("there are no pieces of text");
+        }
+        Ok(Self {
+            trie: match is_unigram {
+                true => Trie::new(texts(proto).map(|(piece, id)| (piece.text.as_bytes(), id))),
+                false => Trie::default(),
+            },
+            has_user_defined: !user_defined.is_empty(),
+            user_defined: Trie::new(user_defined),
+            unk_id,
+            byte_ids,
+            min_score,
+        })
+    }
+}
+
 /// Whether text may become a piece of this kind, or may not for the time being.
 fn is_text(kind: PieceKind) -> bool {
     use PieceKind::{Normal, Unused, UserDefined};
     matches!(kind, Normal | UserDefined | Unused)
 }
 
+/// The pieces that text may become, or may not for the time being, with their ids.
+fn texts(proto: &ModelProto) -> impl Iterator<Item = (Piece<&str>, u32)> {
+    let pieces = proto.pieces.iter().zip(0..);
+    pieces.filter(|(piece, _)| is_text(piece.kind))
+}
+
 /// The vocabulary. Pieces of text may be spelled as the others are, but for BPE; apart from that,
 /// each spelling has one piece.
 fn vocab_of(proto: &ModelProto) -> Result<(Vocab, Vocab)> {
-    let all = || proto.pieces.iter().zip(0_u32..);
-    let spelled = |pieces: &mut dyn Iterator<Item = (&Piece, u32)>| {
-        Vocab::new(pieces.map(|(piece, id)| (piece.text.clone(), id)))
-    };
-    let error = match spelled(&mut all()) {
+    let pieces = &proto.pieces;
+    if let Some(vocab) = Vocab::of_ends(pieces.texts().as_bytes().to_vec(), pieces.ends()) {
+        return Ok((vocab, Vocab::default()));
+    }
+    let all = pieces.iter().zip(0..);
+    let spelled = |(piece, id): (Piece<&'_ str>, u32)| (piece.text.to_owned(), id);
+    let error = match Vocab::new(all.clone().map(spelled)) {
         Ok(vocab) => return Ok((vocab, Vocab::default())),
         Err(error) => error,
     };
     if proto.trainer().algorithm == Algorithm::Bpe {
         return Err(error);
     }
-    let text = || all().filter(|(piece, _)| is_text(piece.kind));
-    let others = || all().filter(|(piece, _)| !is_text(piece.kind));
-    spelled(&mut text())?;
-    spelled(&mut others())?;
-    let vocab = Vocab::of_list(text().chain(others()).map(|(piece, id)| (&piece.text, id)))?;
-    let twins = text().filter(|(piece, id)| vocab.id(piece.text.as_bytes()) != Some(*id));
+    let others = || all.clone().filter(|(piece, _)| !is_text(piece.kind));
+    Vocab::new(texts(proto).map(spelled))?;
+    Vocab::new(others().map(spelled))?;
+    let vocab = Vocab::of_list(texts(proto).chain(others()).map(spelled))?;
+    let twins = texts(proto).filter(|(piece, id)| vocab.id(piece.text.as_bytes()) != Some(*id));
     let twins = Vocab::new(twins.map(|(piece, id)| ([b"\0", piece.text.as_bytes()].concat(), id)))?;
     Ok((vocab, twins))
 }

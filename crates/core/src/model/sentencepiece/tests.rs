@@ -17,8 +17,7 @@ fn model(algorithm: Algorithm, pieces: &[(&str, f32, PieceKind)]) -> Result<Sent
 fn with_spec(trainer: TrainerSpec, pieces: &[(&str, f32, PieceKind)]) -> Result<SentencePiece> {
     let pieces = pieces
         .iter()
-        .map(|(text, score, kind)| Piece::new(*text, *score, *kind))
-        .collect();
+        .map(|(text, score, kind)| Piece::new(*text, *score, *kind));
     SentencePiece::new(ModelProto::new(pieces, trainer, NormalizerSpec::default()))
 }
 
