@@ -24,6 +24,15 @@ impl Span {
     }
 }
 
+/// The last place up to `at` where a character begins or the text ends.
+pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
 /// The unit that spans are given in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {

@@ -24,7 +24,7 @@ const ROOM: usize = 1 << 20;
 
 /// What the automaton does with a character: the row of the state that it goes on to, and marks.
 #[derive(Clone, Copy)]
-struct Step(u32);
+pub(super) struct Step(u32);
 
 impl Step {
     /// A match ends before the character, and the next begins with it; the row is the next one's.
@@ -32,19 +32,19 @@ impl Step {
     /// No match goes on with the character, and where the last one ended takes a closer look.
     const LOOK: u32 = 1 << 30;
     /// A match may end before the character.
-    const MATCH: u32 = 1 << 29;
+    pub(super) const MATCH: u32 = 1 << 29;
     /// And it is one of the pattern that gives its last character back.
-    const TAIL: u32 = 1 << 28;
+    pub(super) const TAIL: u32 = 1 << 28;
     /// No match goes on with the character.
-    const DEAD: u32 = 1 << 27;
+    pub(super) const DEAD: u32 = 1 << 27;
     /// The row; what lies above it is marks.
     const ROW: u32 = (1 << 27) - 1;
 
-    fn has(self, marks: u32) -> bool {
+    pub(super) fn has(self, marks: u32) -> bool {
         self.0 & marks == marks
     }
 
-    fn row(self) -> usize {
+    pub(super) fn row(self) -> usize {
         (self.0 & Self::ROW) as usize
     }
 }
@@ -59,9 +59,9 @@ struct Found {
 
 /// An automaton; see the top of this file.
 pub struct Automaton {
-    kinds: Kinds,
+    pub(super) kinds: Kinds,
     /// One row a state: a step for each kind, and one for the end of the text.
-    steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
 }
 
 impl Automaton {

@@ -6,6 +6,7 @@
 //! cut by an automaton over kinds of characters (`automaton`, `kinds`).
 
 mod automaton;
+mod certain;
 mod kinds;
 mod linear;
 
@@ -138,6 +139,22 @@ impl Regex {
                 last_end: None,
             }),
         })
+    }
+
+    /// A place where `text` can be cut into two that have its matches: the last one behind `start`
+    /// and before `aim` that `accepts` counts, or the first one from there on; else its end.
+    pub(crate) fn certain_end(
+        &self,
+        text: &str,
+        start: usize,
+        aim: usize,
+        accepts: impl Fn(usize) -> bool,
+    ) -> usize {
+        let automaton = match &self.0.engine {
+            Engine::Linear(linear) => linear.automaton(),
+            Engine::Fancy(_) | Engine::Oniguruma(_) => None,
+        };
+        automaton.map_or(text.len(), |it| it.certain_end(text, start, aim, accepts))
     }
 
     fn gave_up(&self, at: usize, reason: impl std::fmt::Display) -> Error {
@@ -449,6 +466,36 @@ mod tests {
                 }
             }
         }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn text_cut_at_a_certain_end_has_the_same_matches(text in nasty_text(), aim in 0..40_usize) {
+            for (linear, _) in linear_patterns() {
+                let end = linear.certain_end(&text, 0, aim, |_| true);
+                let mut matches = found(linear, &text[..end]);
+                let behind = found(linear, &text[end..]).into_iter();
+                matches.extend(behind.map(|found| found.start + end..found.end + end));
+                prop_assert_eq!(matches, found(linear, &text), "{:?} at {}", linear, end);
+            }
+        }
+    }
+
+    #[test]
+    fn words_part_before_blanks() {
+        let text = "Many words, one after another; 12 of them\nthere were.";
+        let ends = |pattern: &str, aim| {
+            let pattern = Regex::new(pattern, Dialect::Tiktoken).unwrap();
+            pattern.certain_end(text, 0, aim, |_| true)
+        };
+        for pattern in [GPT2_ORIGINAL, NAMED[0].sources().0[0], r"\p{L}+"] {
+            assert_eq!([9, 20].map(|aim| ends(pattern, aim)), [4, 15], "{pattern}");
+        }
+        assert_eq!([9, 20].map(|aim| ends(OTHERS[0], aim)), [5, 16]);
+        assert_eq!(ends(r"[^;]+|;", 9), 29);
+        assert_eq!(ends(r"[^x]+", 9), text.len());
     }
 
     #[test]

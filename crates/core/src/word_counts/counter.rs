@@ -15,11 +15,12 @@ use rayon::prelude::*;
 
 use super::budget::{Fit, MemoryBudget, amount, give_back};
 use super::spill::Spill;
-use super::stages::{FirstStages, Shortcut, boundary_before, is_blank};
+use super::stages::{FirstStages, Shortcut, is_blank};
 use super::table::{self, Entry, Table, pieces};
 use super::{Gathered, Provenance, WordCounts};
 use crate::compiled::{Rules, Scanner, Splitter};
 use crate::error::{Error, ErrorKind, Result};
+use crate::text::boundary_before;
 
 /// What is counted, and within which bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

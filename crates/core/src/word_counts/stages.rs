@@ -12,7 +12,7 @@ use crate::format::huggingface;
 use crate::normalizer::Normalizer;
 use crate::pattern::SearchPattern;
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
-use crate::text::{AlignedText, Pieces};
+use crate::text::{AlignedText, Pieces, boundary_before};
 
 /// The stages that training shares with encoding: everything before the model.
 #[derive(Clone, Debug, Default)]
@@ -233,15 +233,6 @@ impl FirstStages {
             &SpecialPolicy::Allow,
         )
     }
-}
-
-/// The last place up to `at` where a character begins or the text ends.
-pub(super) fn boundary_before(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// A pre-tokenizer without the stages that leave every piece as it is.

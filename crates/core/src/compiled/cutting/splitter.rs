@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::pattern::{Dialect, Matches, Regex, SearchPattern};
 use crate::pre_tokenizer::named::{self, Named};
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
+use crate::text::boundary_before;
 
 /// The patterns that scanners know, with their rules.
 const KNOWN: &[(&str, Rules)] = &[
@@ -129,7 +130,7 @@ impl Splitter {
     }
 
     /// Where a part of `text` that is split by itself ends, if it begins at `start` and shall have
-    /// about `reach` bytes. The whole rest where only the engine of an expression knows.
+    /// about `reach` bytes. The whole rest where an expression tells no such place.
     pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
         self.part_end_where(text, start, reach, |_, _| true)
     }
@@ -144,7 +145,14 @@ impl Splitter {
     ) -> usize {
         match self {
             Self::Scanner(_) => certain_end(text.as_bytes(), start, reach, accepts),
-            Self::Matches(_) | Self::Isolated(_) => text.len(),
+            Self::Matches(regex) | Self::Isolated(regex) => {
+                let aim = start.saturating_add(reach);
+                if aim >= text.len() {
+                    return text.len();
+                }
+                let before = |at| boundary_before(text, at - 1);
+                regex.certain_end(text, start, aim, |at| accepts(before(at), at))
+            }
         }
     }
 

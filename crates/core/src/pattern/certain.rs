@@ -1,0 +1,111 @@
+//! Places where the matches of a pattern part for certain, whatever stands before: where a large
+//! text is cut for several threads.
+//!
+//! Look here for how such a place is found. Nothing is known of the state of the automaton in the
+//! middle of a text, so all states are thought possible, and read on together. Most have nothing
+//! to go on with after a few characters. A match surely ends where it does in all that are left.
+
+use super::automaton::{Automaton, Step};
+use crate::text::boundary_before;
+
+/// How far before its aim the search begins, in bytes.
+const WINDOW: usize = 512;
+
+/// What may be true of the place between two characters.
+#[derive(Default)]
+struct Possible {
+    /// The rows of matches that reach over the place, or end there.
+    rows: Vec<usize>,
+    /// Whether it may be right behind a character that no match holds.
+    gap: bool,
+}
+
+impl Automaton {
+    /// The last place behind `start` and before `aim` where a match surely ends and that `accepts`
+    /// counts, or the first one from there on; else where the text ends.
+    ///
+    /// The matches of what lies before it and of what lies behind are those of the text.
+    pub fn certain_end(
+        &self,
+        text: &str,
+        start: usize,
+        aim: usize,
+        accepts: impl Fn(usize) -> bool,
+    ) -> usize {
+        let bytes = text.as_bytes();
+        let mut at = boundary_before(text, start.max(aim.saturating_sub(WINDOW)));
+        let mut possible = Possible {
+            rows: (0..self.steps.len()).step_by(self.width()).collect(),
+            gap: true,
+        };
+        let mut last = None;
+        while at < bytes.len() {
+            let (kind, length) = self.kinds.at(bytes, at);
+            let kind = usize::from(kind);
+            if at > start && self.surely_ends(&possible, kind) && accepts(at) {
+                last = Some(at);
+            }
+            match last {
+                Some(last) if at >= aim => return last,
+                _ => possible = self.read(&possible, kind),
+            }
+            at += length;
+        }
+        bytes.len()
+    }
+
+    /// Whether a match ends before a character of this kind, whatever is true; and would, if the
+    /// text ended.
+    fn surely_ends(&self, possible: &Possible, kind: usize) -> bool {
+        let ends = |row: &usize| {
+            let (step, at_end) = (self.steps[row + kind], self.steps[row + self.kinds.count()]);
+            let alike = step.has(Step::MATCH) == at_end.has(Step::MATCH);
+            step.has(Step::DEAD) && !step.has(Step::TAIL) && alike
+        };
+        !possible.gap && possible.rows.iter().all(ends)
+    }
+
+    /// What may be true behind a character of this kind.
+    fn read(&self, possible: &Possible, kind: usize) -> Possible {
+        let mut begins = possible.gap;
+        let mut behind = Possible::default();
+        for row in &possible.rows {
+            let step = self.steps[row + kind];
+            if step.has(Step::DEAD) {
+                begins |= step.has(Step::MATCH);
+                continue;
+            }
+            behind.rows.push(step.row());
+            // The match may turn out to have ended before the character.
+            let went_on = self.is_match(step.row());
+            begins |= step.has(Step::MATCH) && !went_on || self.may_give_back(step.row());
+        }
+        if begins {
+            let step = self.steps[kind];
+            let is_match = !step.has(Step::DEAD) && self.is_match(step.row());
+            if !step.has(Step::DEAD) {
+                behind.rows.push(step.row());
+            }
+            behind.gap = !is_match;
+        }
+        behind.rows.sort_unstable();
+        behind.rows.dedup();
+        behind
+    }
+
+    /// Whether what was read up to this state is a match, whatever follows.
+    fn is_match(&self, row: usize) -> bool {
+        let steps = &self.steps[row..row + self.width()];
+        steps.iter().all(|step| step.has(Step::MATCH))
+    }
+
+    /// Whether what was read up to this state may be a match but for its last character.
+    fn may_give_back(&self, row: usize) -> bool {
+        let steps = &self.steps[row..row + self.width()];
+        steps.iter().any(|step| step.has(Step::TAIL))
+    }
+
+    fn width(&self) -> usize {
+        self.kinds.count() + 1
+    }
+}
