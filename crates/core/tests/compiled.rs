@@ -136,7 +136,7 @@ const PATTERNS: [&str; 8] = [
 
 fn pre_tokenizers() -> Vec<PreTokenizer> {
     let mut all: Vec<PreTokenizer> = PATTERNS
-        .map(|name| named::find(name).unwrap().pre_tokenizer().unwrap())
+        .map(|name| named::find(name).unwrap().pre_tokenizer())
         .into();
     let bytes = |use_regex| PreTokenizer::ByteLevel {
         add_prefix_space: false,
@@ -300,7 +300,7 @@ fn long_runs_of_any_kind_take_no_quadratic_time() {
     }
     for name in PATTERNS {
         let mut stages = Stages::of_model(Model::Bpe(Bpe::by_ranks(vocab.clone()).unwrap()));
-        stages.pre_tokenizer = Some(named::find(name).unwrap().pre_tokenizer().unwrap());
+        stages.pre_tokenizer = Some(named::find(name).unwrap().pre_tokenizer());
         let tokenizer = Tokenizer::new(stages).unwrap();
         for unit in [
             "a",

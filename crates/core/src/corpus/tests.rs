@@ -41,7 +41,7 @@ fn zstandard(contents: &[u8]) -> Vec<u8> {
 }
 
 fn stages() -> FirstStages {
-    let pattern = named::find("gpt2").unwrap().pre_tokenizer().unwrap();
+    let pattern = named::find("gpt2").unwrap().pre_tokenizer();
     FirstStages::new(vec![], None, Some(pattern)).unwrap()
 }
 
@@ -305,7 +305,7 @@ fn long_lines_are_cut_only_where_words_part() {
         normalized: false,
     };
     let count = |cut: &str, text: Option<&str>, memory: Option<u64>| {
-        let cut = named::find(cut).unwrap().pre_tokenizer().unwrap();
+        let cut = named::find(cut).unwrap().pre_tokenizer();
         let stages = FirstStages::new(vec![special.clone()], None, Some(cut)).unwrap();
         let memory = memory.map(|bytes| crate::word_counts::MemoryBudget {
             bytes,

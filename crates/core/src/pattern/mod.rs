@@ -11,7 +11,7 @@ mod kinds;
 mod linear;
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use onig::{MatchParam, Region, SearchOptions};
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,8 @@ pub struct Regex(Arc<Compiled>);
 
 struct Compiled {
     source: Source,
-    engine: Engine,
+    /// Made when first used, if the source is known to be valid.
+    engine: OnceLock<Engine>,
 }
 
 /// What a regular expression is written as; the rest is compiled from it.
@@ -96,12 +97,29 @@ impl Regex {
         // The dialect's own engine decides what is a valid pattern, whichever engine then runs it.
         let own = Engine::of_dialect(&source, dialect)?;
         let engine = Linear::new(&source, dialect).map_or(own, Engine::Linear);
-        Ok(Self::compiled(source, dialect, engine))
+        Ok(Self::with_engine(source, dialect, engine.into()))
     }
 
-    fn compiled(source: String, dialect: Dialect, engine: Engine) -> Self {
+    /// An expression that the dialect is known to accept, compiled when it is first used: most of
+    /// the well-known ones never are, as text is cut by their scanners.
+    pub(crate) fn known(source: &'static str, dialect: Dialect) -> Self {
+        Self::with_engine(source.to_owned(), dialect, OnceLock::new())
+    }
+
+    fn with_engine(source: String, dialect: Dialect, engine: OnceLock<Engine>) -> Self {
         let source = Source { source, dialect };
         Self(Arc::new(Compiled { source, engine }))
+    }
+
+    fn engine(&self) -> &Engine {
+        self.0.engine.get_or_init(|| {
+            let Source { source, dialect } = &self.0.source;
+            let linear = Linear::new(source, *dialect).map(Engine::Linear);
+            linear.unwrap_or_else(|| match Engine::of_dialect(source, *dialect) {
+                Ok(own) => own,
+                Err(error) => unreachable!("it is known to be valid: {error}"),
+            })
+        })
     }
 
     /// The expression as it was written.
@@ -116,14 +134,14 @@ impl Regex {
 
     /// Whether time is linear in the text, whatever the text.
     pub fn is_linear(&self) -> bool {
-        matches!(self.0.engine, Engine::Linear(_))
+        matches!(self.engine(), Engine::Linear(_))
     }
 
     /// All matches in `text` that do not overlap, from left to right, as ranges of bytes.
     ///
     /// An engine that gives up yields an error ([`ErrorKind::Encode`]) as the last item.
     pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
-        Matches(match &self.0.engine {
+        Matches(match self.engine() {
             Engine::Linear(regex) => Search::Linear { regex, text, at: 0 },
             Engine::Fancy(engine) => Search::Fancy {
                 regex: self,
@@ -150,7 +168,7 @@ impl Regex {
         aim: usize,
         accepts: impl Fn(usize) -> bool,
     ) -> usize {
-        let automaton = match &self.0.engine {
+        let automaton = match self.engine() {
             Engine::Linear(linear) => linear.automaton(),
             Engine::Fancy(_) | Engine::Oniguruma(_) => None,
         };
@@ -429,7 +447,10 @@ mod tests {
                     .filter_map(|(source, dialect)| {
                         let linear = Regex::new(source, dialect).ok().filter(Regex::is_linear)?;
                         let own = Engine::of_dialect(source, dialect).unwrap();
-                        Some((linear, Regex::compiled(source.to_owned(), dialect, own)))
+                        Some((
+                            linear,
+                            Regex::with_engine(source.to_owned(), dialect, own.into()),
+                        ))
                     })
                     .collect()
             });

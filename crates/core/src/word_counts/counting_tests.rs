@@ -127,7 +127,7 @@ fn pipelines() -> Vec<(Option<Normalizer>, PreTokenizer)> {
         lowercase,
     };
     let mut pipelines: Vec<_> = ["gpt2", "cl100k", "o200k", "llama3", "qwen2"]
-        .map(|name| (None, named::find(name).unwrap().pre_tokenizer().unwrap()))
+        .map(|name| (None, named::find(name).unwrap().pre_tokenizer()))
         .into();
     pipelines.extend([
         (Some(bert(true, true, true)), PreTokenizer::Bert),

@@ -329,7 +329,7 @@ mod tests {
         let (bytes, words) = (byte_level(false), byte_level(true));
         for (name, expected) in KNOWN {
             let named = named::find(name).unwrap();
-            let stages = [named.pre_tokenizer().unwrap(), bytes.clone()];
+            let stages = [named.pre_tokenizer(), bytes.clone()];
             assert_eq!(rules(&stages), Some(*expected), "{name}");
             // As files hold it: in Oniguruma, and kept matches as well as isolated ones.
             let Some(source) = named.in_oniguruma() else {
