@@ -143,8 +143,9 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<(Stages, Vec<
         }
         Format::VocabText => {
             options.allow(format.name(), &["lowercase"])?;
-            doubts = wordpiece::doubts(data);
-            wordpiece::read(data, options.lowercase)?
+            let stages = wordpiece::read(data, options.lowercase)?;
+            doubts = wordpiece::doubts(data, stages.model.vocab());
+            stages
         }
     };
     Ok((stages, doubts))

@@ -46,6 +46,29 @@ const MAX_INPUT_CHARS_PER_WORD: usize = 100;
 /// # Errors
 /// A line that is not UTF-8; no `[UNK]`; more lines than there can be ids.
 pub fn read(file: &[u8], lowercase: Option<bool>) -> Result<Stages> {
+    let vocab = match distinct_lines(file) {
+        Some(vocab) => vocab,
+        None => any_lines(file)?,
+    };
+    stages(vocab, lowercase)
+}
+
+/// The tokens of a file in which none stands twice, as nearly all are. `None` for any other file,
+/// broken ones too.
+fn distinct_lines(file: &[u8]) -> Option<Vocab> {
+    let text = std::str::from_utf8(file).ok()?;
+    u32::try_from(text.len()).ok()?;
+    let mut start = 0;
+    let lines = text.split_inclusive('\n').map(|line| {
+        let token = (start, start + line.trim_end().len() as u32);
+        start += line.len() as u32;
+        token
+    });
+    let lines = lines.collect();
+    Vocab::of_ranges(file.to_vec(), lines)
+}
+
+fn any_lines(file: &[u8]) -> Result<Vocab> {
     let mut last = HashMap::new();
     let mut lines = Vec::new();
     for (line, id) in file.split_inclusive(|byte| *byte == b'\n').zip(0_u32..) {
@@ -58,12 +81,12 @@ pub fn read(file: &[u8], lowercase: Option<bool>) -> Result<Stages> {
         lines.push((token, id));
     }
     lines.retain(|(token, id)| last.get(token) == Some(id));
-    stages(Vocab::new(lines)?, lowercase)
+    Vocab::new(lines)
 }
 
-/// What about the bytes of a file suggests that it does not mean what it says, though `tokenizers`
-/// reads it in the same way.
-pub fn doubts(file: &[u8]) -> Vec<String> {
+/// What about the bytes of a file, of which this vocabulary was read, suggests that it does not mean
+/// what it says, though `tokenizers` reads it in the same way.
+pub fn doubts(file: &[u8], vocab: &Vocab) -> Vec<String> {
     let mut doubts = Vec::new();
     if file.starts_with("\u{feff}".as_bytes()) {
         doubts.push(
@@ -72,10 +95,17 @@ pub fn doubts(file: &[u8]) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let lines = || {
+        file.split_inclusive(|byte| *byte == b'\n')
+            .map(<[u8]>::trim_ascii_end)
+    };
+    // Each token of a vocabulary has one id.
+    if (lines().zip(0..)).all(|(token, id)| vocab.token(id) == Some(token)) {
+        return doubts;
+    }
     let mut first = HashMap::new();
     let mut repeated = Vec::new();
-    for (line, number) in file.split_inclusive(|byte| *byte == b'\n').zip(1_u32..) {
-        let token = line.trim_ascii_end();
+    for (token, number) in lines().zip(1_u32..) {
         let earlier = *first.entry(token).or_insert(number);
         if earlier < number {
             repeated.push((token, earlier, number));
@@ -137,7 +167,10 @@ fn is_cased(vocab: &Vocab) -> bool {
         .iter()
         .filter_map(|(token, _)| std::str::from_utf8(token).ok())
         .filter(|token| !(token.starts_with('[') && token.ends_with(']')))
-        .any(|token| token.to_lowercase() != token)
+        .any(|token| match token.is_ascii() {
+            true => token.bytes().any(|byte| byte.is_ascii_uppercase()),
+            false => token.to_lowercase() != token,
+        })
 }
 
 /// The file of a tokenizer.
@@ -277,8 +310,12 @@ mod tests {
 
     #[test]
     fn what_makes_a_file_doubtful_is_told() {
-        assert!(doubts(b"[UNK]\na\n\nb\n").is_empty());
-        let [mark, repeated] = &doubts("\u{feff}[UNK]\na\nb \na\r\nb\n".as_bytes())[..] else {
+        let doubts = |file: &str| {
+            let read = any_lines(file.as_bytes()).unwrap();
+            doubts(file.as_bytes(), &read)
+        };
+        assert!(doubts("[UNK]\na\n\nb\n").is_empty());
+        let [mark, repeated] = &doubts("\u{feff}[UNK]\na\nb \na\r\nb\n")[..] else {
             panic!("two doubts");
         };
         assert!(mark.contains("byte order mark"), "{mark}");

@@ -300,7 +300,6 @@ fn texts_of(pieces: &Pieces) -> impl Iterator<Item = Piece<&str>> {
 /// Whether text that becomes a piece may lie on both sides of a place where chunks are cut: a space
 /// behind anything but a space.
 fn spans_a_cut(pieces: &Pieces) -> bool {
-    let spans = |piece: &str| piece.trim_start_matches('▁').contains(['▁', ' ']);
     // Mostly, all pieces together have no more spaces than stand in front of one.
     let texts = pieces.texts().as_bytes();
     let [a, b, c] = *SPACE.as_bytes() else {
@@ -309,10 +308,18 @@ fn spans_a_cut(pieces: &Pieces) -> bool {
     let places = texts.iter().zip(texts.get(1..).unwrap_or_default());
     let places = places.zip(texts.get(2..).unwrap_or_default());
     let spaces = places.filter(|((x, y), z)| (**x == a) & (**y == b) & (**z == c));
-    let front = |piece: Piece<&str>| piece.text.len() - piece.text.trim_start_matches('▁').len();
+    let front = |piece: Piece<&str>| piece.text.len() - behind_spaces(piece.text).len();
     let in_front: usize = pieces.iter().map(front).sum();
     (in_front != spaces.count() * SPACE.len() || texts.contains(&b' '))
-        && texts_of(pieces).any(|piece| spans(piece.text))
+        && texts_of(pieces).any(|piece| behind_spaces(piece.text).contains(['▁', ' ']))
+}
+
+/// What of a piece stands behind the spaces in front.
+fn behind_spaces(mut piece: &str) -> &str {
+    while let Some(behind) = piece.strip_prefix(SPACE) {
+        piece = behind;
+    }
+    piece
 }
 
 /// One text on its way.

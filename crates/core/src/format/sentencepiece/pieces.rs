@@ -194,6 +194,7 @@ impl Pieces {
     }
 
     /// All pieces, in the order of their ids.
+    #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Piece<&str>> + Clone {
         (0..self.len()).map(|at| self.at(at))
     }
