@@ -440,9 +440,9 @@ impl WordCache {
             // Fresh memory is dear, so a large table grows where it is. Of four neighbouring lines
             // the entries go back there or to four lines that are empty yet.
             self.short.resize(grown, Line::EMPTY);
-            for line in (0..lines).step_by(4) {
-                let four = [0, 1, 2, 3]
-                    .map(|side| std::mem::replace(&mut self.short[line + side], Line::EMPTY));
+            for number in 0..lines / 4 {
+                let (fours, _) = self.short.as_chunks_mut::<4>();
+                let four = std::mem::replace(&mut fours[number], [Line::EMPTY; 4]);
                 self.put_all(&four);
             }
         } else {

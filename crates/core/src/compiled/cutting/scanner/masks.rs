@@ -105,9 +105,8 @@ impl Scanner {
             let goes_on = next(block, space | apart(block), after.space | apart(after));
             self.starts[i] = bare | run | space & !goes_on;
             if rules.numbers != Numbers::All {
-                numbers = number_starts(rules, block, before, numbers);
+                numbers = number_starts(rules, block, before, numbers, &mut self.doubtful[i]);
                 self.starts[i] |= numbers;
-                self.doubtful[i] |= counts_wide_numbers(rules, block);
             }
             here = there;
         }
@@ -219,7 +218,6 @@ fn runs_of(
         let undecided = block.upper & previous(block, caseless(block), before, caseless(before));
         *doubtful |= loose | undecided != 0;
     }
-    *doubtful |= counts_wide_numbers(rules, block);
     *attached_before = attached;
     Passed {
         words,
@@ -262,7 +260,7 @@ fn starts_of(
     };
     let bare_words = passed.words & !previous(block, prefixes, before, carried.prefixes);
 
-    let numbers = number_starts(rules, block, before, carried.numbers);
+    let numbers = number_starts(rules, block, before, carried.numbers, doubtful);
 
     // White space: a run begins a piece, its last character begins one, and so does the
     // first character after its last newline.
@@ -324,11 +322,27 @@ fn starts_of(
 
 /// Where numbers begin a piece, if they take nothing before them.
 #[inline(always)]
-fn number_starts(rules: Rules, block: &Block, before: &Block, starts_before: u64) -> u64 {
+fn number_starts(
+    rules: Rules,
+    block: &Block,
+    before: &Block,
+    starts_before: u64,
+    doubtful: &mut bool,
+) -> u64 {
     let number = block.number;
+    let first = || number & !previous(block, number, before, before.number);
     match rules.numbers {
         Numbers::One => number,
-        Numbers::All => number & !previous(block, number, before, before.number),
+        Numbers::All => first(),
+        Numbers::Three if number & block.lead2 | before.number & before.lead2 != 0 => {
+            // Characters are counted, which shifts cannot: where more than three stand together, or
+            // some of the block before, is left to the rules.
+            let none = Block::default();
+            let following = |run: u64| run & previous(block, run, &none, 0);
+            let goes_on = number & previous(block, 0, before, before.number);
+            *doubtful |= following(following(following(number))) | goes_on != 0;
+            first()
+        }
         Numbers::Three => {
             let back = |n: u32| number << n | before.number >> (64 - n);
             let mut starts = number & !back(1);
@@ -346,9 +360,4 @@ fn number_starts(rules: Rules, block: &Block, before: &Block, starts_before: u64
             starts
         }
     }
-}
-
-/// Whether a block has numbers outside ASCII that are counted in characters, which shifts cannot.
-fn counts_wide_numbers(rules: Rules, block: &Block) -> bool {
-    rules.numbers == Numbers::Three && block.number & block.lead2 != 0
 }

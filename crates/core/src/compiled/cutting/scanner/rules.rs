@@ -206,6 +206,7 @@ impl Rules {
     }
 
     /// Where the piece that begins at `start` ends. `text` is valid UTF-8, `start < text.len()`.
+    #[inline(always)]
     pub fn piece_end(&self, text: &[u8], start: usize) -> usize {
         let view = self.view(text, start);
         let (class, length) = view.at(start);
@@ -304,6 +305,7 @@ impl Rules {
     }
 
     /// Where the word at `start` ends, with the character before it that may belong to it.
+    #[inline(always)]
     fn word_end(&self, view: &View, start: usize, class: u8, length: usize) -> Option<usize> {
         let may_prefix = class & (LETTER | NUMBER | NEWLINE) == 0;
         if !self.cased {
