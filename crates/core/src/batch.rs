@@ -4,7 +4,9 @@
 //! tokens are the same whether it is cut or not. Each thread encodes one task after another into a
 //! buffer that stays in its cache, and copies it to its place in the result as soon as all tasks
 //! before it have been counted. Look here for how the result comes to be one flat list without a
-//! list a text.
+//! list a text, and in `line` for texts whose parts have to be settled in their order.
+
+mod line;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,6 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::compiled::Place;
 use crate::error::Error;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
+use line::Line;
 
 /// About how many bytes a task has, at most, unless a text cannot be cut.
 const LARGEST_TASK: usize = 128 << 10;
@@ -39,6 +42,8 @@ struct Part<'t> {
     row: usize,
     text: &'t str,
     place: Place,
+    /// Whether it is not the whole text.
+    cut: bool,
 }
 
 impl Tokenizer {
@@ -84,7 +89,14 @@ impl Tokenizer {
         }
         let (parts, tasks) = self.parts_and_tasks(texts, options, threads);
         let flat = Flat::with_capacity(bytes / 2 + texts.len());
-        let counts = self.run(&parts, &tasks, threads, cancelled, |task| {
+        let line = Line::new(self, &parts, &tasks);
+        let settle =
+            |line: &Line<'_>| line.settle(|| flat.spare(), |task, ids| flat.take(task, ids));
+        let mut counts = self.run(&parts, &tasks, threads, cancelled, |task| {
+            if line.guess(task) {
+                settle(&line);
+                return Ok(Vec::new());
+            }
             let mut ids = flat.spare();
             let mut counts = Vec::with_capacity(tasks[task].len());
             for part in &parts[tasks[task].clone()] {
@@ -96,6 +108,8 @@ impl Tokenizer {
             flat.take(task, ids);
             Ok(counts)
         })?;
+        settle(&line);
+        line.counts(&mut counts);
         let mut offsets = vec![0; texts.len() + 1];
         for (part, count) in parts.iter().zip(counts.into_iter().flatten()) {
             offsets[part.row + 1] += count as i64;
@@ -120,7 +134,13 @@ impl Tokenizer {
         cancelled: &AtomicBool,
     ) -> std::result::Result<Vec<usize>, Failure> {
         let (parts, tasks) = self.parts_and_tasks(texts, options, threads);
-        let counts: Vec<Vec<usize>> = self.run(&parts, &tasks, threads, cancelled, |task| {
+        let line = Line::new(self, &parts, &tasks);
+        let settle = |line: &Line<'_>| line.settle(Vec::new, |_, _| ());
+        let mut counts: Vec<Vec<usize>> = self.run(&parts, &tasks, threads, cancelled, |task| {
+            if line.guess(task) {
+                settle(&line);
+                return Ok(Vec::new());
+            }
             parts[tasks[task].clone()]
                 .iter()
                 .map(|part| {
@@ -129,6 +149,8 @@ impl Tokenizer {
                 })
                 .collect()
         })?;
+        settle(&line);
+        line.counts(&mut counts);
         let mut rows = vec![0; texts.len()];
         for (part, count) in parts.iter().zip(counts.into_iter().flatten()) {
             rows[part.row] += count;
@@ -149,19 +171,31 @@ impl Tokenizer {
         let mut parts = Vec::with_capacity(texts.len());
         let mut tasks = Vec::new();
         let (mut first, mut filled) = (0, 0);
+        // Settling is work that is not needed where each thread has a text.
+        let least = match self.settling() {
+            Some(_) => bytes / threads.max(1),
+            None => 0,
+        };
         for (row, &text) in texts.iter().enumerate() {
             let mut start = 0;
             loop {
-                let end = match threads < 2 || text.len() - start <= 2 * size {
+                let end = match threads < 2 || text.len() <= least || text.len() - start <= 2 * size
+                {
                     true => text.len(),
                     false => self.part_end(text, start, size, options),
                 };
+                let cut = end - start < text.len();
                 let text = &text[start..end];
                 let place = match start {
                     0 => Place::First,
                     _ => Place::Inner,
                 };
-                parts.push(Part { row, text, place });
+                parts.push(Part {
+                    row,
+                    text,
+                    place,
+                    cut,
+                });
                 filled += text.len();
                 if filled >= size {
                     tasks.push(first..parts.len());

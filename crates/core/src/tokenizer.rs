@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::added_tokens::{AddedTokens, Cut, SpecialPolicy};
-use crate::compiled::{Compiled, Count, Place, Sink};
+use crate::compiled::{Compiled, Count, Place, Settling, Sink};
 use crate::decoder::{Decoder, Invalid, Surfaces};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
@@ -142,9 +142,10 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall
+    /// Where a part of `text` ends that a batch encodes by itself, if it begins at `start` and shall
     /// have about `reach` bytes: the tokens of the parts, each encoded as what it is of the text,
-    /// are those of the text. The whole rest where nothing is known of such places.
+    /// are those of the text, but for what is settled in their order. The whole rest where nothing
+    /// is known of such places.
     pub fn part_end(
         &self,
         text: &str,
@@ -160,6 +161,12 @@ impl Tokenizer {
             }
             _ => text.len(),
         }
+    }
+
+    /// What the parts that [`Tokenizer::part_end`] gives are guessed and settled with, if they are not
+    /// encoded by themselves.
+    pub(crate) fn settling(&self) -> Option<Settling<'_>> {
+        self.compiled.as_ref()?.settling(&self.stages)
     }
 
     /// Whether the ids of a text are those of its parts.

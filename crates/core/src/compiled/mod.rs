@@ -30,6 +30,7 @@ use by_stages::local::Local;
 use by_stages::metaspace::Metaspace;
 use byte_level::ByteLevel;
 use sentencepiece::SentencePiece;
+pub(crate) use sentencepiece::{Front, Guess, Settling};
 
 use crate::error::Result;
 use crate::model::Model;
@@ -109,8 +110,20 @@ impl Compiled {
         }
     }
 
-    /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall
-    /// have about `reach` bytes; the whole rest where no such place is known.
+    /// What the parts of a text are guessed and settled with, if they are not encoded by themselves.
+    pub(crate) fn settling<'s>(&'s self, stages: &'s Stages) -> Option<Settling<'s>> {
+        match (self, &stages.normalizer, &stages.model) {
+            (
+                Self::SentencePiece(compiled),
+                Some(Normalizer::SentencePiece(normalizer)),
+                Model::SentencePiece(model),
+            ) => compiled.settling(model, normalizer),
+            _ => None,
+        }
+    }
+
+    /// Where a part of `text` ends, if it begins at `start` and shall have about `reach` bytes; the
+    /// whole rest where no such place is known. It is encoded by itself, or guessed and settled.
     pub fn part_end(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
         match (self, &stages.normalizer) {
             (Self::ByteLevel(compiled), _) => compiled.part_end(text, start, reach),

@@ -24,7 +24,7 @@ pub const LONG_IDS: usize = 8;
 /// Tokens that an entry has no room for lie elsewhere, in rows of this many.
 const SPILL_ROW: usize = 4;
 /// Of tokens elsewhere so many can be copied at once: more than any short piece has.
-const SOME: usize = SHORT + 1;
+pub const SOME: usize = SHORT + 1;
 /// How many lines a table begins with.
 const FEWEST: usize = 1 << 9;
 /// For how many tokens outside entries there is room in any case.

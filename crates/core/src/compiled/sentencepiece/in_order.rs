@@ -4,8 +4,9 @@
 //! Look here for how chunks are looked up, and for long ones, which are looked up in parts.
 
 use super::Call;
+use super::apart::Guess;
 use super::raw_cuts::Found as Cut;
-use super::sums::Summing;
+use super::sums::{Front, Summing};
 use super::viterbi::Viterbi;
 use crate::compiled::Place;
 use crate::compiled::cache::group::GROUP;
@@ -38,12 +39,42 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
         let (text, prefix) = self.call.bounds(text, place);
         if prefix {
             self.done = self.front(text);
+            self.sink.read_chunk(0, 0, self.done);
         }
+        self.sink.read_up_to(self.done);
         let delimiters = self.call.delimiters();
         let Ok(()) = delimiters.chunks(text.as_bytes(), self.done, chunks, |starts, ends| {
             self.all(text, starts, ends);
             Ok::<(), std::convert::Infallible>(())
         });
+    }
+
+    /// Gives the tokens of `text`, of which this was guessed, to the sink; says what the text behind it
+    /// has to know.
+    pub fn settle(mut self, chunks: &mut Chunks, text: &str, place: Place, guess: &Guess) -> Front {
+        let (text, prefix) = self.call.bounds(text, place);
+        let delimiters = self.call.delimiters();
+        let mut first = 0;
+        for stretch in &guess.stretches {
+            let ids = &guess.ids[first..stretch.tokens];
+            first = stretch.tokens;
+            if stretch.settled && self.sink.settle(ids) {
+                self.done = stretch.end;
+                continue;
+            }
+            if prefix && self.done == 0 {
+                self.done = self.front(text);
+            } else if !stretch.settled {
+                let end = delimiters.chunk_end(text.as_bytes(), self.done);
+                self.chunk(text, self.done, end);
+            }
+            let bytes = &text.as_bytes()[..stretch.end];
+            let Ok(()) = delimiters.chunks(bytes, self.done, chunks, |starts, ends| {
+                self.all(text, starts, ends);
+                Ok::<(), std::convert::Infallible>(())
+            });
+        }
+        self.sink.front_of_next()
     }
 
     /// The first chunk, with a space in front; says where it ends.
@@ -87,10 +118,14 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
             let mut next = 0;
             while let Some(new) = self.known(&asked, text, starts, ends, next) {
                 if starts[new] >= self.done {
+                    let tokens = self.sink.tokens();
                     self.chunk(text, starts[new], ends[new]);
+                    self.sink.read_chunk(starts[new], tokens, self.done);
                 }
                 next = new + 1;
             }
+            self.done = ends.last().map_or(self.done, |&end| self.done.max(end));
+            self.sink.read_up_to(self.done);
         }
     }
 
@@ -122,21 +157,27 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
                 continue;
             }
             match asked.find(number, words, text.as_bytes(), starts[number], ends[number]) {
-                Some(Found::Long(ids, count)) => end = sink.few(end, ids, count),
+                Some(Found::Long(ids, count)) => {
+                    end = sink.few(end, ids, count);
+                    continue;
+                }
+                Some(Found::Spilled(ids, count)) => {
+                    end = sink.few(end, ids, count);
+                    sink.set_end(end);
+                }
                 Some(found) => {
                     sink.set_end(end);
                     sink.push_all(found.as_slice());
-                    if !sink.ready() {
-                        let from = number + 1;
-                        return known_one_by_one(words, sink, asked, text, starts, ends, from);
-                    }
-                    end = sink.end();
                 }
                 None => {
                     sink.set_end(end);
                     return Some(number);
                 }
             }
+            if !sink.ready() {
+                return known_one_by_one(words, sink, asked, text, starts, ends, number + 1);
+            }
+            end = sink.end();
         }
         sink.set_end(end);
         None

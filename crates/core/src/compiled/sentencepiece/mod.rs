@@ -5,6 +5,7 @@
 //! character map makes a space of something else (see [`SentencePiece::chunk`] on open chunks). What
 //! differs between the two algorithms stands in `merging` and `viterbi`.
 
+mod apart;
 mod gathering;
 mod in_order;
 mod long;
@@ -37,6 +38,9 @@ use raw_cuts::Kept;
 use sums::{MOST_WAITING, Scores, Summing};
 use unknown::Fusing;
 use viterbi::{Unclear, Viterbi};
+
+pub use apart::{Guess, Settling};
+pub use sums::Front;
 
 /// What stands for a space.
 const SPACE: &str = "▁";
@@ -179,14 +183,14 @@ impl SentencePiece {
         }
         let delimiters = Delimiters::new(spaces, false, alone);
         Some(Self {
-            parts: match (algorithm, model.byte_ids()) {
-                // Rounding of sums goes through the whole text.
-                (Algorithm::Unigram, _) => Parts::Nowhere,
-                (_, Some(_)) if delimiters.is_alone(b'\n') => Parts::BehindLines,
-                (_, Some(_)) => Parts::BeforeSpaces,
-                // Unknown characters would be neighbours across a cut.
-                (_, None) if model.piece_id(SPACE).is_some() => Parts::BeforeSpaces,
-                (_, None) => Parts::Nowhere,
+            parts: match model.byte_ids() {
+                // Unknown characters may be neighbours across a cut: sums are settled in order, and
+                // they with them.
+                None if algorithm == Algorithm::Unigram => Parts::BeforeSpaces,
+                Some(_) if delimiters.is_alone(b'\n') => Parts::BehindLines,
+                Some(_) => Parts::BeforeSpaces,
+                None if model.piece_id(SPACE).is_some() => Parts::BeforeSpaces,
+                None => Parts::Nowhere,
             },
             delimiters,
             keeps_ascii: charsmap.is_none_or(Charsmap::keeps_ascii),
@@ -222,16 +226,7 @@ impl SentencePiece {
             unclear,
         } = &mut *workspace;
         let lookup::Workspace { chunks, words, .. } = lookup;
-        let call = Call {
-            compiled: self,
-            solver: (),
-            model,
-            normalizer,
-            words,
-            gathered: Gathered::default(),
-            normalized: String::new(),
-            key: Vec::new(),
-        };
+        let call = self.call(model, normalizer, words);
         match &self.solving {
             Solving::Unigram(scores) => {
                 let sink = Summing::new(scores, model.unk_id(), waiting, sink);
@@ -252,6 +247,25 @@ impl SentencePiece {
         }
         self.spare.put(workspace);
         Ok(())
+    }
+
+    /// A call that has no solver yet.
+    fn call<'c>(
+        &'c self,
+        model: &'c model::SentencePiece,
+        normalizer: &'c SentencePieceNormalizer,
+        words: &'c mut WordCache,
+    ) -> Call<'c, ()> {
+        Call {
+            compiled: self,
+            solver: (),
+            model,
+            normalizer,
+            words,
+            gathered: Gathered::default(),
+            normalized: String::new(),
+            key: Vec::new(),
+        }
     }
 
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes.

@@ -5,7 +5,7 @@
 
 use super::unknown::UNKNOWN;
 use crate::compiled::cache::group::GROUP;
-use crate::compiled::cache::words::LONG_IDS;
+use crate::compiled::cache::words::{LONG_IDS, SOME};
 use crate::compiled::double_array::DoubleArray;
 use crate::compiled::sink::Sink;
 use crate::format::sentencepiece::PieceKind;
@@ -151,7 +151,36 @@ pub struct Summing<'s, S: Sink> {
     /// How often tokens were given away.
     gone: usize,
     after_unknown: bool,
+    /// What is read of a text in front of which the sum is not known.
+    open: Option<Open<'s>>,
     sink: &'s mut S,
+}
+
+/// The sum behind a text, and whether an unknown character stands there.
+#[derive(Clone, Copy, Default)]
+pub struct Front {
+    sum: f32,
+    after_unknown: bool,
+}
+
+/// The text that was read without the sum before it.
+struct Open<'s> {
+    stretches: &'s mut Vec<Stretch>,
+    /// How many tokens were given away.
+    given: usize,
+    /// Whether tokens were left out that depend on the sum.
+    left_out: bool,
+}
+
+/// A stretch of a text that was read without the sum before it. Each begins where the last one ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// Where it ends.
+    pub end: usize,
+    /// How many tokens there are up to there.
+    pub tokens: usize,
+    /// Whether its tokens are those of the text, up to some sum; if not, they mean nothing.
+    pub settled: bool,
 }
 
 /// A place among the tokens.
@@ -178,12 +207,108 @@ impl<'s, S: Sink> Summing<'s, S> {
             sum: 0.0,
             gone: 0,
             after_unknown: false,
+            open: None,
             sink,
         }
     }
 
+    /// The same behind other text.
+    pub fn behind_text(mut self, front: Front) -> Self {
+        (self.sum, self.after_unknown) = (front.sum, front.after_unknown);
+        self
+    }
+
+    /// The same behind text whose sum is not known: says in `stretches` of which of its text the
+    /// tokens are known all the same, and gives unknown characters to the sink as what they are.
+    pub fn without_sum(mut self, stretches: &'s mut Vec<Stretch>) -> Self {
+        self.open = Some(Open {
+            stretches,
+            given: 0,
+            left_out: false,
+        });
+        self
+    }
+
+    /// What the text behind this one has to know; all tokens are given away.
+    pub fn front_of_next(&mut self) -> Front {
+        let sum = self.sum();
+        self.give();
+        Front {
+            sum,
+            after_unknown: self.after_unknown,
+        }
+    }
+
+    /// Whether the next tokens, which depend on the sum, have to be left out, since it is not known.
+    pub fn leaves_out(&mut self) -> bool {
+        let open = self.open.as_mut();
+        open.map(|open| open.left_out = true).is_some()
+    }
+
+    /// How many tokens there are, where the sum in front is not known.
+    pub fn tokens(&self) -> usize {
+        self.open.as_ref().map_or(0, |open| open.given) + self.count
+    }
+
+    /// Says that a chunk was read, before which there were so many tokens.
+    pub fn read_chunk(&mut self, start: usize, tokens: usize, end: usize) {
+        let all = self.tokens();
+        if let Some(open) = &mut self.open
+            && std::mem::take(&mut open.left_out)
+        {
+            let stretch = |end, tokens, settled| Stretch {
+                end,
+                tokens,
+                settled,
+            };
+            open.stretches.push(stretch(start, tokens, true));
+            open.stretches.push(stretch(end, all, false));
+        }
+    }
+
+    /// Says that the text up to `end` was read.
+    pub fn read_up_to(&mut self, end: usize) {
+        let tokens = self.tokens();
+        if let Some(open) = &mut self.open {
+            open.stretches.push(Stretch {
+                end,
+                tokens,
+                settled: true,
+            });
+        }
+    }
+
+    /// Takes the tokens of chunks of which they are known wherever these stand, if that is true here.
+    pub fn settle(&mut self, ids: &[u32]) -> bool {
+        let scores = self.scores;
+        let before = self.sum();
+        let sum = ids.iter().fold(before, |sum, &id| sum + scores.of(id));
+        // Without a score above zero the last sum is the greatest.
+        let greatest = match scores.rises {
+            true => self.most_after(ids.len()),
+            false => f64::from(sum.abs()),
+        };
+        if greatest > scores.most {
+            return false;
+        }
+        self.give();
+        match ids.contains(&UNKNOWN) {
+            true => self.push_all(ids),
+            false => {
+                self.after_unknown &= ids.is_empty();
+                self.sink.push_all(ids);
+            }
+        }
+        self.set(sum);
+        true
+    }
+
     /// The sum of the scores so far.
     pub fn sum(&mut self) -> f32 {
+        if self.open.is_some() {
+            self.summed = self.count;
+            return 0.0;
+        }
         let waiting = &self.tokens[self.summed..self.count];
         let scores = self.scores;
         let sum = waiting
@@ -202,6 +327,9 @@ impl<'s, S: Sink> Summing<'s, S> {
     /// What the magnitude of the sum is at most after so many more tokens.
     #[inline(always)]
     fn most_after(&self, tokens: usize) -> f64 {
+        if self.open.is_some() {
+            return 0.0;
+        }
         let unknown = self.count - self.summed + tokens;
         f64::from(self.sum.abs()) + unknown as f64 * self.scores.step
     }
@@ -209,7 +337,7 @@ impl<'s, S: Sink> Summing<'s, S> {
     /// Whether the magnitude of the sum is at most `limit`.
     pub fn is_within(&mut self, limit: u32) -> bool {
         let limit = f64::from(limit);
-        self.most_after(0) <= limit || f64::from(self.sum().abs()) <= limit
+        self.open.is_none() && (self.most_after(0) <= limit || f64::from(self.sum().abs()) <= limit)
     }
 
     /// Whether what is remembered wherever it stands is known to be true here.
@@ -218,11 +346,11 @@ impl<'s, S: Sink> Summing<'s, S> {
         self.most_after(0) <= self.scores.most
     }
 
-    /// Makes room for the tokens of a group that lie in entries; says whether what is remembered of
+    /// Makes room for the tokens of a group that lie in entries, and of one piece elsewhere; says whether what is remembered of
     /// its chunks wherever they stand is true behind any of them. If not, the sum is up to date.
     #[inline(always)]
     pub fn ready(&mut self) -> bool {
-        if self.count + AT_ONCE > MOST_WAITING {
+        if self.count + AT_ONCE + SOME > MOST_WAITING {
             self.sum();
             self.give();
         }
@@ -268,7 +396,9 @@ impl<'s, S: Sink> Summing<'s, S> {
     fn give(&mut self) {
         let tokens = &mut self.tokens[..self.count];
         let mut given = tokens.len();
-        if tokens.contains(&UNKNOWN) {
+        if let Some(open) = &mut self.open {
+            open.given += given;
+        } else if tokens.contains(&UNKNOWN) {
             given = 0;
             for i in 0..tokens.len() {
                 let id = match tokens[i] {

@@ -240,6 +240,9 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
         }
         let mut binade = None;
         if known {
+            if sink.leaves_out() {
+                return false;
+            }
             binade = Scores::binade(sink.sum());
             if let Some(binade) = binade
                 && self.recall(BINADES + binade, text, words)
@@ -284,6 +287,9 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
                 sink.push_all(&ids[first..]);
                 return false;
             }
+        }
+        if sink.leaves_out() {
+            return false;
         }
         let before = sink.sum();
         if !known && short {

@@ -1,0 +1,141 @@
+//! The parts of one large text, encoded by several threads, where the tokens of some chunks depend on
+//! the sum of scores through all the text before.
+//!
+//! Look here for what a thread makes of a part without that sum, a [`Guess`], and for how the parts
+//! are settled one after another, which is little work: nearly all tokens are the same up to some sum.
+
+use super::in_order::InOrder;
+use super::sums::{Front, Scores, Stretch, Summing};
+use super::viterbi::Viterbi;
+use super::{SentencePiece, Solving, Workspace};
+use crate::compiled::Place;
+use crate::compiled::cache::lookup;
+use crate::compiled::sink::Sink;
+use crate::model;
+use crate::normalizer::SentencePieceNormalizer;
+
+/// The tokens of a part, as far as they are known without the sum of scores before it.
+#[derive(Debug, Default)]
+pub struct Guess {
+    /// The tokens of all stretches; unknown characters are one by one.
+    pub ids: Vec<u32>,
+    /// Which of them are those of the text.
+    pub stretches: Vec<Stretch>,
+}
+
+/// A model whose parts of a text are guessed, each by itself, and then settled one after another.
+pub struct Settling<'m> {
+    compiled: &'m SentencePiece,
+    scores: &'m Scores,
+    model: &'m model::SentencePiece,
+    normalizer: &'m SentencePieceNormalizer,
+}
+
+impl SentencePiece {
+    /// The model, if the tokens of a part may depend on the parts before it.
+    pub fn settling<'m>(
+        &'m self,
+        model: &'m model::SentencePiece,
+        normalizer: &'m SentencePieceNormalizer,
+    ) -> Option<Settling<'m>> {
+        let Solving::Unigram(scores) = &self.solving else {
+            return None;
+        };
+        Some(Settling {
+            compiled: self,
+            scores,
+            model,
+            normalizer,
+        })
+    }
+}
+
+impl Settling<'_> {
+    /// The tokens of a part of a text, as far as they are known without the parts before it.
+    pub fn guess(&self, text: &str, place: Place) -> Guess {
+        let mut guess = Guess {
+            ids: Vec::with_capacity(text.len() / 2),
+            stretches: Vec::with_capacity(text.len() / 64),
+        };
+        let mut workspace = self.compiled.spare.take();
+        let Workspace {
+            lookup,
+            waiting,
+            unclear,
+            ..
+        } = &mut *workspace;
+        let lookup::Workspace { chunks, words, .. } = lookup;
+        let viterbi = Viterbi::new(self.model, self.scores, unclear);
+        let call = self.compiled.call(self.model, self.normalizer, words);
+        let sink = Summing::new(self.scores, None, waiting, &mut guess.ids);
+        let sink = sink.without_sum(&mut guess.stretches);
+        InOrder::new(call.with(viterbi), sink).run(chunks, text, place);
+        self.compiled.spare.put(workspace);
+        guess
+    }
+
+    /// Gives the tokens of a part to `sink`, of which this was guessed and which stands behind parts
+    /// that leave off with `front`; says with what it leaves off itself.
+    pub fn settle(
+        &self,
+        text: &str,
+        place: Place,
+        guess: &Guess,
+        front: Front,
+        sink: &mut impl Sink,
+    ) -> Front {
+        let mut workspace = self.compiled.spare.take();
+        let Workspace {
+            lookup,
+            waiting,
+            unclear,
+            ..
+        } = &mut *workspace;
+        let lookup::Workspace { chunks, words, .. } = lookup;
+        let viterbi = Viterbi::new(self.model, self.scores, unclear);
+        let call = self.compiled.call(self.model, self.normalizer, words);
+        let sink = Summing::new(self.scores, self.model.unk_id(), waiting, sink);
+        let in_order = InOrder::new(call.with(viterbi), sink.behind_text(front));
+        let front = in_order.settle(chunks, text, place, guess);
+        self.compiled.spare.put(workspace);
+        front
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiled::Compiled;
+    use crate::format::sentencepiece::{
+        Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec, stages,
+    };
+
+    #[test]
+    fn worked_example() {
+        let pieces = [("▁", -1.0), ("a", -1.0), ("b", -1.0), ("ab", -2.0)];
+        let pieces = pieces.map(|(text, score)| Piece::new(text, score, PieceKind::Normal));
+        let unknown = Piece::new("<unk>", 0.0, PieceKind::Unknown);
+        let pieces: Vec<_> = [unknown].into_iter().chain(pieces).collect();
+        let trainer = TrainerSpec {
+            algorithm: Algorithm::Unigram,
+            ..TrainerSpec::default()
+        };
+        let stages = stages(ModelProto::new(pieces, trainer, NormalizerSpec::default())).unwrap();
+        let compiled = Compiled::new(&stages).unwrap();
+        let settling = compiled.settling(&stages).unwrap();
+
+        let guess = settling.guess("a ab b", Place::First);
+        assert_eq!(guess.ids, [1, 2, 1, 3]);
+        let stretches = guess.stretches.iter();
+        let stretches: Vec<_> = stretches
+            .map(|it| (it.end, it.tokens, it.settled))
+            .collect();
+        // Up to the end of `a` nothing is left out, and nothing between there and `ab`.
+        let expected = [(1, 2, true), (1, 2, true), (4, 2, false), (6, 4, true)];
+        assert_eq!(stretches, expected);
+
+        let mut ids = Vec::new();
+        settling.settle("a ab b", Place::First, &guess, Front::default(), &mut ids);
+        assert_eq!(ids, [1, 2, 1, 4, 1, 3]);
+    }
+}
