@@ -110,6 +110,10 @@ pub(super) fn before_last(text: &[u8], start: usize, end: usize) -> usize {
     (start + 1..end).rev().find(is_first).unwrap_or(end)
 }
 
+/// What `\w` is to Oniguruma, and what it is there within brackets, where some numbers are missing.
+const WORD: &str = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾]";
+const WORD_IN_BRACKETS: &str = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]";
+
 fn parse(source: &str) -> Option<Ast> {
     ast::parse::Parser::new().parse(source).ok()
 }
@@ -123,6 +127,9 @@ fn to_hir(source: &str, ast: &Ast) -> Option<Hir> {
 fn branches(source: &str, dialect: Dialect) -> Option<Hir> {
     let mut ast = parse(source)?;
     let scope = Scope { source, dialect };
+    if dialect == Dialect::Oniguruma {
+        spell_words_out(&mut ast)?;
+    }
     match &mut ast {
         Ast::Alternation(alternation) => alternation
             .asts
@@ -133,6 +140,59 @@ fn branches(source: &str, dialect: Dialect) -> Option<Hir> {
     scope.reads_alike(&ast).then_some(())?;
     let hir = to_hir(source, &ast)?;
     (hir.properties().minimum_len()? > 0).then_some(hir)
+}
+
+fn bracketed(source: &str) -> Option<Box<ast::ClassBracketed>> {
+    match &parse(source)? {
+        Ast::ClassBracketed(class) => Some(class.clone()),
+        _ => None,
+    }
+}
+
+/// Puts [`WORD`] where `ast` has `\w`, which is yet another set to `regex-syntax`.
+fn spell_words_out(ast: &mut Ast) -> Option<()> {
+    let is_word = |class: &ast::ClassPerl| class.kind == ast::ClassPerlKind::Word;
+    match ast {
+        Ast::ClassPerl(class) if is_word(class) => {
+            let mut word = bracketed(WORD)?;
+            word.negated = class.negated;
+            *ast = Ast::ClassBracketed(word);
+        }
+        Ast::ClassBracketed(class) => {
+            if let ast::ClassSet::Item(item) = &mut class.kind {
+                spell_words_of_set_out(item)?;
+            }
+        }
+        Ast::Repetition(repetition) => spell_words_out(&mut repetition.ast)?,
+        Ast::Group(group) => spell_words_out(&mut group.ast)?,
+        Ast::Alternation(alternation) => {
+            alternation.asts.iter_mut().try_for_each(spell_words_out)?
+        }
+        Ast::Concat(concat) => concat.asts.iter_mut().try_for_each(spell_words_out)?,
+        _ => {}
+    }
+    Some(())
+}
+
+/// The same within brackets; a `\W` there is left as it is.
+fn spell_words_of_set_out(item: &mut ast::ClassSetItem) -> Option<()> {
+    match item {
+        ast::ClassSetItem::Perl(class)
+            if class.kind == ast::ClassPerlKind::Word && !class.negated =>
+        {
+            if let ast::ClassSet::Item(letters) = &bracketed(WORD_IN_BRACKETS)?.kind {
+                *item = letters.clone();
+            }
+        }
+        ast::ClassSetItem::Union(union) => {
+            union
+                .items
+                .iter_mut()
+                .try_for_each(spell_words_of_set_out)?;
+        }
+        _ => {}
+    }
+    Some(())
 }
 
 struct Scope<'s> {
@@ -258,7 +318,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Words are another set to Oniguruma.
+    /// To Oniguruma words are another set, and those that were spelled out are no longer here.
     fn reads_perl_alike(&self, class: &ast::ClassPerl) -> bool {
         self.dialect == Dialect::Tiktoken || class.kind != ast::ClassPerlKind::Word
     }
@@ -272,7 +332,7 @@ impl Scope<'_> {
 }
 
 /// The properties whose code points are the same in Oniguruma and in `regex-syntax`.
-const PROPERTIES: [&str; 44] = [
+const PROPERTIES: [&str; 45] = [
     "L",
     "Lu",
     "Ll",
@@ -317,6 +377,7 @@ const PROPERTIES: [&str; 44] = [
     "Devanagari",
     "Letter",
     "Number",
+    "Alphabetic",
 ];
 
 /// The groups without case in the well-known patterns.
@@ -419,13 +480,32 @@ mod tests {
     }
 
     #[test]
-    fn words_are_not() {
+    fn words_are_not_but_can_be_spelled_out() {
         let text = "a\u{200c}\u{200d}²³¹¼½¾";
         let [ours, theirs] = found_by_both(r"\w+", text);
         assert_eq!(
             (ours, theirs),
             (vec![(0, 7)], vec![(0, 1), (7, text.len())])
         );
+        let all: String = (char::MIN..=char::MAX).collect();
+        for (source, spelled) in [
+            (r"\w+", format!("{WORD}+")),
+            (r"\W+", format!("[^{}+", &WORD[1..])),
+            (r"[^\w\s]+", format!("[^\\s{}+", &WORD_IN_BRACKETS[1..])),
+            (r"[\w.]+", format!("[.{}+", &WORD_IN_BRACKETS[1..])),
+        ] {
+            let [_, expected] = found_by_both(source, &all);
+            let [ours, _] = found_by_both(&spelled, &all);
+            assert!(ours == expected, "{spelled}");
+            let linear = Linear::new(source, Dialect::Oniguruma).unwrap();
+            let mut found = Vec::new();
+            while let Some(next) =
+                linear.find_from(&all, found.last().map_or(0, |it: &(_, _)| it.1))
+            {
+                found.push((next.start, next.end));
+            }
+            assert!(found == expected, "{source}");
+        }
     }
 
     #[test]
@@ -455,7 +535,7 @@ mod tests {
     fn what_the_dialects_read_differently_does_not_qualify() {
         for source in [
             r"\p{N}{1,3}+",
-            r"\w+",
+            r"[^\W\s]+",
             r"a$",
             r"[a&&[b]]",
             r"(?i:ss)",

@@ -422,9 +422,10 @@ mod tests {
 
     /// A split pattern of its time, with sets within sets.
     /// Patterns of no library: with gaps, matches that are given back, and the end of the text.
-    const OTHERS: [&str; 8] = [
+    const OTHERS: [&str; 9] = [
         r"[\p{L}\p{M}_]+|\p{N}{1,2}|[^\s\p{L}\p{M}\p{N}_]+|\s+",
         r"\p{L}+|\p{N}",
+        r"'\w+| ?\w+|\W",
         r"\p{L}+'s|\p{L}| +a",
         r"(?:\p{L} )+\n|\p{Lu}{2,5}|[^\p{L}]",
         r"漢|かé|ー{3}|[aZ]+[sS]|'",
