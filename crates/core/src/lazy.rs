@@ -12,6 +12,11 @@ impl<T> Lazy<T> {
         Self(OnceLock::new())
     }
 
+    /// One that is made already.
+    pub(crate) fn of(value: T) -> Self {
+        Self(OnceLock::from(value))
+    }
+
     /// The value, if it was made.
     pub(crate) fn made(&self) -> Option<&T> {
         self.0.get()

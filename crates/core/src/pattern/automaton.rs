@@ -35,11 +35,12 @@ impl Step {
     pub(super) const MATCH: u32 = 1 << 29;
     /// And it is one of the pattern that gives its last character back.
     pub(super) const TAIL: u32 = 1 << 28;
-    /// No match goes on with the character.
+    /// No match goes on with the character; none does at the end of the text.
     pub(super) const DEAD: u32 = 1 << 27;
     /// The row; what lies above it is marks.
     const ROW: u32 = (1 << 27) - 1;
 
+    /// Whether it has all of `marks`.
     pub(super) fn has(self, marks: u32) -> bool {
         self.0 & marks == marks
     }

@@ -8,8 +8,10 @@
 use super::automaton::{Automaton, Step};
 use crate::text::boundary_before;
 
-/// How far before its aim the search begins, in bytes.
+/// How much text is looked at for one place, in bytes.
 const WINDOW: usize = 512;
+/// How many steps are taken for it at most: where many states stay possible there is none.
+const PATIENCE: usize = 1 << 20;
 
 /// What may be true of the place between two characters.
 #[derive(Default)]
@@ -21,37 +23,43 @@ struct Possible {
 }
 
 impl Automaton {
-    /// The last place behind `start` and before `aim` where a match surely ends and that `accepts`
-    /// counts, or the first one from there on; else where the text ends.
+    /// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that a
+    /// match surely ends there, whatever surrounds it. No such place near by: a longer part.
     ///
     /// The matches of what lies before it and of what lies behind are those of the text.
-    pub fn certain_end(
-        &self,
-        text: &str,
-        start: usize,
-        aim: usize,
-        accepts: impl Fn(usize) -> bool,
-    ) -> usize {
-        let bytes = text.as_bytes();
-        let mut at = boundary_before(text, start.max(aim.saturating_sub(WINDOW)));
+    pub fn certain_end(&self, text: &str, start: usize, mut reach: usize) -> usize {
+        loop {
+            let limit = start.saturating_add(reach);
+            if limit >= text.len() {
+                return text.len();
+            }
+            if let Some(end) = self.last_certain(text, start, limit) {
+                return end;
+            }
+            reach = reach.saturating_mul(2).max(WINDOW);
+        }
+    }
+
+    /// The last place behind `start` and before `limit` where a match surely ends, if one is near
+    /// `limit`.
+    fn last_certain(&self, text: &str, start: usize, limit: usize) -> Option<usize> {
+        let mut at = boundary_before(text, start.max(limit.saturating_sub(WINDOW)));
         let mut possible = Possible {
             rows: (0..self.steps.len()).step_by(self.width()).collect(),
             gap: true,
         };
-        let mut last = None;
-        while at < bytes.len() {
-            let (kind, length) = self.kinds.at(bytes, at);
+        let (mut last, mut steps) = (None, 0);
+        while at < limit && steps < PATIENCE {
+            let (kind, length) = self.kinds.at(text.as_bytes(), at);
             let kind = usize::from(kind);
-            if at > start && self.surely_ends(&possible, kind) && accepts(at) {
+            if at > start && self.surely_ends(&possible, kind) {
                 last = Some(at);
             }
-            match last {
-                Some(last) if at >= aim => return last,
-                _ => possible = self.read(&possible, kind),
-            }
+            steps += possible.rows.len() * self.width();
+            possible = self.read(&possible, kind);
             at += length;
         }
-        bytes.len()
+        last
     }
 
     /// Whether a match ends before a character of this kind, whatever is true; and would, if the

@@ -175,7 +175,12 @@ impl Stretches {
         for (number, set) in sets.iter().enumerate() {
             for range in set.ranges() {
                 changes.push((range.start() as u32, number));
-                changes.push((range.end() as u32 + 1, number));
+                let behind = match range.end() {
+                    // Between the two halves of Unicode lie surrogates, which are no characters.
+                    '\u{d7ff}' => 0xe000,
+                    end => end as u32 + 1,
+                };
+                changes.push((behind, number));
             }
         }
         changes.sort_unstable();
@@ -197,8 +202,7 @@ impl Stretches {
                 None => {
                     let kind = kinds.len() as u8;
                     kinds.insert(inside.clone(), kind);
-                    // Only the stretch between the two halves of surrogates has no character.
-                    let example = char::from_u32(begin).unwrap_or('\u{e000}');
+                    let example = char::from_u32(begin)?;
                     stretches.examples.push(example);
                     kind
                 }
@@ -264,6 +268,14 @@ mod tests {
                 assert_eq!(holds(set, character), holds(set, example), "{character:?}");
             }
         }
+    }
+
+    #[test]
+    fn surrogates_are_of_no_kind_of_their_own() {
+        let source = "[^\u{e000}-\u{10ffff}]+|[\u{e000}-\u{f8ff}]+";
+        let kinds = Kinds::of(&[regex_syntax::parse(source).unwrap()]).unwrap();
+        assert_eq!(kinds.examples, ['\0', '\u{e000}', '\u{f900}']);
+        assert_eq!(kinds.at("\u{f900}".as_bytes(), 0).0, 2);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Patterns that run as an automaton: linear time on any text, with the meaning of the dialect.
+//! Patterns that run as an automaton, with the meaning of the dialect.
 //!
 //! Look here to learn which patterns qualify. Three things stand between the well-known split
 //! patterns and an automaton, and each is taken away only where the result is provably the same:
@@ -18,7 +18,6 @@
 //! over empty matches.
 
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use regex_automata::meta;
 use regex_automata::{Input, PatternID};
@@ -28,6 +27,7 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Lo
 
 use super::Dialect;
 use super::automaton::Automaton;
+use crate::lazy::Lazy;
 
 /// Which pattern of an automaton is the white space of the tail; the other is the branches as written.
 pub(super) const TAIL: PatternID = PatternID::new_unchecked(1);
@@ -45,7 +45,7 @@ pub(super) struct Linear {
     automaton: Option<Automaton>,
     /// The engine for matches that the automaton would have to look for too long, or that is too
     /// large for it; made when the first text needs it.
-    engine: OnceLock<Option<meta::Regex>>,
+    engine: Lazy<Option<meta::Regex>>,
 }
 
 impl Linear {
@@ -60,7 +60,7 @@ impl Linear {
         let linear = Self {
             automaton: Automaton::new(&patterns),
             patterns,
-            engine: OnceLock::new(),
+            engine: Lazy::new(),
         };
         (linear.automaton.is_some() || linear.engine().is_some()).then_some(linear)
     }
@@ -72,7 +72,7 @@ impl Linear {
                 .build_many_from_hir(&self.patterns)
                 .ok()
         };
-        self.engine.get_or_init(build).as_ref()
+        self.engine.get(build).as_ref()
     }
 
     /// What cuts text at speed; `None` for a pattern that is too large for it.

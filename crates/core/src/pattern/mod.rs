@@ -11,12 +11,13 @@ mod kinds;
 mod linear;
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use onig::{MatchParam, Region, SearchOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::lazy::Lazy;
 use linear::Linear;
 
 /// How many steps a backtracking engine may take for one match before it gives up: a second or
@@ -71,7 +72,7 @@ pub struct Regex(Arc<Compiled>);
 struct Compiled {
     source: Source,
     /// Made when first used, if the source is known to be valid.
-    engine: OnceLock<Engine>,
+    engine: Lazy<Engine>,
 }
 
 /// What a regular expression is written as; the rest is compiled from it.
@@ -97,22 +98,22 @@ impl Regex {
         // The dialect's own engine decides what is a valid pattern, whichever engine then runs it.
         let own = Engine::of_dialect(&source, dialect)?;
         let engine = Linear::new(&source, dialect).map_or(own, Engine::Linear);
-        Ok(Self::with_engine(source, dialect, engine.into()))
+        Ok(Self::with_engine(source, dialect, Lazy::of(engine)))
     }
 
     /// An expression that the dialect is known to accept, compiled when it is first used: most of
     /// the well-known ones never are, as text is cut by their scanners.
     pub(crate) fn known(source: &'static str, dialect: Dialect) -> Self {
-        Self::with_engine(source.to_owned(), dialect, OnceLock::new())
+        Self::with_engine(source.to_owned(), dialect, Lazy::new())
     }
 
-    fn with_engine(source: String, dialect: Dialect, engine: OnceLock<Engine>) -> Self {
+    fn with_engine(source: String, dialect: Dialect, engine: Lazy<Engine>) -> Self {
         let source = Source { source, dialect };
         Self(Arc::new(Compiled { source, engine }))
     }
 
     fn engine(&self) -> &Engine {
-        self.0.engine.get_or_init(|| {
+        self.0.engine.get(|| {
             let Source { source, dialect } = &self.0.source;
             let linear = Linear::new(source, *dialect).map(Engine::Linear);
             linear.unwrap_or_else(|| match Engine::of_dialect(source, *dialect) {
@@ -132,7 +133,8 @@ impl Regex {
         self.0.source.dialect
     }
 
-    /// Whether time is linear in the text, whatever the text.
+    /// Whether an automaton runs it: time is linear in the text, but where match after match is
+    /// looked for far beyond its end, and given back.
     pub fn is_linear(&self) -> bool {
         matches!(self.engine(), Engine::Linear(_))
     }
@@ -159,20 +161,14 @@ impl Regex {
         })
     }
 
-    /// A place where `text` can be cut into two that have its matches: the last one behind `start`
-    /// and before `aim` that `accepts` counts, or the first one from there on; else its end.
-    pub(crate) fn certain_end(
-        &self,
-        text: &str,
-        start: usize,
-        aim: usize,
-        accepts: impl Fn(usize) -> bool,
-    ) -> usize {
+    /// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that the
+    /// matches of what lies before and behind are those of the text; its end if no place is known.
+    pub(crate) fn certain_end(&self, text: &str, start: usize, reach: usize) -> usize {
         let automaton = match self.engine() {
             Engine::Linear(linear) => linear.automaton(),
             Engine::Fancy(_) | Engine::Oniguruma(_) => None,
         };
-        automaton.map_or(text.len(), |it| it.certain_end(text, start, aim, accepts))
+        automaton.map_or(text.len(), |it| it.certain_end(text, start, reach))
     }
 
     fn gave_up(&self, at: usize, reason: impl std::fmt::Display) -> Error {
@@ -420,7 +416,6 @@ mod tests {
         assert!(serde_json::from_str::<Regex>(&stored.replace("p{", "p{{")).is_err());
     }
 
-    /// A split pattern of its time, with sets within sets.
     /// Patterns of no library: with gaps, matches that are given back, and the end of the text.
     const OTHERS: [&str; 9] = [
         r"[\p{L}\p{M}_]+|\p{N}{1,2}|[^\s\p{L}\p{M}\p{N}_]+|\s+",
@@ -434,6 +429,7 @@ mod tests {
         r"\p{Lu}?\p{Ll}+|\p{Lu}+|\s+(?!\S)|\s",
     ];
 
+    /// A split pattern of its time, with sets within sets.
     const NESTED_SETS: &str = r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
     /// Each well-known pattern in each dialect where it runs in linear time: that, and the
@@ -450,7 +446,7 @@ mod tests {
                         let own = Engine::of_dialect(source, dialect).unwrap();
                         Some((
                             linear,
-                            Regex::with_engine(source.to_owned(), dialect, own.into()),
+                            Regex::with_engine(source.to_owned(), dialect, Lazy::of(own)),
                         ))
                     })
                     .collect()
@@ -496,7 +492,7 @@ mod tests {
         #[test]
         fn text_cut_at_a_certain_end_has_the_same_matches(text in nasty_text(), aim in 0..40_usize) {
             for (linear, _) in linear_patterns() {
-                let end = linear.certain_end(&text, 0, aim, |_| true);
+                let end = linear.certain_end(&text, 0, aim);
                 let mut matches = found(linear, &text[..end]);
                 let behind = found(linear, &text[end..]).into_iter();
                 matches.extend(behind.map(|found| found.start + end..found.end + end));
@@ -506,17 +502,32 @@ mod tests {
     }
 
     #[test]
+    fn a_place_that_is_not_there_is_not_looked_for_everywhere() {
+        for pattern in OTHERS
+            .into_iter()
+            .chain([r"[^\n]{1,1000}\n?", r"\p{L}{1,100}"])
+        {
+            for text in ["a", "1", "漢", " ", "\n"].map(|it| it.repeat(1_000_000)) {
+                let pattern = Regex::new(pattern, Dialect::Tiktoken).unwrap();
+                assert!(pattern.is_linear());
+                let end = pattern.certain_end(&text, 0, 1);
+                assert!(end == text.len() || text.is_char_boundary(end));
+            }
+        }
+    }
+
+    #[test]
     fn words_part_before_blanks() {
         let text = "Many words, one after another; 12 of them\nthere were.";
         let ends = |pattern: &str, aim| {
             let pattern = Regex::new(pattern, Dialect::Tiktoken).unwrap();
-            pattern.certain_end(text, 0, aim, |_| true)
+            pattern.certain_end(text, 0, aim)
         };
         for pattern in [GPT2_ORIGINAL, NAMED[0].sources().0[0], r"\p{L}+"] {
             assert_eq!([9, 20].map(|aim| ends(pattern, aim)), [4, 15], "{pattern}");
         }
         assert_eq!([9, 20].map(|aim| ends(OTHERS[0], aim)), [5, 16]);
-        assert_eq!(ends(r"[^;]+|;", 9), 29);
+        assert_eq!(ends(r"[^;]+|;", 40), 30);
         assert_eq!(ends(r"[^x]+", 9), text.len());
     }
 

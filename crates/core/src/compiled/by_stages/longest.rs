@@ -44,7 +44,7 @@ impl Longest {
     fn is_short(&self, piece: &[u8]) -> bool {
         let begins = |byte: &&u8| **byte & 0xC0 != 0x80;
         piece.len() <= self.most_characters
-            || piece.iter().filter(begins).count() <= self.most_characters
+            || (piece.iter().filter(begins).nth(self.most_characters)).is_none()
     }
 
     /// Appends the longest match at each place; false where there is none.

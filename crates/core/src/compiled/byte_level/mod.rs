@@ -215,9 +215,8 @@ impl ByteLevel {
 
     /// Where a part of `text` that is encoded by itself ends; see [`Splitter::part_end`].
     pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
-        // What a form rewrites and a space in front of each part are the scanners' business only.
-        let is_plain = self.form.is_none() && !self.prefix_space;
-        if !is_plain && !matches!(self.splitter, Splitter::Scanner(_)) {
+        // An expression's places are certain in the text that it sees; a prefix has a scanner.
+        if self.form.is_some() && !matches!(self.splitter, Splitter::Scanner(_)) {
             return text.len();
         }
         let fixes = |at| self.form.is_none_or(|form| form.fixes(text, at));

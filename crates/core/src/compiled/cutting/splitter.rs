@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::pattern::{Dialect, Matches, Regex, SearchPattern};
 use crate::pre_tokenizer::named::{self, Named};
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
-use crate::text::boundary_before;
 
 /// The patterns that scanners know, with their rules.
 const KNOWN: &[(&str, Rules)] = &[
@@ -135,7 +134,7 @@ impl Splitter {
         self.part_end_where(text, start, reach, |_, _| true)
     }
 
-    /// The same, only at places that `accepts` counts; see [`certain_end`].
+    /// The same; a scanner's only at places that `accepts` counts, see [`certain_end`].
     pub fn part_end_where(
         &self,
         text: &str,
@@ -145,14 +144,7 @@ impl Splitter {
     ) -> usize {
         match self {
             Self::Scanner(_) => certain_end(text.as_bytes(), start, reach, accepts),
-            Self::Matches(regex) | Self::Isolated(regex) => {
-                let aim = start.saturating_add(reach);
-                if aim >= text.len() {
-                    return text.len();
-                }
-                let before = |at| boundary_before(text, at - 1);
-                regex.certain_end(text, start, aim, |at| accepts(before(at), at))
-            }
+            Self::Matches(regex) | Self::Isolated(regex) => regex.certain_end(text, start, reach),
         }
     }
 
@@ -212,7 +204,7 @@ impl Default for Stretch {
 }
 
 impl Stretch {
-    /// Where the last piece begins at most.
+    /// Where the last piece begins at most; it may end far behind that.
     const LENGTH: usize = 4 << 10;
 
     fn piece(&mut self, start: usize, end: usize, visit: &mut impl FnMut(usize, usize, &[u64])) {
