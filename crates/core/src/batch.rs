@@ -1,7 +1,7 @@
 //! Many texts at once, and long ones in parts: work for all threads of the pool that it runs in.
 //!
-//! Texts are grouped into tasks of about equal size; a long text is cut first, at places where its
-//! tokens are the same whether it is cut or not. Each thread encodes one task after another into a
+//! Texts are grouped into tasks of about equal size; a long text is cut first, at places where no
+//! token stands on both sides. Each thread encodes one task after another into a
 //! buffer that stays in its cache, and copies it to its place in the result as soon as all tasks
 //! before it have been counted. Look here for how the result comes to be one flat list without a
 //! list a text, and in `line` for texts whose parts have to be settled in their order.
@@ -37,7 +37,7 @@ pub struct Batch {
 /// What is wrong with a batch: the number of the first text that failed, and how.
 pub type Failure = (usize, Error);
 
-/// A text, or a part of one that is encoded by itself.
+/// A text, or a part of one.
 struct Part<'t> {
     row: usize,
     text: &'t str,
@@ -90,9 +90,10 @@ impl Tokenizer {
         let (parts, tasks) = self.parts_and_tasks(texts, options, threads);
         let flat = Flat::with_capacity(bytes / 2 + texts.len());
         let line = Line::new(self, &parts, &tasks);
-        let settle =
-            |line: &Line<'_>| line.settle(|| flat.spare(), |task, ids| flat.take(task, ids));
-        let mut counts = self.run(&parts, &tasks, threads, cancelled, |task| {
+        let settle = |line: &Line<'_>| {
+            line.settle(cancelled, || flat.spare(), |task, ids| flat.take(task, ids))
+        };
+        let mut counts = self.run(&parts, &tasks, threads, cancelled, &line, |task| {
             if line.guess(task) {
                 settle(&line);
                 return Ok(Vec::new());
@@ -135,20 +136,21 @@ impl Tokenizer {
     ) -> std::result::Result<Vec<usize>, Failure> {
         let (parts, tasks) = self.parts_and_tasks(texts, options, threads);
         let line = Line::new(self, &parts, &tasks);
-        let settle = |line: &Line<'_>| line.settle(Vec::new, |_, _| ());
-        let mut counts: Vec<Vec<usize>> = self.run(&parts, &tasks, threads, cancelled, |task| {
-            if line.guess(task) {
-                settle(&line);
-                return Ok(Vec::new());
-            }
-            parts[tasks[task].clone()]
-                .iter()
-                .map(|part| {
-                    let count = self.count_part(part.text, part.place, options);
-                    count.map_err(|error| (part.row, error))
-                })
-                .collect()
-        })?;
+        let settle = |line: &Line<'_>| line.settle(cancelled, Vec::new, |_, _| ());
+        let mut counts: Vec<Vec<usize>> =
+            self.run(&parts, &tasks, threads, cancelled, &line, |task| {
+                if line.guess(task) {
+                    settle(&line);
+                    return Ok(Vec::new());
+                }
+                parts[tasks[task].clone()]
+                    .iter()
+                    .map(|part| {
+                        let count = self.count_part(part.text, part.place, options);
+                        count.map_err(|error| (part.row, error))
+                    })
+                    .collect()
+            })?;
         settle(&line);
         line.counts(&mut counts);
         let mut rows = vec![0; texts.len()];
@@ -220,24 +222,27 @@ impl Tokenizer {
         tasks: &[Range<usize>],
         threads: usize,
         cancelled: &AtomicBool,
+        line: &Line<'_>,
         work: impl Fn(usize) -> std::result::Result<R, Failure> + Sync,
     ) -> std::result::Result<Vec<R>, Failure> {
         // Every thread begins with tasks of its own, the same ones for the same texts, so that it
-        // meets words again that its cache has seen; then it helps the others.
+        // meets words again that its cache has seen; then it helps the others. Where parts have to be
+        // settled in their order, tasks are begun in order too, so that few of them wait.
         let threads = threads.clamp(1, tasks.len().max(1));
-        let taken: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
-        let next = |thread: usize| {
-            let first = taken[thread].fetch_add(1, Ordering::Relaxed);
-            Some(thread + first * threads).filter(|&task| task < tasks.len())
+        let rows = if line.is_empty() { threads } else { 1 };
+        let taken: Vec<AtomicUsize> = (0..rows).map(|_| AtomicUsize::new(0)).collect();
+        let next = |row: usize| {
+            let first = taken[row].fetch_add(1, Ordering::Relaxed);
+            Some(row + first * rows).filter(|&task| task < tasks.len())
         };
         // Rows after this one need not be encoded: it failed.
         let failed = AtomicUsize::new(usize::MAX);
         let results = Mutex::new(Vec::with_capacity(tasks.len()));
         let worker = || {
             let mut done = Vec::new();
-            let own = rayon::current_thread_index().unwrap_or(0) % threads;
-            let all = (own..threads).chain(0..own);
-            for task in all.flat_map(|thread| std::iter::from_fn(move || next(thread))) {
+            let own = rayon::current_thread_index().unwrap_or(0) % rows;
+            let all = (own..rows).chain(0..own);
+            for task in all.flat_map(|row| std::iter::from_fn(move || next(row))) {
                 if cancelled.load(Ordering::Relaxed) {
                     break;
                 }

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::{Part, lock};
 use crate::compiled::{Front, Guess, Place, Settling};
@@ -48,6 +49,11 @@ impl<'b> Line<'b> {
         }
     }
 
+    /// Whether nothing has to be settled.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
     fn parts(&self, task: usize) -> &'b [Part<'b>] {
         &self.parts[self.tasks[task].clone()]
     }
@@ -68,14 +74,21 @@ impl<'b> Line<'b> {
     }
 
     /// Settles the tasks whose turn it is, unless another thread is at it: `take` gets the ids of each
-    /// in a list from `spare`. What comes while that thread leaves off waits for the next call.
-    pub fn settle(&self, spare: impl Fn() -> Vec<u32>, take: impl Fn(usize, Vec<u32>)) {
+    /// in a list from `spare`. What comes while that thread leaves off waits for the next call, and
+    /// what is left when `cancelled` is set for none.
+    pub fn settle(
+        &self,
+        cancelled: &AtomicBool,
+        spare: impl Fn() -> Vec<u32>,
+        take: impl Fn(usize, Vec<u32>),
+    ) {
         let Some(settling) = &self.settling else {
             return;
         };
-        while let Ok(mut turn) = self.turn.try_lock()
+        while !cancelled.load(Ordering::Relaxed)
+            && let Ok(mut turn) = self.turn.try_lock()
             && let Some(&task) = self.order.get(turn.counts.len())
-            && let Some(guesses) = lock(&self.waiting).remove(&task)
+            && let Some(guesses) = self.taken(task)
         {
             let mut ids = spare();
             let mut counts = Vec::with_capacity(guesses.len());
@@ -93,13 +106,16 @@ impl<'b> Line<'b> {
         }
     }
 
+    /// What was made of a task's parts. No other thread waits while that is settled.
+    fn taken(&self, task: usize) -> Option<Vec<Guess>> {
+        lock(&self.waiting).remove(&task)
+    }
+
     /// Puts how many tokens each part of the line has among those of all tasks.
     pub fn counts(self, counts: &mut [Vec<usize>]) {
         let turn = self.turn.into_inner();
-        let settled = turn
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .counts;
-        for (task, settled) in self.order.into_iter().zip(settled) {
+        let turn = turn.unwrap_or_else(PoisonError::into_inner);
+        for (task, settled) in self.order.into_iter().zip(turn.counts) {
             if let Some(counts) = counts.get_mut(task) {
                 *counts = settled;
             }

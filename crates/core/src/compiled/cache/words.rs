@@ -438,7 +438,7 @@ impl WordCache {
         self.short_count = 0;
         if grown <= self.short.capacity() {
             // Fresh memory is dear, so a large table grows where it is. Of four neighbouring lines
-            // the entries go back there or to four lines that are empty yet.
+            // the entries go back there or to other fours, which are empty yet.
             self.short.resize(grown, Line::EMPTY);
             for number in 0..lines / 4 {
                 let (fours, _) = self.short.as_chunks_mut::<4>();

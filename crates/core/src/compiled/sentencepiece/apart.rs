@@ -109,9 +109,10 @@ mod tests {
     use crate::format::sentencepiece::{
         Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec, stages,
     };
+    use crate::stages::Stages;
+    use crate::tokenizer::{EncodeOptions, Tokenizer};
 
-    #[test]
-    fn worked_example() {
+    fn scores() -> Stages {
         let pieces = [("▁", -1.0), ("a", -1.0), ("b", -1.0), ("ab", -2.0)];
         let pieces = pieces.map(|(text, score)| Piece::new(text, score, PieceKind::Normal));
         let unknown = Piece::new("<unk>", 0.0, PieceKind::Unknown);
@@ -120,7 +121,12 @@ mod tests {
             algorithm: Algorithm::Unigram,
             ..TrainerSpec::default()
         };
-        let stages = stages(ModelProto::new(pieces, trainer, NormalizerSpec::default())).unwrap();
+        stages(ModelProto::new(pieces, trainer, NormalizerSpec::default())).unwrap()
+    }
+
+    #[test]
+    fn worked_example() {
+        let stages = scores();
         let compiled = Compiled::new(&stages).unwrap();
         let settling = compiled.settling(&stages).unwrap();
 
@@ -137,5 +143,26 @@ mod tests {
         let mut ids = Vec::new();
         settling.settle("a ab b", Place::First, &guess, Front::default(), &mut ids);
         assert_eq!(ids, [1, 2, 1, 4, 1, 3]);
+    }
+
+    #[test]
+    fn a_text_that_depends_on_the_sum_everywhere_is_not_guessed_for_long() {
+        let stages = scores();
+        let text = "ab b ".repeat(20_000);
+        let compiled = Compiled::new(&stages).unwrap();
+        let settling = compiled.settling(&stages).unwrap();
+        let guess = settling.guess(&text, Place::First);
+        assert!(guess.ids.len() < text.len() / 4);
+        let last = guess.stretches.last().unwrap();
+        assert!(!last.settled && last.end == text.len() - 1);
+        let mut ids = Vec::new();
+        settling.settle(&text, Place::First, &guess, Front::default(), &mut ids);
+        let tokenizer = Tokenizer::new(stages).unwrap();
+        assert_eq!(
+            ids,
+            tokenizer
+                .encode_ids(&text, &EncodeOptions::default())
+                .unwrap()
+        );
     }
 }

@@ -24,6 +24,9 @@ pub struct InOrder<'c, 's, S: Sink> {
     done: usize,
 }
 
+/// Why a text is read no further: nearly all of its tokens depend on the sum, which is not known.
+struct InVain;
+
 impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
     /// Nothing is read yet.
     pub fn new(call: Call<'c, Viterbi<'c>>, sink: Summing<'s, S>) -> Self {
@@ -43,10 +46,16 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
         }
         self.sink.read_up_to(self.done);
         let delimiters = self.call.delimiters();
-        let Ok(()) = delimiters.chunks(text.as_bytes(), self.done, chunks, |starts, ends| {
+        let read = delimiters.chunks(text.as_bytes(), self.done, chunks, |starts, ends| {
             self.all(text, starts, ends);
-            Ok::<(), std::convert::Infallible>(())
+            match self.sink.reads_in_vain(self.done) {
+                true => Err(InVain),
+                false => Ok(()),
+            }
         });
+        if let Err(InVain) = read {
+            self.sink.leave_up_to(text.len());
+        }
     }
 
     /// Gives the tokens of `text`, of which this was guessed, to the sink; says what the text behind it

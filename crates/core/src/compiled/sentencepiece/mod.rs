@@ -96,7 +96,7 @@ impl Reusable for Workspace {
     }
 }
 
-/// Where a text may be cut into parts that are encoded by themselves.
+/// Where a text may be cut into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Parts {
     Nowhere,

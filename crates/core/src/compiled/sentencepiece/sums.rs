@@ -170,6 +170,8 @@ struct Open<'s> {
     given: usize,
     /// Whether tokens were left out that depend on the sum.
     left_out: bool,
+    /// How many bytes the chunks have of which tokens were left out.
+    in_vain: usize,
 }
 
 /// A stretch of a text that was read without the sum before it. Each begins where the last one ends.
@@ -225,6 +227,7 @@ impl<'s, S: Sink> Summing<'s, S> {
             stretches,
             given: 0,
             left_out: false,
+            in_vain: 0,
         });
         self
     }
@@ -263,6 +266,26 @@ impl<'s, S: Sink> Summing<'s, S> {
             };
             open.stretches.push(stretch(start, tokens, true));
             open.stretches.push(stretch(end, all, false));
+            open.in_vain += end - start;
+        }
+    }
+
+    /// Whether most of the text up to `end` was read in vain, without the sum before it.
+    pub fn reads_in_vain(&self, end: usize) -> bool {
+        /// How many bytes are read before that is asked.
+        const ENOUGH: usize = 8 << 10;
+        (self.open.as_ref()).is_some_and(|open| end >= ENOUGH && 2 * open.in_vain > end)
+    }
+
+    /// Says that the text up to `end` is left to be read with the sum.
+    pub fn leave_up_to(&mut self, end: usize) {
+        let tokens = self.tokens();
+        if let Some(open) = &mut self.open {
+            open.stretches.push(Stretch {
+                end,
+                tokens,
+                settled: false,
+            });
         }
     }
 
@@ -283,7 +306,7 @@ impl<'s, S: Sink> Summing<'s, S> {
         let scores = self.scores;
         let before = self.sum();
         let sum = ids.iter().fold(before, |sum, &id| sum + scores.of(id));
-        // Without a score above zero the last sum is the greatest.
+        // Without a score above zero the last sum is the greatest, or the first, which is small.
         let greatest = match scores.rises {
             true => self.most_after(ids.len()),
             false => f64::from(sum.abs()),
@@ -346,8 +369,9 @@ impl<'s, S: Sink> Summing<'s, S> {
         self.most_after(0) <= self.scores.most
     }
 
-    /// Makes room for the tokens of a group that lie in entries, and of one piece elsewhere; says whether what is remembered of
-    /// its chunks wherever they stand is true behind any of them. If not, the sum is up to date.
+    /// Makes room for the tokens of a group that lie in entries, and of one piece elsewhere; says
+    /// whether what is remembered of its chunks wherever they stand is true behind any of them. If
+    /// not, the sum is up to date.
     #[inline(always)]
     pub fn ready(&mut self) -> bool {
         if self.count + AT_ONCE + SOME > MOST_WAITING {

@@ -335,8 +335,9 @@ fn number_starts(
         Numbers::One => number,
         Numbers::All => first(),
         Numbers::Three if number & block.lead2 | before.number & before.lead2 != 0 => {
-            // Characters are counted, which shifts cannot: where more than three stand together, or
-            // some of the block before, is left to the rules.
+            // Groups of three count characters, and shifts count bytes: a run of more than three, or
+            // one that comes from the block before, is left to the rules. One that goes on into the
+            // next block is left to them there, or has three here at most.
             let none = Block::default();
             let following = |run: u64| run & previous(block, run, &none, 0);
             let goes_on = number & previous(block, 0, before, before.number);
