@@ -1,10 +1,10 @@
 //! Many texts at once, and long ones in parts: work for all threads of the pool that it runs in.
 //!
 //! Texts are grouped into tasks of about equal size; a long text is cut first, at places where no
-//! token stands on both sides. Each thread encodes one task after another into a
-//! buffer that stays in its cache, and copies it to its place in the result as soon as all tasks
-//! before it have been counted. Look here for how the result comes to be one flat list without a
-//! list a text, and in `line` for texts whose parts have to be settled in their order.
+//! token stands on both sides. Each thread encodes one task after another into a buffer that stays in
+//! its cache, and copies it to its place in the result as soon as all tasks before it have been
+//! counted. Look here for how the result comes to be one flat list without a list a text, and in
+//! `line` for texts whose parts have to be settled in their order.
 
 mod line;
 

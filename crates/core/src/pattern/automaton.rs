@@ -124,7 +124,7 @@ impl Automaton {
             at += length;
         }
         let end = end.map(|end| match tail && end < text.len() {
-            true => before_last(bytes, start, end),
+            true => before_last(text, start, end),
             false => end,
         });
         Found { end, read: at }
@@ -167,7 +167,7 @@ impl Automaton {
             let (step, length) = self.step(row, bytes, at);
             if step.has(Step::LOOK) {
                 let end = match step.has(Step::MATCH | Step::TAIL) {
-                    true => Some(before_last(bytes, begin, at)),
+                    true => Some(before_last(text, begin, at)),
                     false => self.match_at(text, begin).end,
                 };
                 match end {

@@ -28,6 +28,7 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Lo
 use super::Dialect;
 use super::automaton::Automaton;
 use crate::lazy::Lazy;
+use crate::text::boundary_before;
 
 /// Which pattern of an automaton is the white space of the tail; the other is the branches as written.
 pub(super) const TAIL: PatternID = PatternID::new_unchecked(1);
@@ -98,16 +99,18 @@ impl Linear {
         let found = self.engine()?.search(&input)?;
         let mut range = found.range();
         if found.pattern() == TAIL && range.end < text.len() {
-            range.end = before_last(text.as_bytes(), range.start, range.end);
+            range.end = before_last(text, range.start, range.end);
         }
         Some(range)
     }
 }
 
 /// Where the last character of `text[start..end]` begins; `end` if it is the only one.
-pub(super) fn before_last(text: &[u8], start: usize, end: usize) -> usize {
-    let is_first = |at: &usize| text[*at] & 0xc0 != 0x80;
-    (start + 1..end).rev().find(is_first).unwrap_or(end)
+pub(super) fn before_last(text: &str, start: usize, end: usize) -> usize {
+    match boundary_before(text, end - 1) {
+        last if last > start => last,
+        _ => end,
+    }
 }
 
 /// What `\w` is to Oniguruma, and what it is there within brackets, where some numbers are missing.

@@ -5,11 +5,12 @@
 //! are settled one after another, which is little work: nearly all tokens are the same up to some sum.
 
 use super::in_order::InOrder;
-use super::sums::{Front, Scores, Stretch, Summing};
+use super::sums::{Front, MOST_WAITING, Scores, Stretch, Summing};
 use super::viterbi::Viterbi;
-use super::{SentencePiece, Solving, Workspace};
+use super::{Call, SentencePiece, Solving, Workspace};
 use crate::compiled::Place;
 use crate::compiled::cache::lookup;
+use crate::compiled::cutting::delimiters::Chunks;
 use crate::compiled::sink::Sink;
 use crate::model;
 use crate::normalizer::SentencePieceNormalizer;
@@ -57,20 +58,11 @@ impl Settling<'_> {
             ids: Vec::with_capacity(text.len() / 2),
             stretches: Vec::with_capacity(text.len() / 64),
         };
-        let mut workspace = self.compiled.spare.take();
-        let Workspace {
-            lookup,
-            waiting,
-            unclear,
-            ..
-        } = &mut *workspace;
-        let lookup::Workspace { chunks, words, .. } = lookup;
-        let viterbi = Viterbi::new(self.model, self.scores, unclear);
-        let call = self.compiled.call(self.model, self.normalizer, words);
-        let sink = Summing::new(self.scores, None, waiting, &mut guess.ids);
-        let sink = sink.without_sum(&mut guess.stretches);
-        InOrder::new(call.with(viterbi), sink).run(chunks, text, place);
-        self.compiled.spare.put(workspace);
+        self.with(|call, chunks, room| {
+            let sink = Summing::new(self.scores, None, room, &mut guess.ids);
+            let sink = sink.without_sum(&mut guess.stretches);
+            InOrder::new(call, sink).run(chunks, text, place);
+        });
         guess
     }
 
@@ -84,6 +76,22 @@ impl Settling<'_> {
         front: Front,
         sink: &mut impl Sink,
     ) -> Front {
+        self.with(|call, chunks, room| {
+            let sink = Summing::new(self.scores, self.model.unk_id(), room, sink);
+            let in_order = InOrder::new(call, sink.behind_text(front));
+            in_order.settle(chunks, text, place, guess)
+        })
+    }
+
+    /// Does `work` with a workspace that is free.
+    fn with<R>(
+        &self,
+        work: impl for<'w> FnOnce(
+            Call<'w, Viterbi<'w>>,
+            &'w mut Chunks,
+            &'w mut [u32; MOST_WAITING],
+        ) -> R,
+    ) -> R {
         let mut workspace = self.compiled.spare.take();
         let Workspace {
             lookup,
@@ -94,11 +102,9 @@ impl Settling<'_> {
         let lookup::Workspace { chunks, words, .. } = lookup;
         let viterbi = Viterbi::new(self.model, self.scores, unclear);
         let call = self.compiled.call(self.model, self.normalizer, words);
-        let sink = Summing::new(self.scores, self.model.unk_id(), waiting, sink);
-        let in_order = InOrder::new(call.with(viterbi), sink.behind_text(front));
-        let front = in_order.settle(chunks, text, place, guess);
+        let done = work(call.with(viterbi), chunks, waiting);
         self.compiled.spare.put(workspace);
-        front
+        done
     }
 }
 

@@ -174,6 +174,17 @@ struct Open<'s> {
     in_vain: usize,
 }
 
+impl Open<'_> {
+    /// A stretch ends here.
+    fn stretch(&mut self, end: usize, tokens: usize, settled: bool) {
+        self.stretches.push(Stretch {
+            end,
+            tokens,
+            settled,
+        });
+    }
+}
+
 /// A stretch of a text that was read without the sum before it. Each begins where the last one ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretch {
@@ -259,13 +270,8 @@ impl<'s, S: Sink> Summing<'s, S> {
         if let Some(open) = &mut self.open
             && std::mem::take(&mut open.left_out)
         {
-            let stretch = |end, tokens, settled| Stretch {
-                end,
-                tokens,
-                settled,
-            };
-            open.stretches.push(stretch(start, tokens, true));
-            open.stretches.push(stretch(end, all, false));
+            open.stretch(start, tokens, true);
+            open.stretch(end, all, false);
             open.in_vain += end - start;
         }
     }
@@ -281,11 +287,7 @@ impl<'s, S: Sink> Summing<'s, S> {
     pub fn leave_up_to(&mut self, end: usize) {
         let tokens = self.tokens();
         if let Some(open) = &mut self.open {
-            open.stretches.push(Stretch {
-                end,
-                tokens,
-                settled: false,
-            });
+            open.stretch(end, tokens, false);
         }
     }
 
@@ -293,11 +295,7 @@ impl<'s, S: Sink> Summing<'s, S> {
     pub fn read_up_to(&mut self, end: usize) {
         let tokens = self.tokens();
         if let Some(open) = &mut self.open {
-            open.stretches.push(Stretch {
-                end,
-                tokens,
-                settled: true,
-            });
+            open.stretch(end, tokens, true);
         }
     }
 

@@ -2,8 +2,8 @@
 //!
 //! [`rules::Rules`] says what a pattern means, character by character. In `masks` the same is computed
 //! on blocks of 64 bytes with a few dozen bit operations each. What blocks cannot decide (marks after
-//! punctuation, long numbers with digits outside ASCII, white space that ends a text…) is marked doubtful and done
-//! again by the rules, from a place where a piece begins for certain.
+//! punctuation, long numbers with digits outside ASCII, white space that ends a text…) is marked
+//! doubtful and done again by the rules, from a place where a piece begins for certain.
 
 mod blocks;
 mod classes;
