@@ -8,6 +8,10 @@ use super::words::WordCache;
 /// How many pieces are looked up together.
 pub const GROUP: usize = 32;
 
+/// New pieces come together: when one is met, the line beside that of the piece that comes so many later
+/// is asked for, in case that the latter is full.
+pub const AHEAD: usize = 4;
+
 /// The keys of pieces, and where they belong in the word cache.
 pub struct Group {
     /// The key of no piece where a piece is not short.
@@ -86,6 +90,9 @@ impl Group {
             pending.set_end(end);
             let (start, length) = (bounds[number], bounds[number + 1] - bounds[number]);
             if !known_long(words, text, start as usize, length as usize, hash, pending) {
+                if let Some(&hash) = self.hashes.get(number + AHEAD) {
+                    words.prefetch_beside(hash);
+                }
                 return number;
             }
             end = pending.end();

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use super::group::GROUP;
+use super::group::{AHEAD, GROUP};
 use super::keys::{LONG, LongKey, SHORT, ShortKey};
 use super::spare::Reusable;
 use super::waiting::{Few, MOST_WAITING};
@@ -106,7 +106,12 @@ fn group<S: Few>(
             Some(Found::Long(ids, count)) => sink.push_all(&ids[..count]),
             Some(Found::Spilled(ids, count)) => sink.push_all(&ids[..count]),
             Some(Found::Many(ids)) => sink.push_all(ids),
-            None => *done = family.chunk(text, start, end, sink)?,
+            None => {
+                if let Some(&hash) = asked.hashes.get(i + AHEAD) {
+                    family.words().prefetch_beside(hash);
+                }
+                *done = family.chunk(text, start, end, sink)?;
+            }
         }
     }
     Ok(())

@@ -280,7 +280,7 @@ impl WordCache {
         let at = hash as usize & (self.short.len() - 1);
         let entry = match self.short[at].find(key) {
             Some(entry) => entry,
-            None if key.is_empty() => return None,
+            None if key.is_empty() || self.has_room(at) => return None,
             None => match self.short[at ^ 1].find(key) {
                 Some(entry) => entry,
                 None if !self.are_full(at) => return None,
@@ -292,6 +292,18 @@ impl WordCache {
             ..=SHORT_IDS => Found::Short(&entry.ids, count),
             _ => self.spilled(entry.ids[0], count),
         })
+    }
+
+    /// Asks for the memory in which a short piece would be found whose line is full.
+    #[inline(always)]
+    pub fn prefetch_beside(&self, hash: u64) {
+        prefetch(&self.short, (hash as usize & (self.short.len() - 1)) ^ 1);
+    }
+
+    /// Whether a line is not full: then what belongs there lies nowhere else, or was forgotten.
+    #[inline(always)]
+    fn has_room(&self, at: usize) -> bool {
+        self.short[at].0[1].high == 0
     }
 
     /// The entry of a short piece whose two lines are full.
