@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::errors::{Failure, Outcome, guard};
+use crate::ints;
 use crate::options::Given;
 use crate::pool;
 use crate::text::Text;
@@ -155,7 +156,7 @@ impl Calls {
             let text = Text::of("text", text)?;
             with_buffer(|ids| {
                 tokenizer.encode_into(py, text.as_str(), &options, ids)?;
-                Ok(tokenizer.list(py, ids)?)
+                Ok(ints::list(py, ids)?)
             })
         })
     }

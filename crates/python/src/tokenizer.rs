@@ -19,7 +19,6 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::errors::{Failure, Outcome, guard, wrong_type};
 use crate::ids::{id, ids};
-use crate::ints::Ints;
 use crate::model::{self, Model, vocab};
 use crate::options::{self, Drawing, Given, flag};
 use crate::pool;
@@ -29,14 +28,12 @@ use crate::text::Text;
 #[pyclass(name = "Pipeline", frozen, module = "jeton._core")]
 pub struct Tokenizer {
     pub(crate) core: Arc<jeton_core::Tokenizer>,
-    ints: Ints,
 }
 
 impl From<jeton_core::Tokenizer> for Tokenizer {
     fn from(core: jeton_core::Tokenizer) -> Self {
         Self {
             core: Arc::new(core),
-            ints: Ints::default(),
         }
     }
 }
@@ -67,10 +64,6 @@ impl Tokenizer {
     ) -> Outcome<EncodeOptions> {
         let model = &self.core.stages().model;
         options::encode_options(model, special, add_special_tokens, drawing)
-    }
-
-    pub(crate) fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
-        self.ints.list(py, ids, || self.core.max_id())
     }
 }
 

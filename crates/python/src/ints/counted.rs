@@ -1,0 +1,53 @@
+//! Lists in the ordinary way: the ints are found in a table, and each is counted as it is used.
+
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+/// Ids from this one on are made anew each time, so that odd vocabularies take no memory.
+const MOST: usize = 1 << 20;
+
+/// The int of each id, with a reference that is never given back; null before it is first asked
+/// for. Pages that nothing was written to take no memory.
+static INTS: [AtomicPtr<ffi::PyObject>; MOST] = [const { AtomicPtr::new(null_mut()) }; MOST];
+
+/// A list of ids.
+pub fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+    // SAFETY: `PyList_New` gives a new list of so many empty places, or null; nobody else has seen
+    // it, so its places may be set once each, with references that are owned.
+    unsafe {
+        let list = ffi::PyList_New(ids.len() as ffi::Py_ssize_t);
+        let list = Bound::from_owned_ptr_or_err(py, list)?.cast_into_unchecked::<PyList>();
+        for (place, &id) in ids.iter().enumerate() {
+            let known = INTS.get(id as usize);
+            let known = known.map_or(null_mut(), |int| int.load(Ordering::Acquire));
+            let int = match known.is_null() {
+                false => {
+                    ffi::Py_INCREF(known);
+                    known
+                }
+                true => new_int(py, id)?,
+            };
+            ffi::PyList_SET_ITEM(list.as_ptr(), place as ffi::Py_ssize_t, int);
+        }
+        Ok(list)
+    }
+}
+
+/// A new int, owned, which the table has from now on.
+#[cold]
+fn new_int(py: Python<'_>, id: u32) -> PyResult<*mut ffi::PyObject> {
+    let int = id.into_pyobject(py)?.into_any();
+    if let Some(keep) = INTS.get(id as usize) {
+        let kept = int.clone().into_ptr();
+        let was = keep.compare_exchange(null_mut(), kept, Ordering::AcqRel, Ordering::Acquire);
+        if was.is_err() {
+            // SAFETY: the reference that was to be kept is owned, and nobody else has it.
+            drop(unsafe { Bound::from_owned_ptr(py, kept) });
+        }
+    }
+    Ok(int.into_ptr())
+}
