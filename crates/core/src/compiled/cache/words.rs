@@ -554,7 +554,7 @@ impl WordCache {
     }
 
     fn insert_rest(&mut self, piece: &[u8], ids: &[u32]) {
-        let bytes = piece.len() + 4 * ids.len() + size_of::<(Box<[u8]>, Box<[u32]>)>();
+        let bytes = rest_bytes(piece, ids);
         if self.rest_bytes + bytes > self.most.rest {
             self.rest.clear();
             self.rest_bytes = 0;
@@ -562,6 +562,20 @@ impl WordCache {
         self.rest_bytes += bytes;
         self.rest.insert(piece.into(), ids.into());
     }
+
+    /// Remembers the tokens of a piece whose parts are remembered too: if it is longer than [`LONG`],
+    /// only where that leaves half of the room for such pieces to others, so nothing is forgotten
+    /// for it.
+    pub fn insert_whole(&mut self, piece: &[u8], ids: &[u32]) {
+        if piece.len() <= LONG || self.rest_bytes + rest_bytes(piece, ids) <= self.most.rest / 2 {
+            self.insert(piece, ids);
+        }
+    }
+}
+
+/// How many bytes a piece that no entry holds takes, and its tokens.
+fn rest_bytes(piece: &[u8], ids: &[u32]) -> usize {
+    piece.len() + size_of_val(ids) + size_of::<(Box<[u8]>, Box<[u32]>)>()
 }
 
 /// How many lines a table has after it has grown.
@@ -609,6 +623,23 @@ mod tests {
         }
         let mut ids = Vec::new();
         assert!(!words.emit(b"never met", &mut ids));
+    }
+
+    #[test]
+    fn wholes_leave_room_to_others() {
+        let mut words = WordCache::of_limit(5, 1 << 20);
+        let piece = |n: u32| n.to_le_bytes().repeat(10);
+        words.insert(&piece(0), &[7; 9]);
+        for n in 1..100_000 {
+            words.insert_whole(&piece(n), &[n]);
+            words.insert_whole(&n.to_le_bytes(), &[n]);
+        }
+        assert!(words.rest_bytes <= words.most.rest / 2);
+        assert_eq!(words.find_rest(&piece(0)), Some(&[7; 9][..]));
+        assert_eq!(words.find_rest(&piece(1)), Some(&[1][..]));
+        assert_eq!(words.find_rest(&piece(99_999)), None);
+        let mut ids = Vec::new();
+        assert!(words.emit(&99_999_u32.to_le_bytes(), &mut ids));
     }
 
     #[test]

@@ -97,11 +97,12 @@ impl Settling<'_> {
             lookup,
             waiting,
             unclear,
+            long,
             ..
         } = &mut *workspace;
         let lookup::Workspace { chunks, words, .. } = lookup;
         let viterbi = Viterbi::new(self.model, self.scores, unclear);
-        let call = self.compiled.call(self.model, self.normalizer, words);
+        let call = (self.compiled).call(self.model, self.normalizer, words, long);
         let done = work(call.with(viterbi), chunks, waiting);
         self.compiled.spare.put(workspace);
         done

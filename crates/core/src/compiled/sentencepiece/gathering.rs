@@ -1,8 +1,8 @@
 //! The chunks of a SentencePiece BPE to tokens: those that are new leave holes, and are merged side
 //! by side.
 //!
-//! Look here for chunks that the normalizer leaves as they are. Others, which few texts have, are
-//! merged at once, by `sentencepiece`.
+//! Look here for chunks and parts that the normalizer leaves as they are. Others, which few texts
+//! have, are merged at once, by `sentencepiece`.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::compiled::cache::group::GROUP;
 use crate::compiled::cache::keys::{LONG, SHORT, ShortKey};
 use crate::compiled::cache::lookup::Asked;
 use crate::compiled::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
-use crate::compiled::cache::words::Found;
+use crate::compiled::cache::words::{Found, LONGEST};
 use crate::compiled::cutting::delimiters::Chunks;
 use crate::compiled::sink::Sink;
 
@@ -160,52 +160,80 @@ impl<'c, 't> Gathering<'c, 't> {
     /// A chunk that is not known.
     #[inline(never)]
     fn chunk(&mut self, text: &'t str, start: usize, end: usize, hash: u64, sink: &mut impl Sink) {
-        let Some(spaces) = self.call.kept_behind_spaces(&text[start..end]) else {
-            self.fill(sink);
-            self.done = self.call.chunk(text, start, end, sink);
+        let chunk = &text[start..end];
+        if self.known_long(chunk, Call::recall_whole, sink) {
             return;
+        }
+        let (kept, spaces) = match self.call.kept_behind_spaces(chunk) {
+            Some(spaces) => (true, spaces),
+            None => (false, self.call.spaces(chunk)),
         };
-        let from = start + spaces;
-        let mut ends = [end; GROUP];
-        let count = match end - start <= SHORT || from == end {
-            true => 1,
-            false => (self.call.cuts()).part_ends(text.as_bytes(), from, end, &mut ends),
+        let left = match chunk.len() > SHORT && spaces < chunk.len() {
+            true => self.parts(text, start..end, spaces, kept, hash, sink),
+            false if kept => {
+                self.part(chunk, spaces, kept, hash, sink);
+                None
+            }
+            false => Some(start),
         };
-        match count {
-            1 => self.part(&text[start..end], spaces, hash, sink),
-            _ => self.parts(text, start..end, spaces, ends, count, sink),
+        if let Some(at) = left {
+            self.fill(sink);
+            self.done = self.call.chunk(text, at, end, sink);
         }
     }
 
-    /// A chunk that is cut; the first parts end at the first `count` of `ends`.
+    /// A chunk that is longer than a short one and begins with so many spaces, part by part; `kept`
+    /// says that the normalizer leaves it as it is. Says where something begins that is not to be cut
+    /// before it is normalized.
     fn parts(
         &mut self,
         text: &'t str,
         Range { start, end }: Range<usize>,
         mut spaces: usize,
-        mut ends: [usize; GROUP],
-        mut count: usize,
+        kept: bool,
+        hash: u64,
         sink: &mut impl Sink,
-    ) {
+    ) -> Option<usize> {
         let bytes = text.as_bytes();
-        let mut starts = [start; GROUP];
-        loop {
-            starts[1..count].copy_from_slice(&ends[..count - 1]);
-            self.make_room(sink);
-            let before = self.pending.end();
-            let all_found = self.group(text, &starts[..count], &ends[..count], spaces, sink);
-            let at = ends[count - 1];
-            if at == end {
-                // One group, and nothing was given away.
-                if all_found && end - start <= LONG {
-                    self.call
-                        .remember(&bytes[start..end], self.pending.behind(before));
+        let (mut starts, mut ends) = ([0; GROUP], [0; GROUP]);
+        let mut at = start;
+        let mut all_found = true;
+        self.make_room(sink);
+        let before = self.pending.end();
+        while at < end {
+            let (count, stuck) = match kept {
+                true => {
+                    let cuts = self.call.cuts();
+                    (cuts.part_ends(bytes, at + spaces, end, &mut ends), false)
                 }
-                return;
+                false => {
+                    let found = self.call.part_ends(&text[..end], at + spaces, &mut ends);
+                    (found.count, found.stuck)
+                }
+            };
+            if count == 1 && at == start && ends[0] == end {
+                self.part(&text[start..end], spaces, kept, hash, sink);
+                return None;
             }
-            (starts[0], spaces) = (at, 0);
-            count = self.call.cuts().part_ends(bytes, at, end, &mut ends);
+            if count > 0 {
+                starts[0] = at;
+                starts[1..count].copy_from_slice(&ends[..count - 1]);
+                at = ends[count - 1];
+                all_found &= self.pending.has_room(GROUP * LONG);
+                self.make_room(sink);
+                all_found &= self.group(text, &starts[..count], &ends[..count], spaces, kept, sink);
+                spaces = 0;
+            }
+            if stuck {
+                return Some(at);
+            }
         }
+        // All parts were known, and none was given away.
+        if all_found && end - start <= LONGEST {
+            let ids = self.pending.behind(before);
+            self.call.remember_whole(&bytes[start..end], ids);
+        }
+        None
     }
 
     /// Parts of a chunk, of which the first begins with so many spaces; says whether their tokens
@@ -216,13 +244,14 @@ impl<'c, 't> Gathering<'c, 't> {
         starts: &[usize],
         ends: &[usize],
         mut spaces: usize,
+        kept: bool,
         sink: &mut impl Sink,
     ) -> bool {
         let asked = Asked::new(self.call.words(), text.as_bytes(), starts, ends);
         let mut all_found = true;
         for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
             if !self.found(&asked, i, text, start, end) {
-                self.part(&text[start..end], spaces, asked.hash(i), sink);
+                self.part(&text[start..end], spaces, kept, asked.hash(i), sink);
                 all_found = false;
             }
             spaces = 0;
@@ -231,29 +260,50 @@ impl<'c, 't> Gathering<'c, 't> {
     }
 
     /// A part that is not cut, begins with so many spaces, and is not known if it is no longer than
-    /// [`LONG`].
-    fn part(&mut self, part: &'t str, spaces: usize, hash: u64, sink: &mut impl Sink) {
+    /// [`LONG`]; `kept` says that the normalizer leaves it as it is.
+    fn part(&mut self, part: &'t str, spaces: usize, kept: bool, hash: u64, sink: &mut impl Sink) {
+        if self.known_long(part, |call, part| call.words().find_rest(part), sink) {
+            return;
+        }
         let bytes = part.as_bytes();
         let mut hash = hash;
         if part.len() > LONG {
-            if let Some(ids) = self.call.words().find_rest(bytes) {
-                if self.pending.has_room(ids.len() + GROUP * LONG) {
-                    return self.pending.many(ids);
-                }
-                let ids = ids.to_vec();
-                self.fill(sink);
-                return sink.push_all(&ids);
-            }
             let ends = [bytes[0], bytes[bytes.len() - 1], bytes.len() as u8];
             hash = ends.iter().fold(0, |hash, &end| hash << 8 | u64::from(end));
         }
-        if !self.call.may_be_merged_together(part) {
+        if !kept && self.call.kept_behind_spaces(part).is_none() {
+            self.fill(sink);
+            self.call.lone_new_part(part, spaces, true, sink);
+        } else if !self.call.may_be_merged_together(part) {
             self.fill(sink);
             self.call.lone_part(part, spaces, sink);
         } else if !self.pending.hole(bytes, ShortKey::NONE, hash) {
             self.fill(sink);
             self.pending.hole(bytes, ShortKey::NONE, hash);
         }
+    }
+
+    /// Takes the tokens of a chunk or a part, if it is longer than [`LONG`] and `recall` knows them.
+    fn known_long(
+        &mut self,
+        text: &str,
+        recall: impl for<'a> Fn(&'a Call<'c, Merging<'c>>, &[u8]) -> Option<&'a [u32]>,
+        sink: &mut impl Sink,
+    ) -> bool {
+        if text.len() <= LONG {
+            return false;
+        }
+        let Some(ids) = recall(&self.call, text.as_bytes()) else {
+            return false;
+        };
+        if self.pending.has_room(ids.len() + GROUP * LONG) {
+            self.pending.many(ids);
+        } else {
+            let ids = ids.to_vec();
+            self.fill(sink);
+            sink.push_all(&ids);
+        }
+        true
     }
 
     /// Merges all parts that are new, remembers them, and gives all tokens away.

@@ -12,7 +12,7 @@ use crate::compiled::Place;
 use crate::compiled::cache::group::GROUP;
 use crate::compiled::cache::keys::{LONG, SHORT};
 use crate::compiled::cache::lookup::Asked;
-use crate::compiled::cache::words::{Found, WordCache};
+use crate::compiled::cache::words::{Found, LONGEST, WordCache};
 use crate::compiled::cutting::delimiters::Chunks;
 use crate::compiled::sink::Sink;
 
@@ -195,8 +195,16 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
     /// A chunk that is not known.
     #[inline(never)]
     fn chunk(&mut self, text: &str, start: usize, end: usize) {
-        let spaces = self.call.spaces(&text[start..end]);
         let chunk = &text[start..end];
+        if chunk.len() > LONG
+            && let Some(ids) = self.call.recall_whole(chunk.as_bytes())
+            && self.sink.may_recall_long()
+        {
+            self.sink.push_all(ids);
+            self.done = end;
+            return;
+        }
+        let spaces = self.call.spaces(chunk);
         self.done = if chunk.len() > SHORT {
             match self.parts(text, start, end, spaces) {
                 None => end,
@@ -259,12 +267,11 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
             }
         }
         if anywhere
-            && end - start <= LONG
+            && end - start <= LONGEST
             && let Some(ids) = self.sink.behind(&before)
-            && ids.len() <= LONG
-            && self.call.solver().changes_little(ids)
+            && self.call.solver().changes_little(ids, end - start)
         {
-            self.call.remember(&text.as_bytes()[start..end], ids);
+            self.call.remember_whole(&text.as_bytes()[start..end], ids);
         }
         None
     }
@@ -295,8 +302,8 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
     #[inline(never)]
     fn part(&mut self, part: &str, spaces: usize, changed: bool) -> bool {
         if part.len() > LONG
-            && self.sink.may_recall()
             && let Some(ids) = self.call.words().find_rest(part.as_bytes())
+            && self.sink.may_recall_long()
         {
             self.sink.push_all(ids);
             return true;

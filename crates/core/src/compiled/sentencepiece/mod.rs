@@ -10,6 +10,7 @@ mod gathering;
 mod in_order;
 mod long;
 mod merging;
+mod met;
 mod pieces;
 mod raw_cuts;
 mod sums;
@@ -33,11 +34,12 @@ use crate::normalizer::{Charsmap, SentencePieceNormalizer};
 use gathering::{Gathering, Room};
 use in_order::InOrder;
 use merging::Merging;
+use met::Met;
 use pieces::PieceIndex;
 use raw_cuts::Kept;
 use sums::{MOST_WAITING, Scores, Summing};
 use unknown::Fusing;
-use viterbi::{Unclear, Viterbi};
+use viterbi::Viterbi;
 
 pub use apart::{Guess, Settling};
 pub use sums::Front;
@@ -78,7 +80,8 @@ struct Workspace {
     lookup: lookup::Workspace,
     room: Room,
     waiting: Box<[u32; MOST_WAITING]>,
-    unclear: Box<Unclear>,
+    unclear: Box<Met>,
+    long: Box<Met>,
 }
 
 impl Reusable for Workspace {
@@ -88,6 +91,7 @@ impl Reusable for Workspace {
             room: Room::default(),
             waiting: Box::new([0; MOST_WAITING]),
             unclear: Box::default(),
+            long: Box::default(),
         })
     }
 
@@ -224,9 +228,10 @@ impl SentencePiece {
             room,
             waiting,
             unclear,
+            long,
         } = &mut *workspace;
         let lookup::Workspace { chunks, words, .. } = lookup;
-        let call = self.call(model, normalizer, words);
+        let call = self.call(model, normalizer, words, long);
         match &self.solving {
             Solving::Unigram(scores) => {
                 let sink = Summing::new(scores, model.unk_id(), waiting, sink);
@@ -255,6 +260,7 @@ impl SentencePiece {
         model: &'c model::SentencePiece,
         normalizer: &'c SentencePieceNormalizer,
         words: &'c mut WordCache,
+        long: &'c mut Met,
     ) -> Call<'c, ()> {
         Call {
             compiled: self,
@@ -262,6 +268,7 @@ impl SentencePiece {
             model,
             normalizer,
             words,
+            long,
             gathered: Gathered::default(),
             normalized: String::new(),
             key: Vec::new(),
@@ -343,6 +350,8 @@ pub(super) struct Call<'c, V> {
     model: &'c model::SentencePiece,
     normalizer: &'c SentencePieceNormalizer,
     words: &'c mut WordCache,
+    /// Chunks that no entry of the cache holds and that were met.
+    long: &'c mut Met,
     /// Room for tokens, for normalized text and for keys.
     gathered: Gathered,
     normalized: String,
@@ -401,6 +410,7 @@ impl<'c, V> Call<'c, V> {
             model,
             normalizer,
             words,
+            long,
             gathered,
             normalized,
             key,
@@ -412,6 +422,7 @@ impl<'c, V> Call<'c, V> {
             model,
             normalizer,
             words,
+            long,
             gathered,
             normalized,
             key,
@@ -471,6 +482,24 @@ impl<'c, V> Call<'c, V> {
     /// Remembers the tokens of a chunk.
     pub fn remember(&mut self, chunk: &[u8], ids: &[u32]) {
         self.words.insert(chunk, ids);
+    }
+
+    /// Remembers the tokens of a chunk whose parts are remembered: of a long one, if it is not the
+    /// first time that it is met, since most never are again.
+    pub fn remember_whole(&mut self, chunk: &[u8], ids: &[u32]) {
+        if chunk.len() <= LONG || self.long.may_hold(chunk) {
+            self.words.insert_whole(chunk, ids);
+        } else {
+            self.long.add(chunk);
+        }
+    }
+
+    /// The tokens of a chunk that no entry holds and whose parts are remembered, if they are known.
+    pub fn recall_whole(&self, chunk: &[u8]) -> Option<&[u32]> {
+        match self.long.may_hold(chunk) {
+            true => self.words.find_rest(chunk),
+            false => None,
+        }
     }
 
     /// Where text is cut.
@@ -681,9 +710,7 @@ impl<'c, V> Call<'c, V> {
     pub fn cuts(&self) -> &'c Cuts {
         (self.compiled.cuts).get(|| Cuts::new(self.model.vocab()))
     }
-}
 
-impl<'c> Call<'c, Viterbi<'c>> {
     /// Where the first parts of a chunk, the end of `text` from `start` on, end before it is
     /// normalized.
     #[inline(always)]
@@ -699,8 +726,11 @@ impl<'c> Call<'c, Viterbi<'c>> {
         part: &str,
         spaces: usize,
         changed: bool,
-        sink: &mut Summing<'_, S>,
-    ) -> bool {
+        sink: &mut S,
+    ) -> bool
+    where
+        V: Solver<S>,
+    {
         let mut gathered = self.gathered.take();
         self.new_part(part, spaces, changed, &mut gathered, sink);
         let anywhere = gathered.anywhere;

@@ -17,6 +17,9 @@ const REBASED: f64 = 100_000.0;
 /// By how much the sum may change within a part of which something is remembered wherever it
 /// stands, and by the tokens of a chunk that is remembered as a whole.
 pub const MOST_CHANGE: f64 = 300.0;
+/// The same of the tokens of a chunk that is remembered as a whole and that no entry holds: each of so
+/// many characters may be unknown.
+pub const MOST_LONG_CHANGE: f64 = 4_000.0;
 /// Half the distance of two 32-bit floats between 2^16 and 2^17: the most that rounding changes a
 /// sum by, before it is made zero.
 pub const ROUNDING: f64 = 1.0 / 256.0;
@@ -38,6 +41,8 @@ pub struct Scores {
     rises: bool,
     /// Up to this magnitude of the sum before it, what is remembered of a chunk holds.
     most: f64,
+    /// The same of what no entry holds.
+    most_long: f64,
     /// By how much a token changes the sum at most.
     step: f64,
     /// The pieces; made when the first word is new.
@@ -61,10 +66,11 @@ impl Scores {
             .map(|score| f64::from(score.abs()))
             .fold(0.0, f64::max);
         // Before the last part of a chunk that is remembered as a whole stand its other tokens.
-        let most = REBASED - 2.0 * MOST_CHANGE - ROUNDED;
+        let most = |change: f64| REBASED - change - MOST_CHANGE - ROUNDED;
         Self {
             rises: all().any(|score| score > 0.0),
-            most,
+            most: most(MOST_CHANGE),
+            most_long: most(MOST_LONG_CHANGE),
             step: greatest + ROUNDING,
             pieces: Lazy::new(),
             by_id,
@@ -367,6 +373,12 @@ impl<'s, S: Sink> Summing<'s, S> {
         self.most_after(0) <= self.scores.most
     }
 
+    /// As [`Self::may_recall`], of what no entry holds.
+    pub fn may_recall_long(&mut self) -> bool {
+        let most = self.scores.most_long;
+        self.most_after(0) <= most || f64::from(self.sum().abs()) <= most
+    }
+
     /// Makes room for the tokens of a group that lie in entries, and of one piece elsewhere; says
     /// whether what is remembered of its chunks wherever they stand is true behind any of them. If
     /// not, the sum is up to date.
@@ -505,6 +517,17 @@ mod tests {
         assert!(falling.stay(-99_000.0, 999.0) && !falling.stay(-99_000.0, 1_000.0));
         let rising = scores(1.0);
         assert!(rising.stay(-80.0, 16.0) && !rising.stay(-80.0, 16.1));
+    }
+
+    #[test]
+    fn long_chunks_are_recalled_while_none_of_their_sums_begins_anew() {
+        let scores = scores(-1_000.0);
+        let (mut room, mut ids) = ([0; MOST_WAITING], Vec::new());
+        let mut summing = Summing::new(&scores, Some(0), &mut room, &mut ids);
+        summing.push_all(&[1; 95]);
+        assert!(summing.may_recall_long());
+        summing.push_all(&[1]);
+        assert!(!summing.may_recall_long() && summing.may_recall());
     }
 
     #[test]

@@ -6,6 +6,9 @@ use crate::compiled::sink::Sink;
 /// What a solver gives for a character that no piece covers. No vocabulary has such an id.
 pub const UNKNOWN: u32 = u32::MAX;
 
+/// How many tokens are looked at before they are given on.
+const AT_ONCE: usize = 256;
+
 /// Makes one token of neighbouring unknown characters.
 pub struct Fusing<'s, S> {
     unk_id: u32,
@@ -26,14 +29,16 @@ impl<'s, S: Sink> Fusing<'s, S> {
 
 impl<S: Sink> Sink for Fusing<'_, S> {
     fn push_all(&mut self, ids: &[u32]) {
-        for run in ids.chunk_by(|a, b| (*a == UNKNOWN) == (*b == UNKNOWN)) {
-            let unknown = run[0] == UNKNOWN;
-            match unknown {
-                false => self.sink.push_all(run),
-                true if self.after_unknown => {}
-                true => self.sink.push_all(&[self.unk_id]),
+        let mut fused = [0; AT_ONCE];
+        for ids in ids.chunks(AT_ONCE) {
+            let mut count = 0;
+            for &id in ids {
+                let unknown = id == UNKNOWN;
+                fused[count] = if unknown { self.unk_id } else { id };
+                count += usize::from(!(unknown & self.after_unknown));
+                self.after_unknown = unknown;
             }
-            self.after_unknown = unknown;
+            self.sink.push_all(&fused[..count]);
         }
     }
 }

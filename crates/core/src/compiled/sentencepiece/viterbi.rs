@@ -7,9 +7,12 @@
 //! has some magnitude (see [`Scores::binade`]), with by how much sums change within it.
 
 use super::Solver;
-use super::sums::{MOST_CHANGE, ROUNDING, Scores, Summing, exponent, in_the_middle};
+use super::met::Met;
+use super::sums::{
+    MOST_CHANGE, MOST_LONG_CHANGE, ROUNDING, Scores, Summing, exponent, in_the_middle,
+};
 use super::unknown::UNKNOWN;
-use crate::compiled::cache::keys::{MIX, fold};
+use crate::compiled::cache::keys::LONG;
 use crate::compiled::cache::words::{LONGEST, WordCache};
 use crate::compiled::sink::Sink;
 use crate::model::SentencePiece;
@@ -20,8 +23,6 @@ const SLACK: f64 = 1e-6;
 const UNCLEAR: u8 = 0x80;
 /// The same, before the key of such text where the sum before it has some magnitude.
 const BINADES: u8 = 0x81;
-/// How many bits say whether a text may have no clear winner.
-const UNCLEAR_BITS: usize = 1 << 16;
 /// Sums of scores are less than two to this power.
 const MOST_EXPONENT: i32 = 17;
 
@@ -56,47 +57,12 @@ impl Best {
     }
 }
 
-/// Which texts may be remembered as having no clear winner: most new ones need not be looked for
-/// among those. A bit for some of the texts each.
-pub struct Unclear([u64; UNCLEAR_BITS / 64]);
-
-impl Default for Unclear {
-    fn default() -> Self {
-        Self([0; UNCLEAR_BITS / 64])
-    }
-}
-
-impl Unclear {
-    fn bit(text: &str) -> usize {
-        let bytes = text.as_bytes();
-        let word = |bytes: &[u8]| {
-            bytes
-                .iter()
-                .fold(0, |word, &byte| word << 8 | u64::from(byte))
-        };
-        let (front, back) = match bytes.len() {
-            length @ 8.. => (&bytes[..8], &bytes[length - 8..]),
-            _ => (bytes, bytes),
-        };
-        fold(word(front) ^ MIX, word(back) ^ bytes.len() as u64) as usize % UNCLEAR_BITS
-    }
-
-    fn add(&mut self, text: &str) {
-        let bit = Self::bit(text);
-        self.0[bit / 64] |= 1 << (bit % 64);
-    }
-
-    fn may_hold(&self, text: &str) -> bool {
-        let bit = Self::bit(text);
-        self.0[bit / 64] >> (bit % 64) & 1 == 1
-    }
-}
-
 /// A Unigram model and its scores.
 pub struct Viterbi<'m> {
     model: &'m SentencePiece,
     scores: &'m Scores,
-    unclear: &'m mut Unclear,
+    /// What is remembered as having no clear winner: most new text need not be looked for there.
+    unclear: &'m mut Met,
     /// Room for keys, for what is found under them, for the best ways to all places, and for the
     /// ends of a path's pieces.
     key: Vec<u8>,
@@ -107,7 +73,7 @@ pub struct Viterbi<'m> {
 
 impl<'m> Viterbi<'m> {
     /// Segments as `model` does.
-    pub fn new(model: &'m SentencePiece, scores: &'m Scores, unclear: &'m mut Unclear) -> Self {
+    pub fn new(model: &'m SentencePiece, scores: &'m Scores, unclear: &'m mut Met) -> Self {
         Self {
             model,
             scores,
@@ -170,9 +136,14 @@ impl<'m> Viterbi<'m> {
         farthest + self.scores.step() + text.len() as f64 * ROUNDING
     }
 
-    /// Whether these tokens change the sum so little that they may be remembered together.
-    pub fn changes_little(&self, ids: &[u32]) -> bool {
-        self.scores.change(ids) <= MOST_CHANGE
+    /// Whether these tokens, of a chunk of so many bytes, change the sum so little that they may be
+    /// remembered together.
+    pub fn changes_little(&self, ids: &[u32], length: usize) -> bool {
+        let most = match length {
+            ..=LONG => MOST_CHANGE,
+            _ => MOST_LONG_CHANGE,
+        };
+        self.scores.change(ids) <= most
     }
 
     /// Whether `text` has the same best path wherever in a binade its sums are.
@@ -227,7 +198,7 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
         // What is too long to be remembered is computed once.
         let short = text.len() < LONGEST;
         let mut known = false;
-        if short && self.unclear.may_hold(text) {
+        if short && self.unclear.may_hold(text.as_bytes()) {
             known = self.recall(UNCLEAR, text, words);
             if let [limit, found @ ..] = self.found.as_slice()
                 && *limit > 0
@@ -278,7 +249,7 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
                     self.push_path(text, &mut path);
                     self.found = path;
                 }
-                self.unclear.add(text);
+                self.unclear.add(text.as_bytes());
                 self.set_key(UNCLEAR, text);
                 words.insert(&self.key, &self.found);
             }
@@ -315,7 +286,7 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
     }
 
     fn may_remember(&self, ids: &[u32]) -> bool {
-        self.changes_little(ids)
+        self.scores.change(ids) <= MOST_CHANGE
     }
 }
 
@@ -354,7 +325,7 @@ mod tests {
         let proto = ModelProto::new(pieces, trainer, NormalizerSpec::default());
         let model = SentencePiece::new(proto).unwrap();
         let scores = Scores::new(&model);
-        let mut unclear = Unclear::default();
+        let mut unclear = Met::default();
         let mut viterbi = Viterbi::new(&model, &scores, &mut unclear);
         let change = viterbi.find_best(text.as_bytes());
         let lead = viterbi.least_lead(text);

@@ -1,0 +1,58 @@
+//! Texts that may have been met before, a bit for some of them each: what was not need not be looked
+//! for, and is perhaps never met again.
+
+use crate::compiled::cache::keys::{MIX, fold};
+
+/// How many bits there are.
+const BITS: usize = 1 << 16;
+
+/// A set of texts that may seem to hold others too.
+pub struct Met([u64; BITS / 64]);
+
+impl Default for Met {
+    fn default() -> Self {
+        Self([0; BITS / 64])
+    }
+}
+
+impl Met {
+    /// Only the ends and the length of a text say which bit is its own.
+    fn bit(text: &[u8]) -> usize {
+        let word = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .fold(0, |word, &byte| word << 8 | u64::from(byte))
+        };
+        let (front, back) = match text.len() {
+            length @ 8.. => (&text[..8], &text[length - 8..]),
+            _ => (text, text),
+        };
+        fold(word(front) ^ MIX, word(back) ^ text.len() as u64) as usize % BITS
+    }
+
+    /// Adds a text.
+    pub fn add(&mut self, text: &[u8]) {
+        let bit = Self::bit(text);
+        self.0[bit / 64] |= 1 << (bit % 64);
+    }
+
+    /// Whether a text may have been added.
+    pub fn may_hold(&self, text: &[u8]) -> bool {
+        let bit = Self::bit(text);
+        self.0[bit / 64] >> (bit % 64) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worked_example() {
+        let mut met = Met::default();
+        met.add(b"to be or not");
+        assert!(met.may_hold(b"to be or not") && !met.may_hold(b"that is"));
+        met.add(b"where the ends are alike");
+        assert!(met.may_hold(b"where the best are alike"));
+    }
+}
