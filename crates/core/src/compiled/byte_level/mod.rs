@@ -60,7 +60,7 @@ pub struct ByteLevel {
 struct Workspace {
     scanner: Scanner,
     bounds: Vec<u32>,
-    group: Group,
+    groups: [Group; 2],
     words: WordCache,
     tokens: Box<[u32; MOST_PENDING]>,
     holes: Vec<(usize, usize)>,
@@ -74,7 +74,7 @@ impl Reusable for Workspace {
         Box::new(Self {
             scanner: Scanner::default(),
             bounds: Vec::new(),
-            group: Group::NONE,
+            groups: [Group::NONE; 2],
             words: WordCache::new(RandomState::default().hash_one(0)),
             tokens: Box::new([0; MOST_PENDING]),
             holes: Vec::new(),
@@ -165,7 +165,7 @@ impl ByteLevel {
         let Workspace {
             scanner,
             bounds,
-            group,
+            groups,
             words,
             tokens,
             holes,
@@ -190,7 +190,7 @@ impl ByteLevel {
                 bounds.clear();
                 places(bits, 0, bounds);
                 bounds.push(end);
-                pieces.all(group, &text.as_bytes()[offset..], bounds, sink);
+                pieces.all(groups, &text.as_bytes()[offset..], bounds, sink);
             })?;
         }
         pieces.fill(sink);
@@ -248,18 +248,33 @@ struct Pieces<'c, 't> {
 }
 
 impl<'t> Pieces<'_, 't> {
-    /// Tokens of the pieces of `text` that lie between neighbours in `bounds`.
-    fn all(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
+    /// Tokens of the pieces of `text` that lie between neighbours in `bounds`. Memory is asked for on
+    /// behalf of a group while the one before it is looked up.
+    fn all(
+        &mut self,
+        groups: &mut [Group; 2],
+        text: &'t [u8],
+        bounds: &[u32],
+        sink: &mut impl Sink,
+    ) {
+        let [mut group, mut next] = groups.each_mut();
+        let end = bounds.len() - 1;
+        let until = |first: usize| (first + GROUP).min(end);
+        group.ask(self.words, text, &bounds[..=until(0)]);
         let mut first = 0;
-        while first + 1 < bounds.len() {
-            let last = (first + GROUP).min(bounds.len() - 1);
+        while first < end {
+            let last = until(first);
+            if last < end {
+                next.ask(self.words, text, &bounds[last..=until(last)]);
+            }
             self.group(group, text, &bounds[first..=last], sink);
+            std::mem::swap(&mut group, &mut next);
             first = last;
         }
     }
 
-    fn group(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
-        group.ask(self.words, text, bounds);
+    /// Tokens of the pieces of a group whose memory is asked for.
+    fn group(&mut self, group: &Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
         self.make_room(sink);
         let mut number = 0;
         loop {
@@ -371,7 +386,8 @@ impl<'t> Pieces<'_, 't> {
             for (bound, &end) in bounds[1..].iter_mut().zip(&ends[..count]) {
                 *bound = end as u32;
             }
-            self.group(&mut group, text, &bounds[..=count], sink);
+            group.ask(self.words, text, &bounds[..=count]);
+            self.group(&group, text, &bounds[..=count], sink);
             let last = ends[count - 1];
             if last == end {
                 return;

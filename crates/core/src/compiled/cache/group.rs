@@ -1,5 +1,5 @@
-//! Pieces that are looked up together: memory is asked for on behalf of all of them, before the
-//! first is looked at.
+//! Pieces that are looked up together: memory is asked for on behalf of all of them, some time
+//! before the first is looked at.
 
 use super::keys::{LONG, LongKey, SHORT, ShortKey};
 use super::pending::Pending;
@@ -13,6 +13,7 @@ pub const GROUP: usize = 32;
 pub const AHEAD: usize = 4;
 
 /// The keys of pieces, and where they belong in the word cache.
+#[derive(Clone, Copy)]
 pub struct Group {
     /// The key of no piece where a piece is not short.
     keys: [ShortKey; GROUP],
