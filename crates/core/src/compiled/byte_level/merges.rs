@@ -15,6 +15,7 @@ use crate::compiled::displaced::Displaced;
 use crate::compiled::lanes::Avx2;
 use crate::compiled::lanes::{Lanes, Portable};
 use crate::compiled::tagged::{AHEAD, NONE};
+use crate::large_pages;
 use crate::model::queue::{HEAPED, Lists, Queue};
 use crate::model::{Bpe, Vocab};
 
@@ -217,56 +218,53 @@ impl<T: Table> Merges<T> {
 
     fn merge_queued(&self, piece: &[u8], mut queue: impl Queue) -> Vec<u32> {
         let count = piece.len() as u32;
-        let mut ids: Vec<u32> = piece
-            .iter()
-            .map(|&byte| self.bytes[usize::from(byte)])
-            .collect();
-        // The rank of each symbol's pair with the next one.
-        let mut ranks: Vec<u32> = piece
-            .windows(2)
-            .map(|pair| self.byte_pairs[ends(pair[0], pair[1])])
-            .collect();
-        ranks.push(NONE);
-        let mut next: Vec<u32> = (1..=count).collect();
-        let mut previous: Vec<u32> = (0..count).map(|at| at.wrapping_sub(1)).collect();
-        for (at, &rank) in (0..).zip(&ranks) {
-            if rank != NONE {
-                queue.push(rank, at);
+        let mut symbols = large_pages::with_capacity(piece.len());
+        symbols.extend((0..count).zip(piece).map(|(at, &byte)| Symbol {
+            id: self.bytes[usize::from(byte)],
+            rank: NONE,
+            previous: at.wrapping_sub(1),
+            next: at + 1,
+        }));
+        for ((at, symbol), pair) in (0..).zip(&mut symbols).zip(piece.windows(2)) {
+            symbol.rank = self.byte_pairs[ends(pair[0], pair[1])];
+            if symbol.rank != NONE {
+                queue.push(symbol.rank, at);
             }
         }
         while let Some((rank, at)) = queue.pop() {
-            let here = at as usize;
+            let here = symbols[at as usize];
             // A place of a pair that is no more.
-            if ranks[here] != rank {
+            if here.rank != rank {
                 continue;
             }
             let id = self.pairs.made(rank);
-            let right = next[here] as usize;
-            let after = next[right];
-            ids[here] = id;
-            ids[right] = NONE;
-            ranks[right] = NONE;
-            next[here] = after;
-            ranks[here] = NONE;
+            let right = &mut symbols[here.next as usize];
+            let next = right.next;
+            (right.id, right.rank) = (NONE, NONE);
             // From left to right, as the queue likes it.
-            let left = previous[here];
-            if left < count {
-                let rank = self.pairs.rank(ids[left as usize], id);
-                ranks[left as usize] = rank;
+            if let Some(left) = symbols.get_mut(here.previous as usize) {
+                left.rank = self.pairs.rank(left.id, id);
+                if left.rank != NONE {
+                    queue.push(left.rank, here.previous);
+                }
+            }
+            let mut rank = NONE;
+            if let Some(after) = symbols.get_mut(next as usize) {
+                after.previous = at;
+                rank = self.pairs.rank(id, after.id);
                 if rank != NONE {
-                    queue.push(rank, left);
+                    queue.push(rank, at);
                 }
             }
-            if after < count {
-                previous[after as usize] = at;
-                ranks[here] = self.pairs.rank(id, ids[after as usize]);
-                if ranks[here] != NONE {
-                    queue.push(ranks[here], at);
-                }
-            }
+            symbols[at as usize] = Symbol {
+                id,
+                rank,
+                next,
+                ..here
+            };
         }
-        ids.retain(|&id| id != NONE);
-        ids
+        let ids = symbols.iter().map(|symbol| symbol.id);
+        ids.filter(|&id| id != NONE).collect()
     }
 
     /// The symbols that a piece begins as.
@@ -364,6 +362,18 @@ impl<T: Table> Merges<T> {
         ];
         work.row.set_ranks(work.at, ranks);
     }
+}
+
+/// A symbol of a long piece.
+#[derive(Clone, Copy)]
+struct Symbol {
+    /// [`NONE`] once it is a part of the symbol before it.
+    id: u32,
+    /// The rank of its pair with the next one.
+    rank: u32,
+    /// The places of its neighbours; beyond the piece where there is none.
+    previous: u32,
+    next: u32,
 }
 
 /// A piece while it is merged.

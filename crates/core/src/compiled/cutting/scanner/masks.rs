@@ -3,7 +3,7 @@
 //! Look here for what a pattern means to blocks; what they cannot decide is marked doubtful.
 
 use super::Scanner;
-use super::blocks::{BLOCK, Block, next, previous};
+use super::blocks::{BLOCK, Block, bytes_of, next, previous};
 use super::rules::{Numbers, Prefix, Rules};
 
 /// What the first pass over the blocks hands to the second.
@@ -119,17 +119,14 @@ impl Scanner {
         let mut before = Block::default();
         let mut attached = 0;
         self.passed.clear();
-        for (block, doubtful) in self.blocks.iter().zip(&mut self.doubtful) {
+        for block in &mut self.blocks {
+            if rules.cased && block.mark != 0 {
+                block.mark &= !marks_of_punctuation(block, &before);
+            }
             let passed = if (block.lead2 | before.lead2) == 0 {
-                runs_of(
-                    rules,
-                    &block.narrow(),
-                    &before.narrow(),
-                    &mut attached,
-                    doubtful,
-                )
+                runs_of(rules, &block.narrow(), &before.narrow(), &mut attached)
             } else {
-                runs_of(rules, block, &before, &mut attached, doubtful)
+                runs_of(rules, block, &before, &mut attached)
             };
             self.passed.push(passed);
             before = *block;
@@ -188,16 +185,9 @@ fn any(mut bits: u64, mut holds: impl FnMut(usize) -> bool) -> bool {
 
 /// First pass of the patterns in which any character may stand before a word, over one block.
 #[inline(always)]
-fn runs_of(
-    rules: Rules,
-    block: &Block,
-    before: &Block,
-    attached_before: &mut u64,
-    doubtful: &mut bool,
-) -> Passed {
-    let cased = rules.cased;
+fn runs_of(rules: Rules, block: &Block, before: &Block, attached_before: &mut u64) -> Passed {
     let other = |b: &Block| rules.other(b);
-    let word = |b: &Block| if cased { b.letter | b.mark } else { b.letter };
+    let word = |b: &Block| rules.word(b);
     let edges = rules.edges(block, before);
     let first =
         |mask: u64, before_mask: u64| mask & (!previous(block, mask, before, before_mask) | edges);
@@ -210,14 +200,6 @@ fn runs_of(
         & (previous(block, takes(block), before, takes(before)) | *attached_before >> 63);
     let attached = block.newline & !block.newline.wrapping_add(seeds) | seeds;
     let space = block.space & !attached;
-    if cased {
-        // A mark that begins a run of letters may belong to what stands before it.
-        let loose = words & block.mark;
-        // A capital after a letter that has no case: the rest of the word decides.
-        let caseless = |b: &Block| (b.letter | b.mark) & !(b.upper | b.lower);
-        let undecided = block.upper & previous(block, caseless(block), before, caseless(before));
-        *doubtful |= loose | undecided != 0;
-    }
     *attached_before = attached;
     Passed {
         words,
@@ -297,6 +279,14 @@ fn starts_of(
     if rules.cased {
         let rises = block.upper & previous(block, block.lower, before, before.lower);
         starts |= rises;
+        // In ASCII every letter has a case.
+        if block.lead2 | before.lead2 != 0 {
+            let caseless = [block, before].map(Block::caseless);
+            let capitals = block.upper & previous(block, caseless[0], before, caseless[1]);
+            if capitals != 0 {
+                starts |= rises_after_caseless(before, block, after, capitals, doubtful);
+            }
+        }
     }
     if unprinted {
         let edges = rules.edges(block, before);
@@ -318,6 +308,72 @@ fn starts_of(
     }
     (carried.prefixes, carried.alone, carried.numbers) = (prefixes, alone, numbers);
     starts
+}
+
+/// The marks of a block that belong to punctuation. In the block before they are known already: what
+/// is left of its marks belongs to words.
+///
+/// Punctuation with a blank or punctuation before it takes all punctuation and all marks that follow.
+/// Other punctuation stands before a word or alone, and marks that follow it begin a word.
+#[inline(never)]
+fn marks_of_punctuation(block: &Block, before: &Block) -> u64 {
+    let other = |b: &Block| b.other() & !b.mark;
+    let begins_run = |b: &Block| other(b) | b.blank;
+    let none = Block::default();
+    let runs_on = other(before) & previous(before, begins_run(before), &none, 0);
+    let taking = other(block) & previous(block, begins_run(block), before, begins_run(before))
+        | block.mark & previous(block, 0, before, runs_on);
+    block.mark & through(bytes_of(block, other(block) | block.mark), taking)
+}
+
+/// The bits of `run` that bits of `from`, which belong to it, reach: each to the end of its run.
+/// Adding a bit to a run of ones carries through it.
+#[inline(always)]
+fn through(run: u64, from: u64) -> u64 {
+    run & !run.wrapping_add(from) | from
+}
+
+/// The letters without case that follow a small one, or others such, in a block by itself.
+fn lowered(block: &Block) -> u64 {
+    let caseless = block.caseless();
+    let first = caseless & previous(block, block.lower, &Block::default(), 0);
+    caseless & through(bytes_of(block, caseless), first)
+}
+
+/// Which of these capitals begin a piece, each of which follows a letter without case: those with a small
+/// letter before the letters without case, and those whose run ends the word.
+#[inline(never)]
+fn rises_after_caseless(
+    before: &Block,
+    block: &Block,
+    after: &Block,
+    capitals: u64,
+    doubtful: &mut bool,
+) -> u64 {
+    let first = previous(block, 0, before, before.caseless());
+    let first_lowered = previous(block, 0, before, lowered(before));
+    let after_lower = previous(block, block.lower, before, before.lower) | first_lowered;
+    let run = bytes_of(block, block.caseless());
+    let behind = |first: u64| run.wrapping_add(first & block.caseless()) & !run;
+    let mut rises = capitals & (first_lowered | behind(after_lower));
+    // What stands before a block without anything else is not seen.
+    let unseen = before.caseless() == before.lead;
+    *doubtful |= unseen && capitals & (first | behind(first)) != 0;
+
+    let ends_word =
+        block.upper & !next(block, block.letter | block.mark, after.letter | after.mark);
+    let goes_on = next(block, 0, after.upper);
+    let run = bytes_of(block, block.upper);
+    let mut rest = capitals;
+    while rest != 0 {
+        let at = rest.trailing_zeros();
+        rest &= rest - 1;
+        let length = (run >> at).trailing_ones();
+        let run = (!0 >> (64 - length)) << at;
+        rises |= u64::from(ends_word & run != 0) << at;
+        *doubtful |= goes_on & run != 0;
+    }
+    rises
 }
 
 /// Where numbers begin a piece, if they take nothing before them.

@@ -1,9 +1,9 @@
 //! Hand-written scanners for the known patterns: text in, the first byte of each piece out.
 //!
 //! [`rules::Rules`] says what a pattern means, character by character. In `masks` the same is computed
-//! on blocks of 64 bytes with a few dozen bit operations each. What blocks cannot decide (marks after
-//! punctuation, long numbers with digits outside ASCII, white space that ends a text…) is marked
-//! doubtful and done again by the rules, from a place where a piece begins for certain.
+//! on blocks of 64 bytes with a few dozen bit operations each. What blocks cannot decide (long numbers
+//! with digits outside ASCII, white space that ends a text…) is marked doubtful and done again by the
+//! rules, from a place where a piece begins for certain.
 
 mod blocks;
 mod classes;
@@ -550,6 +550,54 @@ mod tests {
     #[test]
     fn worked_example() {
         assert_eq!(starts(Rules::GPT2, "in  a box"), [0, 2, 3, 5]);
+    }
+
+    #[test]
+    fn words_end_by_case() {
+        // Small letters go on through letters without case; capitals that end a word stand alone.
+        assert_eq!(starts(Rules::O200K, "aªB"), [0, 3]);
+        assert_eq!(starts(Rules::O200K, "ªBCa"), [0]);
+        assert_eq!(starts(Rules::O200K, "ªBªCD"), [0, 5]);
+        // Marks after punctuation: they begin a word, or belong to punctuation that took more.
+        assert_eq!(starts(Rules::O200K, "a!\u{301}b"), [0, 1]);
+        assert_eq!(starts(Rules::O200K, "a!!\u{301}b"), [0, 1, 5]);
+        assert_eq!(starts(Rules::O200K, "a !\u{301}b"), [0, 1, 5]);
+        assert_eq!(starts(Rules::O200K, "a!!\u{301}'s"), [0, 1, 6]);
+    }
+
+    /// Runs of each kind of character, some as long as several blocks.
+    #[test]
+    fn runs_across_blocks() {
+        const KINDS: &[&[char]] = &[
+            &['a', 'é', 'ⲁ', '𝐚'],
+            &['A', 'É', 'Ⲁ', '𝐀', 'ǅ'],
+            &['ª', 'א', '中', '𠀀'],
+            &['\u{301}', '\u{93f}', '\u{e0100}'],
+            &['!', '\'', '/', '§', '…', '🙂'],
+            &[' ', '\n', '\u{3000}'],
+            &['1', '٣'],
+        ];
+        let mut rng = ChaCha8Rng::seed_from_u64(17);
+        for &(rules, patterns) in ALL {
+            let regexes: Vec<_> = patterns
+                .iter()
+                .map(|pattern| fancy_regex::Regex::new(pattern).unwrap())
+                .collect();
+            for _ in 0..2000 {
+                let goes_on = [0.0, 0.5, 0.9, 0.97][rng.random_range(0..4)];
+                let kinds = rng.random_range(2..=KINDS.len());
+                let mut text = String::new();
+                while text.len() < 400 {
+                    let kind = KINDS[rng.random_range(0..kinds)];
+                    text.push(kind[rng.random_range(0..kind.len())]);
+                    while rng.random_bool(goes_on) {
+                        text.push(kind[rng.random_range(0..kind.len())]);
+                    }
+                }
+                let expected = regex_starts(&regexes, &text);
+                assert_eq!(starts(rules, &text), expected, "{rules:?} {text:?}");
+            }
+        }
     }
 
     #[test]

@@ -168,6 +168,15 @@ impl Rules {
         }
     }
 
+    /// Characters that words are made of.
+    #[inline(always)]
+    pub(super) fn word(&self, block: &Block) -> u64 {
+        match self.cased {
+            true => block.letter | block.mark,
+            false => block.letter,
+        }
+    }
+
     /// Characters that are punctuation and the like.
     #[inline(always)]
     pub(super) fn other(&self, block: &Block) -> u64 {

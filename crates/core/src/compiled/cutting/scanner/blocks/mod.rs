@@ -58,6 +58,12 @@ impl Block {
         self.lead & !(self.letter | self.number | self.space)
     }
 
+    /// Letters that have no case, and marks.
+    #[inline(always)]
+    pub fn caseless(&self) -> u64 {
+        (self.letter | self.mark) & !(self.upper | self.lower)
+    }
+
     /// The same block, which is known to have no characters of two bytes or more.
     #[inline(always)]
     pub fn narrow(&self) -> Self {
@@ -125,6 +131,12 @@ pub fn previous(block: &Block, mask: u64, before: &Block, mask_before: u64) -> u
         | pick(|b| b.lead2 & !b.lead3, 2)
         | pick(|b| b.lead3 & !b.lead4, 3)
         | pick(|b| b.lead4, 4)
+}
+
+/// The bytes of `block` that the characters of `mask` have.
+#[inline(always)]
+pub fn bytes_of(block: &Block, mask: u64) -> u64 {
+    mask | (mask & block.lead2) << 1 | (mask & block.lead3) << 2 | (mask & block.lead4) << 3
 }
 
 /// Classifies `text`, which begins and ends between characters, into `blocks`.
