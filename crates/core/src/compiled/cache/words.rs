@@ -531,7 +531,15 @@ impl WordCache {
             self.forget_spilled();
         }
         let start = self.spilled.len().saturating_sub(SOME);
-        self.spilled.resize(start + length + SOME, 0);
+        let end = start + length + SOME;
+        if end > self.spilled.capacity() {
+            // Fresh memory is dear, and room that is not used takes none.
+            let room = end.max((GROWTH * end).min(self.most.spilled));
+            let mut larger = large_pages::with_capacity(room);
+            larger.extend_from_slice(&self.spilled);
+            self.spilled = larger;
+        }
+        self.spilled.resize(end, 0);
         self.spilled[start..start + ids.len()].copy_from_slice(ids);
         (start / SPILL_ROW) as u32
     }
