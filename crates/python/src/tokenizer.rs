@@ -3,6 +3,7 @@
 //! Look here for what each call hands to the core. Arguments arrive in a fixed order; names,
 //! defaults and documentation are the Python class's.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -61,7 +62,7 @@ impl Tokenizer {
         special: Given<'_>,
         add_special_tokens: Given<'_>,
         drawing: Drawing<'_>,
-    ) -> Outcome<EncodeOptions> {
+    ) -> Outcome<Cow<'static, EncodeOptions>> {
         let model = &self.core.stages().model;
         options::encode_options(model, special, add_special_tokens, drawing)
     }
@@ -256,8 +257,9 @@ impl Tokenizer {
         drawing: Option<Drawing<'py>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         guard(py, || {
-            let mut options =
-                self.options(special, add_special_tokens, drawing.unwrap_or_default())?;
+            let mut options = self
+                .options(special, add_special_tokens, drawing.unwrap_or_default())?
+                .into_owned();
             options.unit = options::unit(unit)?;
             let text = Text::of("text", text)?;
             let pair = text_pair

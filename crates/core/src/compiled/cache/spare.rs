@@ -75,7 +75,7 @@ impl<T> Spare<T> {
 
     /// All slots, this thread's own first.
     fn near(&self) -> impl Iterator<Item = &Slot<T>> {
-        let own = thread_number() % self.slots.len();
+        let own = own_slot().min(self.slots.len());
         self.slots[own..].iter().chain(&self.slots[..own])
     }
 }
@@ -92,14 +92,14 @@ impl<T> std::fmt::Debug for Spare<T> {
     }
 }
 
-/// Threads are numbered as they come.
-fn thread_number() -> usize {
+/// Which slot is a thread's own: threads are numbered as they come, and begin again after the last.
+fn own_slot() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
-        static NUMBER: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+        static OWN: usize = NEXT.fetch_add(1, Ordering::Relaxed) % cores();
     }
     // A thread that is ending has no number any more.
-    NUMBER.try_with(|&number| number).unwrap_or(0)
+    OWN.try_with(|&own| own).unwrap_or(0)
 }
 
 #[cfg(test)]
