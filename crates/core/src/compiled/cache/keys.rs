@@ -82,12 +82,6 @@ impl ShortKey {
         (bytes, usize::from(bytes[SHORT]))
     }
 
-    /// Whether it has no bytes, as no piece.
-    #[inline(always)]
-    pub fn is_empty(self) -> bool {
-        self.high < 1 << 56
-    }
-
     /// Where the key belongs in a hash table.
     #[inline(always)]
     pub fn hash(self, seed: u64) -> u64 {
@@ -111,11 +105,12 @@ impl LongKey {
         Self([a, b, c, d | (length as u64) << 48])
     }
 
-    /// Where the key belongs in a hash table.
+    /// Where the key belongs in a hash table, in the upper half. The lower half is zero: who looks among
+    /// the short pieces first finds the same line each time, and so one that is near.
     #[inline(always)]
     pub fn hash(self, seed: u64) -> u64 {
         let [a, b, c, d] = self.0;
-        fold(fold(a ^ seed, b ^ MIX) ^ c, d ^ MIX_LONG)
+        fold(fold(a ^ seed, b ^ MIX) ^ c, d ^ MIX_LONG) >> 32 << 32
     }
 }
 

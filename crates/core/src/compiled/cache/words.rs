@@ -270,7 +270,7 @@ impl WordCache {
     #[inline(always)]
     pub fn prefetch_long(&self, key: LongKey) -> u64 {
         let hash = key.hash(self.seed);
-        prefetch(&self.long, hash as usize & (self.long.len() - 1));
+        prefetch(&self.long, (hash >> 32) as usize & (self.long.len() - 1));
         hash
     }
 
@@ -280,7 +280,7 @@ impl WordCache {
         let at = hash as usize & (self.short.len() - 1);
         let entry = match self.short[at].find(key) {
             Some(entry) => entry,
-            None if key.is_empty() || self.has_room(at) => return None,
+            None if self.has_room(at) => return None,
             None => match self.short[at ^ 1].find(key) {
                 Some(entry) => entry,
                 None if !self.are_full(at) => return None,
@@ -325,7 +325,7 @@ impl WordCache {
     pub fn find_long(&self, key: LongKey, hash: u64) -> Option<Found<'_>> {
         let mask = self.long.len() - 1;
         let entry = (0..REACH)
-            .map(|step| &self.long[((hash as usize & mask) + step) & mask])
+            .map(|step| &self.long[((hash >> 32) as usize + step) & mask])
             .find(|entry| entry.key() == key)?;
         let count = (entry.words[3] >> LONG_COUNT) as usize;
         Some(match count {
@@ -503,7 +503,7 @@ impl WordCache {
     fn put_long(&mut self, entry: LongEntry) {
         let mask = self.long.len() - 1;
         let hash = entry.key().hash(self.seed);
-        let first = hash as usize & mask;
+        let first = (hash >> 32) as usize & mask;
         let free = (0..REACH)
             .map(|step| (first + step) & mask)
             .find(|&slot| self.long[slot].is_empty());
