@@ -33,7 +33,7 @@ pub struct Tokenizer {
 const BEFORE_SURFACES: usize = 1 << 10;
 
 /// What may vary from one call of encoding to the next.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct EncodeOptions {
     /// What special tokens in the text mean.
     pub special: SpecialPolicy,
@@ -43,6 +43,27 @@ pub struct EncodeOptions {
     pub sampling: Sampling,
     /// What spans count.
     pub unit: Unit,
+}
+
+impl EncodeOptions {
+    /// What a call means that gives none.
+    pub const PLAIN: Self = Self {
+        special: SpecialPolicy::Ignore,
+        add_special_tokens: false,
+        sampling: Sampling {
+            dropout: None,
+            alpha: None,
+            nbest_size: None,
+            seed: None,
+        },
+        unit: Unit::Characters,
+    };
+}
+
+impl Default for EncodeOptions {
+    fn default() -> Self {
+        Self::PLAIN
+    }
 }
 
 /// What becomes of decoded bytes that are not UTF-8, as in Python's `bytes.decode`.

@@ -45,18 +45,8 @@ impl<'py> FromPyObject<'_, 'py> for Given<'py> {
 /// `dropout`, `alpha`, `nbest_size` and `seed` of a call, where they are given.
 pub type Drawing<'py> = [Option<Bound<'py, PyAny>>; 4];
 
-/// What a call that gives no options means.
-static PLAIN: EncodeOptions = EncodeOptions {
-    special: SpecialPolicy::Ignore,
-    add_special_tokens: false,
-    sampling: Sampling {
-        dropout: None,
-        alpha: None,
-        nbest_size: None,
-        seed: None,
-    },
-    unit: Unit::Characters,
-};
+/// What a call that gives no options means, for all such calls.
+static PLAIN: EncodeOptions = EncodeOptions::PLAIN;
 
 /// The options of a call that yields ids. Most calls give none, and putting them together would take
 /// some hundredths of the time of a short one.

@@ -130,9 +130,10 @@ impl SentencePieceNormalizer {
     pub(crate) fn leaves(&self, character: char) -> bool {
         let mut bytes = [0; 4];
         let bytes = character.encode_utf8(&mut bytes).as_bytes();
-        let begins = |piece: &String| piece.starts_with(character);
-        !self.parts.user_defined.iter().any(begins)
-            && self.charsmap().is_none_or(|map| map.leaves(bytes))
+        let place = bytes.iter().try_fold(self.matcher.root(), |place, &byte| {
+            self.matcher.step(place, byte)
+        });
+        place.is_none() && self.charsmap().is_none_or(|map| map.leaves(bytes))
     }
 
     /// What the text begins with: how many bytes, and what they become.

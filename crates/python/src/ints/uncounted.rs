@@ -39,6 +39,7 @@ struct Int {
 }
 
 /// Where an int is, or will be.
+#[repr(transparent)]
 struct Place(UnsafeCell<MaybeUninit<Int>>);
 
 // SAFETY: only who holds the GIL reads it or writes to it.
@@ -128,8 +129,13 @@ fn make(py: Python<'_>, id: usize) -> PyResult<bool> {
     Ok(true)
 }
 
-/// Lends the references of CPython's own ints; false if they do not lie side by side.
+/// Lends the references of CPython's own ints; false if they do not lie side by side, or have digits
+/// of 15 bits, as CPython can be built.
 fn lend_small(py: Python<'_>) -> PyResult<bool> {
+    let info = py.import("sys")?.getattr("int_info")?;
+    if info.getattr("sizeof_digit")?.extract::<usize>()? != size_of::<u32>() {
+        return Ok(false);
+    }
     let first = 0_usize.into_pyobject(py)?.as_ptr().cast::<Int>();
     for id in 0..SMALL {
         if id.into_pyobject(py)?.as_ptr() != first.wrapping_add(id).cast() {

@@ -13,7 +13,6 @@ pub const GROUP: usize = 32;
 pub const AHEAD: usize = 4;
 
 /// The keys of pieces, and where they belong in the word cache.
-#[derive(Clone, Copy)]
 pub struct Group {
     /// The key of no piece where a piece is not short.
     keys: [ShortKey; GROUP],

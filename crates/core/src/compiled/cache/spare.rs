@@ -98,7 +98,7 @@ fn own_slot() -> usize {
     thread_local! {
         static OWN: usize = NEXT.fetch_add(1, Ordering::Relaxed) % cores();
     }
-    // A thread that is ending has no number any more.
+    // A thread that is ending has no slot any more.
     OWN.try_with(|&own| own).unwrap_or(0)
 }
 

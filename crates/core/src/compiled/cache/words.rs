@@ -283,7 +283,7 @@ impl WordCache {
             None if self.has_room(at) => return None,
             None => match self.short[at ^ 1].find(key) {
                 Some(entry) => entry,
-                None if !self.are_full(at) => return None,
+                None if self.has_room(at ^ 1) => return None,
                 None => self.find_farther(key, at)?,
             },
         };
@@ -300,7 +300,8 @@ impl WordCache {
         prefetch(&self.short, (hash as usize & (self.short.len() - 1)) ^ 1);
     }
 
-    /// Whether a line is not full: then what belongs there lies nowhere else, or was forgotten.
+    /// Whether a line is not full, a line's first entry being taken first: then what belongs there lies
+    /// nowhere else, or was forgotten.
     #[inline(always)]
     fn has_room(&self, at: usize) -> bool {
         self.short[at].0[1].high == 0
@@ -311,13 +312,6 @@ impl WordCache {
     fn find_farther(&self, key: ShortKey, at: usize) -> Option<&ShortEntry> {
         let [first, second] = [at ^ 2, at ^ 3].map(|line| self.short[line].find(key));
         first.or(second)
-    }
-
-    /// Whether a line and the one beside it are full, or were; a line's first entry is taken first.
-    #[inline(always)]
-    fn are_full(&self, at: usize) -> bool {
-        let second = |line: usize| self.short[line].0[1].high;
-        (second(at) != 0) & (second(at ^ 1) != 0)
     }
 
     /// The tokens of a piece that is kept as a long one, if they are known.
@@ -568,7 +562,9 @@ impl WordCache {
             self.rest_bytes = 0;
         }
         self.rest_bytes += bytes;
-        self.rest.insert(piece.into(), ids.into());
+        if let Some(before) = self.rest.insert(piece.into(), ids.into()) {
+            self.rest_bytes -= rest_bytes(piece, &before);
+        }
     }
 
     /// Remembers the tokens of a piece whose parts are remembered too: if it is longer than [`LONG`],
@@ -643,6 +639,9 @@ mod tests {
             words.insert_whole(&n.to_le_bytes(), &[n]);
         }
         assert!(words.rest_bytes <= words.most.rest / 2);
+        let bytes = words.rest_bytes;
+        words.insert(&piece(0), &[7; 9]);
+        assert_eq!(words.rest_bytes, bytes);
         assert_eq!(words.find_rest(&piece(0)), Some(&[7; 9][..]));
         assert_eq!(words.find_rest(&piece(1)), Some(&[1][..]));
         assert_eq!(words.find_rest(&piece(99_999)), None);

@@ -231,7 +231,10 @@ impl<'c, 't> Gathering<'c, 't> {
         // All parts were known, and none was given away.
         if all_found && end - start <= LONGEST {
             let ids = self.pending.behind(before);
-            self.call.remember_whole(&bytes[start..end], ids);
+            // What `found` refuses would be remembered again each time.
+            if end - start > LONG || ids.len() <= LONG {
+                self.call.remember_whole(&bytes[start..end], ids);
+            }
         }
         None
     }
@@ -273,10 +276,10 @@ impl<'c, 't> Gathering<'c, 't> {
         }
         if !kept && self.call.kept_behind_spaces(part).is_none() {
             self.fill(sink);
-            self.call.lone_new_part(part, spaces, true, sink);
+            self.call.lone_part(part, spaces, true, sink);
         } else if !self.call.may_be_merged_together(part) {
             self.fill(sink);
-            self.call.lone_part(part, spaces, sink);
+            self.call.lone_part(part, spaces, false, sink);
         } else if !self.pending.hole(bytes, ShortKey::NONE, hash) {
             self.fill(sink);
             self.pending.hole(bytes, ShortKey::NONE, hash);

@@ -574,7 +574,7 @@ impl<'c, V> Call<'c, V> {
                 true => end,
                 false => self.cuts().part_end(bytes, from, end),
             };
-            self.part(&text[part..next], from - part, &mut gathered, sink);
+            self.part(&text[part..next], from - part, false, &mut gathered, sink);
             cut |= next != end;
             (part, from) = (next, next);
         }
@@ -587,13 +587,20 @@ impl<'c, V> Call<'c, V> {
         self.gathered = gathered;
     }
 
-    /// A part of a chunk that the character map leaves as it is, spaces apart, with which it begins.
-    fn part<S: Sink>(&mut self, part: &str, spaces: usize, gathered: &mut Gathered, sink: &mut S)
-    where
+    /// A part of a chunk that begins with so many spaces; whether the normalizer changes the rest,
+    /// perhaps.
+    fn part<S: Sink>(
+        &mut self,
+        part: &str,
+        spaces: usize,
+        changed: bool,
+        gathered: &mut Gathered,
+        sink: &mut S,
+    ) where
         V: Solver<S>,
     {
         if !self.recall(part.as_bytes(), gathered, sink) {
-            self.new_part(part, spaces, false, gathered, sink);
+            self.new_part(part, spaces, changed, gathered, sink);
         }
     }
 
@@ -628,7 +635,8 @@ impl<'c, V> Call<'c, V> {
     where
         V: Solver<S>,
     {
-        // The sink says what may be recalled, so it has to know of all parts so far.
+        // The sink says what may be recalled, so it has to know of all parts so far. A part is never cut,
+        // so it is no chunk that was remembered as a whole, whose tokens change the sum by more.
         gathered.give(sink);
         let ids = &mut gathered.ids;
         self.solver.may_recall(sink) && part.len() <= LONGEST && self.words.emit(part, ids)
@@ -758,10 +766,11 @@ impl<'c> Call<'c, Merging<'c>> {
         self.solver.takes(part) && !part.contains(SPACE)
     }
 
-    /// Gives the tokens of a part that begins with so many spaces to `sink`.
-    pub fn lone_part(&mut self, part: &str, spaces: usize, sink: &mut impl Sink) {
+    /// Gives the tokens of a part that begins with so many spaces to `sink`; whether the normalizer
+    /// changes the rest, perhaps.
+    pub fn lone_part(&mut self, part: &str, spaces: usize, changed: bool, sink: &mut impl Sink) {
         let mut gathered = self.gathered.take();
-        self.part(part, spaces, &mut gathered, sink);
+        self.part(part, spaces, changed, &mut gathered, sink);
         gathered.give(sink);
         self.gathered = gathered;
     }

@@ -45,7 +45,7 @@ pub struct Block {
     pub upper: u64,
     /// Small letters.
     pub lower: u64,
-    /// Combining marks.
+    /// Combining marks; where words end by case, not those of punctuation, once runs were found.
     pub mark: u64,
     /// Apostrophes.
     pub apostrophe: u64,
