@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 import tracemalloc
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -82,7 +83,7 @@ def test_they_are_ordinary_lists() -> None:
     assert json.loads(json.dumps(encoded)) == np.array(encoded).tolist() == ids
     assert {id: id for id in encoded} == {id: id for id in ids}
     assert [id + 1 for id in encoded] == [id + 1 for id in ids]
-    for change in (
+    changes: list[Callable[[list[int]], object]] = [
         lambda ids: ids.append(1),
         lambda ids: ids.extend(range(1000)),
         lambda ids: ids.insert(0, 1),
@@ -92,7 +93,8 @@ def test_they_are_ordinary_lists() -> None:
         lambda ids: ids.clear(),
         lambda ids: ids.__setitem__(slice(3, 200), [0]),
         lambda ids: ids.__delitem__(slice(0, None, 2)),
-    ):
+    ]
+    for change in changes:
         changed, expected = encode(tok, WORDS[:300]), list(ids)
         change(changed)
         change(expected)
