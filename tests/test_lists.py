@@ -104,6 +104,23 @@ def test_they_are_ordinary_lists() -> None:
     assert empty == ids
 
 
+def test_rows_of_batches_share_them() -> None:
+    ids = list(range(100, 1000))
+    tok = tokenizer(ids)
+    texts = ["".join(WORDS[:900]), "", "".join(WORDS[:3]), "x"]
+    batch = tok.encode_batch(texts, special="allow")
+    rows = batch.tolist()
+    assert rows == [ids, [], ids[:3], [5000 + ord("x")]]
+    assert all(a is b for a, b in zip(rows[0], encode(tok, WORDS[:900]), strict=True))
+    backwards = jeton.TokenBatch(batch.ids[::-1], [0, 1, len(batch.ids)])
+    assert backwards.tolist() == [[5000 + ord("x")], [102, 101, 100, *ids[::-1]]]
+    for changed in ([0, 5, 2, 0, 0], [-1, 0, 0, 0, 0], [0, 0, 0, 0, 10_000]):
+        broken = tok.encode_batch(texts, special="allow")
+        broken.offsets[:] = changed
+        with pytest.raises(jeton.errors.ArgumentError, match="no longer fit"):
+            broken.tolist()
+
+
 def test_references_do_not_run_out() -> None:
     ids = list(range(5, 5 + len(WORDS)))
     tok = tokenizer(ids)

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
+from jeton import _core
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -193,9 +193,10 @@ class TokenBatch:
 
     def tolist(self) -> list[list[int]]:
         """The ids as one list of ints a text."""
-        ids: list[int] = self._ids.tolist()
-        offsets: list[int] = self._offsets.tolist()
-        return [ids[start:end] for start, end in itertools.pairwise(offsets)]
+        import numpy as np
+
+        ids, offsets = (np.require(it, None, ["C", "A"]) for it in (self._ids, self._offsets))
+        return _core.lists(ids, offsets)
 
     def pad(
         self,

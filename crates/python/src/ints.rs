@@ -9,8 +9,11 @@ mod counted;
 #[cfg(uncounted_ints)]
 mod uncounted;
 
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+
+use crate::errors::{argument, guard};
 
 /// A list of ids.
 #[inline]
@@ -20,4 +23,26 @@ pub fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
         return Ok(list);
     }
     counted::list(py, ids)
+}
+
+/// A list of ids for each row of a batch, whose ids lie between neighbours in `offsets`.
+#[pyfunction]
+pub fn lists<'py>(
+    py: Python<'py>,
+    ids: &Bound<'py, PyArray1<u32>>,
+    offsets: &Bound<'py, PyArray1<i64>>,
+) -> PyResult<Vec<Bound<'py, PyList>>> {
+    guard(py, || {
+        // Copies: making a list may run Python, which may write to an array.
+        let ids = ids.to_vec().map_err(PyErr::from)?;
+        let offsets = offsets.to_vec().map_err(PyErr::from)?;
+        let rows = offsets.windows(2).map(|row| {
+            let [start, end] = [row[0], row[1]].map(|offset| usize::try_from(offset).ok());
+            let row = start.zip(end).and_then(|(start, end)| ids.get(start..end));
+            let row =
+                row.ok_or_else(|| argument("the offsets of a batch no longer fit its ids"))?;
+            Ok(list(py, row)?)
+        });
+        rows.collect()
+    })
 }

@@ -33,6 +33,8 @@ mod _core {
     #[pymodule_export]
     use super::files::{fingerprint, load, published_encodings, save};
     #[pymodule_export]
+    use super::ints::lists;
+    #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
     use super::stages::{canonical_component, check_regex, did_you_mean};
