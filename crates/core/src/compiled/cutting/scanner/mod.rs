@@ -186,8 +186,8 @@ impl Scanner {
         self.starts[at / BLOCK] &= !(1 << (at % BLOCK));
     }
 
-    /// Scans doubtful blocks again, character by character, between places that are certain. For the
-    /// pattern that leaves the most doubts this is compiled with nothing left to decide.
+    /// Scans doubtful blocks again, character by character, between places that are certain. For o200k's
+    /// rules, which are the most involved, this is compiled with nothing left to decide.
     fn settle_doubts(&mut self, rules: Rules, extent: Extent, text: &[u8]) {
         match rules {
             Rules::O200K => self.settle(Rules::O200K, extent, text),
