@@ -1,9 +1,8 @@
 //! Asking for memory before it is needed.
 
-/// Asks for the memory of `table[at]`.
+/// Asks for the memory of `table[at]`, or for what lies behind the table.
 #[inline(always)]
 pub fn prefetch<T>(table: &[T], at: usize) {
-    debug_assert!(at < table.len());
     let place = table.as_ptr().wrapping_add(at);
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch reads nothing, so any address will do.

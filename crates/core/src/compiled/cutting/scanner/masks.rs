@@ -1,312 +1,381 @@
-//! Where pieces begin, as bit masks: the patterns in a few dozen operations on a block of 64 bytes.
+//! Where pieces begin, as bit masks: the patterns in a few dozen operations on a block of 64 bytes, or on
+//! eight blocks side by side.
 //!
 //! Look here for what a pattern means to blocks; what they cannot decide is marked doubtful.
 
-use super::Scanner;
-use super::blocks::{BLOCK, Block, bytes_of, next, previous};
+#[cfg(target_arch = "x86_64")]
+use super::bits::{Avx512, Eight};
+use super::bits::{Bits, STRIP, through};
+use super::blocks::{BLOCK, Block, bytes_of, first, next, previous};
 use super::rules::{Numbers, Prefix, Rules};
+use super::{Scanner, bits_of};
 
-/// What the first pass over the blocks hands to the second.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Passed {
+/// From how many blocks on it pays to work on eight at once.
+#[cfg(target_arch = "x86_64")]
+const MANY: usize = 4;
+
+/// The runs of some blocks.
+#[derive(Clone, Copy)]
+struct Runs<B> {
     /// First characters of runs of letters (and marks, where they count as letters).
-    words: u64,
+    words: B,
     /// First characters of runs of punctuation and the like.
-    others: u64,
+    others: B,
+    /// Newlines that belong to the punctuation before them.
+    attached: B,
     /// White space that no punctuation before it takes along.
-    space: u64,
+    space: B,
     /// White space of `space` that is no newline.
-    inline: u64,
+    inline: B,
 }
 
-/// What the second pass over a block hands to that over the next one.
-#[derive(Clone, Copy, Default)]
-struct Carried {
+/// What the starts of some blocks hand on to those of the next.
+#[derive(Clone, Copy)]
+struct Carried<B> {
     /// What belongs to the word behind it.
-    prefixes: u64,
+    prefixes: B,
     /// Punctuation that stands alone.
-    alone: u64,
+    alone: B,
     /// Where numbers begin a piece.
-    numbers: u64,
-    /// Whether a word of ASCII letters that punctuation took goes on.
-    ascii_word_goes_on: bool,
+    numbers: B,
+    /// White space in front of what a line begins with.
+    indents: B,
+    /// ASCII letters that the punctuation before them takes along.
+    taken: B,
+}
+
+impl<B: Bits> Carried<B> {
+    /// Nothing, as many bits as these.
+    fn nothing(like: B) -> Self {
+        let none = like.none();
+        Self {
+            prefixes: none,
+            alone: none,
+            numbers: none,
+            indents: none,
+            taken: none,
+        }
+    }
 }
 
 impl Scanner {
     /// The piece starts, contractions and doubts aside.
     pub(super) fn mask_starts(&mut self, rules: Rules, text: &[u8]) {
         #[cfg(target_arch = "x86_64")]
+        if self.blocks.len() >= MANY
+            && let Some(avx512) = Avx512::detected()
+        {
+            // SAFETY: the processor has the features that the function is compiled for.
+            unsafe { self.mask_starts_avx512(avx512, rules, text) };
+            return;
+        }
+        #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("bmi1") {
             // SAFETY: the processor has the feature that the function is compiled for.
             unsafe { self.mask_starts_bmi1(rules, text) };
             return;
         }
-        self.mask_starts_portable(rules, text);
+        self.mask_starts_by::<u64>((), rules, text);
+    }
+
+    /// The same code on eight blocks at once.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512vbmi2,bmi1")]
+    fn mask_starts_avx512(&mut self, avx512: Avx512, rules: Rules, text: &[u8]) {
+        self.mask_starts_by::<Eight>(avx512, rules, text);
     }
 
     /// The same code, with what newer processors have for masks.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "bmi1")]
     fn mask_starts_bmi1(&mut self, rules: Rules, text: &[u8]) {
-        self.mask_starts_portable(rules, text);
+        self.mask_starts_by::<u64>((), rules, text);
     }
 
     /// The same. For the patterns of most models this is compiled once each, with nothing left to
     /// decide.
     #[inline(always)]
-    fn mask_starts_portable(&mut self, rules: Rules, text: &[u8]) {
+    pub(super) fn mask_starts_by<B: Bits>(
+        &mut self,
+        processor: B::Processor,
+        rules: Rules,
+        text: &[u8],
+    ) {
         match rules {
-            Rules::GPT2 => self.starts_under(Rules::GPT2, text),
-            Rules::CL100K => self.starts_under(Rules::CL100K, text),
-            Rules::LLAMA3 => self.starts_under(Rules::LLAMA3, text),
-            Rules::QWEN2 => self.starts_under(Rules::QWEN2, text),
-            Rules::O200K => self.starts_under(Rules::O200K, text),
-            Rules::TEKKEN => self.starts_under(Rules::TEKKEN, text),
-            Rules::DEEPSEEK_V3 => self.starts_under(Rules::DEEPSEEK_V3, text),
-            rules => self.starts_under(rules, text),
+            Rules::GPT2 => self.starts_under::<B>(processor, Rules::GPT2, text),
+            Rules::CL100K => self.starts_under::<B>(processor, Rules::CL100K, text),
+            Rules::LLAMA3 => self.starts_under::<B>(processor, Rules::LLAMA3, text),
+            Rules::QWEN2 => self.starts_under::<B>(processor, Rules::QWEN2, text),
+            Rules::O200K => self.starts_under::<B>(processor, Rules::O200K, text),
+            Rules::TEKKEN => self.starts_under::<B>(processor, Rules::TEKKEN, text),
+            Rules::DEEPSEEK_V3 => self.starts_under::<B>(processor, Rules::DEEPSEEK_V3, text),
+            rules => self.starts_under::<B>(processor, rules, text),
         }
     }
 
     #[inline(always)]
-    fn starts_under(&mut self, rules: Rules, text: &[u8]) {
+    fn starts_under<B: Bits>(&mut self, processor: B::Processor, rules: Rules, text: &[u8]) {
         match rules.prefix {
-            Prefix::Blank => self.blank_prefix_starts(rules),
+            Prefix::Blank => self.blank_prefix_starts::<B>(processor, rules),
             Prefix::Any | Prefix::Unprinted => {
-                self.find_runs(rules);
-                self.any_prefix_starts(rules, text);
+                if rules.cased {
+                    self.part_marks();
+                }
+                self.any_prefix_starts::<B>(processor, rules, text);
             }
         }
     }
 
     /// The piece starts of GPT-2's pattern, contractions aside.
     #[inline(always)]
-    fn blank_prefix_starts(&mut self, rules: Rules) {
-        let apart = |b: &Block| if rules.numbers_apart { b.number } else { 0 };
-        let mut numbers = 0;
-        let blocks = &self.blocks;
-        let none = Block::default();
-        let runs = |i: usize| -> u64 {
-            let Some(block) = blocks.get(i) else { return 0 };
-            let before = if i == 0 { &none } else { &blocks[i - 1] };
-            let first = |kind: fn(&Block) -> u64| {
-                kind(block) & !previous(block, kind(block), before, kind(before))
+    fn blank_prefix_starts<B: Bits>(&mut self, processor: B::Processor, rules: Rules) {
+        let mut block = self.blocks.some::<B>(processor, 0);
+        let mut before = block.none();
+        let mut numbers = block.lead.none();
+        for i in (0..self.blocks.len()).step_by(B::BLOCKS) {
+            let after = self.blocks.some::<B>(processor, i + B::BLOCKS);
+            let mut doubtful = block.lead.none();
+            let starts = if (block.lead2 | before.lead2).is_none() {
+                let blocks = [&before.narrow(), &block.narrow(), &after];
+                blank_starts_of(rules, blocks, &mut numbers, &mut doubtful)
+            } else {
+                let blocks = [&before, &block, &after];
+                blank_starts_of(rules, blocks, &mut numbers, &mut doubtful)
             };
-            first(|b| b.letter) | first(|b| b.number) | first(Block::other)
-        };
-        let mut here = runs(0);
-        for (i, block) in blocks.iter().enumerate() {
-            let before = if i == 0 { &none } else { &blocks[i - 1] };
-            let after = blocks.get(i + 1).unwrap_or(&none);
-            let there = runs(i + 1);
-            let space = block.space;
-            let after_blank = previous(block, block.blank, before, before.blank);
-            let bare = here & !(after_blank & !apart(block));
-            let run = space & !previous(block, space, before, before.space);
-            let goes_on = next(block, space | apart(block), after.space | apart(after));
-            self.starts[i] = bare | run | space & !goes_on;
-            if rules.numbers != Numbers::All {
-                numbers = number_starts(rules, block, before, numbers, &mut self.doubtful[i]);
-                self.starts[i] |= numbers;
-            }
-            here = there;
+            starts.put(bits_of(&mut self.starts, i), i % STRIP);
+            doubtful.put(bits_of(&mut self.doubtful, i), i % STRIP);
+            (before, block) = (block, after);
         }
     }
 
-    /// First pass of the patterns in which any character may stand before a word: finds the runs,
-    /// and the newlines that belong to the punctuation before them.
-    #[inline(always)]
-    fn find_runs(&mut self, rules: Rules) {
-        let mut before = Block::default();
-        let mut attached = 0;
-        self.passed.clear();
-        for block in &mut self.blocks {
-            if rules.cased && block.mark != 0 {
-                block.mark &= !marks_of_punctuation(block, &before);
-            }
-            let passed = if (block.lead2 | before.lead2) == 0 {
-                runs_of(rules, &block.narrow(), &before.narrow(), &mut attached)
-            } else {
-                runs_of(rules, block, &before, &mut attached)
-            };
-            self.passed.push(passed);
-            before = *block;
+    /// Where words end by case, takes the marks that belong to punctuation from the others.
+    fn part_marks(&mut self) {
+        let mut from = 0;
+        while let Some(i) = self.blocks.next_with(from, |strip| &strip.mark) {
+            let block = self.blocks.get(i);
+            let of_punctuation = marks_of_punctuation(&block, &self.blocks.before(i));
+            self.blocks.set_marks(i, block.mark & !of_punctuation);
+            from = i + 1;
         }
     }
 
-    /// Second pass of the same patterns: the piece starts, contractions aside.
+    /// The piece starts of the patterns in which any character may stand before a word,
+    /// contractions aside.
     #[inline(always)]
-    fn any_prefix_starts(&mut self, rules: Rules, text: &[u8]) {
-        let (mut before, mut passed_before) = (Block::default(), Passed::default());
-        let mut carried = Carried::default();
-        for i in 0..self.blocks.len() {
-            let (block, passed) = (self.blocks[i], self.passed[i]);
-            let after = self.blocks.get(i + 1).copied().unwrap_or_default();
-            let runs = [
-                passed_before,
-                passed,
-                self.passed.get(i + 1).copied().unwrap_or_default(),
-            ];
-            let doubtful = &mut self.doubtful[i];
-            self.starts[i] = if (block.lead2 | before.lead2) == 0 {
-                let blocks = [before.narrow(), block.narrow(), after];
-                starts_of(rules, &blocks, &runs, &mut carried, doubtful)
+    fn any_prefix_starts<B: Bits>(&mut self, processor: B::Processor, rules: Rules, text: &[u8]) {
+        let mut block = self.blocks.some::<B>(processor, 0);
+        let mut before = block.none();
+        let mut carried = Carried::nothing(block.lead);
+        let mut runs_before = runs_of(rules, &before, &before, carried.alone);
+        let mut runs = runs_of(rules, &block, &before, carried.alone);
+        for i in (0..self.blocks.len()).step_by(B::BLOCKS) {
+            let after = self.blocks.some::<B>(processor, i + B::BLOCKS);
+            let runs_after = if (after.lead2 | block.lead2).is_none() {
+                runs_of(rules, &after.narrow(), &block.narrow(), runs.attached)
             } else {
-                starts_of(
-                    rules,
-                    &[before, block, after],
-                    &runs,
-                    &mut carried,
-                    doubtful,
-                )
+                runs_of(rules, &after, &block, runs.attached)
             };
+            let all_runs = [&runs_before, &runs, &runs_after];
+            let mut doubtful = block.lead.none();
+            let is_narrow = (block.lead2 | before.lead2).is_none();
+            let starts = if is_narrow {
+                let blocks = [&before.narrow(), &block.narrow(), &after];
+                starts_of(rules, blocks, all_runs, &mut carried, &mut doubtful)
+            } else {
+                let blocks = [&before, &block, &after];
+                starts_of(rules, blocks, all_runs, &mut carried, &mut doubtful)
+            };
+            starts.put(bits_of(&mut self.starts, i), i % STRIP);
+            doubtful.put(bits_of(&mut self.doubtful, i), i % STRIP);
+            // In ASCII every letter has a case.
+            if rules.cased && !is_narrow {
+                let caseless = block.caseless();
+                let capitals = block.upper & previous(&block, caseless, &before, before.caseless());
+                if !capitals.is_none() {
+                    let mut strip = [0; STRIP];
+                    capitals.put(&mut strip, i % STRIP);
+                    self.raise(&strip, i / STRIP);
+                }
+            }
             if rules.slashes {
                 // A slash after newlines that belong to punctuation belongs to it too.
-                let taken = block.newline & !passed.space;
-                let taken_before = before.newline & !passed_before.space;
-                let behind = passed.others & previous(&block, taken, &before, taken_before);
-                self.doubtful[i] |= any(behind, |bit| text[i * BLOCK + bit] == b'/');
+                let behind =
+                    runs.others & previous(&block, runs.attached, &before, runs_before.attached);
+                if !behind.is_none() {
+                    let mut strip = [0; STRIP];
+                    behind.put(&mut strip, i % STRIP);
+                    self.doubt_slashes(&strip, i / STRIP, text);
+                }
             }
-            (before, passed_before) = (block, passed);
+            (before, block) = (block, after);
+            (runs_before, runs) = (runs, runs_after);
+        }
+    }
+
+    /// Begins pieces with some of these capitals of a strip, each of which follows a letter without
+    /// case.
+    #[inline(never)]
+    fn raise(&mut self, capitals: &[u64; STRIP], strip: usize) {
+        let blocks = &self.blocks;
+        for (i, &capitals) in (strip * STRIP..).zip(capitals) {
+            if capitals != 0 {
+                let around = [blocks.before(i), blocks.get(i), blocks.get(i + 1)];
+                self.starts[i] |= rises_after_caseless(&around, capitals, &mut self.doubtful[i]);
+            }
+        }
+    }
+
+    /// Doubts those of these characters of a strip that are slashes.
+    #[inline(never)]
+    fn doubt_slashes(&mut self, characters: &[u64; STRIP], strip: usize, text: &[u8]) {
+        for (i, &characters) in (strip * STRIP..).zip(characters) {
+            let mut rest = characters;
+            while rest != 0 {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                self.doubtful[i] |= u64::from(text[i * BLOCK + bit as usize] == b'/') << bit;
+            }
         }
     }
 }
 
-/// Whether a bit is set of which this holds.
+/// The piece starts of GPT-2's pattern in some blocks with their neighbours, contractions aside.
 #[inline(always)]
-fn any(mut bits: u64, mut holds: impl FnMut(usize) -> bool) -> bool {
-    while bits != 0 {
-        if holds(bits.trailing_zeros() as usize) {
-            return true;
-        }
-        bits &= bits - 1;
+fn blank_starts_of<B: Bits>(
+    rules: Rules,
+    [before, block, after]: [&Block<B>; 3],
+    numbers_before: &mut B,
+    doubtful: &mut B,
+) -> B {
+    let runs = first(block, block.letter, before, before.letter)
+        | first(block, block.number, before, before.number)
+        | first(block, block.other(), before, before.other());
+    let space = block.space;
+    let after_blank = previous(block, block.blank, before, before.blank);
+    let bare = runs & !(after_blank & !rules.apart(block));
+    let run = first(block, space, before, before.space);
+    let goes_on = next(
+        block,
+        space | rules.apart(block),
+        after.space | rules.apart(after),
+    );
+    let starts = bare | run | space & !goes_on;
+    if rules.numbers == Numbers::All {
+        return starts;
     }
-    false
+    *numbers_before = number_starts(rules, block, before, *numbers_before, doubtful);
+    starts | *numbers_before
 }
 
-/// First pass of the patterns in which any character may stand before a word, over one block.
+/// The runs of some blocks, under the patterns in which any character may stand before a word.
 #[inline(always)]
-fn runs_of(rules: Rules, block: &Block, before: &Block, attached_before: &mut u64) -> Passed {
-    let other = |b: &Block| rules.other(b);
-    let word = |b: &Block| rules.word(b);
+fn runs_of<B: Bits>(
+    rules: Rules,
+    block: &Block<B>,
+    before: &Block<B>,
+    attached_before: B,
+) -> Runs<B> {
+    let (word, word_before) = (rules.word(block), rules.word(before));
+    let (other, other_before) = (rules.other(block), rules.other(before));
     let edges = rules.edges(block, before);
-    let first =
-        |mask: u64, before_mask: u64| mask & (!previous(block, mask, before, before_mask) | edges);
-    let words = first(word(block), word(before));
-    let others = first(other(block), other(before));
-    // Newlines are single bytes, so a run of them is a run of bits: adding its first bit
-    // carries through it.
-    let takes = |b: &Block| other(b) & !rules.han(b);
-    let seeds = block.newline
-        & (previous(block, takes(block), before, takes(before)) | *attached_before >> 63);
-    let attached = block.newline & !block.newline.wrapping_add(seeds) | seeds;
+    // Newlines are single bytes, so a run of them is a run of bits.
+    let takes = other & !rules.han(block);
+    let takes_before = other_before & !rules.han(before);
+    let seeds = block.newline & previous(block, takes, before, takes_before);
+    let attached = through(block.newline, seeds, attached_before);
     let space = block.space & !attached;
-    *attached_before = attached;
-    Passed {
-        words,
-        others,
+    Runs {
+        words: first(block, word, before, word_before) | word & edges,
+        others: first(block, other, before, other_before) | other & edges,
+        attached,
         space,
         inline: space & !block.newline,
     }
 }
 
-/// Second pass of the same patterns, over one block with its neighbours.
+/// The piece starts in some blocks with their neighbours, under the same patterns, but for
+/// contractions and capitals after letters without case.
 #[inline(always)]
-fn starts_of(
+fn starts_of<B: Bits>(
     rules: Rules,
-    [before, block, after]: &[Block; 3],
-    [passed_before, passed, passed_after]: &[Passed; 3],
-    carried: &mut Carried,
-    doubtful: &mut bool,
-) -> u64 {
+    [before, block, after]: [&Block<B>; 3],
+    [runs_before, runs, runs_after]: [&Runs<B>; 3],
+    carried: &mut Carried<B>,
+    doubtful: &mut B,
+) -> B {
     let unprinted = rules.prefix == Prefix::Unprinted;
-    let other = |b: &Block| rules.other(b);
     let after_blank = previous(block, block.blank, before, before.blank) & !rules.han(block);
 
     // What stands before a word and belongs to it: white space, or punctuation that stands
     // alone and has no blank before it.
-    let alone = passed.others & !next(block, other(block), other(after)) & !after_blank;
-    let before_words = next(block, passed.words, passed_after.words);
+    let before_other = next(block, rules.other(block), rules.other(after));
+    let alone = runs.others & !before_other & !after_blank;
+    let before_words = next(block, runs.words, runs_after.words);
     let prefixes = match unprinted {
-        false => before_words & (passed.inline | alone),
+        false => before_words & (runs.inline | alone),
         true => {
             let beyond = block.han() ^ next(block, block.han(), after.han());
-            let ascii = |block: &Block, words: u64| words & !block.lead2;
-            let before_ascii = next(
-                block,
-                ascii(block, passed.words),
-                ascii(after, passed_after.words),
-            );
-            before_words & !beyond & (passed.inline | block.unprinted())
-                | before_ascii & ascii(block, alone)
+            let ascii_words = runs.words & !block.lead2;
+            let before_ascii = next(block, ascii_words, runs_after.words & !after.lead2);
+            before_words & !beyond & (runs.inline | block.unprinted())
+                | before_ascii & alone & !block.lead2
         }
     };
-    let bare_words = passed.words & !previous(block, prefixes, before, carried.prefixes);
+    let bare_words = runs.words & !previous(block, prefixes, before, carried.prefixes);
 
     let numbers = number_starts(rules, block, before, carried.numbers, doubtful);
 
     // White space: a run begins a piece, its last character begins one, and so does the
     // first character after its last newline.
-    let space = passed.space;
-    let run = space & !previous(block, space, before, passed_before.space);
-    let last = passed.inline
+    let space = runs.space;
+    let run = first(block, space, before, runs_before.space);
+    let last = runs.inline
         & !next(
             block,
             space | rules.apart(block),
-            passed_after.space | rules.apart(after),
+            runs_after.space | rules.apart(after),
         );
-    let indents = passed.inline
+    let indents = runs.inline
         & previous(
             block,
             block.newline & space,
             before,
-            before.newline & passed_before.space,
+            before.newline & runs_before.space,
         );
-    if indents != 0 {
-        // An indent that a newline follows is none; such a run of white space is rare.
-        let (ends, goes_on) = passed.inline.overflowing_add(indents);
-        let before_newline = ends & !passed.inline & block.newline != 0
-            || goes_on && {
-                let more = passed_after.inline.trailing_ones();
-                let newlines = after.newline & passed_after.space;
-                newlines.checked_shr(more).is_none_or(|rest| rest & 1 == 1)
-            };
-        let wide = passed.inline & block.lead2 | passed_after.inline & after.lead2;
-        let may_be_whole = rules.final_space_whole && rules.numbers_apart;
-        *doubtful |= before_newline || wide != 0 || may_be_whole;
+    // An indent that a newline follows is none; such a run of white space is rare.
+    let indented = through(runs.inline, indents, carried.indents);
+    *doubtful =
+        *doubtful | indented.later::<1>(carried.indents) & block.newline | indented & block.lead2;
+    if rules.final_space_whole && rules.numbers_apart {
+        *doubtful = *doubtful | indents;
     }
 
-    let mut starts = numbers | bare_words | passed.others & !after_blank | run | last | indents;
+    let mut starts = numbers | bare_words | runs.others & !after_blank | run | last | indents;
     if rules.cased {
-        let rises = block.upper & previous(block, block.lower, before, before.lower);
-        starts |= rises;
-        // In ASCII every letter has a case.
-        if block.lead2 | before.lead2 != 0 {
-            let caseless = [block, before].map(Block::caseless);
-            let capitals = block.upper & previous(block, caseless[0], before, caseless[1]);
-            if capitals != 0 {
-                starts |= rises_after_caseless(before, block, after, capitals, doubtful);
-            }
-        }
+        starts = starts | block.upper & previous(block, block.lower, before, before.lower);
     }
     if unprinted {
         let edges = rules.edges(block, before);
         let after_unprinted = previous(block, block.unprinted(), before, before.unprinted());
-        starts |= edges | block.unprinted() & (!after_unprinted | prefixes);
-        // ASCII punctuation takes the ASCII letters that a word begins with: adding their
-        // first bit carries to the end of their run.
-        let ascii = block.letter & !block.lead2;
+        // ASCII punctuation takes the ASCII letters that a word begins with.
+        let letters = block.letter & !block.lead2;
         let after_alone = previous(
             block,
             alone & prefixes,
             before,
             carried.alone & carried.prefixes,
         );
-        let (sum, overflows) = ascii.overflowing_add(passed.words & ascii & after_alone);
-        let (sum, overflows_too) = sum.overflowing_add(u64::from(carried.ascii_word_goes_on));
-        starts |= sum & !ascii & block.letter;
-        carried.ascii_word_goes_on = overflows | overflows_too;
+        let taken = through(letters, letters & runs.words & after_alone, carried.taken);
+        starts = starts
+            | edges
+            | block.unprinted() & (!after_unprinted | prefixes)
+            | taken.later::<1>(carried.taken) & block.letter & !letters;
+        carried.taken = taken;
     }
-    (carried.prefixes, carried.alone, carried.numbers) = (prefixes, alone, numbers);
+    carried.prefixes = prefixes;
+    carried.alone = alone;
+    carried.numbers = numbers;
+    carried.indents = indented;
     starts
 }
 
@@ -323,32 +392,23 @@ fn marks_of_punctuation(block: &Block, before: &Block) -> u64 {
     let runs_on = other(before) & previous(before, begins_run(before), &none, 0);
     let taking = other(block) & previous(block, begins_run(block), before, begins_run(before))
         | block.mark & previous(block, 0, before, runs_on);
-    block.mark & through(bytes_of(block, other(block) | block.mark), taking)
-}
-
-/// The bits of `run` that bits of `from`, which belong to it, reach: each to the end of its run.
-/// Adding a bit to a run of ones carries through it.
-#[inline(always)]
-fn through(run: u64, from: u64) -> u64 {
-    run & !run.wrapping_add(from) | from
+    block.mark & through(bytes_of(block, other(block) | block.mark), taking, 0)
 }
 
 /// The letters without case that follow a small one, or others such, in a block by itself.
 fn lowered(block: &Block) -> u64 {
     let caseless = block.caseless();
     let first = caseless & previous(block, block.lower, &Block::default(), 0);
-    caseless & through(bytes_of(block, caseless), first)
+    caseless & through(bytes_of(block, caseless), first, 0)
 }
 
 /// Which of these capitals begin a piece, each of which follows a letter without case: those with a small
 /// letter before the letters without case, and those whose run ends the word.
 #[inline(never)]
 fn rises_after_caseless(
-    before: &Block,
-    block: &Block,
-    after: &Block,
+    [before, block, after]: &[Block; 3],
     capitals: u64,
-    doubtful: &mut bool,
+    doubtful: &mut u64,
 ) -> u64 {
     let first = previous(block, 0, before, before.caseless());
     let first_lowered = previous(block, 0, before, lowered(before));
@@ -358,7 +418,9 @@ fn rises_after_caseless(
     let mut rises = capitals & (first_lowered | behind(after_lower));
     // What stands before a block without anything else is not seen.
     let unseen = before.caseless() == before.lead;
-    *doubtful |= unseen && capitals & (first | behind(first)) != 0;
+    if unseen {
+        *doubtful |= capitals & (first | behind(first));
+    }
 
     let ends_word =
         block.upper & !next(block, block.letter | block.mark, after.letter | after.mark);
@@ -371,47 +433,47 @@ fn rises_after_caseless(
         let length = (run >> at).trailing_ones();
         let run = (!0 >> (64 - length)) << at;
         rises |= u64::from(ends_word & run != 0) << at;
-        *doubtful |= goes_on & run != 0;
+        *doubtful |= goes_on & run;
     }
     rises
 }
 
 /// Where numbers begin a piece, if they take nothing before them.
 #[inline(always)]
-fn number_starts(
+fn number_starts<B: Bits>(
     rules: Rules,
-    block: &Block,
-    before: &Block,
-    starts_before: u64,
-    doubtful: &mut bool,
-) -> u64 {
+    block: &Block<B>,
+    before: &Block<B>,
+    starts_before: B,
+    doubtful: &mut B,
+) -> B {
     let number = block.number;
-    let first = || number & !previous(block, number, before, before.number);
     match rules.numbers {
         Numbers::One => number,
-        Numbers::All => first(),
-        Numbers::Three if number & block.lead2 | before.number & before.lead2 != 0 => {
-            // Groups of three count characters, and shifts count bytes: a run of more than three, or
-            // one that comes from the block before, is left to the rules. One that goes on into the
-            // next block is left to them there, or has three here at most.
-            let none = Block::default();
-            let following = |run: u64| run & previous(block, run, &none, 0);
-            let goes_on = number & previous(block, 0, before, before.number);
-            *doubtful |= following(following(following(number))) | goes_on != 0;
-            first()
+        Numbers::All => first(block, number, before, before.number),
+        Numbers::Three if !(number & block.lead2 | before.number & before.lead2).is_none() => {
+            // Groups of three count characters, and shifts count bytes: a run of more than three is
+            // left to the rules, and so is one that comes from the blocks before.
+            let mut following = number;
+            for _ in 0..3 {
+                following = number & previous(block, following, before, before.number);
+            }
+            *doubtful = *doubtful | following;
+            first(block, number, before, before.number)
         }
         Numbers::Three => {
-            let back = |n: u32| number << n | before.number >> (64 - n);
-            let mut starts = number & !back(1);
-            if number != 0 {
-                // Every third digit of a run begins a piece.
-                let fourth = number & back(1) & back(2) & back(3);
+            let second = number & number.later::<1>(before.number);
+            let third = second & number.later::<2>(before.number);
+            let fourth = third & number.later::<3>(before.number);
+            let mut starts = number & !second;
+            // Every third digit of a run begins a piece.
+            if !fourth.is_none() {
                 loop {
-                    let more = starts | fourth & (starts << 3 | starts_before >> 61);
-                    if more == starts {
+                    let more = fourth & starts.later::<3>(starts_before) & !starts;
+                    if more.is_none() {
                         break;
                     }
-                    starts = more;
+                    starts = starts | more;
                 }
             }
             starts

@@ -1,19 +1,20 @@
 //! Hand-written scanners for the known patterns: text in, the first byte of each piece out.
 //!
 //! [`rules::Rules`] says what a pattern means, character by character. In `masks` the same is computed
-//! on blocks of 64 bytes with a few dozen bit operations each. What blocks cannot decide (long numbers
+//! on blocks of 64 bytes with a few dozen bit operations each, or on eight of them at once. What blocks cannot decide (long numbers
 //! with digits outside ASCII, white space that ends a text…) is marked doubtful and done again by the
 //! rules, from a place where a piece begins for certain.
 
+mod bits;
 mod blocks;
 mod classes;
 mod masks;
 mod rules;
 
-use blocks::{BLOCK, Block, classify, next, previous};
+use bits::STRIP;
+use blocks::{BLOCK, Blocks, classify, next, previous};
 pub use classes::decode;
 use classes::{CLASSES, LETTER};
-use masks::Passed;
 pub use rules::{Contraction, Numbers, Rules};
 
 /// The bytes that are scanned at a time; the masks of so many stay in the nearest cache.
@@ -24,11 +25,11 @@ const STRETCH: usize = 8 << 10;
 /// Holds only working space, so it is cheap to make and best kept for the next text.
 #[derive(Default)]
 pub struct Scanner {
-    blocks: Vec<Block>,
+    blocks: Blocks,
+    /// For each block, where pieces begin.
     starts: Vec<u64>,
-    doubtful: Vec<bool>,
-    /// Per block: what the first pass hands to the second.
-    passed: Vec<Passed>,
+    /// For each block, what it cannot decide; where there is anything, all of it is done again.
+    doubtful: Vec<u64>,
 }
 
 /// How far the text goes that a pattern sees.
@@ -89,20 +90,31 @@ impl Scanner {
     }
 
     fn scan_stretch(&mut self, rules: Rules, extent: Extent, text: &[u8]) {
+        self.scan_stretch_by(Self::mask_starts, rules, extent, text);
+    }
+
+    fn scan_stretch_by(
+        &mut self,
+        mask_starts: impl FnOnce(&mut Self, Rules, &[u8]),
+        rules: Rules,
+        extent: Extent,
+        text: &[u8],
+    ) {
         classify(rules.classes(), text, &mut self.blocks);
         let count = self.blocks.len();
-        self.doubtful.clear();
-        self.doubtful.resize(count, false);
-        self.starts.clear();
-        self.starts.resize(count, 0);
-        self.mask_starts(rules, text);
+        for bits in [&mut self.starts, &mut self.doubtful] {
+            bits.resize(count.next_multiple_of(STRIP), 0);
+        }
+        mask_starts(self, rules, text);
+        for bits in [&mut self.starts, &mut self.doubtful] {
+            bits.truncate(count);
+        }
         if rules.contraction != Contraction::None {
             self.cut_contractions(rules, text);
         }
         let ends_with_its_line = extent == Extent::Line && text.ends_with(b"\n");
         if !ends_with_its_line && ends_with_a_run_of_space(text) {
-            let end = self.blocks.len() - 1;
-            self.doubtful[end] = true;
+            self.doubtful[count - 1] = !0;
         }
         if extent == Extent::Line {
             self.part_lines(text);
@@ -114,21 +126,19 @@ impl Scanner {
 
     /// Cuts `'s` and its like, where an apostrophe begins a piece or ends a word.
     fn cut_contractions(&mut self, rules: Rules, text: &[u8]) {
-        let none = Block::default();
         let mut last_end = usize::MAX;
-        for i in 0..self.blocks.len() {
-            let block = self.blocks[i];
-            if block.apostrophe == 0 {
-                continue;
-            }
-            let before = if i == 0 { &none } else { &self.blocks[i - 1] };
+        let mut from = 0;
+        while let Some(i) = self.blocks.next_with(from, |strip| &strip.apostrophe) {
+            from = i + 1;
+            let block = self.blocks.get(i);
             let mut rest = match rules.contraction {
                 Contraction::Suffix => {
+                    let before = self.blocks.before(i);
                     block.apostrophe
                         & previous(
                             &block,
                             block.letter | block.mark,
-                            before,
+                            &before,
                             before.letter | before.mark,
                         )
                 }
@@ -150,7 +160,9 @@ impl Scanner {
                 last_end = end;
                 self.clear(at + 1);
                 if rules.classes().at(text, end).0 & (LETTER | classes::MARK) != 0 {
-                    self.doubtful[end / BLOCK] |= rules.cased;
+                    if rules.cased {
+                        self.doubtful[end / BLOCK] = !0;
+                    }
                     self.set(end);
                 }
             }
@@ -160,10 +172,9 @@ impl Scanner {
     /// Cuts after each line feed, and no white space before one from it: under every one of the rules
     /// white space is one piece where it ends the text with a line feed.
     fn part_lines(&mut self, text: &[u8]) {
-        let none = Block::default();
         let mut feeds_before = 0;
-        for (i, block) in self.blocks.iter().enumerate() {
-            let before = if i == 0 { &none } else { &self.blocks[i - 1] };
+        for i in 0..self.blocks.len() {
+            let [before, block] = [self.blocks.before(i), self.blocks.get(i)];
             let mut feeds = 0;
             let mut rest = block.newline;
             while rest != 0 {
@@ -172,7 +183,7 @@ impl Scanner {
                 feeds |= u64::from(text[i * BLOCK + bit as usize] == b'\n') << bit;
             }
             let first = feeds << 1 | feeds_before >> 63;
-            let after_space = previous(block, block.space, before, before.space);
+            let after_space = previous(&block, block.space, &before, before.space);
             self.starts[i] = self.starts[i] & !(feeds & after_space) | first & block.lead;
             feeds_before = feeds;
         }
@@ -199,7 +210,7 @@ impl Scanner {
     fn settle(&mut self, rules: Rules, extent: Extent, text: &[u8]) {
         let mut settled = 0;
         for i in 0..self.blocks.len() {
-            if !self.doubtful[i] || i * BLOCK + BLOCK <= settled {
+            if self.doubtful[i] == 0 || i * BLOCK + BLOCK <= settled {
                 continue;
             }
             let from = (0..i)
@@ -212,13 +223,14 @@ impl Scanner {
                 });
             let mut end_block = i + 1;
             while end_block < self.blocks.len()
-                && (self.doubtful[end_block] || self.certain(end_block) == 0)
+                && (self.doubtful[end_block] != 0 || self.certain(end_block) == 0)
             {
                 end_block += 1;
             }
-            let to = match self.blocks.get(end_block) {
-                Some(_) => end_block * BLOCK + self.certain(end_block).trailing_zeros() as usize,
-                None => text.len(),
+            let to = if end_block < self.blocks.len() {
+                end_block * BLOCK + self.certain(end_block).trailing_zeros() as usize
+            } else {
+                text.len()
             };
             self.clear_range(from, to);
             let mut at = from;
@@ -252,16 +264,21 @@ impl Scanner {
     /// Blanks between letters, letters after numbers and numbers after letters: under every one of the
     /// rules a piece begins there.
     fn certain(&self, i: usize) -> u64 {
-        let none = Block::default();
-        let block = &self.blocks[i];
-        let before = if i == 0 { &none } else { &self.blocks[i - 1] };
-        let after = self.blocks.get(i + 1).unwrap_or(&none);
-        let after_letter = previous(block, block.letter, before, before.letter);
-        let after_number = previous(block, block.number, before, before.number);
-        block.blank & after_letter & next(block, block.letter, after.letter)
+        let blocks = &self.blocks;
+        let [before, block, after] = [blocks.before(i), blocks.get(i), blocks.get(i + 1)];
+        let after_letter = previous(&block, block.letter, &before, before.letter);
+        let after_number = previous(&block, block.number, &before, before.number);
+        block.blank & after_letter & next(&block, block.letter, after.letter)
             | block.number & after_letter
             | block.letter & after_number
     }
+}
+
+/// Of the bits of all blocks those of the strip that has block `number`.
+#[inline(always)]
+fn bits_of(bits: &mut [u64], number: usize) -> &mut [u64; STRIP] {
+    let strip = &mut bits[number / STRIP * STRIP..][..STRIP];
+    strip.try_into().expect("all strips are whole")
 }
 
 /// Whether the last two characters of `text` are white space.
@@ -420,6 +437,27 @@ mod tests {
         Scanner::default().scan(rules, text, |offset, length, bits| {
             starts.extend(positions(offset, length, bits));
         });
+        assert_eq!(
+            starts_block_by_block(rules, text),
+            starts,
+            "{rules:?} {text:?}"
+        );
+        starts
+    }
+
+    /// The same as any processor finds them.
+    fn starts_block_by_block(rules: Rules, text: &str) -> Vec<usize> {
+        let (mut scanner, mut starts, mut start) = (Scanner::default(), Vec::new(), 0);
+        while start < text.len() {
+            let end = stretch_end(text.as_bytes(), start);
+            let stretch = &text.as_bytes()[start..end];
+            let mask_starts = |scanner: &mut Scanner, rules, text: &[u8]| {
+                scanner.mask_starts_by::<u64>((), rules, text);
+            };
+            scanner.scan_stretch_by(mask_starts, rules, Extent::Whole, stretch);
+            starts.extend(positions(start, end - start, &scanner.starts));
+            start = end;
+        }
         starts
     }
 
@@ -584,10 +622,11 @@ mod tests {
                 .map(|pattern| fancy_regex::Regex::new(pattern).unwrap())
                 .collect();
             for _ in 0..2000 {
+                let length = [200, 400, 1_200][rng.random_range(0..3)];
                 let goes_on = [0.0, 0.5, 0.9, 0.97][rng.random_range(0..4)];
                 let kinds = rng.random_range(2..=KINDS.len());
                 let mut text = String::new();
-                while text.len() < 400 {
+                while text.len() < length {
                     let kind = KINDS[rng.random_range(0..kinds)];
                     text.push(kind[rng.random_range(0..kind.len())]);
                     while rng.random_bool(goes_on) {

@@ -4,6 +4,7 @@
 //! scanner [`Rules::piece_end`] follows it character by character, and is what the block scanner is
 //! checked against and falls back on.
 
+use super::bits::Bits;
 use super::blocks::{Block, previous};
 use super::classes::{
     BLANK, CLASSES, Classes, DEEPSEEK, HAN, LETTER, LOWER, MARK, MARKED, NEWLINE, NUMBER, NUMERIC,
@@ -170,7 +171,7 @@ impl Rules {
 
     /// Characters that words are made of.
     #[inline(always)]
-    pub(super) fn word(&self, block: &Block) -> u64 {
+    pub(super) fn word<B: Bits>(&self, block: &Block<B>) -> B {
         match self.cased {
             true => block.letter | block.mark,
             false => block.letter,
@@ -179,7 +180,7 @@ impl Rules {
 
     /// Characters that are punctuation and the like.
     #[inline(always)]
-    pub(super) fn other(&self, block: &Block) -> u64 {
+    pub(super) fn other<B: Bits>(&self, block: &Block<B>) -> B {
         match (self.alphabet, self.cased) {
             (Alphabet::DeepSeek, _) => block.other() & !block.unprinted(),
             (_, true) => block.other() & !block.mark,
@@ -189,28 +190,30 @@ impl Rules {
 
     /// Characters that are cut out first: numbers, and runs of kana and Chinese characters.
     #[inline(always)]
-    pub(super) fn apart(&self, block: &Block) -> u64 {
-        let numbers = if self.numbers_apart { block.number } else { 0 };
-        numbers | self.han(block)
+    pub(super) fn apart<B: Bits>(&self, block: &Block<B>) -> B {
+        match self.numbers_apart {
+            true => block.number | self.han(block),
+            false => self.han(block),
+        }
     }
 
     /// Kana and Chinese characters, if runs of them are cut out first.
     #[inline(always)]
-    pub(super) fn han(&self, block: &Block) -> u64 {
+    pub(super) fn han<B: Bits>(&self, block: &Block<B>) -> B {
         match self.alphabet {
             Alphabet::DeepSeek => block.han(),
-            _ => 0,
+            _ => block.lead.none(),
         }
     }
 
     /// Where a run of kana and Chinese characters that is cut out first begins, and what follows one.
     #[inline(always)]
-    pub(super) fn edges(&self, block: &Block, before: &Block) -> u64 {
+    pub(super) fn edges<B: Bits>(&self, block: &Block<B>, before: &Block<B>) -> B {
         match self.alphabet {
             Alphabet::DeepSeek => {
                 block.lead & (block.han() ^ previous(block, block.han(), before, before.han()))
             }
-            _ => 0,
+            _ => block.lead.none(),
         }
     }
 

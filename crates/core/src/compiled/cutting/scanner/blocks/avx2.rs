@@ -7,7 +7,7 @@ use super::super::classes::{MIXED, Row};
 use super::*;
 
 #[target_feature(enable = "avx2,bmi1,popcnt")]
-pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
+pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Blocks) {
     let ascii = classes.ascii();
     let mut tables = [_mm256_setzero_si256(); 8];
     for (table, row) in tables.iter_mut().zip(ascii.chunks_exact(16)) {
@@ -58,7 +58,7 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
         block.fill(having);
         let apostrophe = _mm256_set1_epi8(b'\'' as i8);
         block.apostrophe = mask(halves.map(|half| _mm256_cmpeq_epi8(half, apostrophe)));
-        blocks.push(block);
+        blocks.push(&block);
         at += BLOCK;
     }
 }

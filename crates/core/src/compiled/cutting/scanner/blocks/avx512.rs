@@ -7,7 +7,7 @@ use super::super::classes::{MIXED, Row};
 use super::*;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
-pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
+pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Blocks) {
     let ascii = classes.ascii();
     // SAFETY: the table is 128 bytes long.
     let (table_low, table_high) = unsafe {
@@ -18,6 +18,7 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
     };
     let mut at = 0;
     while at < text.len() {
+        prefetch(text, at + AHEAD);
         let left = text.len() - at;
         let valid = if left >= BLOCK {
             !0
@@ -50,7 +51,7 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
         let having = |bits: u8| _mm512_test_epi8_mask(class, _mm512_set1_epi8(bits as i8));
         block.fill(having);
         block.apostrophe = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'\'' as i8));
-        blocks.push(block);
+        blocks.push(&block);
         at += BLOCK;
     }
 }

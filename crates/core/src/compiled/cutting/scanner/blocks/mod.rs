@@ -15,66 +15,112 @@ mod neon;
 #[cfg(any(test, not(neon)))]
 mod portable;
 
+use super::bits::{Bits, STRIP};
 use super::classes::{BLANK, Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UPPER, decode};
+use crate::compiled::prefetch::prefetch;
 
 /// The bytes of a block.
 pub const BLOCK: usize = 64;
+/// How many bytes ahead text is asked for.
+const AHEAD: usize = 16 * BLOCK;
 
-/// The masks of one block; bit `i` is byte `i`.
+/// The masks of one block, or of several side by side; bit `i` is byte `i`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Block {
+pub struct Block<B = u64> {
     /// First bytes of characters.
-    pub lead: u64,
+    pub lead: B,
     /// First bytes of characters of two bytes or more.
-    pub lead2: u64,
+    pub lead2: B,
     /// First bytes of characters of three bytes or more.
-    pub lead3: u64,
+    pub lead3: B,
     /// First bytes of characters of four bytes.
-    pub lead4: u64,
+    pub lead4: B,
     /// Letters.
-    pub letter: u64,
+    pub letter: B,
     /// Numbers.
-    pub number: u64,
+    pub number: B,
     /// White space.
-    pub space: u64,
+    pub space: B,
     /// Carriage returns and line feeds.
-    pub newline: u64,
+    pub newline: B,
     /// The space U+0020.
-    pub blank: u64,
+    pub blank: B,
     /// Capitals, title case included.
-    pub upper: u64,
+    pub upper: B,
     /// Small letters.
-    pub lower: u64,
+    pub lower: B,
     /// Combining marks; where words end by case, not those of punctuation, once runs were found.
-    pub mark: u64,
+    pub mark: B,
     /// Apostrophes.
-    pub apostrophe: u64,
+    pub apostrophe: B,
 }
 
-impl Block {
+impl<B: Copy> Block<B> {
+    /// All masks alike.
+    const fn alike(bits: B) -> Self {
+        Self {
+            lead: bits,
+            lead2: bits,
+            lead3: bits,
+            lead4: bits,
+            letter: bits,
+            number: bits,
+            space: bits,
+            newline: bits,
+            blank: bits,
+            upper: bits,
+            lower: bits,
+            mark: bits,
+            apostrophe: bits,
+        }
+    }
+}
+
+impl<B: Bits> Block<B> {
     /// Characters that are no letter, number or white space.
     #[inline(always)]
-    pub fn other(&self) -> u64 {
+    pub fn other(&self) -> B {
         self.lead & !(self.letter | self.number | self.space)
     }
 
     /// Letters that have no case, and marks.
     #[inline(always)]
-    pub fn caseless(&self) -> u64 {
+    pub fn caseless(&self) -> B {
         (self.letter | self.mark) & !(self.upper | self.lower)
     }
 
-    /// The same block, which is known to have no characters of two bytes or more.
+    /// No characters, in as many blocks.
+    #[inline(always)]
+    pub fn none(&self) -> Self {
+        Self::alike(self.lead.none())
+    }
+
+    /// The same blocks, which are known to have no characters of two bytes or more.
     #[inline(always)]
     pub fn narrow(&self) -> Self {
+        let none = self.lead.none();
         Self {
-            lead2: 0,
-            lead3: 0,
-            lead4: 0,
+            lead2: none,
+            lead3: none,
+            lead4: none,
             ..*self
         }
     }
 
+    /// Chinese characters and kana, where the classes are DeepSeek's.
+    #[inline(always)]
+    pub fn han(&self) -> B {
+        self.upper
+    }
+
+    /// What is not printed, where the classes are DeepSeek's.
+    #[inline(always)]
+    pub fn unprinted(&self) -> B {
+        self.lower
+    }
+}
+
+impl Block {
     /// Fills in the characters of each class; `having` says which characters have a class bit.
     #[inline(always)]
     fn fill(&mut self, having: impl Fn(u8) -> u64) {
@@ -87,50 +133,168 @@ impl Block {
         self.lower = having(LOWER);
         self.mark = having(MARK);
     }
+}
 
-    /// Chinese characters and kana, where the classes are DeepSeek's.
+/// Eight blocks side by side.
+pub type Strip = Block<[u64; STRIP]>;
+
+impl Strip {
+    const EMPTY: Self = Self::alike([0; STRIP]);
+
+    /// Some of the blocks, from one of a number on.
     #[inline(always)]
-    pub fn han(&self) -> u64 {
-        self.upper
+    fn some<B: Bits>(&self, processor: B::Processor, number: usize) -> Block<B> {
+        Block {
+            lead: B::of(processor, &self.lead, number),
+            lead2: B::of(processor, &self.lead2, number),
+            lead3: B::of(processor, &self.lead3, number),
+            lead4: B::of(processor, &self.lead4, number),
+            letter: B::of(processor, &self.letter, number),
+            number: B::of(processor, &self.number, number),
+            space: B::of(processor, &self.space, number),
+            newline: B::of(processor, &self.newline, number),
+            blank: B::of(processor, &self.blank, number),
+            upper: B::of(processor, &self.upper, number),
+            lower: B::of(processor, &self.lower, number),
+            mark: B::of(processor, &self.mark, number),
+            apostrophe: B::of(processor, &self.apostrophe, number),
+        }
     }
 
-    /// What is not printed, where the classes are DeepSeek's.
     #[inline(always)]
-    pub fn unprinted(&self) -> u64 {
-        self.lower
+    fn set(&mut self, number: usize, block: &Block) {
+        self.lead[number] = block.lead;
+        self.lead2[number] = block.lead2;
+        self.lead3[number] = block.lead3;
+        self.lead4[number] = block.lead4;
+        self.letter[number] = block.letter;
+        self.number[number] = block.number;
+        self.space[number] = block.space;
+        self.newline[number] = block.newline;
+        self.blank[number] = block.blank;
+        self.upper[number] = block.upper;
+        self.lower[number] = block.lower;
+        self.mark[number] = block.mark;
+        self.apostrophe[number] = block.apostrophe;
     }
+}
+
+/// The blocks of a text, in strips; behind the last one there are blocks without characters.
+#[derive(Default)]
+pub struct Blocks {
+    strips: Vec<Strip>,
+    count: usize,
+}
+
+impl Blocks {
+    /// How many blocks the text has.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The block of a number; one without characters behind the last.
+    #[inline(always)]
+    pub fn get(&self, number: usize) -> Block {
+        self.some((), number)
+    }
+
+    /// The block before that of a number; one without characters before the first.
+    #[inline(always)]
+    pub fn before(&self, number: usize) -> Block {
+        number
+            .checked_sub(1)
+            .map_or_else(Block::default, |number| self.get(number))
+    }
+
+    /// The blocks from a number on, which is a multiple of how many they are.
+    #[inline(always)]
+    pub fn some<B: Bits>(&self, processor: B::Processor, number: usize) -> Block<B> {
+        let strip = self.strips.get(number / STRIP).unwrap_or(&Strip::EMPTY);
+        strip.some(processor, number % STRIP)
+    }
+
+    /// The first block from a number on of which this mask is not empty.
+    #[inline]
+    pub fn next_with(&self, from: usize, mask: impl Fn(&Strip) -> &[u64; STRIP]) -> Option<usize> {
+        let mut from = from;
+        for strip in self.strips.get(from / STRIP..)? {
+            let rest = &mask(strip)[from % STRIP..];
+            match rest.iter().position(|&bits| bits != 0) {
+                Some(at) => return Some(from + at),
+                None => from += rest.len(),
+            }
+        }
+        None
+    }
+
+    /// Says which marks the block of a number has.
+    pub fn set_marks(&mut self, number: usize, mark: u64) {
+        self.strips[number / STRIP].mark[number % STRIP] = mark;
+    }
+
+    /// No blocks, and room for those of so many bytes.
+    fn clear(&mut self, bytes: usize) {
+        self.strips.clear();
+        self.strips.reserve(bytes.div_ceil(BLOCK * STRIP));
+        self.count = 0;
+    }
+
+    #[inline(always)]
+    fn push(&mut self, block: &Block) {
+        let number = self.count % STRIP;
+        if number == 0 {
+            self.strips.push(Strip::EMPTY);
+        }
+        if let Some(strip) = self.strips.last_mut() {
+            strip.set(number, block);
+        }
+        self.count += 1;
+    }
+}
+
+/// The characters of `mask` of one byte, of two, three and four.
+#[inline(always)]
+fn by_length<B: Bits>(block: &Block<B>, mask: B) -> [B; 4] {
+    [
+        mask & block.lead & !block.lead2,
+        mask & block.lead2 & !block.lead3,
+        mask & block.lead3 & !block.lead4,
+        mask & block.lead4,
+    ]
 }
 
 /// For each character of `block`, whether `mask` holds the character after it.
 #[inline(always)]
-pub fn next(block: &Block, mask: u64, mask_after: u64) -> u64 {
-    let one = mask >> 1 | mask_after << 63;
-    if block.lead2 == 0 {
+pub fn next<B: Bits>(block: &Block<B>, mask: B, mask_after: B) -> B {
+    let one = mask.earlier::<1>(mask_after);
+    if B::BLOCKS == 1 && block.lead2.is_none() {
         return one & block.lead;
     }
-    let two = mask >> 2 | mask_after << 62;
-    let three = mask >> 3 | mask_after << 61;
-    let four = mask >> 4 | mask_after << 60;
-    (one & block.lead & !block.lead2)
-        | (two & block.lead2 & !block.lead3)
-        | (three & block.lead3 & !block.lead4)
-        | (four & block.lead4)
+    let [one, ..] = by_length(block, one);
+    let [_, two, ..] = by_length(block, mask.earlier::<2>(mask_after));
+    let [_, _, three, _] = by_length(block, mask.earlier::<3>(mask_after));
+    let [.., four] = by_length(block, mask.earlier::<4>(mask_after));
+    one | two | three | four
 }
 
 /// For each character of `block`, whether `mask` holds the character before it.
 #[inline(always)]
-pub fn previous(block: &Block, mask: u64, before: &Block, mask_before: u64) -> u64 {
-    let wide = block.lead2 | before.lead2 >> 60;
-    if wide == 0 {
-        return mask << 1 | mask_before >> 63;
+pub fn previous<B: Bits>(block: &Block<B>, mask: B, before: &Block<B>, mask_before: B) -> B {
+    if B::BLOCKS == 1 && (block.lead2 | before.lead2).is_none() {
+        return mask.later::<1>(mask_before);
     }
-    let pick = |length_mask: fn(&Block) -> u64, shift: u32| {
-        (mask & length_mask(block)) << shift | (mask_before & length_mask(before)) >> (64 - shift)
-    };
-    pick(|b| b.lead & !b.lead2, 1)
-        | pick(|b| b.lead2 & !b.lead3, 2)
-        | pick(|b| b.lead3 & !b.lead4, 3)
-        | pick(|b| b.lead4, 4)
+    let [one, two, three, four] = by_length(block, mask);
+    let [one_before, two_before, three_before, four_before] = by_length(before, mask_before);
+    one.later::<1>(one_before)
+        | two.later::<2>(two_before)
+        | three.later::<3>(three_before)
+        | four.later::<4>(four_before)
+}
+
+/// The characters of `mask` with none of it before them.
+#[inline(always)]
+pub fn first<B: Bits>(block: &Block<B>, mask: B, before: &Block<B>, mask_before: B) -> B {
+    mask & !previous(block, mask, before, mask_before)
 }
 
 /// The bytes of `block` that the characters of `mask` have.
@@ -140,9 +304,11 @@ pub fn bytes_of(block: &Block, mask: u64) -> u64 {
 }
 
 /// Classifies `text`, which begins and ends between characters, into `blocks`.
-pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
-    blocks.clear();
-    blocks.reserve(text.len().div_ceil(BLOCK));
+pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Blocks) {
+    blocks.clear(text.len());
+    for at in (0..text.len().min(AHEAD)).step_by(BLOCK) {
+        prefetch(text, at);
+    }
     #[cfg(target_arch = "x86_64")]
     let counts_bits = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("popcnt");
     #[cfg(target_arch = "x86_64")]
@@ -171,9 +337,11 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
     portable::classify(classes, text, blocks);
 }
 
-/// The bytes of the block at `at` and the two behind it; zeros, in `room`, if the text ends there.
+/// The bytes of the block at `at` and the two behind it; zeros, in `room`, if the text ends there. Asks
+/// for text farther on.
 #[inline(always)]
 fn padded<'t>(text: &'t [u8], at: usize, room: &'t mut [u8; BLOCK + 2]) -> &'t [u8; BLOCK + 2] {
+    prefetch(text, at + AHEAD);
     let rest = &text[at..];
     rest.first_chunk().unwrap_or_else(|| {
         room[..rest.len()].copy_from_slice(rest);
@@ -206,19 +374,19 @@ mod tests {
     /// Asserts that all forms that this processor runs see the same in `text`.
     fn same_on_every_processor(classes: &Classes, text: &str) {
         let text = text.as_bytes();
-        let mut portable = Vec::new();
+        let mut portable = Blocks::default();
         portable::classify(classes, text, &mut portable);
-        let same = |other: &[Block]| {
-            let differs = portable.iter().zip(other).find(|(a, b)| a != b);
-            assert_eq!(differs, None);
+        let same = |other: &Blocks| {
             assert_eq!(portable.len(), other.len());
+            let differs = (0..portable.len()).find(|&i| portable.get(i) != other.get(i));
+            assert_eq!(differs, None);
         };
-        let mut other = Vec::new();
+        let mut other = Blocks::default();
         classify(classes, text, &mut other);
         same(&other);
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
-            other.clear();
+            other.clear(0);
             // SAFETY: the processor has the feature that the function is compiled for.
             unsafe { avx2::classify(classes, text, &mut other) };
             same(&other);
@@ -306,9 +474,9 @@ mod tests {
     #[test]
     fn neighbours_are_characters_not_bytes() {
         let text = "aé€🙂b";
-        let mut blocks = Vec::new();
+        let mut blocks = Blocks::default();
         classify(&CLASSES, text.as_bytes(), &mut blocks);
-        let block = blocks[0];
+        let block = blocks.get(0);
         assert_eq!(block.lead, 0b100_0100_1011);
         let none = Block::default();
         for (at, _) in text.char_indices() {

@@ -7,7 +7,7 @@ use super::super::classes::{MIXED, Row};
 use super::*;
 
 #[target_feature(enable = "neon")]
-pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
+pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Blocks) {
     let (ascii_low, ascii_high) = classes.ascii().split_at(BLOCK);
     let [low, high] =
         [ascii_low, ascii_high].map(|half| table(half.first_chunk().expect("a half")));
@@ -40,7 +40,7 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
         let having = |bit: u8| valid & bits(class.map(|part| vtstq_u8(part, vdupq_n_u8(bit))));
         block.fill(having);
         block.apostrophe = bits(equal(first, b'\''));
-        blocks.push(block);
+        blocks.push(&block);
         at += BLOCK;
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
+pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Blocks) {
     let ascii = classes.ascii();
     for (i, bytes) in text.chunks(BLOCK).enumerate() {
         let least = |least: u8| which(bytes, |byte| byte >= least);
@@ -21,7 +21,7 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Vec<Block>) {
             }
         }
         block.fill(|bits| which(&class, |class| class & bits != 0));
-        blocks.push(block);
+        blocks.push(&block);
     }
 }
 
