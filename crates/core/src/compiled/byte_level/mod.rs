@@ -399,7 +399,8 @@ impl<'t> Pieces<'_, 't> {
 
     /// A piece that is longer than [`LONG`] and not cut.
     fn uncut(&mut self, piece: &'t [u8], sink: &mut impl Sink) {
-        if let Some(ids) = self.words.find_rest(piece) {
+        let hash = self.words.prefetch_rest(piece);
+        if let Some(ids) = self.words.find_rest(piece, hash) {
             if self.pending.has_room(ids.len() + GROUP * LONG) {
                 return self.pending.many(ids);
             }
@@ -409,8 +410,6 @@ impl<'t> Pieces<'_, 't> {
             return sink.push_all(&ids);
         }
         if piece.len() <= SCANNED {
-            let ends = [piece[0], piece[piece.len() - 1], piece.len() as u8];
-            let hash = ends.iter().fold(0, |hash, &end| hash << 8 | u64::from(end));
             return self.new_piece(piece, ShortKey::NONE, hash, sink);
         }
         self.fill(sink);

@@ -129,13 +129,21 @@ impl Asked {
     pub fn new(words: &WordCache, text: &[u8], starts: &[usize], ends: &[usize]) -> Self {
         let mut keys = [ShortKey::NONE; GROUP];
         let mut hashes = [0; GROUP];
+        let mut longer = 0_u32;
         for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
             if end - start <= SHORT {
                 keys[i] = ShortKey::new(text, start, end - start);
                 hashes[i] = words.prefetch_short(keys[i]);
             } else if end - start <= LONG {
                 hashes[i] = words.prefetch_long(LongKey::new(text, start, end - start));
+            } else {
+                hashes[i] = words.prefetch_rest(&text[start..end]);
+                longer |= 1 << i;
             }
+        }
+        while longer != 0 {
+            words.prefetch_rest_ids(hashes[longer.trailing_zeros() as usize]);
+            longer &= longer - 1;
         }
         Self { keys, hashes }
     }
@@ -175,7 +183,7 @@ impl Asked {
         }
     }
 
-    /// The hash of the piece of this number, if it is no longer than [`LONG`].
+    /// The hash of the piece of this number, if it is not too long to be kept.
     #[inline(always)]
     pub fn hash(&self, number: usize) -> u64 {
         self.hashes[number]

@@ -5,6 +5,7 @@ pub mod group;
 pub mod keys;
 pub mod lookup;
 pub mod pending;
+mod rest;
 pub mod spare;
 pub mod waiting;
 pub mod words;

@@ -7,10 +7,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use foldhash::fast::RandomState;
-use hashbrown::HashMap;
-
 use super::keys::{LONG, LongKey, SHORT, ShortKey};
+use super::rest::Rest;
 use crate::compiled::prefetch::prefetch;
 use crate::compiled::sink::Sink;
 use crate::large_pages;
@@ -193,7 +191,7 @@ struct Most {
     short: usize,
     /// Long entries: up to a quarter.
     long: usize,
-    /// Bytes, keys and tokens together, of the pieces that no entry holds: an eighth.
+    /// Bytes of the pieces that no entry holds, with their tokens: an eighth.
     rest: usize,
     /// Tokens that lie outside their entries: what is left.
     spilled: usize,
@@ -203,10 +201,10 @@ impl Most {
     fn of(limit: usize) -> Self {
         let lines = |bytes: usize| {
             let lines = bytes / size_of::<Line>();
-            lines.checked_ilog2().map_or(0, |bits| 1 << bits)
+            FEWEST.max(lines.checked_ilog2().map_or(0, |bits| 1 << bits))
         };
         let (short, long, rest) = (lines(limit / 2), lines(limit / 4), limit / 8);
-        let left = limit - (short + long) * size_of::<Line>() - rest;
+        let left = limit.saturating_sub((short + long) * size_of::<Line>() + rest);
         Self {
             short,
             long,
@@ -228,8 +226,7 @@ pub struct WordCache {
     /// Tokens that entries have no room for, in rows of [`SPILL_ROW`]; nothing in the last [`SOME`].
     spilled: Vec<u32>,
     /// What is too long for an entry.
-    rest: HashMap<Box<[u8]>, Box<[u32]>, RandomState>,
-    rest_bytes: usize,
+    rest: Rest,
 }
 
 impl WordCache {
@@ -239,17 +236,17 @@ impl WordCache {
     }
 
     fn of_limit(seed: u64, limit: usize) -> Self {
+        let most = Most::of(limit);
         Self {
             limit,
-            most: Most::of(limit),
             seed,
             short: vec![Line::EMPTY; FEWEST],
             short_count: 0,
             long: vec![LongEntry::EMPTY; FEWEST],
             long_count: 0,
             spilled: Vec::new(),
-            rest: HashMap::default(),
-            rest_bytes: 0,
+            rest: Rest::new(seed, most.rest),
+            most,
         }
     }
 
@@ -294,7 +291,8 @@ impl WordCache {
         })
     }
 
-    /// Asks for the memory in which a short piece would be found whose line is full.
+    /// Asks for the memory in which a short piece would be found whose line is full, and which is read
+    /// when the piece is remembered.
     #[inline(always)]
     pub fn prefetch_beside(&self, hash: u64) {
         prefetch(&self.short, (hash as usize & (self.short.len() - 1)) ^ 1);
@@ -337,12 +335,30 @@ impl WordCache {
         }
     }
 
-    /// The tokens of a piece that is longer than [`LONG`], if they are known.
-    pub fn find_rest(&self, piece: &[u8]) -> Option<&[u32]> {
+    /// The hash of a piece that is longer than [`LONG`]; asks for the memory that says where it would be
+    /// found.
+    #[inline(never)]
+    pub fn prefetch_rest(&self, piece: &[u8]) -> u64 {
+        if piece.len() > LONGEST {
+            return 0;
+        }
+        let hash = self.rest.hash(piece);
+        self.rest.prefetch(hash);
+        hash
+    }
+
+    /// Asks for the tokens of a piece that is longer than [`LONG`]; `hash` is its own.
+    #[inline(never)]
+    pub fn prefetch_rest_ids(&self, hash: u64) {
+        self.rest.prefetch_record(hash);
+    }
+
+    /// The tokens of a piece that is longer than [`LONG`], if they are known; `hash` is its own.
+    pub fn find_rest(&self, piece: &[u8], hash: u64) -> Option<&[u32]> {
         if piece.len() > LONGEST {
             return None;
         }
-        self.rest.get(piece).map(|ids| &**ids)
+        self.rest.find(piece, hash)
     }
 
     /// Gives the tokens of any piece to `sink`, if they are known.
@@ -360,7 +376,7 @@ impl WordCache {
                 .inspect(|found| sink.push_all(found.as_slice()))
                 .is_some()
         } else {
-            let ids = self.find_rest(piece);
+            let ids = self.find_rest(piece, self.prefetch_rest(piece));
             ids.inspect(|ids| sink.push_all(ids)).is_some()
         }
     }
@@ -380,7 +396,7 @@ impl WordCache {
         } else if piece.len() <= LONG {
             self.insert_long(LongKey::new(piece, 0, piece.len()), ids);
         } else if piece.len() <= LONGEST {
-            self.insert_rest(piece, ids);
+            self.rest.insert(piece, ids);
         }
     }
 
@@ -555,31 +571,14 @@ impl WordCache {
         }
     }
 
-    fn insert_rest(&mut self, piece: &[u8], ids: &[u32]) {
-        let bytes = rest_bytes(piece, ids);
-        if self.rest_bytes + bytes > self.most.rest {
-            self.rest.clear();
-            self.rest_bytes = 0;
-        }
-        self.rest_bytes += bytes;
-        if let Some(before) = self.rest.insert(piece.into(), ids.into()) {
-            self.rest_bytes -= rest_bytes(piece, &before);
-        }
-    }
-
     /// Remembers the tokens of a piece whose parts are remembered too: if it is longer than [`LONG`],
     /// only where that leaves half of the room for such pieces to others, so nothing is forgotten
     /// for it.
     pub fn insert_whole(&mut self, piece: &[u8], ids: &[u32]) {
-        if piece.len() <= LONG || self.rest_bytes + rest_bytes(piece, ids) <= self.most.rest / 2 {
+        if piece.len() <= LONG || self.rest.leaves_half(piece, ids) {
             self.insert(piece, ids);
         }
     }
-}
-
-/// How many bytes a piece that no entry holds takes, and its tokens.
-fn rest_bytes(piece: &[u8], ids: &[u32]) -> usize {
-    piece.len() + size_of_val(ids) + size_of::<(Box<[u8]>, Box<[u32]>)>()
 }
 
 /// How many lines a table has after it has grown.
@@ -633,18 +632,19 @@ mod tests {
     fn wholes_leave_room_to_others() {
         let mut words = WordCache::of_limit(5, 1 << 20);
         let piece = |n: u32| n.to_le_bytes().repeat(10);
+        let find_rest = |words: &WordCache, piece: &[u8]| {
+            let ids = words.find_rest(piece, words.prefetch_rest(piece));
+            ids.map(<[u32]>::to_vec)
+        };
         words.insert(&piece(0), &[7; 9]);
         for n in 1..100_000 {
             words.insert_whole(&piece(n), &[n]);
             words.insert_whole(&n.to_le_bytes(), &[n]);
         }
-        assert!(words.rest_bytes <= words.most.rest / 2);
-        let bytes = words.rest_bytes;
-        words.insert(&piece(0), &[7; 9]);
-        assert_eq!(words.rest_bytes, bytes);
-        assert_eq!(words.find_rest(&piece(0)), Some(&[7; 9][..]));
-        assert_eq!(words.find_rest(&piece(1)), Some(&[1][..]));
-        assert_eq!(words.find_rest(&piece(99_999)), None);
+        assert!(!words.rest.leaves_half(&piece(1), &[1]));
+        assert_eq!(find_rest(&words, &piece(0)), Some(vec![7; 9]));
+        assert_eq!(find_rest(&words, &piece(1)), Some(vec![1]));
+        assert_eq!(find_rest(&words, &piece(99_999)), None);
         let mut ids = Vec::new();
         assert!(words.emit(&99_999_u32.to_le_bytes(), &mut ids));
     }
@@ -661,7 +661,7 @@ mod tests {
             }
             let lines = words.short.len() + words.long.len();
             let bytes = lines * size_of::<Line>() + words.spilled.len() * size_of::<u32>();
-            assert!(bytes + words.rest_bytes <= limit.max(100_000), "{bytes}");
+            assert!(bytes + words.rest.bytes() <= limit.max(100_000), "{bytes}");
             let mut ids = Vec::new();
             let last = 299_999u64;
             assert!(words.emit(&[last.to_le_bytes(), last.to_be_bytes()].concat(), &mut ids));

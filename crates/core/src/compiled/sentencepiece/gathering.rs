@@ -161,7 +161,7 @@ impl<'c, 't> Gathering<'c, 't> {
     #[inline(never)]
     fn chunk(&mut self, text: &'t str, start: usize, end: usize, hash: u64, sink: &mut impl Sink) {
         let chunk = &text[start..end];
-        if self.known_long(chunk, Call::recall_whole, sink) {
+        if self.known_long(chunk, |call, chunk| call.recall_whole(chunk, hash), sink) {
             return;
         }
         let (kept, spaces) = match self.call.kept_behind_spaces(chunk) {
@@ -265,15 +265,11 @@ impl<'c, 't> Gathering<'c, 't> {
     /// A part that is not cut, begins with so many spaces, and is not known if it is no longer than
     /// [`LONG`]; `kept` says that the normalizer leaves it as it is.
     fn part(&mut self, part: &'t str, spaces: usize, kept: bool, hash: u64, sink: &mut impl Sink) {
-        if self.known_long(part, |call, part| call.words().find_rest(part), sink) {
+        if self.known_long(part, |call, part| call.words().find_rest(part, hash), sink) {
             return;
         }
+        self.call.words().prefetch_beside(hash);
         let bytes = part.as_bytes();
-        let mut hash = hash;
-        if part.len() > LONG {
-            let ends = [bytes[0], bytes[bytes.len() - 1], bytes.len() as u8];
-            hash = ends.iter().fold(0, |hash, &end| hash << 8 | u64::from(end));
-        }
         if !kept && self.call.kept_behind_spaces(part).is_none() {
             self.fill(sink);
             self.call.lone_part(part, spaces, true, sink);

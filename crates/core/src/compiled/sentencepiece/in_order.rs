@@ -75,7 +75,9 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
                 self.done = self.front(text);
             } else if !stretch.settled {
                 let end = delimiters.chunk_end(text.as_bytes(), self.done);
-                self.chunk(text, self.done, end);
+                let hash =
+                    Asked::new(self.call.words(), text.as_bytes(), &[self.done], &[end]).hash(0);
+                self.chunk(text, self.done, end, hash);
             }
             let bytes = &text.as_bytes()[..stretch.end];
             let Ok(()) = delimiters.chunks(bytes, self.done, chunks, |starts, ends| {
@@ -128,7 +130,7 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
             while let Some(new) = self.known(&asked, text, starts, ends, next) {
                 if starts[new] >= self.done {
                     let tokens = self.sink.tokens();
-                    self.chunk(text, starts[new], ends[new]);
+                    self.chunk(text, starts[new], ends[new], asked.hash(new));
                     self.sink.read_chunk(starts[new], tokens, self.done);
                 }
                 next = new + 1;
@@ -194,16 +196,17 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
 
     /// A chunk that is not known.
     #[inline(never)]
-    fn chunk(&mut self, text: &str, start: usize, end: usize) {
+    fn chunk(&mut self, text: &str, start: usize, end: usize, hash: u64) {
         let chunk = &text[start..end];
         if chunk.len() > LONG
-            && let Some(ids) = self.call.recall_whole(chunk.as_bytes())
+            && let Some(ids) = self.call.recall_whole(chunk.as_bytes(), hash)
             && self.sink.may_recall_long()
         {
             self.sink.push_all(ids);
             self.done = end;
             return;
         }
+        self.call.words().prefetch_beside(hash);
         let spaces = self.call.spaces(chunk);
         self.done = if chunk.len() > SHORT {
             match self.parts(text, start, end, spaces) {
@@ -291,23 +294,25 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
         let (mut next, mut anywhere) = (0, true);
         while let Some(new) = self.known(&asked, text, starts, ends, next) {
             let spaces = if new == 0 { spaces } else { 0 };
-            anywhere &= self.part(&text[starts[new]..ends[new]], spaces, changed);
+            let part = &text[starts[new]..ends[new]];
+            anywhere &= self.part(part, asked.hash(new), spaces, changed);
             next = new + 1;
         }
         anywhere
     }
 
-    /// A part that is not known if it is no longer than [`LONG`], and begins with so many spaces;
-    /// says whether its tokens are the same wherever it stands.
+    /// A part of this hash that is not known if it is no longer than [`LONG`], and begins with so many
+    /// spaces; says whether its tokens are the same wherever it stands.
     #[inline(never)]
-    fn part(&mut self, part: &str, spaces: usize, changed: bool) -> bool {
+    fn part(&mut self, part: &str, hash: u64, spaces: usize, changed: bool) -> bool {
         if part.len() > LONG
-            && let Some(ids) = self.call.words().find_rest(part.as_bytes())
+            && let Some(ids) = self.call.words().find_rest(part.as_bytes(), hash)
             && self.sink.may_recall_long()
         {
             self.sink.push_all(ids);
             return true;
         }
+        self.call.words().prefetch_beside(hash);
         self.call
             .lone_new_part(part, spaces, changed, &mut self.sink)
     }
