@@ -55,6 +55,22 @@ impl Merges<Growing> {
         Self::of_pairs(vocab, Pairs::of_ranks(vocab.len(), vocab.max_id()?)?)
     }
 
+    /// The two parts that a token of two or three bytes is merged to by shorter ones: what is left of
+    /// three bytes when the pair of the lower rank is merged, the first one on ties.
+    pub fn parts_of_few(&self, token: &[u8]) -> Option<(u32, u32)> {
+        let byte = |byte: u8| self.bytes[usize::from(byte)];
+        let pair = |left, right| self.byte_pairs[ends(left, right)];
+        match *token {
+            [left, right] => Some((byte(left), byte(right))),
+            [first, second, third] => match (pair(first, second), pair(second, third)) {
+                (NONE, NONE) => None,
+                (front, back) if front <= back => Some((front, byte(third))),
+                (_, back) => Some((byte(first), back)),
+            },
+            _ => None,
+        }
+    }
+
     /// Takes in the merge that makes a token of ranks.
     #[inline]
     pub fn insert(&mut self, token: &[u8], pair: (u32, u32), rank: u32) {
@@ -159,25 +175,42 @@ impl<T: Table> Merges<T> {
 
     /// Merges several pieces at a time, so that their memory is fetched at the same time: those
     /// whose bits are set. The tokens are then those that [`Work::tokens`] gives.
+    #[inline]
     pub fn merge_together(&self, pieces: &[&[u8]], active: u64, works: &mut [Work]) {
+        self.merge_until::<1>(pieces, active, works);
+    }
+
+    /// As [`Self::merge_together`], but a piece of which only so many symbols are left is merged no more.
+    pub fn merge_until<const LEFT: usize>(
+        &self,
+        pieces: &[&[u8]],
+        active: u64,
+        works: &mut [Work],
+    ) {
         #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = Avx2::detected() {
             // SAFETY: the processor has the features that the function is compiled for.
-            unsafe { self.merge_together_avx2(lanes, pieces, active, works) };
+            unsafe { self.merge_until_avx2::<LEFT>(lanes, pieces, active, works) };
             return;
         }
-        self.merge_together_by(Portable, pieces, active, works);
+        self.merge_until_by::<LEFT>(Portable, pieces, active, works);
     }
 
     /// The same code, for processors that compare eight ranks at once.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn merge_together_avx2(&self, lanes: Avx2, pieces: &[&[u8]], active: u64, works: &mut [Work]) {
-        self.merge_together_by(lanes, pieces, active, works);
+    fn merge_until_avx2<const LEFT: usize>(
+        &self,
+        lanes: Avx2,
+        pieces: &[&[u8]],
+        active: u64,
+        works: &mut [Work],
+    ) {
+        self.merge_until_by::<LEFT>(lanes, pieces, active, works);
     }
 
     #[inline(always)]
-    fn merge_together_by(
+    fn merge_until_by<const LEFT: usize>(
         &self,
         lanes: impl Lanes,
         pieces: &[&[u8]],
@@ -194,7 +227,9 @@ impl<T: Table> Merges<T> {
             let mut rest = active;
             while rest != 0 {
                 let i = rest.trailing_zeros() as usize;
-                if self.step(lanes, &mut works[i]).is_none() {
+                let work = &mut works[i];
+                // A piece of one symbol has no merge, and needs no branch to find that out.
+                if self.step(lanes, work).is_none() || LEFT > 1 && work.tokens().len() <= LEFT {
                     active &= !(1 << i);
                 }
                 rest &= rest - 1;

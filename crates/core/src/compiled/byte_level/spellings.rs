@@ -52,9 +52,10 @@ impl Spellings {
         };
         let mut waiting = [(0, Address::FIRST); AHEAD];
         let mut count = 0;
-        for (token, id) in vocab.iter() {
-            if token.len() <= SHORT && made[id as usize] {
-                let key = ShortKey::new(token, 0, token.len());
+        let (bytes, places) = vocab.places();
+        for (range, id) in places {
+            if range.len() <= SHORT && made[id as usize] {
+                let key = ShortKey::new(bytes, range.start, range.len());
                 let place = this.place(key);
                 this.keys[id as usize] = key;
                 this.ids.prefetch(place);

@@ -19,6 +19,8 @@ use crate::compiled::{Growing, Merges, SCANNED, Work};
 use crate::model::Vocab;
 use crate::threads::both;
 
+/// Tokens of up to so many bytes are told from the ranks of pairs of bytes.
+const FEW: usize = 3;
 /// How many tokens are merged at a time.
 const AT_ONCE: usize = 32;
 /// How many times so many a thread takes at once.
@@ -41,7 +43,12 @@ pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<Growing>)> {
             None => long.push((token, rank)),
         }
     }
-    for ranks in of_length.iter().skip(2) {
+    for ranks in &of_length[2..=FEW] {
+        let parts = |&rank: &u32| Some((rank, merges.parts_of_few(vocab.token(rank)?)?));
+        let made: Vec<_> = ranks.iter().filter_map(parts).collect();
+        merges.insert_all(vocab, &made);
+    }
+    for ranks in &of_length[FEW + 1..] {
         let next = AtomicUsize::new(0);
         let some = || some_parts(vocab, &merges, ranks, &next);
         let (first, second) = both(ranks.len() >= MANY, some, some);
@@ -91,7 +98,8 @@ fn some_parts(
                 *token = vocab.token(rank).unwrap_or_default();
             }
             let all = u64::MAX >> (64 - ranks.len());
-            merges.merge_together(&tokens[..ranks.len()], all, &mut works);
+            // Two parts are no pair yet, since what they make is the token itself.
+            merges.merge_until::<2>(&tokens[..ranks.len()], all, &mut works);
             for (&rank, work) in ranks.iter().zip(&works) {
                 if let &[left, right] = work.tokens() {
                     found.push((rank, (left, right)));
