@@ -324,6 +324,10 @@ impl<'t> Pieces<'_, 't> {
         } = self;
         let new = pending.new_pieces();
         let pieces = new.pieces();
+        for &hash in new.hashes() {
+            // Both lines are looked at for a free place; by the time the words are merged they are here.
+            words.prefetch_beside(hash);
+        }
         let merges = &compiled.merges;
         let left = match &compiled.spellings {
             Some(spellings) if **pause == 0 => {

@@ -37,6 +37,8 @@ const GROWN: usize = 1 << 17;
 const ROOMY: usize = 1 << 15;
 /// No table has room for more lines than this that it does not use: the limit may be any number.
 const ROOMIEST: usize = 1 << 20;
+/// While a table grows, memory is asked for on behalf of the lines so many times four further on.
+const FOURS_AHEAD: usize = 4;
 /// How many entries a long piece may lie from where its hash points.
 const REACH: usize = 8;
 
@@ -463,6 +465,10 @@ impl WordCache {
             // the entries go back there or to other fours, which are empty yet.
             self.short.resize(grown, Line::EMPTY);
             for number in 0..lines / 4 {
+                let (fours, _) = self.short[..lines].as_chunks::<4>();
+                if let Some(four) = fours.get(number + FOURS_AHEAD) {
+                    self.ask_for_all(four);
+                }
                 let (fours, _) = self.short.as_chunks_mut::<4>();
                 let four = std::mem::replace(&mut fours[number], [Line::EMPTY; 4]);
                 self.put_all(&four);
@@ -476,15 +482,31 @@ impl WordCache {
             let mut larger = large_pages::with_capacity(room);
             larger.resize(grown, Line::EMPTY);
             let old = std::mem::replace(&mut self.short, larger);
-            self.put_all(&old);
+            let (fours, _) = old.as_chunks::<4>();
+            for (number, four) in fours.iter().enumerate() {
+                if let Some(four) = fours.get(number + FOURS_AHEAD) {
+                    self.ask_for_all(four);
+                }
+                self.put_all(four);
+            }
         }
     }
 
     #[inline(always)]
-    fn put_all(&mut self, lines: &[Line]) {
+    fn put_all(&mut self, lines: &[Line; 4]) {
         for entry in lines.iter().flat_map(|Line(entries)| entries) {
             if entry.high != 0 {
                 self.put_short(*entry, entry.key().hash(self.seed));
+            }
+        }
+    }
+
+    /// Asks for the memory that entries of another size of the table will be put to.
+    #[inline(always)]
+    fn ask_for_all(&self, lines: &[Line; 4]) {
+        for entry in lines.iter().flat_map(|Line(entries)| entries) {
+            if entry.high != 0 {
+                self.prefetch_short(entry.key());
             }
         }
     }

@@ -4,8 +4,11 @@
 //! No merge can cross such a place, so what lies on its two sides is merged independently. Text
 //! without spaces falls apart into runs of a few characters, most of which were met before.
 
+use crate::compiled::prefetch::prefetch;
 use crate::model::Vocab;
 
+/// For how many characters the table is asked for ahead.
+const ASKED: usize = 32;
 /// Bits of the table of character pairs; a false hit only means one cut fewer.
 const BITS: u32 = 21;
 
@@ -101,8 +104,9 @@ impl Cuts {
     }
 
     /// Where the first parts of `text[start..end]` end that may be merged by themselves, in `ends`;
-    /// returns how many they are. Whether a part ends is nothing that a processor could guess, so
-    /// each place is written, and counted or not.
+    /// returns how many they are. The table is asked for on behalf of some characters before the first of
+    /// them is looked at. Whether a part ends is nothing that a processor could guess, so each place is
+    /// written, and counted or not.
     pub fn part_ends<const N: usize>(
         &self,
         text: &[u8],
@@ -113,18 +117,28 @@ impl Cuts {
         let (mut left, length) = decode(text, start);
         let mut at = start + length;
         let mut count = 0;
-        while at < end && count < N {
-            let (right, length) = decode(text, at);
-            ends[count] = at;
-            count += usize::from(!self.may_hold_together(text, at, left, right));
-            left = right;
-            at += length;
+        let mut places = [(0, 0); ASKED];
+        while at < end {
+            let mut asked = 0;
+            while at < end && asked < ASKED {
+                let (right, length) = decode(text, at);
+                let pair = Self::hash(left, right);
+                prefetch(&self.pairs, pair / 64);
+                places[asked] = (at, pair);
+                asked += 1;
+                left = right;
+                at += length;
+            }
+            for &(at, pair) in &places[..asked] {
+                ends[count] = at;
+                count += usize::from(!self.holds_together(text, at, pair));
+                if count == N {
+                    return count;
+                }
+            }
         }
-        if count < N {
-            ends[count] = end;
-            count += 1;
-        }
-        count
+        ends[count] = end;
+        count + 1
     }
 
     /// Whether some token may hold these two characters side by side, if all tokens are whole
@@ -138,7 +152,12 @@ impl Cuts {
     /// Whether some token may hold both characters that stand beside the place `at`.
     #[inline(always)]
     fn may_hold_together(&self, text: &[u8], at: usize, left: u32, right: u32) -> bool {
-        let pair = Self::hash(left, right);
+        self.holds_together(text, at, Self::hash(left, right))
+    }
+
+    /// The same, for the pair of both characters.
+    #[inline(always)]
+    fn holds_together(&self, text: &[u8], at: usize, pair: usize) -> bool {
         let ends = Self::ends(text[at - 1], text[at]);
         let inside = self.pairs[pair / 64] >> (pair % 64) | self.partial[ends / 64] >> (ends % 64);
         inside & 1 != 0
