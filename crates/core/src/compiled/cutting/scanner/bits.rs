@@ -1,4 +1,5 @@
-//! Bits of the bytes of one block, or of eight blocks side by side: what the patterns compute with.
+//! Bits of the bytes of one block, or of four or eight blocks side by side: what the patterns compute
+//! with.
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -75,7 +76,120 @@ impl Bits for u64 {
 }
 
 #[cfg(target_arch = "x86_64")]
+pub use avx2::Four;
+#[cfg(target_arch = "x86_64")]
 pub use avx512::{Avx512, Eight};
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::*;
+
+    use super::*;
+    use crate::compiled::lanes::Avx2;
+
+    /// The bits of four blocks. There are some only where there was an [`Avx2`].
+    #[derive(Clone, Copy)]
+    pub struct Four(__m256i);
+
+    impl BitAnd for Four {
+        type Output = Self;
+
+        #[inline(always)]
+        fn bitand(self, Self(other): Self) -> Self {
+            // SAFETY: there is AVX2 where there is a `self`.
+            Self(unsafe { _mm256_and_si256(self.0, other) })
+        }
+    }
+
+    impl BitOr for Four {
+        type Output = Self;
+
+        #[inline(always)]
+        fn bitor(self, Self(other): Self) -> Self {
+            // SAFETY: there is AVX2 where there is a `self`.
+            Self(unsafe { _mm256_or_si256(self.0, other) })
+        }
+    }
+
+    impl BitXor for Four {
+        type Output = Self;
+
+        #[inline(always)]
+        fn bitxor(self, Self(other): Self) -> Self {
+            // SAFETY: there is AVX2 where there is a `self`.
+            Self(unsafe { _mm256_xor_si256(self.0, other) })
+        }
+    }
+
+    impl Not for Four {
+        type Output = Self;
+
+        #[inline(always)]
+        fn not(self) -> Self {
+            // SAFETY: there is AVX2 where there is a `self`.
+            Self(unsafe { _mm256_xor_si256(self.0, _mm256_set1_epi64x(-1)) })
+        }
+    }
+
+    impl Bits for Four {
+        type Processor = Avx2;
+        const BLOCKS: usize = STRIP / 2;
+
+        #[inline(always)]
+        fn of(_: Avx2, strip: &[u64; STRIP], first: usize) -> Self {
+            let half = &strip[first..][..Self::BLOCKS];
+            // SAFETY: there is AVX2, as the first argument says; half a strip is 32 bytes.
+            Self(unsafe { _mm256_loadu_si256(half.as_ptr().cast()) })
+        }
+
+        #[inline(always)]
+        fn put(self, strip: &mut [u64; STRIP], first: usize) {
+            let half = &mut strip[first..][..Self::BLOCKS];
+            // SAFETY: there is AVX2 where there is a `self`; half a strip is 32 bytes.
+            unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), self.0) };
+        }
+
+        #[inline(always)]
+        fn is_none(self) -> bool {
+            // SAFETY: there is AVX2 where there is a `self`.
+            unsafe { _mm256_testz_si256(self.0, self.0) != 0 }
+        }
+
+        #[inline(always)]
+        fn later<const N: i32>(self, Self(before): Self) -> Self {
+            // SAFETY: there is AVX2 where there is a `self`.
+            Self(unsafe {
+                let two_before = _mm256_permute2x128_si256::<0x21>(before, self.0);
+                let before = _mm256_alignr_epi8::<8>(self.0, two_before);
+                let rest = _mm_cvtsi32_si128(64 - N);
+                _mm256_or_si256(
+                    _mm256_slli_epi64::<N>(self.0),
+                    _mm256_srl_epi64(before, rest),
+                )
+            })
+        }
+
+        #[inline(always)]
+        fn earlier<const N: i32>(self, Self(after): Self) -> Self {
+            // SAFETY: there is AVX2 where there is a `self`.
+            Self(unsafe {
+                let two_after = _mm256_permute2x128_si256::<0x21>(self.0, after);
+                let after = _mm256_alignr_epi8::<8>(two_after, self.0);
+                let rest = _mm_cvtsi32_si128(64 - N);
+                _mm256_or_si256(
+                    _mm256_srli_epi64::<N>(self.0),
+                    _mm256_sll_epi64(after, rest),
+                )
+            })
+        }
+
+        #[inline(always)]
+        fn plus(self, Self(other): Self) -> Self {
+            // SAFETY: there is AVX2 where there is a `self`.
+            Self(unsafe { _mm256_add_epi64(self.0, other) })
+        }
+    }
+}
 
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
@@ -219,17 +333,12 @@ mod tests {
         assert_eq!(through(0b0110_0011u64, 0, 1 << 63), 0b0011);
     }
 
-    /// Eight blocks side by side are what one block after another is.
-    #[cfg(target_arch = "x86_64")]
-    #[test]
-    fn eight_are_as_one_by_one() {
+    /// Blocks side by side are what one block after another is.
+    fn are_as_one_by_one<B: Bits>(processor: B::Processor) {
         use rand::{Rng, SeedableRng};
 
-        let Some(avx512) = Avx512::detected() else {
-            return;
-        };
         let mut numbers = rand_chacha::ChaCha8Rng::seed_from_u64(9);
-        for _ in 0..2_000 {
+        for round in 0..2_000 {
             let mut random = || {
                 let dense = numbers.random_bool(0.3);
                 [(); 3 * STRIP].map(|()| match numbers.random_range(0..4) {
@@ -240,19 +349,23 @@ mod tests {
                 })
             };
             let [a, b] = [random(), random()];
-            let eight = |bits: &[u64; 3 * STRIP], strip: usize| {
-                let strip = bits[strip * STRIP..][..STRIP].try_into().expect("a strip");
-                Eight::of(avx512, strip, 0)
+            let first = STRIP + round % 2 * B::BLOCKS % STRIP;
+            let some = |bits: &[u64; 3 * STRIP], first: usize| {
+                let strip = bits[first / STRIP * STRIP..][..STRIP].try_into();
+                B::of(processor, strip.expect("a strip"), first % STRIP)
             };
-            let same = |which: &str, got: Eight, expected: &dyn Fn(usize) -> u64| {
-                let mut blocks = [0; STRIP];
-                got.put(&mut blocks, 0);
-                let expected: Vec<u64> = (STRIP..2 * STRIP).map(expected).collect();
-                assert_eq!(blocks[..], expected, "{which}");
+            let same = |which: &str, got: B, expected: &dyn Fn(usize) -> u64| {
+                let mut strip = [0; STRIP];
+                got.put(&mut strip, first % STRIP);
+                let blocks = &strip[first % STRIP..][..B::BLOCKS];
+                let expected: Vec<u64> = (first..first + B::BLOCKS).map(expected).collect();
+                assert_eq!(blocks, expected, "{which}");
                 assert_eq!(got.is_none(), expected.iter().all(|&bits| bits == 0));
             };
-            let [before, here, after] = [eight(&a, 0), eight(&a, 1), eight(&a, 2)];
-            let other = eight(&b, 1);
+            let before = some(&a, first - B::BLOCKS);
+            let here = some(&a, first);
+            let after = some(&a, first + B::BLOCKS);
+            let other = some(&b, first);
             same("none", here.none(), &|_| 0);
             same("and", here & other, &|i| a[i] & b[i]);
             same("or", here | other, &|i| a[i] | b[i]);
@@ -265,13 +378,29 @@ mod tests {
             same("earlier", here.earlier::<2>(after), &|i| {
                 a[i].earlier::<2>(a[i + 1])
             });
-            let mut reached = vec![a[STRIP - 1]];
-            for i in STRIP..2 * STRIP {
-                reached.push(through(a[i], a[i] & b[i], reached[i - STRIP]));
+            let mut reached = vec![a[first - 1]];
+            for i in first..first + B::BLOCKS {
+                reached.push(through(a[i], a[i] & b[i], reached[i - first]));
             }
             same("through", through(here, here & other, before), &|i| {
-                reached[i - STRIP + 1]
+                reached[i - first + 1]
             });
+        }
+    }
+
+    #[test]
+    fn one_block_is_as_one() {
+        are_as_one_by_one::<u64>(());
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn four_and_eight_are_as_one_by_one() {
+        if let Some(avx2) = crate::compiled::lanes::Avx2::detected() {
+            are_as_one_by_one::<Four>(avx2);
+        }
+        if let Some(avx512) = Avx512::detected() {
+            are_as_one_by_one::<Eight>(avx512);
         }
     }
 }

@@ -1,16 +1,18 @@
 //! Where pieces begin, as bit masks: the patterns in a few dozen operations on a block of 64 bytes, or on
-//! eight blocks side by side.
+//! four or eight blocks side by side.
 //!
 //! Look here for what a pattern means to blocks; what they cannot decide is marked doubtful.
 
 #[cfg(target_arch = "x86_64")]
-use super::bits::{Avx512, Eight};
+use super::bits::{Avx512, Eight, Four};
 use super::bits::{Bits, STRIP, through};
 use super::blocks::{BLOCK, Block, bytes_of, first, next, previous};
 use super::rules::{Numbers, Prefix, Rules};
 use super::{Scanner, bits_of};
+#[cfg(target_arch = "x86_64")]
+use crate::compiled::lanes::Avx2;
 
-/// From how many blocks on it pays to work on eight at once.
+/// From how many blocks on it pays to work on several at once.
 #[cfg(target_arch = "x86_64")]
 const MANY: usize = 4;
 
@@ -27,6 +29,21 @@ struct Runs<B> {
     space: B,
     /// White space of `space` that is no newline.
     inline: B,
+}
+
+impl<B: Bits> Runs<B> {
+    /// No runs, as many bits as these.
+    #[inline(always)]
+    fn none(like: B) -> Self {
+        let none = like.none();
+        Self {
+            words: none,
+            others: none,
+            attached: none,
+            space: none,
+            inline: none,
+        }
+    }
 }
 
 /// What the starts of some blocks hand on to those of the next.
@@ -46,6 +63,7 @@ struct Carried<B> {
 
 impl<B: Bits> Carried<B> {
     /// Nothing, as many bits as these.
+    #[inline(always)]
     fn nothing(like: B) -> Self {
         let none = like.none();
         Self {
@@ -62,12 +80,17 @@ impl Scanner {
     /// The piece starts, contractions and doubts aside.
     pub(super) fn mask_starts(&mut self, rules: Rules, text: &[u8]) {
         #[cfg(target_arch = "x86_64")]
-        if self.blocks.len() >= MANY
-            && let Some(avx512) = Avx512::detected()
-        {
-            // SAFETY: the processor has the features that the function is compiled for.
-            unsafe { self.mask_starts_avx512(avx512, rules, text) };
-            return;
+        if self.blocks.len() >= MANY {
+            if let Some(avx512) = Avx512::detected() {
+                // SAFETY: the processor has the features that the function is compiled for.
+                unsafe { self.mask_starts_avx512(avx512, rules, text) };
+                return;
+            }
+            if let Some(avx2) = Avx2::detected() {
+                // SAFETY: the processor has the features that the function is compiled for.
+                unsafe { self.mask_starts_avx2(avx2, rules, text) };
+                return;
+            }
         }
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("bmi1") {
@@ -83,6 +106,13 @@ impl Scanner {
     #[target_feature(enable = "avx512f,avx512vbmi2,bmi1")]
     fn mask_starts_avx512(&mut self, avx512: Avx512, rules: Rules, text: &[u8]) {
         self.mask_starts_by::<Eight>(avx512, rules, text);
+    }
+
+    /// The same code on four blocks at once.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1")]
+    pub(super) fn mask_starts_avx2(&mut self, avx2: Avx2, rules: Rules, text: &[u8]) {
+        self.mask_starts_by::<Four>(avx2, rules, text);
     }
 
     /// The same code, with what newer processors have for masks.
@@ -166,11 +196,13 @@ impl Scanner {
         let mut block = self.blocks.some::<B>(processor, 0);
         let mut before = block.none();
         let mut carried = Carried::nothing(block.lead);
-        let mut runs_before = runs_of(rules, &before, &before, carried.alone);
-        let mut runs = runs_of(rules, &block, &before, carried.alone);
+        let mut runs_before = Runs::none(block.lead);
+        let mut runs = runs_of(rules, &block, &before, runs_before.attached);
         for i in (0..self.blocks.len()).step_by(B::BLOCKS) {
             let after = self.blocks.some::<B>(processor, i + B::BLOCKS);
-            let runs_after = if (after.lead2 | block.lead2).is_none() {
+            let runs_after = if i + B::BLOCKS >= self.blocks.len() {
+                Runs::none(block.lead)
+            } else if (after.lead2 | block.lead2).is_none() {
                 runs_of(rules, &after.narrow(), &block.narrow(), runs.attached)
             } else {
                 runs_of(rules, &after, &block, runs.attached)

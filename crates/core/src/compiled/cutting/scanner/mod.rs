@@ -1,7 +1,7 @@
 //! Hand-written scanners for the known patterns: text in, the first byte of each piece out.
 //!
 //! [`rules::Rules`] says what a pattern means, character by character. In `masks` the same is computed
-//! on blocks of 64 bytes with a few dozen bit operations each, or on eight of them at once. What blocks cannot decide (long numbers
+//! on blocks of 64 bytes with a few dozen bit operations each, or on several of them at once. What blocks cannot decide (long numbers
 //! with digits outside ASCII, white space that ends a text…) is marked doubtful and done again by the
 //! rules, from a place where a piece begins for certain.
 
@@ -26,9 +26,10 @@ const STRETCH: usize = 8 << 10;
 #[derive(Default)]
 pub struct Scanner {
     blocks: Blocks,
-    /// For each block, where pieces begin.
+    /// For each block, where pieces begin. There may be room for more blocks.
     starts: Vec<u64>,
-    /// For each block, what it cannot decide; where there is anything, all of it is done again.
+    /// For each block, what it cannot decide; where there is anything, all of it is done again. As long
+    /// as `starts`.
     doubtful: Vec<u64>,
 }
 
@@ -84,7 +85,7 @@ impl Scanner {
         while start < bytes.len() {
             let end = stretch_end(bytes, start);
             self.scan_stretch(rules, extent, &bytes[start..end]);
-            visit(start, end - start, &self.starts);
+            visit(start, end - start, &self.starts[..self.blocks.len()]);
             start = end;
         }
     }
@@ -103,12 +104,12 @@ impl Scanner {
         classify(rules.classes(), text, &mut self.blocks);
         let count = self.blocks.len();
         for bits in [&mut self.starts, &mut self.doubtful] {
-            bits.resize(count.next_multiple_of(STRIP), 0);
+            let room = count.next_multiple_of(STRIP);
+            if bits.len() < room {
+                bits.resize(room, 0);
+            }
         }
         mask_starts(self, rules, text);
-        for bits in [&mut self.starts, &mut self.doubtful] {
-            bits.truncate(count);
-        }
         if rules.contraction != Contraction::None {
             self.cut_contractions(rules, text);
         }
@@ -455,7 +456,8 @@ mod tests {
                 scanner.mask_starts_by::<u64>((), rules, text);
             };
             scanner.scan_stretch_by(mask_starts, rules, Extent::Whole, stretch);
-            starts.extend(positions(start, end - start, &scanner.starts));
+            let bits = &scanner.starts[..scanner.blocks.len()];
+            starts.extend(positions(start, end - start, bits));
             start = end;
         }
         starts
