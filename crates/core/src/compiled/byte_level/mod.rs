@@ -324,6 +324,9 @@ impl<'t> Pieces<'_, 't> {
         } = self;
         let new = pending.new_pieces();
         let pieces = new.pieces();
+        if pieces.is_empty() {
+            return pending.give(|_| (&[], 0), sink);
+        }
         for &hash in new.hashes() {
             // Both lines are looked at for a free place; by the time the words are merged they are here.
             words.prefetch_beside(hash);

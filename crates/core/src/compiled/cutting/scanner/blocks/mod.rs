@@ -135,47 +135,52 @@ impl Block {
     }
 }
 
+/// One mask of eight blocks: a line of the cache.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Line(pub [u64; STRIP]);
+
 /// Eight blocks side by side.
-pub type Strip = Block<[u64; STRIP]>;
+pub type Strip = Block<Line>;
 
 impl Strip {
-    const EMPTY: Self = Self::alike([0; STRIP]);
+    const EMPTY: Self = Self::alike(Line([0; STRIP]));
 
     /// Some of the blocks, from one of a number on.
     #[inline(always)]
     fn some<B: Bits>(&self, processor: B::Processor, number: usize) -> Block<B> {
         Block {
-            lead: B::of(processor, &self.lead, number),
-            lead2: B::of(processor, &self.lead2, number),
-            lead3: B::of(processor, &self.lead3, number),
-            lead4: B::of(processor, &self.lead4, number),
-            letter: B::of(processor, &self.letter, number),
-            number: B::of(processor, &self.number, number),
-            space: B::of(processor, &self.space, number),
-            newline: B::of(processor, &self.newline, number),
-            blank: B::of(processor, &self.blank, number),
-            upper: B::of(processor, &self.upper, number),
-            lower: B::of(processor, &self.lower, number),
-            mark: B::of(processor, &self.mark, number),
-            apostrophe: B::of(processor, &self.apostrophe, number),
+            lead: B::of(processor, &self.lead.0, number),
+            lead2: B::of(processor, &self.lead2.0, number),
+            lead3: B::of(processor, &self.lead3.0, number),
+            lead4: B::of(processor, &self.lead4.0, number),
+            letter: B::of(processor, &self.letter.0, number),
+            number: B::of(processor, &self.number.0, number),
+            space: B::of(processor, &self.space.0, number),
+            newline: B::of(processor, &self.newline.0, number),
+            blank: B::of(processor, &self.blank.0, number),
+            upper: B::of(processor, &self.upper.0, number),
+            lower: B::of(processor, &self.lower.0, number),
+            mark: B::of(processor, &self.mark.0, number),
+            apostrophe: B::of(processor, &self.apostrophe.0, number),
         }
     }
 
     #[inline(always)]
     fn set(&mut self, number: usize, block: &Block) {
-        self.lead[number] = block.lead;
-        self.lead2[number] = block.lead2;
-        self.lead3[number] = block.lead3;
-        self.lead4[number] = block.lead4;
-        self.letter[number] = block.letter;
-        self.number[number] = block.number;
-        self.space[number] = block.space;
-        self.newline[number] = block.newline;
-        self.blank[number] = block.blank;
-        self.upper[number] = block.upper;
-        self.lower[number] = block.lower;
-        self.mark[number] = block.mark;
-        self.apostrophe[number] = block.apostrophe;
+        self.lead.0[number] = block.lead;
+        self.lead2.0[number] = block.lead2;
+        self.lead3.0[number] = block.lead3;
+        self.lead4.0[number] = block.lead4;
+        self.letter.0[number] = block.letter;
+        self.number.0[number] = block.number;
+        self.space.0[number] = block.space;
+        self.newline.0[number] = block.newline;
+        self.blank.0[number] = block.blank;
+        self.upper.0[number] = block.upper;
+        self.lower.0[number] = block.lower;
+        self.mark.0[number] = block.mark;
+        self.apostrophe.0[number] = block.apostrophe;
     }
 }
 
@@ -215,10 +220,10 @@ impl Blocks {
 
     /// The first block from a number on of which this mask is not empty.
     #[inline]
-    pub fn next_with(&self, from: usize, mask: impl Fn(&Strip) -> &[u64; STRIP]) -> Option<usize> {
+    pub fn next_with(&self, from: usize, mask: impl Fn(&Strip) -> &Line) -> Option<usize> {
         let mut from = from;
         for strip in self.strips.get(from / STRIP..)? {
-            let rest = &mask(strip)[from % STRIP..];
+            let rest = &mask(strip).0[from % STRIP..];
             match rest.iter().position(|&bits| bits != 0) {
                 Some(at) => return Some(from + at),
                 None => from += rest.len(),
@@ -229,7 +234,7 @@ impl Blocks {
 
     /// Says which marks the block of a number has.
     pub fn set_marks(&mut self, number: usize, mark: u64) {
-        self.strips[number / STRIP].mark[number % STRIP] = mark;
+        self.strips[number / STRIP].mark.0[number % STRIP] = mark;
     }
 
     /// No blocks, and room for those of so many bytes.
