@@ -78,7 +78,8 @@ impl Rest {
         };
         let both = |hash: u64, at: usize| fold(word(at) ^ hash, word(at + 8) ^ self.seed);
         let last = piece.len().saturating_sub(16);
-        let front = (0..last).step_by(16).fold(piece.len() as u64 ^ MIX, both);
+        let first = piece.len() as u64 ^ MIX ^ self.seed.rotate_left(32);
+        let front = (0..last).step_by(16).fold(first, both);
         hash_of(both(front, last))
     }
 
@@ -281,6 +282,26 @@ mod tests {
         assert_eq!(rest.find(&piece, hash), Some(&[1][..]));
         assert_eq!(rest.find(&other, hash), Some(&[2][..]));
         assert_eq!(rest.find(&[3; 40], hash), None);
+    }
+
+    #[test]
+    fn two_full_lines() {
+        let mut rest = Rest::new(3, 1 << 20);
+        let line = rest.line(rest.hash(&[0; 40]));
+        let pieces: Vec<[u8; 40]> = (0..=u8::MAX).map(|n| [n; 40]).collect();
+        let beside = |piece: &[u8; 40]| rest.line(rest.hash(piece)) / 2 == line / 2;
+        let pieces: Vec<_> = pieces.iter().filter(|piece| beside(piece)).collect();
+        assert!(pieces.len() > 2 * PLACES);
+        rest.most_lines = FEWEST;
+        for (n, piece) in pieces.iter().enumerate() {
+            rest.insert(*piece, &[n as u32]);
+            assert_eq!(rest.find(*piece, rest.hash(*piece)), Some(&[n as u32][..]));
+            assert!(rest.count <= (n + 1).min(2 * PLACES));
+        }
+        let kept = pieces
+            .iter()
+            .filter(|piece| rest.find(**piece, rest.hash(**piece)).is_some());
+        assert_eq!(kept.count(), rest.count);
     }
 
     #[test]

@@ -483,21 +483,11 @@ fn number_starts<B: Bits>(
     match rules.numbers {
         Numbers::One => number,
         Numbers::All => first(block, number, before, before.number),
-        Numbers::Three if !(number & block.lead2 | before.number & before.lead2).is_none() => {
-            // Groups of three count characters, and shifts count bytes: a run of more than three is
-            // left to the rules, and so is one that comes from the blocks before.
-            let mut following = number;
-            for _ in 0..3 {
-                following = number & previous(block, following, before, before.number);
-            }
-            *doubtful = *doubtful | following;
-            first(block, number, before, before.number)
-        }
         Numbers::Three => {
             let second = number & number.later::<1>(before.number);
             let third = second & number.later::<2>(before.number);
             let fourth = third & number.later::<3>(before.number);
-            let mut starts = number & !second;
+            let mut starts = first(block, number, before, before.number);
             // Every third digit of a run begins a piece.
             if !fourth.is_none() {
                 loop {
@@ -507,6 +497,17 @@ fn number_starts<B: Bits>(
                     }
                     starts = starts | more;
                 }
+            }
+            let wide = number & block.lead2;
+            if !(wide | before.number & before.lead2).is_none() {
+                // Groups of three count characters, and shifts count bytes: a run of more than three, one
+                // of them wide, is left to the rules, and so may be one that comes from the blocks before.
+                let (mut following, mut near) = (number, wide);
+                for _ in 0..3 {
+                    following = number & previous(block, following, before, before.number);
+                    near = near | number & previous(block, near, before, before.number);
+                }
+                *doubtful = *doubtful | following & near;
             }
             starts
         }

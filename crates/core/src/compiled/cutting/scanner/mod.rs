@@ -1,9 +1,9 @@
 //! Hand-written scanners for the known patterns: text in, the first byte of each piece out.
 //!
 //! [`rules::Rules`] says what a pattern means, character by character. In `masks` the same is computed
-//! on blocks of 64 bytes with a few dozen bit operations each, or on several of them at once. What blocks cannot decide (long numbers
-//! with digits outside ASCII, white space that ends a text…) is marked doubtful and done again by the
-//! rules, from a place where a piece begins for certain.
+//! on blocks of 64 bytes with a few dozen bit operations each, or on several of them at once. What
+//! blocks cannot decide (long numbers with digits outside ASCII, white space that ends a text…) is
+//! marked doubtful and done again by the rules, from a place where a piece begins for certain.
 
 mod bits;
 mod blocks;
@@ -28,8 +28,9 @@ pub struct Scanner {
     blocks: Blocks,
     /// For each block, where pieces begin. There may be room for more blocks.
     starts: Vec<u64>,
-    /// For each block, what it cannot decide; where there is anything, all of it is done again. As long
-    /// as `starts`.
+    /// For each block, what it cannot decide; where there is anything, all is done again from the
+    /// certain place before the block to the one behind it, and nothing else is wrong. As long as
+    /// `starts`.
     doubtful: Vec<u64>,
 }
 

@@ -12,6 +12,7 @@ impl Avx512 {
     /// If it has.
     pub fn detected() -> Option<Self> {
         let has_all = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vbmi2")
             && is_x86_feature_detected!("bmi1");
         has_all.then_some(Self(()))
@@ -67,13 +68,15 @@ impl Bits for Eight {
     const BLOCKS: usize = STRIP;
 
     #[inline(always)]
-    fn of(Avx512(()): Avx512, strip: &[u64; STRIP], _: usize) -> Self {
+    fn of(Avx512(()): Avx512, strip: &[u64; STRIP], first: usize) -> Self {
+        debug_assert_eq!(first, 0);
         // SAFETY: there is AVX-512, as the first argument says; a strip is 64 bytes.
         Self(unsafe { _mm512_loadu_si512(strip.as_ptr().cast()) })
     }
 
     #[inline(always)]
-    fn put(self, strip: &mut [u64; STRIP], _: usize) {
+    fn put(self, strip: &mut [u64; STRIP], first: usize) {
+        debug_assert_eq!(first, 0);
         // SAFETY: there is AVX-512 where there is a `self`; a strip is 64 bytes.
         unsafe { _mm512_storeu_si512(strip.as_mut_ptr().cast(), self.0) };
     }

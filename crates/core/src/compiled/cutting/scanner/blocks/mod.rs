@@ -49,7 +49,7 @@ pub struct Block<B = u64> {
     pub upper: B,
     /// Small letters.
     pub lower: B,
-    /// Combining marks; where words end by case, not those of punctuation, once runs were found.
+    /// Combining marks; where words end by case, not those of punctuation, once these are taken from them.
     pub mark: B,
     /// Apostrophes.
     pub apostrophe: B,
