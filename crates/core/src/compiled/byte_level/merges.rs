@@ -180,7 +180,8 @@ impl<T: Table> Merges<T> {
         self.merge_until::<1>(pieces, active, works);
     }
 
-    /// As [`Self::merge_together`], but a piece of which only so many symbols are left is merged no more.
+    /// As [`Self::merge_together`], but a piece is merged no more once a merge has left only so many
+    /// symbols of it.
     pub fn merge_until<const LEFT: usize>(
         &self,
         pieces: &[&[u8]],

@@ -64,7 +64,7 @@ struct Carried<B> {
 impl<B: Bits> Carried<B> {
     /// Nothing, as many bits as these.
     #[inline(always)]
-    fn nothing(like: B) -> Self {
+    fn none(like: B) -> Self {
         let none = like.none();
         Self {
             prefixes: none,
@@ -195,7 +195,7 @@ impl Scanner {
     fn any_prefix_starts<B: Bits>(&mut self, processor: B::Processor, rules: Rules, text: &[u8]) {
         let mut block = self.blocks.some::<B>(processor, 0);
         let mut before = block.none();
-        let mut carried = Carried::nothing(block.lead);
+        let mut carried = Carried::none(block.lead);
         let mut runs_before = Runs::none(block.lead);
         let mut runs = runs_of(rules, &block, &before, runs_before.attached);
         for i in (0..self.blocks.len()).step_by(B::BLOCKS) {
