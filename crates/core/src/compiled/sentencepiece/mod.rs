@@ -143,15 +143,13 @@ impl SentencePiece {
             || white_space.remove_extra && !white_space.add_dummy_prefix
             || !matches!(algorithm, Algorithm::Bpe | Algorithm::Unigram)
             // Which parts an unused piece falls into depends on where it was made last.
-            || algorithm == Algorithm::Bpe && pieces.kinds().contains(&PieceKind::Unused)
+            || algorithm == Algorithm::Bpe && pieces.of_kind(PieceKind::Unused).next().is_some()
             || spans_a_cut(pieces)
             || normalizer
                 .user_defined()
                 .iter()
                 .any(|piece| piece.contains([' ', '▁']))
-            || texts_of(pieces).any(|piece| {
-                piece.kind == PieceKind::UserDefined && piece.text.contains('▁')
-            })
+            || (pieces.of_kind(PieceKind::UserDefined)).any(|(piece, _)| piece.text.contains('▁'))
         {
             return None;
         }
@@ -326,12 +324,26 @@ fn spans_a_cut(pieces: &Pieces) -> bool {
     let [a, b, c] = *SPACE.as_bytes() else {
         return true;
     };
-    let places = texts.iter().zip(texts.get(1..).unwrap_or_default());
-    let places = places.zip(texts.get(2..).unwrap_or_default());
-    let spaces = places.filter(|((x, y), z)| (**x == a) & (**y == b) & (**z == c));
-    let front = |piece: Piece<&str>| piece.text.len() - behind_spaces(piece.text).len();
-    let in_front: usize = pieces.iter().map(front).sum();
-    (in_front != spaces.count() * SPACE.len() || texts.contains(&b' '))
+    // Counted in bytes, of which a processor adds many at once.
+    let spaces = |part: &[u8]| {
+        let places = part.iter().zip(&part[1..]).zip(&part[2..]);
+        let spaces = places.map(|((x, y), z)| u8::from((*x == a) & (*y == b) & (*z == c)));
+        usize::from(spaces.sum::<u8>())
+    };
+    let last = SPACE.len() - 1;
+    let parts = (0..texts.len().saturating_sub(last)).step_by(usize::from(u8::MAX));
+    let ends = |at: usize| texts.len().min(at + usize::from(u8::MAX) + last);
+    let spaces: usize = parts.map(|at| spaces(&texts[at..ends(at)])).sum();
+    let mut start = 0;
+    let mut in_front = 0;
+    for &end in pieces.ends() {
+        while start < end && texts[start..].starts_with(SPACE.as_bytes()) {
+            start += SPACE.len();
+            in_front += 1;
+        }
+        start = end;
+    }
+    (in_front != spaces || texts.contains(&b' '))
         && texts_of(pieces).any(|piece| behind_spaces(piece.text).contains(['▁', ' ']))
 }
 

@@ -84,8 +84,8 @@ pub fn doubts(stages: &Stages) -> Vec<String> {
 /// Pieces that contradict each other; a broken character map.
 pub fn stages(proto: ModelProto) -> Result<Stages> {
     let texts = |kind: PieceKind| {
-        let of_kind = proto.pieces.iter().filter(move |piece| piece.kind == kind);
-        of_kind.map(|piece| piece.text.to_owned())
+        let of_kind = proto.pieces.of_kind(kind);
+        of_kind.map(|(piece, _)| piece.text.to_owned())
     };
     let user_defined = texts(PieceKind::UserDefined).collect();
     let spec = proto.normalizer().clone();
@@ -103,10 +103,8 @@ pub fn stages(proto: ModelProto) -> Result<Stages> {
         },
         denormalizer: None,
     };
-    let added_tokens = (0..)
-        .zip(proto.pieces.iter())
-        .filter(|(_, piece)| piece.kind == PieceKind::Control)
-        .map(|(id, piece)| AddedToken {
+    let added_tokens = (proto.pieces.of_kind(PieceKind::Control))
+        .map(|(piece, id)| AddedToken {
             id,
             content: piece.text.to_owned(),
             special: true,

@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::wire::{Fields, Message, SHORT_FRONT, short_bytes};
+use super::wire::{Fields, Message};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{MAX_ID, show};
-use crate::threads::{LARGE, both};
 
 /// What a piece is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +53,11 @@ impl PieceKind {
     }
 }
 
+/// How many bytes the message of a normal piece has beside its text.
+const USUAL_LENGTH: usize = 7;
+/// About how many bytes a piece takes in a file.
+const USUAL_BYTES: usize = 16;
+
 /// One piece; its id is its place in the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece<T = String> {
@@ -77,25 +81,26 @@ impl Piece {
 }
 
 impl<'a> Piece<&'a str> {
-    /// Reads a piece that is spelled as [`Self::message`] would, short and without a fault, as
-    /// nearly all are.
+    /// Reads the piece whose field a file goes on with, if it is short, without a fault and spelled as
+    /// [`Self::message`] would, as nearly all are; and how many bytes the field takes.
     #[inline]
-    fn read_usual(message: &'a [u8]) -> Option<Self> {
-        let [0x0A, length @ ..0x80, rest @ ..] = message else {
+    fn read_usual(file: &'a [u8]) -> Option<(Self, usize)> {
+        let [0x0A, length @ ..0x80, 0x0A, text @ ..0x80, rest @ ..] = file else {
             return None;
         };
-        let (text, rest) = rest.split_at_checked((*length).into())?;
-        let ([0x15, score @ ..], kind) = rest.split_first_chunk::<5>()? else {
+        let [length, text] = [*length, *text].map(usize::from);
+        let [0x15, a, b, c, d, kind @ ..] = rest.get(text..)? else {
             return None;
         };
-        let kind = match kind {
-            [] => PieceKind::Normal,
-            [0x18, number] if *number > 1 => PieceKind::from_number((*number).into())?,
+        let kind = match (length.checked_sub(text + USUAL_LENGTH)?, kind) {
+            (0, _) => PieceKind::Normal,
+            (2, [0x18, number, ..]) if *number > 1 => PieceKind::from_number((*number).into())?,
             _ => return None,
         };
-        let score = f32::from_le_bytes(*score);
-        let text = std::str::from_utf8(text).ok()?;
-        score.is_finite().then_some(Self { text, score, kind })
+        let score = f32::from_le_bytes([*a, *b, *c, *d]);
+        let text = text_of(rest, text)?;
+        let piece = Self { text, score, kind };
+        score.is_finite().then_some((piece, 2 + length))
     }
 
     /// Reads any piece.
@@ -143,11 +148,25 @@ impl<'a> Piece<&'a str> {
     }
 }
 
-/// Where a piece begins in the file, and which.
-#[derive(Clone, Copy, Default)]
-struct Start {
-    id: usize,
-    position: usize,
+/// The text that the first `length` bytes are.
+#[inline]
+fn text_of(bytes: &[u8], length: usize) -> Option<&str> {
+    const SPACE: u128 = u32::from_le_bytes(*"▁\0".as_bytes().first_chunk().unwrap()) as u128;
+    const NOT_ASCII: u128 = u128::from_le_bytes([0x80; 16]);
+    let text = bytes.get(..length)?;
+    if let (1..=16, Some(window)) = (length, bytes.first_chunk()) {
+        let window = u128::from_le_bytes(*window) << (128 - 8 * length) >> (128 - 8 * length);
+        let behind = match window & 0xFF_FFFF {
+            SPACE => window >> 24,
+            _ => window,
+        };
+        if behind & NOT_ASCII == 0 {
+            // SAFETY: these are the bytes of `text`, with zeros behind them, and but for a `▁` in
+            // front all are ASCII.
+            return Some(unsafe { str::from_utf8_unchecked(text) });
+        }
+    }
+    str::from_utf8(text).ok()
 }
 
 /// The pieces of a file, by id.
@@ -173,6 +192,8 @@ pub struct Pieces {
     ends: Vec<usize>,
     scores: Vec<f32>,
     kinds: Vec<PieceKind>,
+    /// Which pieces are not normal; mostly few.
+    others: Vec<u32>,
     /// How the file spells pieces that it does not spell as they are written here.
     originals: BTreeMap<usize, Box<[u8]>>,
 }
@@ -209,6 +230,21 @@ impl Pieces {
         &self.ends
     }
 
+    /// The pieces that are not normal.
+    pub(crate) fn others(&self) -> &[u32] {
+        &self.others
+    }
+
+    /// The pieces of a kind other than [`PieceKind::Normal`], with their ids.
+    pub(crate) fn of_kind(
+        &self,
+        kind: PieceKind,
+    ) -> impl Iterator<Item = (Piece<&str>, u32)> + Clone {
+        debug_assert!(kind != PieceKind::Normal);
+        let others = self.others.iter().map(|&id| (self.at(id as usize), id));
+        others.filter(move |(piece, _)| piece.kind == kind)
+    }
+
     /// What each piece is for.
     pub(crate) fn kinds(&self) -> &[PieceKind] {
         &self.kinds
@@ -229,78 +265,29 @@ impl Pieces {
         }
     }
 
-    /// The pieces that a file begins with, as far as they are short, and where the first other field
-    /// begins.
-    ///
-    /// # Errors
-    /// A broken piece, with its number.
-    pub(super) fn read_front(file: &[u8]) -> Result<(Self, usize)> {
-        let mut end = Start::default();
-        let mut middle = end;
-        while let Some(message) = short_bytes(file, end.position, 1)
-            && end.id < MAX_ID as usize
+    /// Takes in the pieces that stand in a file from `position` on, as far as they are short, without a
+    /// fault and spelled as they are written here; says where they end.
+    pub(super) fn read_usual(&mut self, file: &[u8], mut position: usize) -> usize {
+        let mut piece = Piece::<&str>::read_usual(&file[position..]);
+        if self.is_empty() && piece.is_some() {
+            let rest = file.len() - position;
+            self.texts.reserve(rest / 2);
+            self.ends.reserve(rest / USUAL_BYTES);
+            self.scores.reserve(rest / USUAL_BYTES);
+            self.kinds.reserve(rest / USUAL_BYTES);
+        }
+        while let Some((usual, length)) = piece
+            && self.len() < MAX_ID as usize
         {
-            end.id += 1;
-            end.position += SHORT_FRONT + message.len();
-            if end.position <= file.len() / 2 {
-                middle = end;
-            }
+            self.push(usual);
+            position += length;
+            piece = Piece::<&str>::read_usual(&file[position..]);
         }
-        let (first, second) = both(
-            end.id >= LARGE,
-            || Self::with_room(Start::default(), end).read_run(file, Start::default(), middle),
-            || Self::with_room(middle, end).read_run(file, middle, end),
-        );
-        let mut pieces = first?;
-        pieces.append(second?);
-        Ok((pieces, end.position))
-    }
-
-    /// No pieces yet, and room for short ones from one on up to another.
-    fn with_room(from: Start, to: Start) -> Self {
-        let pieces = to.id - from.id;
-        Self {
-            texts: String::with_capacity((to.position - from.position) / 2),
-            ends: Vec::with_capacity(pieces),
-            scores: Vec::with_capacity(pieces),
-            kinds: Vec::with_capacity(pieces),
-            originals: BTreeMap::new(),
-        }
-    }
-
-    /// The same with the short pieces from one on up to another.
-    fn read_run(mut self, file: &[u8], from: Start, to: Start) -> Result<Self> {
-        let mut position = from.position;
-        while position < to.position
-            && let Some(message) = short_bytes(file, position, 1)
-        {
-            let id = from.id + self.len();
-            self.read(message)
-                .map_err(|error| error.at(format!("piece {id}")))?;
-            position += SHORT_FRONT + message.len();
-        }
-        Ok(self)
-    }
-
-    /// Puts other pieces behind these.
-    fn append(&mut self, others: Self) {
-        let (pieces, bytes) = (self.len(), self.texts.len());
-        self.texts.push_str(&others.texts);
-        self.ends.extend(others.ends.iter().map(|end| bytes + end));
-        self.scores.extend(others.scores);
-        self.kinds.extend(others.kinds);
-        let originals = others.originals.into_iter();
-        self.originals
-            .extend(originals.map(|(at, original)| (pieces + at, original)));
+        position
     }
 
     /// Takes in the piece of a message.
-    #[inline]
     pub(super) fn read(&mut self, message: &[u8]) -> Result<()> {
-        if let Some(piece) = Piece::read_usual(message) {
-            self.push(piece);
-            return Ok(());
-        }
         let piece = Piece::<&str>::read(message)?;
         if piece.message() != message {
             self.originals.insert(self.len(), message.into());
@@ -311,6 +298,9 @@ impl Pieces {
 
     #[inline]
     fn push(&mut self, piece: Piece<&str>) {
+        if piece.kind != PieceKind::Normal {
+            self.others.push(self.ends.len() as u32);
+        }
         self.texts.push_str(piece.text);
         self.ends.push(self.texts.len());
         self.scores.push(piece.score);
@@ -340,5 +330,86 @@ impl FromIterator<Piece> for Pieces {
 impl std::fmt::Debug for Pieces {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of pieces that are spelled so, all with one score.
+    fn file(texts: &[&[u8]], kind: u64) -> Vec<u8> {
+        let mut file = Message::default();
+        for text in texts {
+            let mut message = Message::default();
+            message.bytes(1, text).float(2, -1.5);
+            if kind != 1 {
+                message.integer(3, kind);
+            }
+            file.bytes(1, &message.finish());
+        }
+        file.finish()
+    }
+
+    #[test]
+    fn usual_pieces_are_read_as_any_other() {
+        let texts = [
+            "a",
+            "▁",
+            "▁a",
+            "a▁",
+            "▁▁a",
+            "é",
+            "▁é",
+            "▁zwölf",
+            "123456789abcdef",
+            "123456789abcdefg",
+            "123456789abcdefgh",
+            "▁123456789abcd",
+            "▁123456789abcde",
+            "",
+            "\0",
+            "▁123456789abcdefghijklm",
+        ];
+        let bytes = texts.map(str::as_bytes);
+        for kind in [1, 4, 6] {
+            let whole = file(&bytes, kind);
+            let mut pieces = Pieces::default();
+            assert_eq!(pieces.read_usual(&whole, 0), whole.len());
+            let mut expected = Pieces::default();
+            for field in Fields::of(&whole) {
+                expected.read(field.unwrap().bytes().unwrap()).unwrap();
+            }
+            assert!(pieces == expected && expected.originals.is_empty());
+            assert!(pieces.iter().map(|piece| piece.text).eq(texts));
+            let others = if kind == 1 { 0 } else { texts.len() };
+            assert_eq!(pieces.others().len(), others);
+        }
+    }
+
+    #[test]
+    fn reading_ends_before_what_is_unusual() {
+        let long = [b'a'; 128];
+        let broken: [&[u8]; 6] = [
+            b"\xFF",
+            b"\xE2\x96",
+            b"\xE2\x96\x81\x80",
+            b"a\xC3",
+            b"0123456789abcde\xC3",
+            &long,
+        ];
+        for unusual in broken {
+            let whole = file(&[b"a", b"b", unusual, b"c"], 1);
+            let front = file(&[b"a", b"b"], 1).len();
+            let mut pieces = Pieces::default();
+            assert_eq!((pieces.read_usual(&whole, 0), pieces.len()), (front, 2));
+        }
+        // A kind that is none counts as unset, and is written again as it was.
+        let whole = file(&[b"a"], 9);
+        assert_eq!(Pieces::default().read_usual(&whole, 0), 0);
+        let cut = file(&[b"a"], 1);
+        for end in 0..cut.len() {
+            assert_eq!(Pieces::default().read_usual(&cut[..end], 0), 0);
+        }
     }
 }

@@ -249,9 +249,8 @@ impl ModelProto {
     /// Bytes that are no such file, a score that is no number, a text that is not UTF-8, more
     /// pieces than there can be ids; each with its place.
     pub fn read(file: &[u8]) -> Result<Self> {
-        let (pieces, position) = Pieces::read_front(file)?;
         let mut proto = Self {
-            pieces,
+            pieces: Pieces::default(),
             trainer: TrainerSpec::default(),
             normalizer: NormalizerSpec::default(),
             denormalizer: None,
@@ -259,7 +258,12 @@ impl ModelProto {
             stated_size: None,
             rest: Vec::new(),
         };
-        for field in Fields::from(file, position) {
+        let mut fields = Fields::of(file);
+        loop {
+            fields = Fields::from(file, proto.pieces.read_usual(file, fields.position()));
+            let Some(field) = fields.next() else {
+                return Ok(proto);
+            };
             let field = field?;
             match field.number {
                 1 => {
@@ -298,7 +302,6 @@ impl ModelProto {
             }
             proto.rest.extend_from_slice(field.raw);
         }
-        Ok(proto)
     }
 
     fn read_trainer(&mut self, message: &[u8]) -> Result<()> {

@@ -99,6 +99,11 @@ impl<'a> Fields<'a> {
         Self { message, position }
     }
 
+    /// Where the next field begins.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
     fn next_field(&mut self) -> Result<Field<'a>> {
         let start = self.position;
         let key = self.varint()?;
@@ -184,21 +189,6 @@ impl<'a> Iterator for Fields<'a> {
         Some(field)
     }
 }
-
-/// The bytes that the field at `position` of a message holds, if it has this number and fewer than 128
-/// bytes, all of them there. The next field begins behind them.
-#[inline]
-pub(super) fn short_bytes(message: &[u8], position: usize, number: u8) -> Option<&[u8]> {
-    match message.get(position..)? {
-        [key, length @ ..0x80, rest @ ..] if *key == number << 3 | 2 => {
-            rest.get(..usize::from(*length))
-        }
-        _ => None,
-    }
-}
-
-/// How many bytes such a field has in front of what it holds.
-pub(super) const SHORT_FRONT: usize = 2;
 
 /// A message as it is written, field by field.
 #[derive(Default)]

@@ -313,13 +313,22 @@ struct Roles {
 
 impl Roles {
     fn of(proto: &ModelProto) -> Result<Self> {
-        let mut has_text = false;
+        let pieces = &proto.pieces;
         let mut user_defined = Vec::new();
         let mut bytes = HashMap::new();
         let mut unk_id = None;
-        let mut min_score = f32::MAX;
-        let holds_nul = proto.pieces.texts().as_bytes().contains(&0);
-        for (piece, id) in proto.pieces.iter().zip(0..) {
+        let holds_nul = pieces.texts().as_bytes().contains(&0);
+        let ends = pieces.ends();
+        let is_one_empty = ends.first() == Some(&0) || ends.windows(2).any(|it| it[0] == it[1]);
+        // Of normal pieces there is nothing else to be said.
+        let checked = match holds_nul || is_one_empty {
+            true => (0..pieces.len() as u32).collect(),
+            false => pieces.others().to_vec(),
+        };
+        for (piece, id) in checked
+            .into_iter()
+            .filter_map(|id| Some((pieces.get(id)?, id)))
+        {
             let text = piece.text.as_bytes();
             let broken = |message: String| {
                 Err(Error::new(ErrorKind::Format, message).at(format!("piece {id}")))
@@ -331,15 +340,8 @@ impl Roles {
                 return broken(format!("{} holds a NUL", show(text)));
             }
             match piece.kind {
-                PieceKind::Normal => {
-                    has_text = true;
-                    min_score = min_score.min(piece.score);
-                }
-                PieceKind::Unused => has_text = true,
-                PieceKind::UserDefined => {
-                    has_text = true;
-                    user_defined.push((text, id));
-                }
+                PieceKind::Normal | PieceKind::Unused | PieceKind::Control => {}
+                PieceKind::UserDefined => user_defined.push((text, id)),
                 PieceKind::Unknown => {
                     if let Some(other) = unk_id.replace(id) {
                         return broken(format!(
@@ -360,7 +362,6 @@ impl Roles {
                     };
                     bytes.insert(byte, id);
                 }
-                PieceKind::Control => {}
             }
         }
         let broken = |message: &str| Err(Error::new(ErrorKind::Format, message));
@@ -372,9 +373,11 @@ impl Roles {
             return broken("no piece is the unknown piece");
         }
         let is_unigram = proto.trainer().algorithm == Algorithm::Unigram;
-        if !has_text && is_unigram {
+        if is_unigram && !pieces.kinds().iter().any(|kind| is_text(*kind)) {
             return broken("there are no pieces of text");
         }
+        let scores = pieces.kinds().iter().zip(pieces.scores());
+        let normal = scores.filter(|(kind, _)| **kind == PieceKind::Normal);
         Ok(Self {
             trie: match is_unigram {
                 true => Trie::new(texts(proto).map(|(piece, id)| (piece.text.as_bytes(), id))),
@@ -384,7 +387,7 @@ impl Roles {
             user_defined: Trie::new(user_defined),
             unk_id,
             byte_ids,
-            min_score,
+            min_score: normal.fold(f32::MAX, |least, (_, score)| least.min(*score)),
         })
     }
 }

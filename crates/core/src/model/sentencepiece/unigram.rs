@@ -83,13 +83,15 @@ impl SentencePiece {
 
     /// What each piece adds to the score of a path, by id; nothing where it stands for a byte.
     pub(crate) fn path_scores(&self) -> Vec<f32> {
-        let pieces = self.proto.pieces.iter().zip(0..);
-        pieces
-            .map(|(piece, id)| match piece.kind {
-                PieceKind::Byte => 0.0,
-                _ => self.path_score(id, piece.text.len()),
-            })
-            .collect()
+        let pieces = &self.proto.pieces;
+        let mut scores = pieces.scores().to_vec();
+        for (_, id) in pieces.of_kind(PieceKind::Byte) {
+            scores[id as usize] = 0.0;
+        }
+        for (piece, id) in pieces.of_kind(PieceKind::UserDefined) {
+            scores[id as usize] = self.path_score(id, piece.text.len());
+        }
+        scores
     }
 
     /// The score of a piece on a path; `length` is in bytes.
