@@ -1,12 +1,11 @@
 //! A vocabulary: ids to byte strings, and back.
 
-use foldhash::fast::FixedState;
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
+use foldhash::fast::{FixedState, RandomState};
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
 use std::ops::Range;
 
+use crate::compiled::{SHORT, ShortKey};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Ids past this are refused: a table from ids to tokens would not fit in memory.
@@ -14,7 +13,7 @@ pub const MAX_ID: u32 = (1 << 24) - 1;
 
 /// The tokens of a model: byte strings, each with one id. Ids may have gaps.
 ///
-/// All bytes lie in one buffer; the hash index holds ids only.
+/// All bytes lie in one buffer; the index of their hashes holds ids only.
 ///
 /// ```
 /// use jeton_core::model::Vocab;
@@ -31,8 +30,7 @@ pub struct Vocab {
     bytes: Vec<u8>,
     /// Where each id's token lies in `bytes`; `ABSENT` for a gap.
     ranges: Vec<(u32, u32)>,
-    index: HashTable<u32>,
-    hasher: FixedState,
+    index: Index,
 }
 
 /// What a gap in the ids looks like.
@@ -69,7 +67,7 @@ impl Vocab {
         let mut vocab = Self::default();
         let (count, _) = entries.size_hint();
         vocab.ranges.reserve(count);
-        vocab.index.reserve(count, |_| 0);
+        vocab.index = Index::with_room(count);
         for (token, id) in entries {
             vocab.insert(token.as_ref(), id, twice)?;
         }
@@ -93,45 +91,44 @@ impl Vocab {
         if u32::try_from(bytes.len()).is_err() || ranges.len() > MAX_ID as usize + 1 {
             return None;
         }
-        let hasher = FixedState::default();
-        let tokens = ranges.iter().filter(|range| **range != ABSENT).count();
-        let mut index = HashTable::with_capacity(tokens);
-        let token_of = |id: u32| {
-            let (start, end) = ranges[id as usize];
-            &bytes[start as usize..end as usize]
-        };
-        for id in (0..ranges.len() as u32).filter(|id| ranges[*id as usize] != ABSENT) {
-            let token = token_of(id);
-            let hash = |token: &[u8]| hasher.hash_one(token);
-            match index.entry(
-                hash(token),
-                |&id| token_of(id) == token,
-                |&id| hash(token_of(id)),
-            ) {
-                Entry::Vacant(place) => place.insert(id),
-                Entry::Occupied(_) => return None,
+        let there = |range: &&(u32, u32)| **range != ABSENT;
+        let mut index = Index::with_room(ranges.iter().filter(there).count());
+        for (&(start, end), id) in ranges.iter().zip(0..).filter(|(range, _)| there(range)) {
+            let (start, length) = (start as usize, (end - start) as usize);
+            let token = &bytes[start..start + length];
+            let hash = index.hash(&bytes, start, length);
+            let is = |id: u32| {
+                let (start, end) = ranges[id as usize];
+                bytes[start as usize..end as usize] == *token
             };
+            match index.find(hash, is) {
+                Ok(_) => return None,
+                Err(free) => index.put(free, hash, id),
+            }
         }
         Some(Self {
             bytes,
             ranges,
             index,
-            hasher,
         })
     }
 
     /// Takes a token in; `twice` says whether it may be there already, under another id.
     fn insert(&mut self, token: &[u8], id: u32, twice: bool) -> Result<()> {
         let broken = |message: String| Err(Error::new(ErrorKind::Format, message));
-        let hash = self.hasher.hash_one(token);
-        let other = self
+        if self.index.is_full() {
+            self.make_room();
+        }
+        let hash = self.index.hash(token, 0, token.len());
+        let place = self
             .index
-            .find(hash, |&other| self.token(other) == Some(token));
-        if let Some(other) = other.filter(|_| !twice) {
-            let token = show(token);
+            .find(hash, |other| self.token(other) == Some(token));
+        if let Ok(place) = place
+            && !twice
+        {
+            let (token, other) = (show(token), self.index.id(place));
             return broken(format!("token {token} has two ids, {other} and {id}"));
         }
-        let known = other.is_some();
         if id > MAX_ID {
             return broken(format!(
                 "token {} has id {id}, past the largest supported id {MAX_ID}",
@@ -154,36 +151,42 @@ impl Vocab {
             self.ranges.resize(id as usize + 1, ABSENT);
         }
         self.ranges[id as usize] = (start as u32, end);
-        let Self {
-            bytes,
-            ranges,
-            index,
-            hasher,
-        } = self;
-        let token_of = |id: u32| {
-            let (start, end) = ranges[id as usize];
-            &bytes[start as usize..end as usize]
-        };
-        match known {
-            true => {
-                if let Some(other) = index.find_mut(hash, |&other| token_of(other) == token) {
-                    *other = id;
-                }
-            }
-            false => {
-                index.insert_unique(hash, id, |&id| hasher.hash_one(token_of(id)));
-            }
+        match place {
+            Ok(place) => self.index.replace(place, id),
+            Err(free) => self.index.put(free, hash, id),
         }
         Ok(())
     }
 
+    /// Makes the index anew, larger.
+    fn make_room(&mut self) {
+        let mut index = Index::with_room(2 * self.index.count + 1);
+        for id in self.index.ids() {
+            let Some(&(start, end)) = self.ranges.get(id as usize) else {
+                continue;
+            };
+            let hash = index.hash(&self.bytes, start as usize, (end - start) as usize);
+            // All are different.
+            if let Err(free) = index.find(hash, |_| false) {
+                index.put(free, hash, id);
+            }
+        }
+        self.index = index;
+    }
+
     /// The id of a token.
     pub fn id(&self, token: &[u8]) -> Option<u32> {
-        self.index
-            .find(self.hasher.hash_one(token), |&id| {
-                self.token(id) == Some(token)
-            })
-            .copied()
+        self.id_of_part(token, 0, token.len())
+    }
+
+    /// The id of the token `text[start..start + length]`: sooner than [`Self::id`] where text goes on
+    /// behind it.
+    #[inline]
+    pub(crate) fn id_of_part(&self, text: &[u8], start: usize, length: usize) -> Option<u32> {
+        let hash = self.index.hash(text, start, length);
+        let token = &text[start..start + length];
+        let place = self.index.find(hash, |id| self.token(id) == Some(token));
+        place.ok().map(|place| self.index.id(place))
     }
 
     /// The token of an id.
@@ -196,12 +199,12 @@ impl Vocab {
 
     /// How many distinct tokens there are.
     pub fn len(&self) -> usize {
-        self.index.len()
+        self.index.count
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.index.is_empty()
+        self.len() == 0
     }
 
     /// The largest id.
@@ -222,6 +225,98 @@ impl Vocab {
     /// Tokens with their ids, in the order of ids.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], u32)> {
         (0..self.ranges.len() as u32).filter_map(|id| Some((self.token(id)?, id)))
+    }
+}
+
+/// Ids by the hash of their tokens: each lies in the first place that was free from that of its hash
+/// on. More than half of all places are free.
+#[derive(Clone)]
+struct Index {
+    /// An id, and above it a part of the hash.
+    places: Vec<u32>,
+    count: usize,
+    /// Moves the hashes, so that no file can aim tokens at one place.
+    seed: u64,
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Self::with_room(0)
+    }
+}
+
+impl Index {
+    /// No part of a hash is that of a free place.
+    const FREE: u32 = u32::MAX;
+    const TAG: u32 = !MAX_ID;
+
+    /// An empty one with room for so many ids.
+    fn with_room(count: usize) -> Self {
+        Self {
+            places: vec![Self::FREE; 2 * count + 1],
+            count: 0,
+            seed: RandomState::default().hash_one(0),
+        }
+    }
+
+    /// Whether one more id would be too many.
+    fn is_full(&self) -> bool {
+        2 * self.count + 1 >= self.places.len()
+    }
+
+    /// The hash of `text[start..start + length]`.
+    #[inline]
+    fn hash(&self, text: &[u8], start: usize, length: usize) -> u64 {
+        match length {
+            ..=SHORT => ShortKey::new(text, start, length).hash(self.seed),
+            _ => FixedState::with_seed(self.seed).hash_one(&text[start..start + length]),
+        }
+    }
+
+    #[inline]
+    fn tag(hash: u64) -> u32 {
+        (hash as u32 & Self::TAG).min(Self::TAG << 1)
+    }
+
+    /// The place of the id that `is` right among those of a hash, or else the one that is free for it.
+    #[inline]
+    fn find(&self, hash: u64, is: impl Fn(u32) -> bool) -> std::result::Result<usize, usize> {
+        let mut place = (((hash >> 32) * self.places.len() as u64) >> 32) as usize;
+        loop {
+            match self.places[place] {
+                Self::FREE => return Err(place),
+                entry if entry & Self::TAG == Self::tag(hash) && is(entry & MAX_ID) => {
+                    return Ok(place);
+                }
+                _ => {}
+            }
+            place += 1;
+            if place == self.places.len() {
+                place = 0;
+            }
+        }
+    }
+
+    /// The id that lies there.
+    fn id(&self, place: usize) -> u32 {
+        self.places[place] & MAX_ID
+    }
+
+    /// Puts an id in a place that is free for its hash.
+    fn put(&mut self, place: usize, hash: u64, id: u32) {
+        self.places[place] = Self::tag(hash) | id;
+        self.count += 1;
+    }
+
+    /// Puts an id in the place of another one of the same token.
+    fn replace(&mut self, place: usize, id: u32) {
+        self.places[place] = self.places[place] & Self::TAG | id;
+    }
+
+    /// All ids, in no order.
+    fn ids(&self) -> impl Iterator<Item = u32> {
+        let taken = self.places.iter().filter(|entry| **entry != Self::FREE);
+        taken.map(|entry| entry & MAX_ID)
     }
 }
 
@@ -275,6 +370,38 @@ mod tests {
         let doubled = Vocab::new([("a", 0), ("a", 1)]).unwrap_err();
         assert_eq!(doubled.to_string(), "token \"a\" has two ids, 0 and 1");
         assert!(Vocab::new([("a", u32::MAX)]).is_err());
+    }
+
+    #[test]
+    fn every_token_is_found_and_no_other() {
+        for count in [0, 1, 2, 300, 20_000] {
+            let tokens: Vec<Vec<u8>> = (0..count)
+                .map(|n: u32| n.to_string().repeat(n as usize % 7 + 1).into_bytes())
+                .collect();
+            let entries = || tokens.iter().zip((0..).step_by(3));
+            let taken = Vocab::new(entries()).unwrap();
+            let bytes: Vec<u8> = tokens.concat();
+            let mut ranges = vec![ABSENT; 3 * tokens.len()];
+            let mut start = 0;
+            for (token, id) in entries() {
+                ranges[id as usize] = (start, start + token.len() as u32);
+                start += token.len() as u32;
+            }
+            let placed = Vocab::of_ranges(bytes.clone(), ranges.clone()).unwrap();
+            assert_eq!(taken, placed);
+            let mut start = 0;
+            for (token, id) in entries() {
+                assert_eq!((taken.id(token), placed.id(token)), (Some(id), Some(id)));
+                assert_eq!(taken.id_of_part(&bytes, start, token.len()), Some(id));
+                assert_eq!(taken.id(&[token, &b"-"[..]].concat()), None);
+                start += token.len();
+            }
+            assert_eq!((taken.len(), taken.id(b"")), (count as usize, None));
+            if count > 1 {
+                ranges[2] = ranges[0];
+                assert!(Vocab::of_ranges(bytes, ranges).is_none());
+            }
+        }
     }
 
     #[test]
