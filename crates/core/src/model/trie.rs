@@ -29,11 +29,28 @@ pub(crate) struct Place(u32);
 impl Trie {
     /// The trie of these tokens; of two equal tokens one counts.
     pub(crate) fn new<'a>(tokens: impl IntoIterator<Item = (&'a [u8], u32)>) -> Self {
-        let tokens = tokens.into_iter();
-        let mut tokens: Vec<_> = tokens
-            .map(|(token, id)| (front(token), token, id))
+        let tokens: Vec<(&[u8], u32)> = tokens.into_iter().collect();
+        let fronts = tokens.iter().map(|(token, _)| front(token));
+        // The front of a token, and which it is: numbers are sorted sooner than what has to be
+        // compared by parts.
+        let mut sorted: Vec<u128> = fronts.zip(0..).map(|(front, at)| front | at).collect();
+        sorted.sort_unstable();
+        let token_of = |front: u128| tokens[front as u32 as usize];
+        for alike in sorted.chunk_by_mut(|a, b| a >> u32::BITS == b >> u32::BITS) {
+            alike.sort_unstable_by_key(|front| token_of(*front));
+        }
+        let token = |at: usize| token_of(sorted[at]);
+        let byte = |at: usize, depth: usize| match depth {
+            ..FRONT => sorted[at].to_be_bytes()[depth],
+            _ => token(at).0[depth],
+        };
+        // How many bytes each token begins with that the one before begins with too.
+        let shared: Vec<u32> = (0..tokens.len())
+            .map(|at| match at {
+                0 => 0,
+                _ => shared([at - 1, at].map(|at| (sorted[at], token(at).0))),
+            })
             .collect();
-        tokens.sort_unstable();
         let mut trie = Self {
             nodes: Vec::with_capacity(4 * tokens.len() + 1),
             bytes: Vec::with_capacity(4 * tokens.len() + 1),
@@ -41,24 +58,30 @@ impl Trie {
         trie.push(0);
         // Breadth first, so that the children of each node are made together. Each entry is a
         // node, the tokens below it, and how many bytes lead to it.
-        let mut queue = std::collections::VecDeque::from([(0, tokens.as_slice(), 0)]);
+        let mut queue = std::collections::VecDeque::from([(0, 0..tokens.len(), 0)]);
         while let Some((node, mut below, depth)) = queue.pop_front() {
-            if let [(_, token, id)] = below {
-                trie.grow(node, &token[depth..], *id);
+            if below.len() == 1 {
+                let (token, id) = token(below.start);
+                trie.grow(node, &token[depth..], id);
                 continue;
             }
-            while let Some((&(_, token, id), rest)) = below.split_first() {
+            while below.start < below.end {
+                let (token, id) = token(below.start);
                 if token.len() > depth {
                     break;
                 }
                 trie.nodes[node].id = id;
-                below = rest;
+                below.start += 1;
             }
             trie.nodes[node].first = trie.nodes.len() as u32;
-            for group in below.chunk_by(|(_, a, _), (_, b, _)| a[depth] == b[depth]) {
+            while below.start < below.end {
+                let others = &shared[below.start + 1..below.end];
+                let alike = others.iter().position(|shared| *shared as usize == depth);
+                let end = alike.map_or(below.end, |alike| below.start + 1 + alike);
                 trie.nodes[node].count += 1;
-                queue.push_back((trie.nodes.len(), group, depth + 1));
-                trie.push(group[0].1[depth]);
+                queue.push_back((trie.nodes.len(), below.start..end, depth + 1));
+                trie.push(byte(below.start, depth));
+                below.start = end;
             }
         }
         trie
@@ -144,12 +167,27 @@ impl Trie {
     }
 }
 
-/// The first bytes of a token as a number: tokens with other numbers are in their order.
-fn front(token: &[u8]) -> u64 {
-    let mut bytes = [0; 8];
-    let length = token.len().min(8);
+/// How many bytes of a token are compared at once.
+const FRONT: usize = 12;
+
+/// The first bytes of a token, in the upper bits: tokens with other fronts are in their order.
+fn front(token: &[u8]) -> u128 {
+    let mut bytes = [0; 16];
+    let length = token.len().min(FRONT);
     bytes[..length].copy_from_slice(&token[..length]);
-    u64::from_be_bytes(bytes)
+    u128::from_be_bytes(bytes)
+}
+
+/// With how many bytes two tokens begin alike, each given with its front.
+fn shared([(front, token), (other_front, other)]: [(u128, &[u8]); 2]) -> u32 {
+    let most = token.len().min(other.len());
+    let alike = match (front ^ other_front).leading_zeros() as usize / 8 {
+        FRONT.. => (token.iter().zip(other))
+            .take_while(|(a, b)| a == b)
+            .count(),
+        alike => alike,
+    };
+    alike.min(most) as u32
 }
 
 #[cfg(test)]
@@ -169,6 +207,14 @@ mod tests {
         assert_eq!(found, [(99, 1)]);
         assert_eq!(trie.id(trie.root()), Some(3));
         assert_eq!(trie.prefixes(trie.root(), b"").count(), 0);
+        let long = b"a token of more than sixteen bytes";
+        let cuts = [long.len(), 16, 17, 20, 15].into_iter().zip(0..);
+        let odd: [(&[u8], u32); 3] = [(b"a\0", 7), (b"a", 6), (b"a\0\0b", 8)];
+        let trie = Trie::new(cuts.map(|(end, id)| (&long[..end], id)).chain(odd));
+        let found: Vec<_> = trie.prefixes(trie.root(), long).collect();
+        assert_eq!(found, [(6, 1), (4, 15), (1, 16), (2, 17), (3, 20), (0, 34)]);
+        let found: Vec<_> = trie.prefixes(trie.root(), b"a\0\0bc").collect();
+        assert_eq!(found, [(6, 1), (7, 2), (8, 4)]);
         let empty = Trie::new([]);
         assert_eq!(empty.prefixes(empty.root(), b"a").count(), 0);
     }
