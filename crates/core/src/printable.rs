@@ -52,7 +52,27 @@ pub fn encode(bytes: &[u8]) -> String {
 
 /// The bytes that `text` stands for, if each of its characters is one of the 256.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
-    text.chars().map(to_byte).collect()
+    let mut bytes = Vec::new();
+    decode_into(text, &mut bytes).then_some(bytes)
+}
+
+/// As [`decode`], behind other bytes; where it cannot be, none are added, and it says so.
+pub(crate) fn decode_into(text: &str, bytes: &mut Vec<u8>) -> bool {
+    let start = bytes.len();
+    bytes.reserve(text.len());
+    for character in text.chars() {
+        let Some(byte) = to_byte(character) else {
+            bytes.truncate(start);
+            return false;
+        };
+        bytes.push(byte);
+    }
+    true
+}
+
+/// Whether each character of `text` is one of the 256.
+pub(crate) fn stands_for_bytes(text: &str) -> bool {
+    text.chars().all(|character| to_byte(character).is_some())
 }
 
 const fn stands_for_itself(byte: u8) -> bool {

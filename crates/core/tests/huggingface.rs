@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use jeton_core::format::{self, LoadOptions, huggingface};
+use jeton_core::model::{Model, bpe::Alphabet};
+use jeton_core::printable::to_char;
 use jeton_core::{EncodeOptions, ErrorKind, OnInvalid, Tokenizer};
 
 const PIECE: &str = r#""add_prefix_space":false,"trim_offsets":true,"use_regex":true"#;
@@ -226,6 +228,103 @@ fn the_files_beside_it_add_tokens_as_transformers_does() {
         broken.to_string(),
         "tokenizer_config.json: expected an object, found an array"
     );
+}
+
+/// A byte-level tokenizer with these tokens, as JSON, behind those of the 256 bytes, and these merges.
+fn byte_level(tokens: &str, merges: &str) -> String {
+    let bytes: Vec<String> = (0..=u8::MAX)
+        .map(|byte| format!("{:?}:{byte}", to_char(byte).to_string()))
+        .collect();
+    format!(
+        r#"{{"model":{{"type":"BPE","vocab":{{{}{tokens}}},"merges":{merges}}},
+        "pre_tokenizer":{{"type":"ByteLevel",{PIECE}}},"decoder":{{"type":"ByteLevel",{PIECE}}}}}"#,
+        bytes.join(",")
+    )
+}
+
+#[test]
+fn byte_level_merges_are_found_by_their_tokens() {
+    let tokens = r#","ab":256,"Ġa":300,"Ġab":258,"éc":257"#;
+    let listed = [("a", "b"), (" ", "a"), (" ", "ab"), ("é", "c")];
+    for (name, tokens, merges, expected) in [
+        ("in order", tokens, r#"[["a","b"],["Ġ","a"]]"#, &listed[..2]),
+        (
+            "as texts",
+            tokens,
+            r##"["#version: 0.2","a b","Ġ a"]"##,
+            &listed[..2],
+        ),
+        (
+            "out of order",
+            tokens,
+            r#"[["Ġ","ab"],["Ġ","a"],["a","b"]]"#,
+            &[listed[2], listed[1], listed[0]],
+        ),
+        (
+            "twice",
+            tokens,
+            r#"[["a","b"],["Ġ","a"],["a","b"]]"#,
+            &[listed[1], listed[0]],
+        ),
+        ("escaped", tokens, r#"[["\u0061","b"]]"#, &listed[..1]),
+        ("none", tokens, "[]", &[]),
+    ] {
+        let stages = huggingface::read(byte_level(tokens, merges).as_bytes()).unwrap();
+        let Model::Bpe(bpe) = &stages.model else {
+            panic!("{name}");
+        };
+        assert_eq!(bpe.options().alphabet, Alphabet::Bytes, "{name}");
+        assert_eq!(bpe.vocab().id(b" ab"), Some(258), "{name}");
+        let token = |id| str::from_utf8(bpe.vocab().token(id).unwrap()).unwrap();
+        let merges = bpe.merges().merges;
+        let merges: Vec<_> = merges.iter().map(|&(a, b)| (token(a), token(b))).collect();
+        assert_eq!(merges, expected, "{name}");
+    }
+    for (tokens, merges, message) in [
+        (
+            r#","ab":256"#,
+            r#"[["a","b"],["a","zz"]]"#,
+            r#"model: merges[1] ("a" "zz"): "zz" is not in the vocabulary"#,
+        ),
+        (
+            r#","ab":256"#,
+            r#"[["b","a"]]"#,
+            r#"model: merges[0] ("b" "a"): "ba" is not in the vocabulary"#,
+        ),
+        (
+            r#","ab":97"#,
+            "[]",
+            r#"model: vocab: id 97 stands for both "a" and "ab""#,
+        ),
+        (
+            r#","a":256"#,
+            "[]",
+            r#"model: vocab: token "a" has two ids, 97 and 256"#,
+        ),
+        (
+            r#","ab":16777216"#,
+            "[]",
+            r#"model: vocab: token "ab" has id 16777216, past the largest supported id 16777215"#,
+        ),
+        (
+            "",
+            r#"[["a","b"],["a"]]"#,
+            "model: model.merges[1]: expected an array of two tokens",
+        ),
+        (
+            "",
+            r#"[["a","b"],"a b"]"#,
+            "model: model.merges[1]: expected an array of two tokens",
+        ),
+        (
+            "",
+            r#"["a b",["a","b"]]"#,
+            "model: model.merges[1]: expected two tokens with one space between them",
+        ),
+    ] {
+        let error = huggingface::read(byte_level(tokens, merges).as_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), format!("tokenizer.json: {message}"));
+    }
 }
 
 /// The folder of published vocabularies, which lies beside the project on some machines.

@@ -118,7 +118,11 @@ impl ByteLevel {
         };
         let vocab = bpe.vocab();
         let is_large = vocab.len() >= LARGE;
-        let (growing, cuts) = both(is_large, || bpe.newly_derived(), || Cuts::new(vocab));
+        let merges = || match bpe.newly_derived() {
+            Some(growing) => (Some(growing), None),
+            None => (None, Merges::new(bpe)),
+        };
+        let ((growing, listed), cuts) = both(is_large, merges, || Cuts::new(vocab));
         let (mut merges, characters, spellings) = match growing {
             Some(growing) => {
                 let (table, (characters, spellings)) = both(
@@ -129,7 +133,7 @@ impl ByteLevel {
                 (growing.complete(table), characters, spellings)
             }
             None => {
-                let merges = Merges::new(bpe)?;
+                let merges = listed?;
                 let (characters, spellings) = both(
                     is_large,
                     || merges.characters(vocab),

@@ -6,7 +6,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess,
+    Visitor,
+};
 
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 
@@ -20,6 +23,9 @@ pub(super) enum Json<'j> {
     Integer(u64),
     String(Cow<'j, str>),
     Array(Vec<Json<'j>>),
+    /// An array of strings, and of arrays of two strings, under the name "merges". There are too many
+    /// for an allocation each.
+    Merges(Vec<Merge<'j>>),
     Object(Vec<(Cow<'j, str>, Json<'j>)>),
 }
 
@@ -27,12 +33,20 @@ impl<'j> Json<'j> {
     /// The value in a file; a byte-order mark before it is dropped.
     pub(super) fn parse(text: &'j [u8]) -> Result<Self> {
         let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-        serde_json::from_slice(text).map_err(|error| {
+        // What is wrong, or something else under the name of merges, is read as any JSON.
+        let json = Self::read(text, true).or_else(|_| Self::read(text, false));
+        json.map_err(|error| {
             Error::new(
                 ErrorKind::Format,
                 format!("this is not valid JSON: {error}"),
             )
         })
+    }
+
+    fn read(text: &'j [u8], knows_merges: bool) -> serde_json::Result<Self> {
+        let mut deserializer = serde_json::Deserializer::from_slice(text);
+        let json = Reader { knows_merges }.deserialize(&mut deserializer)?;
+        deserializer.end().map(|()| json)
     }
 
     /// What kind of value this is, as messages call it.
@@ -42,7 +56,7 @@ impl<'j> Json<'j> {
             Self::Bool(_) => "a boolean",
             Self::Number(_) | Self::Integer(_) => "a number",
             Self::String(_) => "a string",
-            Self::Array(_) => "an array",
+            Self::Array(_) | Self::Merges(_) => "an array",
             Self::Object(_) => "an object",
         }
     }
@@ -78,6 +92,15 @@ impl<'j> Json<'j> {
             Self::Integer(number) => (*number).into(),
             Self::String(text) => text.as_ref().into(),
             Self::Array(items) => items.iter().map(Self::to_value).collect(),
+            Self::Merges(merges) => {
+                let value = |Merge(first, second): &Merge<'_>| match second {
+                    Some(second) => {
+                        serde_json::Value::from([first, second].map(Cow::as_ref).as_slice())
+                    }
+                    None => first.as_ref().into(),
+                };
+                merges.iter().map(value).collect()
+            }
             Self::Object(fields) => fields
                 .iter()
                 .map(|(name, value)| (name.to_string(), value.to_value()))
@@ -86,15 +109,25 @@ impl<'j> Json<'j> {
     }
 }
 
-impl<'de> Deserialize<'de> for Json<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(JsonVisitor)
+/// Reads any value.
+#[derive(Clone, Copy)]
+struct Reader {
+    /// Whether [`Json::Merges`] may come of it.
+    knows_merges: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Reader {
+    type Value = Json<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<Json<'de>, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-struct JsonVisitor;
-
-impl<'de> Visitor<'de> for JsonVisitor {
+impl<'de> Visitor<'de> for Reader {
     type Value = Json<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -134,7 +167,7 @@ impl<'de> Visitor<'de> for JsonVisitor {
         mut array: A,
     ) -> std::result::Result<Json<'de>, A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = array.next_element()? {
+        while let Some(item) = array.next_element_seed(self)? {
             items.push(item);
         }
         Ok(Json::Array(items))
@@ -145,7 +178,11 @@ impl<'de> Visitor<'de> for JsonVisitor {
         mut object: A,
     ) -> std::result::Result<Json<'de>, A::Error> {
         let mut fields = Vec::new();
-        while let Some((Key(name), value)) = object.next_entry()? {
+        while let Some(Key(name)) = object.next_key()? {
+            let value = match self.knows_merges && name == "merges" {
+                true => Json::Merges(object.next_value()?),
+                false => object.next_value_seed(self)?,
+            };
             fields.push((name, value));
         }
         Ok(Json::Object(fields))
@@ -176,6 +213,47 @@ impl<'de> Deserialize<'de> for Key<'de> {
         }
 
         deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
+/// What stands for a merge: two strings, or one that holds both.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Merge<'j>(Cow<'j, str>, Option<Cow<'j, str>>);
+
+impl<'de> Deserialize<'de> for Merge<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct MergeVisitor;
+
+        impl<'de> Visitor<'de> for MergeVisitor {
+            type Value = Merge<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a merge")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Merge<'de>, E> {
+                Ok(Merge(Cow::Borrowed(text), None))
+            }
+
+            fn visit_str<E>(self, text: &str) -> std::result::Result<Merge<'de>, E> {
+                Ok(Merge(Cow::Owned(text.to_owned()), None))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut pair: A,
+            ) -> std::result::Result<Merge<'de>, A::Error> {
+                let (first, second) = (pair.next_element()?, pair.next_element()?);
+                let (Some(Key(first)), Some(Key(second)), None) =
+                    (first, second, pair.next_element::<IgnoredAny>()?)
+                else {
+                    return Err(A::Error::custom("these are not two"));
+                };
+                Ok(Merge(first, Some(second)))
+            }
+        }
+
+        deserializer.deserialize_any(MergeVisitor)
     }
 }
 
@@ -288,6 +366,27 @@ impl<'j> Node<'j> {
         }
     }
 
+    /// The items of an array as merges: two strings, or one that holds both; `None` for what is neither.
+    pub(super) fn merges(
+        &self,
+    ) -> Result<impl Iterator<Item = Option<(&'j str, Option<&'j str>)>> + Clone> {
+        let (merges, items): (&'j [Merge<'j>], &'j [Json<'j>]) = match self.json {
+            Json::Merges(merges) => (merges, &[]),
+            _ => (&[], self.items()?),
+        };
+        let merges = merges
+            .iter()
+            .map(|Merge(first, second)| Some((first.as_ref(), second.as_deref())));
+        Ok(merges.chain(items.iter().map(|item| match item {
+            Json::String(text) => Some((text.as_ref(), None)),
+            Json::Array(pair) => match pair.as_slice() {
+                [left, right] => Some((left.as_str()?, Some(right.as_str()?))),
+                _ => None,
+            },
+            _ => None,
+        })))
+    }
+
     /// The items of an array, each with its place.
     pub(super) fn nodes(&self) -> Result<impl Iterator<Item = Self> + use<'_, 'j>> {
         let items = self.items()?.iter().enumerate();
@@ -379,5 +478,42 @@ impl<'j> Node<'j> {
         found
             .copied()
             .ok_or_else(|| kind.unknown(what, name, known))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merges_are_read_as_any_json() {
+        for (list, are_merges) in [
+            ("[]", true),
+            (r#"[["a", "b"], ["\u00e9", "\""]]"#, true),
+            (r##"["a b", "#version"]"##, true),
+            (r#"[["a", "b"], "a b"]"#, true),
+            (r#"[["a"]]"#, false),
+            (r#"[["a", "b"], ["a", "b", "c"]]"#, false),
+            (r#"[["a", 1]]"#, false),
+            (r#"["a b", null]"#, false),
+            ("null", false),
+            (r#"{"merges": [["a", "b"]]}"#, false),
+        ] {
+            let text = format!(r#"{{"model": {{"merges": {list}}}}}"#);
+            let [merges, any] = [true, false].map(|knows| Json::read(text.as_bytes(), knows).ok());
+            let any = any.unwrap();
+            assert_eq!(merges.is_some(), are_merges, "{list}");
+            let json = Json::parse(text.as_bytes()).unwrap();
+            assert_eq!(json.to_value(), any.to_value(), "{list}");
+            let expected: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(json.to_value(), expected, "{list}");
+            let listed = |json: &Json<'_>| {
+                let model = Node::root(json, false).field("model").unwrap();
+                let merges = model.field("merges").ok()?;
+                let merges = merges.merges().map_err(|error| error.to_string());
+                Some(merges.map(|merges| format!("{:?}", merges.collect::<Vec<_>>())))
+            };
+            assert_eq!(listed(&json), listed(&any), "{list}");
+        }
     }
 }

@@ -11,7 +11,7 @@
 
 use std::collections::HashSet;
 
-use super::json::{Json, Node};
+use super::json::Node;
 use super::model::Entries;
 use crate::added_tokens::AddedToken;
 use crate::decoder::Decoder;
@@ -55,7 +55,7 @@ pub(super) fn left_out(
     let mut odd = HashSet::new();
     let mut left_out = HashSet::new();
     for (token, id) in entries {
-        if printable::decode(token).is_none() {
+        if !printable::stands_for_bytes(token) {
             if !added.contains(id) {
                 return Ok(None);
             }
@@ -149,12 +149,9 @@ fn decodes_to_itself(token: &AddedToken, normalizer: Option<&Normalizer>) -> Res
 /// Whether a merge names one of these tokens.
 fn any_merged(model: &Node<'_>, tokens: &HashSet<&str>) -> Result<bool> {
     let merges = model.field("merges")?;
-    let names = |merge: &Json<'_>| match merge {
-        Json::Array(pair) => pair
-            .iter()
-            .any(|part| part.as_str().is_some_and(|part| tokens.contains(part))),
-        Json::String(pair) => pair.split(' ').any(|part| tokens.contains(part)),
-        _ => false,
-    };
-    Ok(merges.items()?.iter().any(names))
+    let mut merges = merges.merges()?.flatten();
+    Ok(merges.any(|(first, second)| match second {
+        Some(second) => tokens.contains(first) || tokens.contains(second),
+        None => first.split(' ').any(|part| tokens.contains(part)),
+    }))
 }

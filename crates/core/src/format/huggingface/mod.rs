@@ -16,7 +16,8 @@
 //! ```
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+
+use hashbrown::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -157,12 +158,18 @@ fn read_added_token(node: &Node<'_>) -> Result<AddedToken> {
 /// The stages around the model that `node` describes.
 fn stages(mut parts: Parts, node: &Node<'_>) -> Result<Stages> {
     let entries = model::read_entries(node)?;
-    let ids: HashMap<&str, u32> = entries.iter().copied().collect();
-    parts.added_tokens = assign_ids(
-        std::mem::take(&mut parts.added_tokens),
-        entries.len() as u32,
-        |content| ids.get(content).copied(),
-    );
+    let added_tokens = std::mem::take(&mut parts.added_tokens);
+    let ids: HashMap<&str, u32> = {
+        let contents = added_tokens.iter().map(|token| token.content.as_str());
+        let contents: HashSet<&str> = contents.collect();
+        let in_model = entries
+            .iter()
+            .filter(|(token, _)| contents.contains::<str>(token));
+        in_model.copied().collect()
+    };
+    parts.added_tokens = assign_ids(added_tokens, entries.len() as u32, |content| {
+        ids.get(content).copied()
+    });
     let left_out = lift::left_out(
         node,
         &entries,

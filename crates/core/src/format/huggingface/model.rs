@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 use super::json::{Json, Node};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::{Alphabet, BpeOptions, MergeRule};
-use crate::model::{Bpe, Characters, Model, Unigram, Vocab, WordLevel, WordPiece, show};
+use crate::model::{
+    ABSENT, Bpe, Characters, MAX_ID, Model, Unigram, Vocab, WordLevel, WordPiece, show,
+};
 use crate::printable;
 use crate::threads::{LARGE, both};
 
@@ -95,7 +97,9 @@ pub(super) fn read(
             Some(left_out) => read_raw_bpe(node, entries, left_out)?,
             None => Bpe::by_merges(
                 vocab(node)?,
-                read_merges(node, |token| token.as_bytes().to_vec())?,
+                read_merges(node)?
+                    .into_iter()
+                    .map(|(left, right)| (left.into(), right.into())),
                 read_options(node, Alphabet::Characters)?,
             )
             .map_err(|error| node.locate(error))?,
@@ -128,19 +132,87 @@ pub(super) fn read(
 }
 
 fn read_raw_bpe(node: &Node<'_>, entries: &Entries<'_>, left_out: &HashSet<u32>) -> Result<Bpe> {
-    let bytes = |token: &str| printable::decode(token).unwrap_or_else(|| token.into());
-    let read_vocab = || {
-        let entries = entries.iter().filter(|(_, id)| !left_out.contains(id));
-        Vocab::new(entries.map(|(token, id)| (bytes(token), *id)))
+    let merges = read_merges(node);
+    let usual = || {
+        let vocab = raw_vocab(entries, left_out)?;
+        let merges = raw_merges(merges.as_ref().ok()?, &vocab)?;
+        Some((vocab, merges))
     };
-    let (vocab, merges) = both(
-        entries.len() >= LARGE,
-        || read_vocab().map_err(|error| error.at("vocab")),
-        || read_merges(node, bytes),
-    );
-    vocab
-        .and_then(|vocab| Bpe::by_merges(vocab, merges?, read_options(node, Alphabet::Bytes)?))
-        .map_err(|error| node.locate(error))
+    let bpe = || match usual() {
+        Some((vocab, merges)) => Bpe::of_ids(vocab, merges, read_options(node, Alphabet::Bytes)?),
+        // What is wrong is found the slow way.
+        None => {
+            let bytes = |token: &str| printable::decode(token).unwrap_or_else(|| token.into());
+            let entries = entries.iter().filter(|(_, id)| !left_out.contains(id));
+            let vocab = Vocab::new(entries.map(|(token, id)| (bytes(token), *id)));
+            let vocab = vocab.map_err(|error| error.at("vocab"))?;
+            let merges = merges.as_ref().map_err(Clone::clone)?.iter();
+            let merges = merges.map(|(left, right)| (bytes(left), bytes(right)));
+            Bpe::by_merges(vocab, merges, read_options(node, Alphabet::Bytes)?)
+        }
+    };
+    bpe().map_err(|error| node.locate(error))
+}
+
+/// Adds the bytes that a token stands for, or is.
+fn push_raw(token: &str, bytes: &mut Vec<u8>) {
+    if !printable::decode_into(token, bytes) {
+        bytes.extend_from_slice(token.as_bytes());
+    }
+}
+
+/// The vocabulary of the bytes that tokens stand for; none where [`Vocab::new`] would refuse it.
+fn raw_vocab(entries: &Entries<'_>, left_out: &HashSet<u32>) -> Option<Vocab> {
+    let is_in = |id: &u32| left_out.is_empty() || !left_out.contains(id);
+    let ids = entries.iter().map(|(_, id)| *id).filter(is_in);
+    let ids = ids.max().map_or(0, |last| last as usize + 1);
+    if ids > MAX_ID as usize + 1 {
+        return None;
+    }
+    let mut ranges = vec![ABSENT; ids];
+    let mut bytes = Vec::with_capacity(entries.iter().map(|(token, _)| token.len()).sum());
+    for (token, id) in entries.iter().filter(|(_, id)| is_in(id)) {
+        let start = bytes.len();
+        push_raw(token, &mut bytes);
+        let range = (start as u32, bytes.len() as u32);
+        if std::mem::replace(&mut ranges[*id as usize], range) != ABSENT {
+            return None;
+        }
+    }
+    Vocab::of_ranges(bytes, ranges)
+}
+
+/// The ids of the tokens that are merged, and of what they make; none if one is not there.
+fn raw_merges(merges: &[(&str, &str)], vocab: &Vocab) -> Option<Vec<((u32, u32), u32)>> {
+    let resolve = |merges: &[(&str, &str)]| {
+        let mut text = Vec::new();
+        let mut next = 0;
+        let mut resolved = Vec::with_capacity(merges.len());
+        for (left, right) in merges {
+            text.clear();
+            push_raw(left, &mut text);
+            let middle = text.len();
+            push_raw(right, &mut text);
+            let end = text.len();
+            // Tokens are found sooner where text goes on behind them.
+            text.extend([0; 16]);
+            let token = |start, end| vocab.id_of_part(&text, start, end - start);
+            let pair = (token(0, middle)?, token(middle, end)?);
+            // Merges mostly stand in the order of the ids that they make.
+            let made = match vocab.token(next) == Some(&text[..end]) {
+                true => next,
+                false => token(0, end)?,
+            };
+            next = made + 1;
+            resolved.push((pair, made));
+        }
+        Some(resolved)
+    };
+    let (first, second) = merges.split_at(merges.len() / 2);
+    let (first, second) = both(merges.len() >= LARGE, || resolve(first), || resolve(second));
+    let mut resolved = first?;
+    resolved.extend(second?);
+    Some(resolved)
 }
 
 fn read_options(node: &Node<'_>, alphabet: Alphabet) -> Result<BpeOptions> {
@@ -162,36 +234,30 @@ fn read_options(node: &Node<'_>, alphabet: Alphabet) -> Result<BpeOptions> {
     })
 }
 
-type Merges = Vec<(Vec<u8>, Vec<u8>)>;
-
 /// The merges: pairs of tokens, or in old files two tokens with a space between them.
-fn read_merges(node: &Node<'_>, bytes: impl Fn(&str) -> Vec<u8>) -> Result<Merges> {
+fn read_merges<'j>(node: &Node<'j>) -> Result<Vec<(&'j str, &'j str)>> {
     let node = node.field("merges")?;
-    let items = node.items()?;
-    let as_texts = matches!(items.first(), Some(Json::String(_)));
-    let mut merges = Vec::with_capacity(items.len());
-    for (index, item) in items.iter().enumerate() {
+    let items = node.merges()?;
+    let as_texts = matches!(items.clone().next(), Some(Some((_, None))));
+    let mut merges = Vec::with_capacity(items.size_hint().0);
+    for (index, item) in items.enumerate() {
         let pair = match item {
-            Json::String(text) if as_texts => {
+            Some((text, None)) if as_texts => {
                 if text.starts_with("#version") {
                     continue;
                 }
                 text.split_once(' ')
                     .filter(|(_, right)| !right.contains(' '))
             }
-            Json::Array(pair) if !as_texts => match pair.as_slice() {
-                [left, right] => left.as_str().zip(right.as_str()),
-                _ => None,
-            },
+            Some((left, Some(right))) if !as_texts => Some((left, right)),
             _ => None,
         };
-        let (left, right) = pair.ok_or_else(|| {
-            node.item(index, item).error(match as_texts {
+        merges.push(pair.ok_or_else(|| {
+            node.item(index, node.json).error(match as_texts {
                 true => "expected two tokens with one space between them",
                 false => "expected an array of two tokens",
             })
-        })?;
-        merges.push((bytes(left), bytes(right)));
+        })?);
     }
     Ok(merges)
 }

@@ -213,14 +213,31 @@ impl Bpe {
     }
 
     /// As [`Bpe::by_merges`], of pairs of ids and what they become, all known to be right.
-    fn by_ids(vocab: Vocab, merges: Vec<((u32, u32), u32)>, options: BpeOptions) -> Self {
-        let mut seen = hashbrown::HashSet::with_capacity(merges.len());
-        let mut merges: Vec<_> = merges
-            .into_iter()
-            .rev()
-            .filter(|(pair, _)| seen.insert(*pair))
-            .collect();
-        merges.reverse();
+    ///
+    /// # Errors
+    /// A dropout outside 0 to 1.
+    pub(crate) fn of_ids(
+        vocab: Vocab,
+        merges: Vec<((u32, u32), u32)>,
+        options: BpeOptions,
+    ) -> Result<Self> {
+        if let Some(dropout) = options.dropout {
+            check_dropout(dropout)?;
+        }
+        Ok(Self::by_ids(vocab, merges, options))
+    }
+
+    /// As [`Bpe::of_ids`], of options that are known to be right too.
+    fn by_ids(vocab: Vocab, mut merges: Vec<((u32, u32), u32)>, options: BpeOptions) -> Self {
+        // What is listed twice makes the same twice.
+        let mut made = vec![false; vocab.max_id().map_or(0, |last| last as usize + 1)];
+        let mut ids = merges.iter().map(|(_, id)| *id as usize);
+        if ids.any(|id| std::mem::replace(&mut made[id], true)) {
+            let mut seen = hashbrown::HashSet::with_capacity(merges.len());
+            merges.reverse();
+            merges.retain(|(pair, _)| seen.insert(*pair));
+            merges.reverse();
+        }
         let (merges, made) = merges.into_iter().unzip();
         let unk_token = options.unk_token.as_deref();
         Self {
