@@ -278,7 +278,7 @@ impl Tokenizer {
         }
         sink.push_all(before);
         if self.added_tokens.finds_nothing(&options.special) {
-            compiled.encode(&self.stages, text, place, sink)?;
+            compiled.encode(&self.stages, text, place, false, sink)?;
             sink.push_all(after);
             return Ok(true);
         }
@@ -291,7 +291,8 @@ impl Tokenizer {
                         0 => Place::First,
                         _ => Place::Section,
                     };
-                    compiled.encode(&self.stages, text.as_str(), place, sink)?;
+                    let is_normalized = normalizer.is_some();
+                    compiled.encode(&self.stages, text.as_str(), place, is_normalized, sink)?;
                 }
             }
         }

@@ -174,6 +174,13 @@ fn pre_tokenizers() -> Vec<PreTokenizer> {
         PreTokenizer::Matches {
             pattern: SearchPattern::Regex(Regex::new(r"\w+| ", Dialect::Tiktoken).unwrap()),
         },
+        PreTokenizer::Sequence(vec![PreTokenizer::Whitespace, bytes(true)]),
+        split(r"\s", SplitBehavior::MergedWithNext),
+        PreTokenizer::Sequence(vec![
+            split(r"\d", SplitBehavior::Contiguous),
+            split(llama3, SplitBehavior::Removed),
+            bytes(false),
+        ]),
     ]);
     all
 }
@@ -187,6 +194,7 @@ fn normalizers() -> Vec<Option<Normalizer>> {
         Some(Normalizer::Nfkc),
         Some(Normalizer::Nfkd),
         Some(Normalizer::Sequence(vec![Normalizer::Nfc])),
+        Some(Normalizer::Lowercase),
     ]
 }
 

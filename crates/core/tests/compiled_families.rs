@@ -507,6 +507,114 @@ fn words_by_themselves() {
     }
 }
 
+/// A stage that cuts text.
+fn cutting_stage(numbers: &mut ChaCha8Rng) -> PreTokenizer {
+    let behavior = *[
+        SplitBehavior::Removed,
+        SplitBehavior::Isolated,
+        SplitBehavior::MergedWithPrevious,
+        SplitBehavior::MergedWithNext,
+        SplitBehavior::Contiguous,
+    ]
+    .choose(numbers)
+    .unwrap();
+    let source = *[
+        r"\s+",
+        r"\d{1,3}",
+        r"[a-m]?",
+        r"(?<=e)\w",
+        r"\p{L}+| ",
+        r"\R|\t",
+    ]
+    .choose(numbers)
+    .unwrap();
+    match numbers.random_range(0..12) {
+        0 => PreTokenizer::Bert,
+        1 => PreTokenizer::Whitespace,
+        2 => PreTokenizer::WhitespaceSplit,
+        3 => PreTokenizer::CharDelimiterSplit { delimiter: 'e' },
+        4 => PreTokenizer::Punctuation { behavior },
+        5 => PreTokenizer::Digits {
+            individual_digits: numbers.random_bool(0.5),
+        },
+        6 => PreTokenizer::UnicodeScripts,
+        7 => PreTokenizer::FixedLength {
+            length: numbers.random_range(1..7),
+        },
+        8 => PreTokenizer::Split {
+            pattern: SearchPattern::Literal("a".to_owned()),
+            behavior,
+            invert: numbers.random_bool(0.3),
+        },
+        9 => PreTokenizer::Sequence(vec![PreTokenizer::UnicodeScripts, PreTokenizer::Whitespace]),
+        10 => PreTokenizer::ByteLevel {
+            add_prefix_space: numbers.random_bool(0.2),
+            trim_offsets: true,
+            use_regex: numbers.random_bool(0.7),
+            printable: numbers.random_bool(0.2),
+        },
+        _ => PreTokenizer::Split {
+            pattern: SearchPattern::Regex(Regex::new(source, Dialect::Oniguruma).unwrap()),
+            behavior,
+            invert: numbers.random_bool(0.3),
+        },
+    }
+}
+
+/// Normalizers of any kind, one after another.
+fn any_normalizer(numbers: &mut ChaCha8Rng) -> Option<Normalizer> {
+    let replace = |pattern: &str, content: &str| Normalizer::Replace {
+        pattern: SearchPattern::Literal(pattern.to_owned()),
+        content: content.to_owned(),
+    };
+    let mut all = normalizers();
+    all.extend([
+        Some(replace("e", "")),
+        Some(replace(" ", "  ")),
+        Some(Normalizer::Prepend {
+            prefix: " a".to_owned(),
+        }),
+        Some(Normalizer::StripAccents),
+        Some(Normalizer::ByteLevel),
+    ]);
+    let count = numbers.random_range(0..4);
+    let steps: Vec<_> = (0..count)
+        .filter_map(|_| all.choose(numbers).cloned().flatten())
+        .collect();
+    (count > 0).then_some(Normalizer::Sequence(steps))
+}
+
+#[test]
+fn pieces_by_themselves() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(31);
+    let mut compiled = 0;
+    for round in 0..500 {
+        let [a, b, c] = word_models(&mut numbers);
+        let models = [a, b, c, bpe_of_characters(&mut numbers)];
+        let mut stages = Stages::of_model(models.choose(&mut numbers).unwrap().clone());
+        stages.normalizer = any_normalizer(&mut numbers);
+        let count = numbers.random_range(1..4);
+        let cuts = (0..count).map(|_| cutting_stage(&mut numbers)).collect();
+        stages.pre_tokenizer = Some(PreTokenizer::Sequence(cuts));
+        if round % 3 == 0 {
+            let added = |id, content: &str, normalized: bool| AddedToken {
+                id,
+                content: content.to_owned(),
+                special: !normalized,
+                single_word: false,
+                lstrip: false,
+                rstrip: !normalized,
+                normalized,
+            };
+            stages.added_tokens = vec![added(5_000, "<s>", false), added(5_001, "the", true)];
+        }
+        let tokenizer = Tokenizer::new(stages).unwrap();
+        compiled += usize::from(format!("{tokenizer:?}").contains("Some(Piecewise("));
+        check(&tokenizer, (0..20).map(|_| text(&mut numbers)));
+    }
+    assert!(compiled > 350, "{compiled}");
+}
+
 /// Each character between words, between marks and beside punctuation, where words are cut.
 #[test]
 fn every_character_beside_bert_words() {

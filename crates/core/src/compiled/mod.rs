@@ -28,6 +28,7 @@ pub use sink::{Count, Sink};
 
 use by_stages::local::Local;
 use by_stages::metaspace::Metaspace;
+use by_stages::piecewise::Piecewise;
 use byte_level::ByteLevel;
 use sentencepiece::SentencePiece;
 pub(crate) use sentencepiece::{Front, Guess, Settling};
@@ -48,6 +49,8 @@ pub enum Compiled {
     Metaspace(Box<Metaspace>),
     /// Words by themselves, whatever becomes of them.
     Local(Local),
+    /// Pieces by themselves, whatever cuts them.
+    Piecewise(Box<Piecewise>),
 }
 
 /// Where text stands that is encoded by itself.
@@ -78,15 +81,16 @@ impl Compiled {
         };
         own.or_else(|| Metaspace::new(stages).map(|it| Self::Metaspace(Box::new(it))))
             .or_else(|| Local::new(stages).map(Self::Local))
+            .or_else(|| Piecewise::new(stages).map(|it| Self::Piecewise(Box::new(it))))
     }
 
-    /// Whether normalized text that it is given has the tokens of the text it was made from.
+    /// Whether it may be given normalized text instead of the text that was made from.
     pub fn may_be_normalized(&self) -> bool {
-        matches!(self, Self::ByteLevel(_))
+        matches!(self, Self::ByteLevel(_) | Self::Piecewise(_))
     }
 
     /// Gives the tokens of `text`, in which no added tokens are left, to `sink`. `stages` are those
-    /// that this was compiled from.
+    /// that this was compiled from; `is_normalized` says that the text went through the normalizer.
     ///
     /// # Errors
     /// As the stages.
@@ -95,6 +99,7 @@ impl Compiled {
         stages: &Stages,
         text: &str,
         place: Place,
+        is_normalized: bool,
         sink: &mut impl Sink,
     ) -> Result<()> {
         match (self, &stages.normalizer, &stages.model) {
@@ -106,6 +111,7 @@ impl Compiled {
             ) => compiled.encode(model, normalizer, text, place, sink),
             (Self::Metaspace(compiled), ..) => compiled.encode(stages, text, place, sink),
             (Self::Local(compiled), ..) => compiled.encode(stages, text, sink),
+            (Self::Piecewise(compiled), ..) => compiled.encode(stages, text, is_normalized, sink),
             _ => unreachable!("compiled from other stages"),
         }
     }
@@ -129,6 +135,7 @@ impl Compiled {
             (Self::ByteLevel(compiled), _) => compiled.part_end(text, start, reach),
             (Self::Metaspace(compiled), _) => compiled.part_end(text, start, reach),
             (Self::Local(compiled), _) => compiled.part_end(text, start, reach),
+            (Self::Piecewise(_), _) => text.len(),
             (Self::SentencePiece(compiled), Some(Normalizer::SentencePiece(normalizer))) => {
                 compiled.part_end(normalizer, text, start, reach)
             }

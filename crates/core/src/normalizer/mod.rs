@@ -16,6 +16,9 @@ pub use rules::Normalization;
 pub use sentencepiece::{SentencePieceNormalizer, WhiteSpace};
 pub(crate) use unicode::Form;
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use unicode_normalization_alignments::char::is_combining_mark;
 
@@ -114,7 +117,7 @@ impl Normalizer {
             Self::Nfkd => Form::Nfkd.normalize(text),
             Self::Lowercase => lowercase(text),
             Self::StripAccents => text.retain(|c| !is_combining_mark(c)),
-            Self::Strip { left, right } => strip(text, *left, *right),
+            Self::Strip { left, right } => text.keep(stripped(text.as_str(), *left, *right)),
             Self::Nmt => nmt::normalize(text),
             Self::Replace { pattern, content } => replace(text, pattern, content)?,
             Self::Prepend { prefix } => text.prepend(prefix),
@@ -150,6 +153,42 @@ impl Normalizer {
     }
 }
 
+impl Normalizer {
+    /// `text` normalized, without where each byte came from.
+    ///
+    /// # Errors
+    /// As [`Self::normalize`].
+    pub(crate) fn normalized<'t>(&self, text: &'t str) -> Result<Cow<'t, str>> {
+        if let Some(form) = Form::of(self) {
+            return Ok(form.normalized(text));
+        }
+        match self {
+            Self::Lowercase => Ok(lowercased(text).into()),
+            Self::StripAccents if text.is_ascii() => Ok(text.into()),
+            Self::StripAccents => {
+                let is_kept = |c: &char| c.is_ascii() || !is_combining_mark(*c);
+                Ok(text.chars().filter(is_kept).collect::<String>().into())
+            }
+            Self::Strip { left, right } => Ok(text[stripped(text, *left, *right)].into()),
+            Self::Sequence(normalizers) => {
+                normalizers
+                    .iter()
+                    .try_fold(Cow::Borrowed(text), |text, normalizer| match text {
+                        Cow::Borrowed(text) => normalizer.normalized(text),
+                        Cow::Owned(text) => {
+                            Ok(Cow::Owned(normalizer.normalized(&text)?.into_owned()))
+                        }
+                    })
+            }
+            _ => {
+                let mut text = AlignedText::original(text);
+                self.normalize(&mut text)?;
+                Ok(text.as_str().to_owned().into())
+            }
+        }
+    }
+}
+
 /// Character by character, so a final sigma is lowered like any other.
 fn lowercase(text: &mut AlignedText) {
     if text.as_str().chars().any(|c| !c.to_lowercase().eq([c])) {
@@ -157,17 +196,35 @@ fn lowercase(text: &mut AlignedText) {
     }
 }
 
-fn strip(text: &mut AlignedText, left: bool, right: bool) {
-    let old = text.as_str();
+/// As [`lowercase`]: letters of ASCII many at a time.
+fn lowercased(text: &str) -> String {
+    let mut lower = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let start = lower.len();
+        let ascii = rest.bytes().position(|byte| !byte.is_ascii());
+        let (plain, other) = rest.split_at(ascii.unwrap_or(rest.len()));
+        lower.push_str(plain);
+        lower[start..].make_ascii_lowercase();
+        let ascii = other.bytes().position(|byte| byte.is_ascii());
+        let (other, after) = other.split_at(ascii.unwrap_or(other.len()));
+        lower.extend(other.chars().flat_map(char::to_lowercase));
+        rest = after;
+    }
+    lower
+}
+
+/// What is left of `text` without white space at the ends.
+fn stripped(text: &str, left: bool, right: bool) -> Range<usize> {
     let end = match right {
-        true => old.trim_end().len(),
-        false => old.len(),
+        true => text.trim_end().len(),
+        false => text.len(),
     };
     let start = match left {
-        true => end - old[..end].trim_start().len(),
+        true => end - text[..end].trim_start().len(),
         false => 0,
     };
-    text.keep(start..end);
+    start..end
 }
 
 /// Empty text has no matches, not even empty ones.

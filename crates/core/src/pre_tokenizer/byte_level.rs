@@ -1,5 +1,6 @@
 //! GPT-2's pre-tokenizer: words with the space before them, as bytes.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::SplitBehavior;
@@ -19,15 +20,15 @@ pub(super) fn cut(
     use_regex: bool,
     printable: bool,
 ) -> Result<()> {
+    let mut ranges = Vec::new();
     pieces.cut(|mut piece, out| {
         if add_prefix_space && !piece.as_str().starts_with(' ') {
             piece.prepend(" ");
         }
         let first = out.len();
         if use_regex {
-            let words = WORDS.as_ref().map_err(Clone::clone)?;
-            let delimiters = words.matches(piece.as_str());
-            split(&piece, delimiters, SplitBehavior::Isolated, false, out)?;
+            words(piece.as_str(), &mut ranges)?;
+            out.extend(ranges.drain(..).map(|range| piece.slice(range)));
         } else {
             out.push(piece);
         }
@@ -38,4 +39,16 @@ pub(super) fn cut(
         }
         Ok(())
     })
+}
+
+/// Appends where the words of `text` lie.
+pub(super) fn words(text: &str, pieces: &mut Vec<Range<usize>>) -> Result<()> {
+    let words = WORDS.as_ref().map_err(Clone::clone)?;
+    split(
+        text,
+        words.matches(text),
+        SplitBehavior::Isolated,
+        false,
+        pieces,
+    )
 }

@@ -13,6 +13,7 @@ pub(super) fn cut(
 ) -> Result<()> {
     let mut buffer = [0; 4];
     let written: &str = replacement.encode_utf8(&mut buffer);
+    let mut ranges = Vec::new();
     pieces.cut(|mut piece, out| {
         let spaces: Vec<_> = piece
             .as_str()
@@ -33,6 +34,9 @@ pub(super) fn cut(
             return Ok(());
         }
         let is_space = |character| character == replacement;
-        split_at_characters(&piece, is_space, SplitBehavior::MergedWithNext, out)
+        let behavior = SplitBehavior::MergedWithNext;
+        split_at_characters(piece.as_str(), is_space, behavior, &mut ranges)?;
+        out.extend(ranges.drain(..).map(|range| piece.slice(range)));
+        Ok(())
     })
 }

@@ -9,6 +9,7 @@ pub mod named;
 mod split;
 mod unicode_scripts;
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -129,86 +130,141 @@ impl PreTokenizer {
                 use_regex,
                 printable,
             } => byte_level::cut(pieces, *add_prefix_space, *use_regex, *printable),
-            Self::Bert => {
-                cut_at(pieces, char::is_whitespace, SplitBehavior::Removed)?;
-                cut_at(pieces, is_punctuation, SplitBehavior::Isolated)
-            }
             Self::Metaspace {
                 replacement,
                 prepend_scheme,
                 split,
             } => metaspace::cut(pieces, *replacement, *prepend_scheme, *split),
-            Self::Whitespace => {
-                let words = WORDS.as_ref().map_err(Clone::clone)?;
+            Self::Sequence(stages) => stages.iter().try_for_each(|stage| stage.cut(pieces)),
+            _ => {
+                let mut ranges = Vec::new();
                 pieces.cut(|piece, out| {
-                    let found = words.matches(piece.as_str());
-                    split(&piece, found, SplitBehavior::Removed, true, out)
+                    self.ranges(piece.as_str(), &mut ranges)?;
+                    out.extend(ranges.drain(..).map(|range| piece.slice(range)));
+                    Ok(())
                 })
             }
-            Self::WhitespaceSplit => cut_at(pieces, char::is_whitespace, SplitBehavior::Removed),
+        }
+    }
+
+    /// Appends where the pieces of `text` lie, which are its parts as they stand there: what
+    /// [`Self::ByteLevel`] and [`Self::Metaspace`] write is not in it.
+    ///
+    /// # Errors
+    /// As [`Self::cut`].
+    pub(crate) fn ranges(&self, text: &str, pieces: &mut Vec<Range<usize>>) -> Result<()> {
+        match self {
+            Self::ByteLevel {
+                use_regex: true, ..
+            } => byte_level::words(text, pieces),
+            Self::ByteLevel { .. } | Self::Metaspace { .. } => {
+                pieces.push(0..text.len());
+                Ok(())
+            }
+            Self::Bert => {
+                let mut words = Vec::new();
+                split_at_characters(
+                    text,
+                    char::is_whitespace,
+                    SplitBehavior::Removed,
+                    &mut words,
+                )?;
+                refine(text, words, pieces, |word, pieces| {
+                    split_at_characters(word, is_punctuation, SplitBehavior::Isolated, pieces)
+                })
+            }
+            Self::Whitespace => {
+                let words = WORDS.as_ref().map_err(Clone::clone)?;
+                let found = words.matches(text);
+                split(text, found, SplitBehavior::Removed, true, pieces)
+            }
+            Self::WhitespaceSplit => {
+                split_at_characters(text, char::is_whitespace, SplitBehavior::Removed, pieces)
+            }
             Self::CharDelimiterSplit { delimiter } => {
-                cut_at(pieces, |c| c == *delimiter, SplitBehavior::Removed)
+                let is_delimiter = |c| c == *delimiter;
+                split_at_characters(text, is_delimiter, SplitBehavior::Removed, pieces)
             }
             Self::Split {
                 pattern,
                 behavior,
                 invert,
-            } => pieces.cut(|piece, out| {
-                let found = pattern.matches(piece.as_str());
-                split(&piece, found, *behavior, *invert, out)
-            }),
-            Self::Punctuation { behavior } => cut_at(pieces, is_punctuation, *behavior),
+            } => split(text, pattern.matches(text), *behavior, *invert, pieces),
+            Self::Punctuation { behavior } => {
+                split_at_characters(text, is_punctuation, *behavior, pieces)
+            }
             Self::Digits { individual_digits } => {
                 let behavior = match individual_digits {
                     true => SplitBehavior::Isolated,
                     false => SplitBehavior::Contiguous,
                 };
-                cut_at(pieces, char::is_numeric, behavior)
+                split_at_characters(text, char::is_numeric, behavior, pieces)
             }
-            Self::UnicodeScripts => unicode_scripts::cut(pieces),
-            Self::FixedLength { length } => cut_every(pieces, *length),
-            Self::Matches { pattern } => pieces.cut(|piece, out| {
-                let found = pattern.matches(piece.as_str());
-                split(&piece, found, SplitBehavior::Removed, true, out)
-            }),
-            Self::Sequence(stages) => stages.iter().try_for_each(|stage| stage.cut(pieces)),
+            Self::UnicodeScripts => {
+                unicode_scripts::cut(text, pieces);
+                Ok(())
+            }
+            Self::FixedLength { length } => cut_every(text, *length, pieces),
+            Self::Matches { pattern } => {
+                let found = pattern.matches(text);
+                split(text, found, SplitBehavior::Removed, true, pieces)
+            }
+            Self::Sequence(stages) => {
+                let mut coarse: Vec<_> = std::iter::once(0..text.len()).collect();
+                for stage in stages {
+                    let mut finer = Vec::with_capacity(coarse.len());
+                    refine(text, coarse, &mut finer, |piece, pieces| {
+                        stage.ranges(piece, pieces)
+                    })?;
+                    coarse = finer;
+                }
+                pieces.append(&mut coarse);
+                Ok(())
+            }
         }
     }
+}
+
+/// Cuts each of the pieces of `text` that lie at `coarse` with `cut`, and appends where those lie that
+/// it makes of them; a piece without text is dropped.
+pub(crate) fn refine(
+    text: &str,
+    coarse: Vec<Range<usize>>,
+    pieces: &mut Vec<Range<usize>>,
+    mut cut: impl FnMut(&str, &mut Vec<Range<usize>>) -> Result<()>,
+) -> Result<()> {
+    let mut finer = Vec::new();
+    for piece in coarse {
+        let start = piece.start;
+        cut(&text[piece], &mut finer)?;
+        let moved = finer.drain(..).filter(|piece| !piece.is_empty());
+        pieces.extend(moved.map(|piece| start + piece.start..start + piece.end));
+    }
+    Ok(())
 }
 
 /// What [`PreTokenizer::Whitespace`] keeps.
 static WORDS: LazyLock<Result<Regex>> =
     LazyLock::new(|| Regex::new(r"\w+|[^\w\s]+", Dialect::Tiktoken));
 
-fn cut_at(
-    pieces: &mut Pieces,
-    is_delimiter: impl Fn(char) -> bool,
-    behavior: SplitBehavior,
-) -> Result<()> {
-    pieces.cut(|piece, out| split_at_characters(&piece, &is_delimiter, behavior, out))
-}
-
-fn cut_every(pieces: &mut Pieces, length: usize) -> Result<()> {
+fn cut_every(text: &str, length: usize, pieces: &mut Vec<Range<usize>>) -> Result<()> {
     if length == 0 {
         let message = "FixedLength cuts every `length` characters, and `length` is 0";
         return Err(Error::new(ErrorKind::Argument, message).hint("give at least 1"));
     }
-    pieces.cut(|piece, out| {
-        let text = piece.as_str();
-        let mut starts = text
-            .char_indices()
-            .map(|(at, _)| at)
-            .step_by(length)
-            .peekable();
-        while let Some(start) = starts.next() {
-            out.push(piece.slice(start..starts.peek().copied().unwrap_or(text.len())));
-        }
-        Ok(())
-    })
+    let starts = text.char_indices().map(|(at, _)| at).step_by(length);
+    let mut starts = starts.peekable();
+    while let Some(start) = starts.next() {
+        pieces.push(start..starts.peek().copied().unwrap_or(text.len()));
+    }
+    Ok(())
 }
 
 /// Punctuation as BERT has it: every ASCII character that is no letter, digit or space, and what
 /// Unicode calls punctuation.
 fn is_punctuation(character: char) -> bool {
-    character.is_ascii_punctuation() || character.is_punctuation()
+    match character.is_ascii() {
+        true => character.is_ascii_punctuation(),
+        false => character.is_punctuation(),
+    }
 }

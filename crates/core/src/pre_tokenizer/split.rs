@@ -6,20 +6,18 @@ use std::ops::Range;
 
 use super::SplitBehavior;
 use crate::error::Result;
-use crate::text::AlignedText;
 
-/// Cuts `piece` at `delimiters`, ranges of bytes from left to right.
+/// Cuts `text` at `delimiters`, ranges of bytes from left to right, and appends where the pieces lie.
 ///
 /// With `invert`, what lies between them takes their part and they take its.
 pub(super) fn split(
-    piece: &AlignedText,
+    text: &str,
     delimiters: impl Iterator<Item = Result<Range<usize>>>,
     behavior: SplitBehavior,
     invert: bool,
-    pieces: &mut Vec<AlignedText>,
+    pieces: &mut Vec<Range<usize>>,
 ) -> Result<()> {
     let mut segments = Segments {
-        piece,
         behavior,
         open: None,
         pieces,
@@ -33,36 +31,33 @@ pub(super) fn split(
         done = delimiter.end;
         segments.push(delimiter, !invert);
     }
-    let length = piece.as_str().len();
-    if done != length {
-        segments.push(done..length, invert);
+    if done != text.len() {
+        segments.push(done..text.len(), invert);
     }
     segments.finish();
     Ok(())
 }
 
-/// Cuts `piece` at the characters that `is_delimiter` accepts.
+/// Cuts `text` at the characters that `is_delimiter` accepts, as [`split`] does.
 pub(super) fn split_at_characters(
-    piece: &AlignedText,
+    text: &str,
     is_delimiter: impl Fn(char) -> bool,
     behavior: SplitBehavior,
-    pieces: &mut Vec<AlignedText>,
+    pieces: &mut Vec<Range<usize>>,
 ) -> Result<()> {
-    let delimiters = piece
-        .as_str()
+    let delimiters = text
         .char_indices()
         .filter(|(_, character)| is_delimiter(*character))
         .map(|(at, character)| Ok(at..at + character.len_utf8()));
-    split(piece, delimiters, behavior, false, pieces)
+    split(text, delimiters, behavior, false, pieces)
 }
 
 /// Joins delimiters and the text between them as the behavior says.
 struct Segments<'a> {
-    piece: &'a AlignedText,
     behavior: SplitBehavior,
     /// The segments joined so far, and whether the last of them is a delimiter.
     open: Option<(Range<usize>, bool)>,
-    pieces: &'a mut Vec<AlignedText>,
+    pieces: &'a mut Vec<Range<usize>>,
 }
 
 impl Segments<'_> {
@@ -88,7 +83,7 @@ impl Segments<'_> {
         if let Some((range, is_delimiter)) = self.open.take()
             && !(is_delimiter && self.behavior == SplitBehavior::Removed)
         {
-            self.pieces.push(self.piece.slice(range));
+            self.pieces.push(range);
         }
     }
 }

@@ -5,41 +5,33 @@
 //! that Unicode 9 had, but for four; a character that it did not have belongs to no script, as a
 //! space does.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 use unicode_script::{Script, UnicodeScript};
 
-use crate::error::Result;
-use crate::text::Pieces;
-
-/// Cuts each piece where a script begins. What stands before the first character that has a script
-/// is dropped, and so is a piece without any: so does `tokenizers`.
-pub(super) fn cut(pieces: &mut Pieces) -> Result<()> {
-    pieces.cut(|piece, out| {
-        let text = piece.as_str();
-        let mut last = None;
-        let mut begins: Option<usize> = None;
-        for (at, character) in text.char_indices() {
-            let script = script_in_unicode_9(character);
-            if script.is_some() && script != last {
-                if let Some(start) = begins {
-                    out.push(piece.slice(start..at));
-                }
-                begins = Some(at);
-                last = script;
-            }
+/// Cuts `text` where a script begins, and appends where the pieces lie. What stands before the first
+/// character that has a script is dropped, and so is a text without any: so does `tokenizers`.
+pub(super) fn cut(text: &str, pieces: &mut Vec<Range<usize>>) {
+    let mut last = None;
+    let mut begins: Option<usize> = None;
+    for (at, character) in text.char_indices() {
+        let script = script_in_unicode_9(character);
+        if script.is_some() && script != last {
+            pieces.extend(begins.map(|start| start..at));
+            begins = Some(at);
+            last = script;
         }
-        if let Some(start) = begins {
-            out.push(piece.slice(start..text.len()));
-        }
-        Ok(())
-    })
+    }
+    pieces.extend(begins.map(|start| start..text.len()));
 }
 
 fn script_in_unicode_9(character: char) -> Option<Script> {
     match character {
         ' ' => None,
+        'A'..='Z' | 'a'..='z' => Some(Script::Latin),
+        '\0'..='\x7f' => Some(Script::Common),
         // The prolonged sound mark is common to Hiragana and Katakana.
         'ー' => Some(Script::Han),
         // Four that belong to another script since.

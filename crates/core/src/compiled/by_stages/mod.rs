@@ -8,6 +8,7 @@ mod characters;
 pub mod local;
 mod longest;
 pub mod metaspace;
+pub mod piecewise;
 
 use crate::error::Result;
 use crate::model::{Model, Sampler, Sampling, Token};
@@ -140,6 +141,15 @@ impl<'c> Staged<'c> {
         }
         self.ids.clear();
         pieces.iter().try_for_each(|piece| self.add(piece.as_str()))
+    }
+
+    /// Makes the tokens of a piece, which is as it is.
+    ///
+    /// # Errors
+    /// As the model.
+    pub fn piece(&mut self, piece: &str) -> Result<()> {
+        self.ids.clear();
+        self.add(piece)
     }
 
     /// Makes the tokens of a word's pieces.

@@ -2,6 +2,7 @@
 //! the family that they belong to.
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
@@ -79,6 +80,35 @@ pub fn tokens<S: Few>(
         }
         Ok(())
     })
+}
+
+/// Gives the tokens of the pieces of `text` that lie at `pieces`, one behind the other, to `sink`.
+///
+/// # Errors
+/// As the stages.
+pub fn tokens_of<S: Few>(
+    family: &mut impl Family<S>,
+    text: &str,
+    pieces: &[Range<usize>],
+    sink: &mut S,
+) -> Result<()> {
+    let mut done = 0;
+    for pieces in pieces.chunks(GROUP) {
+        let (mut starts, mut ends) = ([0; GROUP], [0; GROUP]);
+        for ((piece, start), end) in pieces.iter().zip(&mut starts).zip(&mut ends) {
+            (*start, *end) = (piece.start, piece.end);
+        }
+        let count = pieces.len();
+        group(
+            family,
+            text,
+            &starts[..count],
+            &ends[..count],
+            &mut done,
+            sink,
+        )?;
+    }
+    Ok(())
 }
 
 /// As [`tokens`], of one group; `done` is where what was read ends.

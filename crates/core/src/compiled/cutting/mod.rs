@@ -2,6 +2,7 @@
 //! characters that no token holds together.
 
 pub mod cuts;
+pub mod cutter;
 pub mod delimiters;
 #[cfg(neon)]
 mod neon;

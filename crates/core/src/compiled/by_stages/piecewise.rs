@@ -1,0 +1,215 @@
+//! Tokenizers of any stages that come to pieces, compiled: text is normalized and cut as the stages do,
+//! and of the pieces only those that were not met before are given to the model.
+//!
+//! Look here last: the other families find their pieces with less work.
+
+use std::borrow::Cow;
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+
+use super::Staged;
+use super::longest::Longest;
+use crate::compiled::cache::lookup::{Family, tokens_of};
+use crate::compiled::cache::spare::{Reusable, Spare};
+use crate::compiled::cache::waiting::{Buffered, Few, MOST_WAITING};
+use crate::compiled::cache::words::WordCache;
+use crate::compiled::cutting::cutter::Cutter;
+use crate::compiled::cutting::scanner::Scanner;
+use crate::compiled::sink::Sink;
+use crate::error::Result;
+use crate::lazy::Lazy;
+use crate::model::Model;
+use crate::printable;
+use crate::stages::Stages;
+
+/// Stages of which the last but the model cut text into pieces, compiled.
+#[derive(Debug)]
+pub struct Piecewise {
+    cutter: Cutter,
+    /// The tokens of a WordPiece model; made when the first piece is new.
+    longest: Lazy<Longest>,
+    spare: Spare<Workspace>,
+}
+
+/// What one call works with.
+struct Workspace {
+    scanner: Scanner,
+    /// The pieces met before.
+    words: WordCache,
+    /// Room for tokens on their way.
+    tokens: [u32; MOST_WAITING],
+}
+
+impl Reusable for Workspace {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            scanner: Scanner::default(),
+            words: WordCache::new(RandomState::default().hash_one(0)),
+            tokens: [0; MOST_WAITING],
+        })
+    }
+
+    fn is_current(&self) -> bool {
+        self.words.keeps_the_limit()
+    }
+}
+
+impl Piecewise {
+    /// The compiled form of these stages, if pieces are cut by themselves and have the same tokens
+    /// wherever they stand.
+    pub fn new(stages: &Stages) -> Option<Self> {
+        let qualifies = match &stages.model {
+            Model::Bpe(bpe) => bpe.options().dropout.is_none(),
+            Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => true,
+            Model::Characters(_) | Model::SentencePiece(_) => false,
+        };
+        if !qualifies {
+            return None;
+        }
+        Some(Self {
+            cutter: Cutter::new(stages.pre_tokenizer.as_ref()?)?,
+            longest: Lazy::new(),
+            spare: Spare::default(),
+        })
+    }
+
+    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`; `is_normalized` says
+    /// that it went through the normalizer before they were looked for.
+    ///
+    /// # Errors
+    /// As the stages.
+    pub fn encode(
+        &self,
+        stages: &Stages,
+        text: &str,
+        is_normalized: bool,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let mut text = match stages.normalizer.as_ref().filter(|_| !is_normalized) {
+            Some(normalizer) => normalizer.normalized(text)?,
+            None => Cow::Borrowed(text),
+        };
+        if self.cutter.prefix_space && !text.is_empty() && !text.starts_with(' ') {
+            text.to_mut().insert(0, ' ');
+        }
+        let mut workspace = self.spare.take();
+        let Workspace {
+            scanner,
+            words,
+            tokens: room,
+        } = &mut *workspace;
+        let pieces = self.cutter.ranges(scanner, &text)?;
+        let mut call = Call {
+            words,
+            staged: Staged::new(&stages.model),
+            printable: self.cutter.printable.then(String::new),
+        };
+        if let Model::WordPiece(model) = &stages.model {
+            call.staged
+                .look_for(self.longest.get(|| Longest::new(model)));
+        }
+        let mut sink = Buffered::new(room, sink);
+        tokens_of(&mut call, &text, &pieces, &mut sink)?;
+        drop(sink);
+        self.spare.put(workspace);
+        Ok(())
+    }
+}
+
+/// One text on its way.
+struct Call<'c> {
+    words: &'c mut WordCache,
+    staged: Staged<'c>,
+    /// Room for a piece in GPT-2's printable characters, if the model sees those.
+    printable: Option<String>,
+}
+
+impl<S: Few> Family<S> for Call<'_> {
+    #[inline(always)]
+    fn words(&self) -> &WordCache {
+        self.words
+    }
+
+    #[inline(always)]
+    fn may_recall(&self, _: &S) -> bool {
+        true
+    }
+
+    #[inline(never)]
+    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
+        let piece = &text[start..end];
+        if !self.words.emit(piece.as_bytes(), sink) {
+            let seen = match &mut self.printable {
+                Some(printable) => {
+                    printable.clear();
+                    printable.extend(piece.chars().flat_map(printable::of_character));
+                    printable
+                }
+                None => piece,
+            };
+            self.staged.piece(seen)?;
+            sink.push_all(self.staged.ids());
+            self.words.insert(piece.as_bytes(), self.staged.ids());
+        }
+        Ok(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Vocab, WordLevel};
+    use crate::normalizer::Normalizer;
+    use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
+
+    #[test]
+    fn worked_example() {
+        let entries = ["[UNK]", "room ", "101", "."];
+        let vocab = Vocab::new(entries.into_iter().zip(0..)).unwrap();
+        let mut stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab, "[UNK]")));
+        stages.normalizer = Some(Normalizer::Lowercase);
+        let punctuation = PreTokenizer::Punctuation {
+            behavior: SplitBehavior::Isolated,
+        };
+        let digits = PreTokenizer::Digits {
+            individual_digits: false,
+        };
+        stages.pre_tokenizer = Some(PreTokenizer::Sequence(vec![punctuation, digits]));
+        let piecewise = Piecewise::new(&stages).unwrap();
+        let mut ids = Vec::new();
+        for text in ["Room 101.", "ROOM 101!"] {
+            piecewise.encode(&stages, text, false, &mut ids).unwrap();
+        }
+        assert_eq!(ids, [1, 2, 3, 1, 2, 0]);
+        ids.clear();
+        piecewise
+            .encode(&stages, "Room 101.", true, &mut ids)
+            .unwrap();
+        assert_eq!(ids, [0, 2, 3]);
+    }
+
+    #[test]
+    fn what_only_the_stages_know() {
+        let vocab = || Vocab::new([("[UNK]", 0)]).unwrap();
+        let mut stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab(), "[UNK]")));
+        assert!(Piecewise::new(&stages).is_none());
+        let bytes = |add_prefix_space, printable| PreTokenizer::ByteLevel {
+            add_prefix_space,
+            trim_offsets: true,
+            use_regex: true,
+            printable,
+        };
+        let (plain, written) = (bytes(false, false), bytes(false, true));
+        for (parts, is_known) in [
+            (vec![bytes(true, true)], true),
+            (vec![PreTokenizer::Bert, written.clone()], true),
+            (vec![written, plain.clone()], false),
+            (vec![plain, bytes(true, false)], false),
+            (vec![], false),
+        ] {
+            stages.pre_tokenizer = Some(PreTokenizer::Sequence(parts));
+            assert_eq!(Piecewise::new(&stages).is_some(), is_known, "{stages:?}");
+        }
+    }
+}
