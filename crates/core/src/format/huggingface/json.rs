@@ -10,6 +10,7 @@ use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess,
     Visitor,
 };
+use serde_json::de::{Read, SliceRead, StrRead};
 
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 
@@ -33,9 +34,13 @@ impl<'j> Json<'j> {
     /// The value in a file; a byte-order mark before it is dropped.
     pub(super) fn parse(text: &'j [u8]) -> Result<Self> {
         let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+        // A file is checked to be text sooner than all of its strings are.
+        let json = str::from_utf8(text).map(|text| Self::read(StrRead::new(text), true));
+        if let Ok(Ok(json)) = json {
+            return Ok(json);
+        }
         // What is wrong, or something else under the name of merges, is read as any JSON.
-        let json = Self::read(text, true).or_else(|_| Self::read(text, false));
-        json.map_err(|error| {
+        Self::read(SliceRead::new(text), false).map_err(|error| {
             Error::new(
                 ErrorKind::Format,
                 format!("this is not valid JSON: {error}"),
@@ -43,8 +48,8 @@ impl<'j> Json<'j> {
         })
     }
 
-    fn read(text: &'j [u8], knows_merges: bool) -> serde_json::Result<Self> {
-        let mut deserializer = serde_json::Deserializer::from_slice(text);
+    fn read(text: impl Read<'j>, knows_merges: bool) -> serde_json::Result<Self> {
+        let mut deserializer = serde_json::Deserializer::new(text);
         let json = Reader { knows_merges }.deserialize(&mut deserializer)?;
         deserializer.end().map(|()| json)
     }
@@ -500,7 +505,8 @@ mod tests {
             (r#"{"merges": [["a", "b"]]}"#, false),
         ] {
             let text = format!(r#"{{"model": {{"merges": {list}}}}}"#);
-            let [merges, any] = [true, false].map(|knows| Json::read(text.as_bytes(), knows).ok());
+            let read = |knows_merges| Json::read(StrRead::new(&text), knows_merges).ok();
+            let [merges, any] = [true, false].map(read);
             let any = any.unwrap();
             assert_eq!(merges.is_some(), are_merges, "{list}");
             let json = Json::parse(text.as_bytes()).unwrap();
