@@ -213,6 +213,23 @@ impl Asked {
         }
     }
 
+    /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is longer
+    /// than [`LONG`].
+    #[inline(always)]
+    pub fn find_rest<'w>(
+        &self,
+        number: usize,
+        words: &'w WordCache,
+        text: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Option<&'w [u32]> {
+        match end - start > LONG {
+            true => words.find_rest(&text[start..end], self.hashes[number]),
+            false => None,
+        }
+    }
+
     /// The hash of the piece of this number, if it is not too long to be kept.
     #[inline(always)]
     pub fn hash(&self, number: usize) -> u64 {

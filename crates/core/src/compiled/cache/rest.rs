@@ -225,14 +225,12 @@ fn record_words(piece: &[u8], ids: &[u32]) -> usize {
     1 + piece.len().div_ceil(size_of::<u32>()) + ids.len()
 }
 
-/// The words of a piece; zeros fill the last one.
+/// The words of a piece, which is longer than one; the last may begin inside the one before it.
 #[inline(always)]
 fn words(piece: &[u8]) -> impl Iterator<Item = u32> {
     let (fours, rest) = piece.as_chunks();
-    let mut last = [0; size_of::<u32>()];
-    last[..rest.len()].copy_from_slice(rest);
-    let last = (!rest.is_empty()).then_some(last);
-    (fours.iter().copied().chain(last)).map(u32::from_le_bytes)
+    let last = piece.last_chunk().filter(|_| !rest.is_empty());
+    (fours.iter().chain(last)).map(|four| u32::from_le_bytes(*four))
 }
 
 #[cfg(test)]
@@ -246,7 +244,7 @@ mod tests {
         rest.insert(&piece[..33], &[5, 6]);
         assert_eq!(rest.records[1], 33 | 2 << 16);
         assert_eq!(rest.records[2], u32::from_le_bytes(*b"thir"));
-        assert_eq!(rest.records[10..], [u32::from(b'd'), 5, 6]);
+        assert_eq!(rest.records[10..], [u32::from_le_bytes(*b"word"), 5, 6]);
         let hash = rest.hash(&piece[..33]);
         assert_eq!(rest.lines[rest.line(hash)].0[0], hash | 1);
         assert_eq!(rest.find(&piece[..33], hash), Some(&[5, 6][..]));

@@ -88,6 +88,11 @@ impl Delimiters {
         visit: impl FnMut(&[usize], &[usize]) -> Result<(), E>,
     ) -> Result<(), E> {
         #[cfg(target_arch = "x86_64")]
+        if let Some(avx512) = avx512::Avx512::detected() {
+            // SAFETY: the processor has the features that the function is compiled for.
+            return unsafe { self.chunks_avx512(avx512, text, start, chunks, visit) };
+        }
+        #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
@@ -96,7 +101,21 @@ impl Delimiters {
             // SAFETY: the processor has the features that the function is compiled for.
             return unsafe { self.chunks_avx2(text, start, chunks, visit) };
         }
-        self.chunks_portable(text, start, chunks, visit)
+        self.chunks_by(Portable, text, start, chunks, visit)
+    }
+
+    /// The same code, with what the newest processors have for bits.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,avx512f,avx512bw,avx512vbmi2")]
+    fn chunks_avx512<E>(
+        &self,
+        avx512: avx512::Avx512,
+        text: &[u8],
+        start: usize,
+        chunks: &mut Chunks,
+        visit: impl FnMut(&[usize], &[usize]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.chunks_by(avx512, text, start, chunks, visit)
     }
 
     /// The same code, with what newer processors have for bits.
@@ -109,12 +128,13 @@ impl Delimiters {
         chunks: &mut Chunks,
         visit: impl FnMut(&[usize], &[usize]) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.chunks_portable(text, start, chunks, visit)
+        self.chunks_by(Portable, text, start, chunks, visit)
     }
 
     #[inline(always)]
-    fn chunks_portable<E>(
+    fn chunks_by<E>(
         &self,
+        way: impl Way,
         text: &[u8],
         start: usize,
         chunks: &mut Chunks,
@@ -137,13 +157,18 @@ impl Delimiters {
         let mut blocks = 0;
         while at < text.len() {
             let (spaces, alone, valid) = match text[at..].first_chunk::<BLOCK>() {
-                Some(block) => (mask(block, &self.spaces), mask(block, &self.alone), !0),
+                Some(block) => (
+                    way.mask(block, &self.spaces),
+                    way.mask(block, &self.alone),
+                    !0,
+                ),
                 None => {
                     let rest = &text[at..];
                     let mut block = [0; BLOCK];
                     block[..rest.len()].copy_from_slice(rest);
                     let valid = (1 << rest.len()) - 1;
-                    let (spaces, alone) = (mask(&block, &self.spaces), mask(&block, &self.alone));
+                    let [spaces, alone] =
+                        [&self.spaces, &self.alone].map(|set| way.mask(&block, set));
                     (spaces & valid, alone & valid, valid)
                 }
             };
@@ -158,9 +183,9 @@ impl Delimiters {
             if at == start && !self.dropped {
                 starts &= !1;
             }
-            begun = write(starts, at, &mut chunks.starts, begun);
+            begun = way.write(starts, at, &mut chunks.starts, begun);
             if self.dropped {
-                ended = write(ends, at, &mut chunks.ends, ended);
+                ended = way.write(ends, at, &mut chunks.ends, ended);
             }
             at += BLOCK;
             blocks += 1;
@@ -201,22 +226,41 @@ impl Default for Chunks {
     }
 }
 
-/// Writes `base + i` behind the first `count` of `places` for each bit `i` of `mask`; returns how
-/// many there are then. Whole rows are written, since how many bits are set is no guess that a
-/// processor often gets right.
-#[inline(always)]
-fn write(mask: u64, base: usize, places: &mut [usize; MOST], count: usize) -> usize {
-    let mut rest = mask;
-    let mut next = count;
-    while rest != 0 {
-        let row = places[next..].first_chunk_mut::<ROW>();
-        for place in row.into_iter().flatten() {
-            *place = base + rest.trailing_zeros() as usize;
-            rest &= rest.wrapping_sub(1);
-        }
-        next += ROW;
+/// How bytes become bits, and bits places.
+trait Way: Copy {
+    /// Which bytes of a block are in `set`.
+    fn mask(self, block: &[u8; BLOCK], set: &Set) -> u64;
+
+    /// Writes `base + i` behind the first `count` of `places` for each bit `i` of `mask`; returns how
+    /// many there are then. Whole rows are written, since how many bits are set is no guess that a
+    /// processor often gets right.
+    fn write(self, mask: u64, base: usize, places: &mut [usize; MOST], count: usize) -> usize;
+}
+
+/// With what each processor of the family has.
+#[derive(Clone, Copy)]
+struct Portable;
+
+impl Way for Portable {
+    #[inline(always)]
+    fn mask(self, block: &[u8; BLOCK], set: &Set) -> u64 {
+        mask(block, set)
     }
-    count + mask.count_ones() as usize
+
+    #[inline(always)]
+    fn write(self, mask: u64, base: usize, places: &mut [usize; MOST], count: usize) -> usize {
+        let mut rest = mask;
+        let mut next = count;
+        while rest != 0 {
+            let row = places[next..].first_chunk_mut::<ROW>();
+            for place in row.into_iter().flatten() {
+                *place = base + rest.trailing_zeros() as usize;
+                rest &= rest.wrapping_sub(1);
+            }
+            next += ROW;
+        }
+        count + mask.count_ones() as usize
+    }
 }
 
 /// Which bytes of a block are in `set`.
@@ -274,6 +318,89 @@ fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
     bits.enumerate().fold(0, |found, (i, bit)| found | bit << i)
 }
 
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    //! With AVX-512: one instruction compares all bytes of a block, and one gathers the numbers of the
+    //! bits that are set.
+
+    use std::arch::x86_64::*;
+
+    use super::{BLOCK, MOST, ROW, Set, Way};
+
+    const NUMBERS: [u8; BLOCK] = {
+        let mut numbers = [0; BLOCK];
+        let mut i = 0;
+        while i < BLOCK {
+            numbers[i] = i as u8;
+            i += 1;
+        }
+        numbers
+    };
+
+    /// Proof that this processor has AVX-512 with its instructions for bytes and for packing them, and
+    /// what came long before it.
+    #[derive(Clone, Copy)]
+    pub struct Avx512(());
+
+    impl Avx512 {
+        pub fn detected() -> Option<Self> {
+            let has_all = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vbmi2")
+                && is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("popcnt");
+            has_all.then_some(Self(()))
+        }
+    }
+
+    impl Way for Avx512 {
+        #[inline(always)]
+        fn mask(self, block: &[u8; BLOCK], set: &Set) -> u64 {
+            // SAFETY: there is AVX-512 where there is a `self`; a block has 64 bytes.
+            unsafe {
+                let bytes = _mm512_loadu_si512(block.as_ptr().cast());
+                set.iter().fold(0, |inside, range| {
+                    let above = _mm512_sub_epi8(bytes, _mm512_set1_epi8(*range.start() as i8));
+                    let span = _mm512_set1_epi8((range.end() - range.start()) as i8);
+                    inside | _mm512_cmple_epu8_mask(above, span)
+                })
+            }
+        }
+
+        #[inline(always)]
+        fn write(self, mask: u64, base: usize, places: &mut [usize; MOST], count: usize) -> usize {
+            let behind = count + mask.count_ones() as usize;
+            let Some(room) = places[count..].first_chunk_mut::<BLOCK>() else {
+                return count;
+            };
+            // SAFETY: there is AVX-512 where there is a `self`; a row is eight numbers of 64 bits, and all
+            // eight rows lie inside the room.
+            unsafe {
+                let numbers = _mm512_loadu_si512(NUMBERS.as_ptr().cast());
+                let base = _mm512_set1_epi64(base as i64);
+                let packed = _mm512_maskz_compress_epi8(mask, numbers);
+                let room = room.as_mut_ptr();
+                let put = |two: __m128i, at: usize| {
+                    let first = _mm512_cvtepu8_epi64(two);
+                    let second = _mm512_cvtepu8_epi64(_mm_srli_si128::<{ ROW as i32 }>(two));
+                    let (low, high) = (room.add(at), room.add(at + ROW));
+                    _mm512_storeu_si512(low.cast(), _mm512_add_epi64(first, base));
+                    _mm512_storeu_si512(high.cast(), _mm512_add_epi64(second, base));
+                };
+                put(_mm512_castsi512_si128(packed), 0);
+                if behind > count + 2 * ROW {
+                    put(_mm512_extracti32x4_epi32::<1>(packed), 2 * ROW);
+                    put(_mm512_extracti32x4_epi32::<2>(packed), 4 * ROW);
+                    put(_mm512_extracti32x4_epi32::<3>(packed), 6 * ROW);
+                }
+            }
+            behind
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rand::{Rng, SeedableRng};
@@ -291,6 +418,18 @@ mod tests {
         delimiters
             .chunks(text, 0, &mut Chunks::default(), visit)
             .unwrap();
+        found
+    }
+
+    /// As [`found`], with what each processor of the family has.
+    fn found_portably(delimiters: &Delimiters, text: &str) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        let visit = |starts: &[usize], ends: &[usize]| -> Result<(), ()> {
+            found.extend(starts.iter().copied().zip(ends.iter().copied()));
+            Ok(())
+        };
+        let mut chunks = Chunks::default();
+        (delimiters.chunks_by(Portable, text.as_bytes(), 0, &mut chunks, visit)).unwrap();
         found
     }
 
@@ -349,11 +488,9 @@ mod tests {
                     _ => '中',
                 })
                 .collect();
-            assert_eq!(
-                found(&delimiters, &text),
-                expected(&delimiters, &text),
-                "{text:?}"
-            );
+            let expected = expected(&delimiters, &text);
+            assert_eq!(found(&delimiters, &text), expected, "{text:?}");
+            assert_eq!(found_portably(&delimiters, &text), expected, "{text:?}");
         }
     }
 }

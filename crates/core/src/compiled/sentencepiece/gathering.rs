@@ -161,7 +161,7 @@ impl<'c, 't> Gathering<'c, 't> {
     #[inline(never)]
     fn chunk(&mut self, text: &'t str, start: usize, end: usize, hash: u64, sink: &mut impl Sink) {
         let chunk = &text[start..end];
-        if self.known_long(chunk, |call, chunk| call.recall_whole(chunk, hash), sink) {
+        if self.known_long(chunk, hash, sink) {
             return;
         }
         let (kept, spaces) = match self.call.kept_behind_spaces(chunk) {
@@ -265,7 +265,7 @@ impl<'c, 't> Gathering<'c, 't> {
     /// A part that is not cut, begins with so many spaces, and is not known if it is no longer than
     /// [`LONG`]; `kept` says that the normalizer leaves it as it is.
     fn part(&mut self, part: &'t str, spaces: usize, kept: bool, hash: u64, sink: &mut impl Sink) {
-        if self.known_long(part, |call, part| call.words().find_rest(part, hash), sink) {
+        if self.known_long(part, hash, sink) {
             return;
         }
         self.call.words().prefetch_beside(hash);
@@ -282,17 +282,12 @@ impl<'c, 't> Gathering<'c, 't> {
         }
     }
 
-    /// Takes the tokens of a chunk or a part, if it is longer than [`LONG`] and `recall` knows them.
-    fn known_long(
-        &mut self,
-        text: &str,
-        recall: impl for<'a> Fn(&'a Call<'c, Merging<'c>>, &[u8]) -> Option<&'a [u32]>,
-        sink: &mut impl Sink,
-    ) -> bool {
+    /// Takes the tokens of a chunk or a part of this hash, if it is longer than [`LONG`] and they are known.
+    fn known_long(&mut self, text: &str, hash: u64, sink: &mut impl Sink) -> bool {
         if text.len() <= LONG {
             return false;
         }
-        let Some(ids) = recall(&self.call, text.as_bytes()) else {
+        let Some(ids) = self.call.words().find_rest(text.as_bytes(), hash) else {
             return false;
         };
         if self.pending.has_room(ids.len() + GROUP * LONG) {

@@ -182,7 +182,12 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
                 }
                 None => {
                     sink.set_end(end);
-                    return Some(number);
+                    let (start, end) = (starts[number], ends[number]);
+                    let rest = asked.find_rest(number, words, text.as_bytes(), start, end);
+                    match rest.filter(|_| sink.may_recall_long()) {
+                        Some(ids) => sink.push_all(ids),
+                        None => return Some(number),
+                    }
                 }
             }
             if !sink.ready() {
@@ -198,14 +203,6 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
     #[inline(never)]
     fn chunk(&mut self, text: &str, start: usize, end: usize, hash: u64) {
         let chunk = &text[start..end];
-        if chunk.len() > LONG
-            && let Some(ids) = self.call.recall_whole(chunk.as_bytes(), hash)
-            && self.sink.may_recall_long()
-        {
-            self.sink.push_all(ids);
-            self.done = end;
-            return;
-        }
         self.call.words().prefetch_beside(hash);
         let spaces = self.call.spaces(chunk);
         self.done = if chunk.len() > SHORT {
@@ -305,13 +302,6 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
     /// spaces; says whether its tokens are the same wherever it stands.
     #[inline(never)]
     fn part(&mut self, part: &str, hash: u64, spaces: usize, changed: bool) -> bool {
-        if part.len() > LONG
-            && let Some(ids) = self.call.words().find_rest(part.as_bytes(), hash)
-            && self.sink.may_recall_long()
-        {
-            self.sink.push_all(ids);
-            return true;
-        }
         self.call.words().prefetch_beside(hash);
         self.call
             .lone_new_part(part, spaces, changed, &mut self.sink)
@@ -332,13 +322,15 @@ fn known_one_by_one<S: Sink>(
     (from..starts.len()).find(|&number| {
         sink.sum();
         let (start, end) = (starts[number], ends[number]);
-        let found = match sink.may_recall() {
-            true => asked.find(number, words, text.as_bytes(), start, end),
-            false => None,
+        let bytes = text.as_bytes();
+        let ids = match end - start > LONG {
+            true if sink.may_recall_long() => asked.find_rest(number, words, bytes, start, end),
+            false if sink.may_recall() => {
+                let found = asked.find(number, words, bytes, start, end);
+                found.map(Found::as_slice)
+            }
+            _ => None,
         };
-        found.is_none_or(|found| {
-            sink.push_all(found.as_slice());
-            false
-        })
+        ids.inspect(|ids| sink.push_all(ids)).is_none()
     })
 }

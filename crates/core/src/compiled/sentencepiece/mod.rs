@@ -506,15 +506,6 @@ impl<'c, V> Call<'c, V> {
         }
     }
 
-    /// The tokens of a chunk that no entry holds and whose parts are remembered, if they are known; `hash`
-    /// is the chunk's own.
-    pub fn recall_whole(&self, chunk: &[u8], hash: u64) -> Option<&[u32]> {
-        match self.long.may_hold(chunk) {
-            true => self.words.find_rest(chunk, hash),
-            false => None,
-        }
-    }
-
     /// Where text is cut.
     pub fn delimiters(&self) -> &'c Delimiters {
         &self.compiled.delimiters
