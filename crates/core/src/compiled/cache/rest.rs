@@ -31,6 +31,15 @@ struct Line([u64; PLACES]);
 
 impl Line {
     const EMPTY: Self = Self([FREE; PLACES]);
+
+    /// A bit for each place of this hash. Which one it is cannot be guessed.
+    #[inline(always)]
+    fn alike(&self, hash: u64) -> u32 {
+        let Self(places) = self;
+        let bits =
+            (places.iter().zip(0..)).map(|(&place, at)| u32::from(hash_of(place) == hash) << at);
+        bits.fold(0, |alike, bit| alike | bit)
+    }
 }
 
 /// Pieces that no entry holds, and their tokens.
@@ -106,14 +115,16 @@ impl Rest {
     #[inline(always)]
     fn alike(&self, hash: u64) -> impl Iterator<Item = usize> {
         let line = self.line(hash);
-        let Line(places) = &self.lines[line];
-        let beside: &[u64] = match places[PLACES - 1] {
-            FREE => &[],
-            _ => &self.lines[line ^ 1].0,
-        };
-        (places.iter().chain(beside))
-            .filter(move |&&place| hash_of(place) == hash)
-            .map(|&place| place as u32 as usize)
+        let mut alike = self.lines[line].alike(hash);
+        if self.lines[line].0[PLACES - 1] != FREE {
+            alike |= self.lines[line ^ 1].alike(hash) << PLACES;
+        }
+        std::iter::from_fn(move || {
+            let at = (alike != 0).then(|| alike.trailing_zeros() as usize)?;
+            alike &= alike - 1;
+            let Line(places) = &self.lines[line ^ (at / PLACES)];
+            Some(places[at % PLACES] as u32 as usize)
+        })
     }
 
     /// The tokens of a piece of this hash, if they are known.

@@ -26,16 +26,14 @@ impl Default for Met {
 impl Met {
     /// Only the ends and the length of a text say which bit is its own.
     fn bit(text: &[u8]) -> usize {
-        let word = |bytes: &[u8]| {
-            bytes
-                .iter()
-                .fold(0, |word, &byte| word << 8 | u64::from(byte))
+        let (front, back) = match (text.first_chunk(), text.last_chunk()) {
+            (Some(front), Some(back)) => (u64::from_le_bytes(*front), u64::from_le_bytes(*back)),
+            _ => {
+                let word = (text.iter()).fold(0, |word, &byte| word << 8 | u64::from(byte));
+                (word, word)
+            }
         };
-        let (front, back) = match text.len() {
-            length @ 8.. => (&text[..8], &text[length - 8..]),
-            _ => (text, text),
-        };
-        fold(word(front) ^ MIX, word(back) ^ text.len() as u64) as usize % BITS
+        fold(front ^ MIX, back ^ text.len() as u64) as usize % BITS
     }
 
     /// Adds a text.
