@@ -4,16 +4,19 @@
 //! Look here for the words that need not go through the stages in front of the model, because it is
 //! known what those make of them.
 
+mod byte_pieces;
 mod characters;
 pub mod local;
 mod longest;
 pub mod metaspace;
 pub mod piecewise;
 
+use crate::compiled::byte_level::Work;
 use crate::error::Result;
 use crate::model::{Model, Sampler, Sampling, Token};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::text::{AlignedText, Pieces};
+use byte_pieces::BytePieces;
 use characters::Cut;
 use longest::Longest;
 
@@ -69,6 +72,8 @@ pub struct Staged<'c> {
     model: &'c Model,
     /// The model's tokens, if they are looked for in this way.
     longest: Option<&'c Longest>,
+    /// The model's merges, if it is a BPE of bytes, with room for a piece.
+    bytes: Option<(&'c BytePieces, Work)>,
     ids: Vec<u32>,
     tokens: Vec<Token>,
     piece: String,
@@ -80,6 +85,7 @@ impl<'c> Staged<'c> {
         Self {
             model,
             longest: None,
+            bytes: None,
             ids: Vec::new(),
             tokens: Vec::new(),
             piece: String::new(),
@@ -89,6 +95,11 @@ impl<'c> Staged<'c> {
     /// From now on the model's tokens are looked for in this way.
     pub fn look_for(&mut self, longest: &'c Longest) {
         self.longest = Some(longest);
+    }
+
+    /// From now on pieces are merged in this way.
+    pub fn merge_with(&mut self, merges: &'c BytePieces) {
+        self.bytes = Some((merges, Work::NEW));
     }
 
     /// The tokens of the last word.
@@ -172,6 +183,10 @@ impl<'c> Staged<'c> {
 
     fn add(&mut self, piece: &str) -> Result<()> {
         if self.add_longest(piece.as_bytes()) {
+            return Ok(());
+        }
+        if let (Some((merges, work)), Model::Bpe(bpe)) = (&mut self.bytes, self.model) {
+            merges.merge(bpe, piece.as_bytes(), work, &mut self.ids);
             return Ok(());
         }
         self.tokens.clear();

@@ -9,6 +9,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 
 use super::Staged;
+use super::byte_pieces::BytePieces;
 use super::longest::Longest;
 use crate::compiled::cache::lookup::{Family, tokens_of};
 use crate::compiled::cache::spare::{Reusable, Spare};
@@ -27,6 +28,8 @@ use crate::stages::Stages;
 #[derive(Debug)]
 pub struct Piecewise {
     cutter: Cutter,
+    /// The merges of a byte-level BPE.
+    bytes: Option<BytePieces>,
     /// The tokens of a WordPiece model; made when the first piece is new.
     longest: Lazy<Longest>,
     spare: Spare<Workspace>,
@@ -67,8 +70,13 @@ impl Piecewise {
         if !qualifies {
             return None;
         }
+        let cutter = Cutter::new(stages.pre_tokenizer.as_ref()?)?;
         Some(Self {
-            cutter: Cutter::new(stages.pre_tokenizer.as_ref()?)?,
+            bytes: match &stages.model {
+                Model::Bpe(bpe) => BytePieces::new(bpe),
+                _ => None,
+            },
+            cutter,
             longest: Lazy::new(),
             spare: Spare::default(),
         })
@@ -86,25 +94,25 @@ impl Piecewise {
         is_normalized: bool,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut text = match stages.normalizer.as_ref().filter(|_| !is_normalized) {
+        let text = match stages.normalizer.as_ref().filter(|_| !is_normalized) {
             Some(normalizer) => normalizer.normalized(text)?,
             None => Cow::Borrowed(text),
         };
-        if self.cutter.prefix_space && !text.is_empty() && !text.starts_with(' ') {
-            text.to_mut().insert(0, ' ');
-        }
         let mut workspace = self.spare.take();
         let Workspace {
             scanner,
             words,
             tokens: room,
         } = &mut *workspace;
-        let pieces = self.cutter.ranges(scanner, &text)?;
+        let (text, pieces) = self.cutter.cut(scanner, text)?;
         let mut call = Call {
             words,
             staged: Staged::new(&stages.model),
             printable: self.cutter.printable.then(String::new),
         };
+        if let Some(bytes) = &self.bytes {
+            call.staged.merge_with(bytes);
+        }
         if let Model::WordPiece(model) = &stages.model {
             call.staged
                 .look_for(self.longest.get(|| Longest::new(model)));
@@ -204,7 +212,7 @@ mod tests {
         for (parts, is_known) in [
             (vec![bytes(true, true)], true),
             (vec![PreTokenizer::Bert, written.clone()], true),
-            (vec![written, plain.clone()], false),
+            (vec![written, plain.clone()], true),
             (vec![plain, bytes(true, false)], false),
             (vec![], false),
         ] {

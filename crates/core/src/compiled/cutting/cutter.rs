@@ -1,6 +1,7 @@
-//! Where any pre-tokenizer cuts that leaves the characters as they are: with a scanner or an engine
-//! of the compiled path where that knows the first stage, and by the stages themselves else.
+//! Where any pre-tokenizer cuts text: with a scanner or an engine of the compiled path where that knows
+//! the first stages, and by the stages themselves else, but without what spans need.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::scanner::Scanner;
@@ -8,44 +9,46 @@ use super::splitter::Splitter;
 use super::starts::places;
 use crate::error::Result;
 use crate::pre_tokenizer::{PreTokenizer, refine};
+use crate::printable;
 
 /// The stages of a pre-tokenizer, one after another, and what they write besides.
 #[derive(Clone, Debug)]
 pub struct Cutter {
     /// The first stages, if a splitter knows them.
     first: Option<Splitter>,
+    /// The others. Those that write printable characters do so for the stages behind them.
     rest: Vec<PreTokenizer>,
     /// A space is put in front of text that does not begin with one.
-    pub prefix_space: bool,
-    /// The bytes of each piece are written as GPT-2's printable characters.
+    prefix_space: bool,
+    /// The model sees the bytes of each piece as GPT-2's printable characters.
     pub printable: bool,
 }
 
 impl Cutter {
-    /// The stages of `pre_tokenizer`, if nothing but the first one puts a space in front, nothing but
-    /// the last one writes other characters, and each piece's by itself.
+    /// The stages of `pre_tokenizer`, if nothing but the first one puts a space in front, and none writes
+    /// spaces as another character.
     pub fn new(pre_tokenizer: &PreTokenizer) -> Option<Self> {
         let mut stages = Vec::new();
         flatten(pre_tokenizer, &mut stages);
-        let last = stages.len().checked_sub(1)?;
-        let (mut first_adds_space, mut last_is_printable) = (false, false);
+        let mut prefix_space = false;
         for (at, stage) in stages.iter_mut().enumerate() {
             match stage {
                 PreTokenizer::ByteLevel {
-                    add_prefix_space,
-                    printable,
-                    ..
+                    add_prefix_space, ..
                 } => {
-                    if *add_prefix_space && at != 0 || *printable && at != last {
+                    if *add_prefix_space && at != 0 {
                         return None;
                     }
-                    first_adds_space |= std::mem::take(add_prefix_space);
-                    last_is_printable |= std::mem::take(printable);
+                    prefix_space |= std::mem::take(add_prefix_space);
                 }
                 PreTokenizer::Metaspace { .. } => return None,
                 _ => {}
             }
         }
+        let printable = match stages.last_mut()? {
+            PreTokenizer::ByteLevel { printable, .. } => std::mem::take(printable),
+            _ => false,
+        };
         let known = (1..=stages.len()).rev().find_map(|count| {
             let first = PreTokenizer::Sequence(stages[..count].to_vec());
             Some((count, Splitter::of(&first)?))
@@ -57,21 +60,28 @@ impl Cutter {
         Some(Self {
             first,
             rest,
-            prefix_space: first_adds_space,
-            printable: last_is_printable,
+            prefix_space,
+            printable,
         })
     }
 
-    /// Where the pieces of `text` lie, from left to right.
+    /// Where the pieces lie in the text that the stages make of `text`, from left to right, and that text.
     ///
     /// # Errors
     /// A pattern that gave up on this text.
-    pub fn ranges(&self, scanner: &mut Scanner, text: &str) -> Result<Vec<Range<usize>>> {
+    pub fn cut<'t>(
+        &self,
+        scanner: &mut Scanner,
+        mut text: Cow<'t, str>,
+    ) -> Result<(Cow<'t, str>, Vec<Range<usize>>)> {
+        if self.prefix_space && !text.is_empty() && !text.starts_with(' ') {
+            text.to_mut().insert(0, ' ');
+        }
         let mut pieces = Vec::new();
         match &self.first {
             Some(splitter) => {
                 let mut bounds: Vec<u32> = Vec::new();
-                splitter.split(scanner, text, |offset, length, bits| {
+                splitter.split(scanner, &text, |offset, length, bits| {
                     bounds.clear();
                     places(bits, 0, &mut bounds);
                     let starts = bounds.iter().map(|&start| offset + start as usize);
@@ -84,12 +94,33 @@ impl Cutter {
         }
         for stage in &self.rest {
             let coarse = std::mem::take(&mut pieces);
-            refine(text, coarse, &mut pieces, |piece, pieces| {
+            refine(&text, coarse, &mut pieces, |piece, pieces| {
                 stage.ranges(piece, pieces)
             })?;
+            if matches!(
+                stage,
+                PreTokenizer::ByteLevel {
+                    printable: true,
+                    ..
+                }
+            ) {
+                text = written(&text, &mut pieces).into();
+            }
         }
-        Ok(pieces)
+        Ok((text, pieces))
     }
+}
+
+/// The pieces of `text` in GPT-2's printable characters, one behind the other; they lie there then.
+fn written(text: &str, pieces: &mut [Range<usize>]) -> String {
+    let mut written = String::with_capacity(2 * text.len());
+    for piece in pieces {
+        let start = written.len();
+        let characters = text[piece.clone()].chars();
+        written.extend(characters.flat_map(printable::of_character));
+        *piece = start..written.len();
+    }
+    written
 }
 
 /// The stages, one after another.
