@@ -18,6 +18,9 @@ from .texts import SHARED, text_of
 VOCABULARIES = SHARED / "vocab"
 UNKNOWN_PATTERN = (r"[\p{L}\p{M}_]+|\p{N}{1,2}|[^\s\p{L}\p{M}\p{N}_]+|\s+",)
 
+#: One after another, which no scanner knows.
+SEVERAL_SPLITS = (r"[\p{P}\p{S}]", r"\p{N}{1,3}", r" ?[^\s]+|\s+(?!\S)|\s+")
+
 
 def expressions(pattern: str) -> tuple[str, ...]:
     """Those that a pattern of jeton's cuts by, one after another."""
@@ -112,5 +115,6 @@ FAMILIES = (
     Family("Qwen 3 style", "cl100k_base.tiktoken", "json", "tokenizers", QWEN, composes=True),
     Family("DeepSeek V3 style", "cl100k_base.tiktoken", "json", "tokenizers", DEEPSEEK),
     Family("unknown pattern", "r50k_base.tiktoken", "json", "tokenizers", UNKNOWN_PATTERN),
+    Family("several splits", "r50k_base.tiktoken", "json", "tokenizers", SEVERAL_SPLITS),
 )
 MAIN = ("r50k", "cl100k", "o200k", "Llama 3")
