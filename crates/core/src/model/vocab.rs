@@ -1,6 +1,6 @@
 //! A vocabulary: ids to byte strings, and back.
 
-use foldhash::fast::{FixedState, RandomState};
+use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -235,8 +235,10 @@ struct Index {
     /// An id, and above it a part of the hash.
     places: Vec<u32>,
     count: usize,
-    /// Moves the hashes, so that no file can aim tokens at one place.
+    /// Moves the hashes of short tokens, so that no file can aim them at one place.
     seed: u64,
+    /// The same for others.
+    long: RandomState,
 }
 
 impl Default for Index {
@@ -252,10 +254,12 @@ impl Index {
 
     /// An empty one with room for so many ids.
     fn with_room(count: usize) -> Self {
+        let long = RandomState::default();
         Self {
             places: vec![Self::FREE; 2 * count + 1],
             count: 0,
-            seed: RandomState::default().hash_one(0),
+            seed: long.hash_one(0),
+            long,
         }
     }
 
@@ -269,7 +273,7 @@ impl Index {
     fn hash(&self, text: &[u8], start: usize, length: usize) -> u64 {
         match length {
             ..=SHORT => ShortKey::new(text, start, length).hash(self.seed),
-            _ => FixedState::with_seed(self.seed).hash_one(&text[start..start + length]),
+            _ => self.long.hash_one(&text[start..start + length]),
         }
     }
 
@@ -361,6 +365,8 @@ impl From<Vocab> for Entries {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -409,5 +415,24 @@ mod tests {
         let vocab = Vocab::of_list([("a", 0), ("b", 1), ("a", 2)]).unwrap();
         assert_eq!((vocab.id(b"a"), vocab.len()), (Some(2), 2));
         assert_eq!(vocab.token(0), vocab.token(2));
+    }
+
+    /// Tokens of which one half would make the product of both nothing but the other, if the seed moved
+    /// one factor only.
+    #[test]
+    fn no_file_aims_tokens_at_one_place() {
+        let endings: [&[u8]; 2] = [
+            b"\x15\x7c\x4a\x7f\xb9\x79\x37",
+            b"\xdd\x50\x7c\xc9\xb7\x29\xac\xc0\xdd\x50\x7c\xc9\xb7\x29\xac\xc0",
+        ];
+        for ending in endings {
+            let index = Index::with_room(4_000);
+            let homes: HashSet<u64> = (0..4_000u64)
+                .map(|number| [&number.to_be_bytes(), ending].concat())
+                .map(|token| index.hash(&token, 0, token.len()) >> 32)
+                .map(|hash| (hash * 8_001) >> 32)
+                .collect();
+            assert!(homes.len() > 2_000, "{}", homes.len());
+        }
     }
 }

@@ -185,7 +185,10 @@ impl<'c> Staged<'c> {
         if self.add_longest(piece.as_bytes()) {
             return Ok(());
         }
-        if let (Some((merges, work)), Model::Bpe(bpe)) = (&mut self.bytes, self.model) {
+        // The model says what is too long for it; the tables count in 32 bits.
+        if let (Some((merges, work)), Model::Bpe(bpe)) = (&mut self.bytes, self.model)
+            && piece.len() < u32::MAX as usize
+        {
             merges.merge(bpe, piece.as_bytes(), work, &mut self.ids);
             return Ok(());
         }

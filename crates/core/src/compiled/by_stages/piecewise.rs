@@ -104,7 +104,6 @@ impl Piecewise {
             words,
             tokens: room,
         } = &mut *workspace;
-        let (text, pieces) = self.cutter.cut(scanner, text)?;
         let mut call = Call {
             words,
             staged: Staged::new(&stages.model),
@@ -117,11 +116,12 @@ impl Piecewise {
             call.staged
                 .look_for(self.longest.get(|| Longest::new(model)));
         }
-        let mut sink = Buffered::new(room, sink);
-        tokens_of(&mut call, &text, &pieces, &mut sink)?;
-        drop(sink);
+        let done = self.cutter.cut(scanner, text).and_then(|(text, pieces)| {
+            let mut sink = Buffered::new(room, sink);
+            tokens_of(&mut call, &text, &pieces, &mut sink)
+        });
         self.spare.put(workspace);
-        Ok(())
+        done
     }
 }
 

@@ -19,10 +19,10 @@ use crate::compiled::cache::spare::{Reusable, Spare};
 use crate::compiled::cache::words::{SHORT_IDS, WordCache};
 use crate::compiled::cutting::cuts::Cuts;
 use crate::compiled::cutting::scanner::{Rules, Scanner};
-use crate::compiled::cutting::splitter::Splitter;
+use crate::compiled::cutting::splitter::{Splitter, uncut};
 use crate::compiled::cutting::starts::places;
 use crate::compiled::sink::Sink;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::model::Bpe;
 use crate::model::bpe::Alphabet;
 use crate::normalizer::{Form, Normalizer};
@@ -199,8 +199,7 @@ impl ByteLevel {
         }
         pieces.fill(sink);
         if let Some(length) = too_long {
-            let message = format!("{length} bytes without a place to cut are more than 4 GiB");
-            return Err(Error::new(ErrorKind::Encode, message).hint("encode the text in parts"));
+            return Err(uncut(length));
         }
         self.spare.put(workspace);
         Ok(())

@@ -85,7 +85,8 @@ impl ShortKey {
     /// Where the key belongs in a hash table.
     #[inline(always)]
     pub fn hash(self, seed: u64) -> u64 {
-        fold(self.low ^ seed, self.high ^ MIX)
+        // Who knew one factor could make it a number that hides the other.
+        fold(self.low ^ seed, self.high ^ seed.rotate_left(32))
     }
 }
 
@@ -120,7 +121,8 @@ impl LongKey {
     #[inline(always)]
     pub fn hash(self, seed: u64) -> u64 {
         let [a, b, c, d] = self.0;
-        fold(fold(a ^ seed, b ^ MIX) ^ c, d ^ MIX_LONG) >> 32 << 32
+        let other = seed.rotate_left(32);
+        fold(fold(a ^ seed, b ^ other) ^ c, d ^ other ^ MIX_LONG) >> 32 << 32
     }
 }
 

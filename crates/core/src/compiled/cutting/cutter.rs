@@ -5,11 +5,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::scanner::Scanner;
-use super::splitter::Splitter;
+use super::splitter::{Splitter, uncut};
 use super::starts::places;
 use crate::error::Result;
 use crate::pre_tokenizer::{PreTokenizer, refine};
 use crate::printable;
+
+/// A splitter knows at most so many stages at once.
+const MOST_KNOWN: usize = 8;
 
 /// The stages of a pre-tokenizer, one after another, and what they write besides.
 #[derive(Clone, Debug)]
@@ -49,7 +52,7 @@ impl Cutter {
             PreTokenizer::ByteLevel { printable, .. } => std::mem::take(printable),
             _ => false,
         };
-        let known = (1..=stages.len()).rev().find_map(|count| {
+        let known = (1..=stages.len().min(MOST_KNOWN)).rev().find_map(|count| {
             let first = PreTokenizer::Sequence(stages[..count].to_vec());
             Some((count, Splitter::of(&first)?))
         });
@@ -68,7 +71,7 @@ impl Cutter {
     /// Where the pieces lie in the text that the stages make of `text`, from left to right, and that text.
     ///
     /// # Errors
-    /// A pattern that gave up on this text.
+    /// A pattern that gave up on this text; more than 4 GiB without a place to cut.
     pub fn cut<'t>(
         &self,
         scanner: &mut Scanner,
@@ -81,13 +84,21 @@ impl Cutter {
         match &self.first {
             Some(splitter) => {
                 let mut bounds: Vec<u32> = Vec::new();
+                let mut too_long = None;
                 splitter.split(scanner, &text, |offset, length, bits| {
+                    if u32::try_from(length).is_err() {
+                        too_long = Some(length);
+                        return;
+                    }
                     bounds.clear();
                     places(bits, 0, &mut bounds);
                     let starts = bounds.iter().map(|&start| offset + start as usize);
                     let ends = starts.clone().skip(1).chain([offset + length]);
                     pieces.extend(starts.zip(ends).map(|(start, end)| start..end));
                 })?;
+                if let Some(length) = too_long {
+                    return Err(uncut(length));
+                }
             }
             None if text.is_empty() => {}
             None => pieces.push(0..text.len()),

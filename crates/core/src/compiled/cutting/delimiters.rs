@@ -11,7 +11,8 @@ const BLOCK: usize = 64;
 const BLOCKS: usize = 16;
 /// How many places are written at a time.
 const ROW: usize = 8;
-/// The most chunks that begin in so many blocks, and one that began before; and a row of room.
+/// The most chunks that begin in so many blocks, and one that began before; and a row of room, since
+/// whole rows are written, where a block has AVX-512 write eight.
 const MOST: usize = BLOCK * BLOCKS + 1 + ROW;
 
 /// Sets of ASCII characters, each as ranges.
@@ -338,13 +339,14 @@ mod avx512 {
     };
 
     /// Proof that this processor has AVX-512 with its instructions for bytes and for packing them, and
-    /// what came long before it.
+    /// what came long before it, and that a place has 64 bits.
     #[derive(Clone, Copy)]
     pub struct Avx512(());
 
     impl Avx512 {
         pub fn detected() -> Option<Self> {
-            let has_all = is_x86_feature_detected!("avx512f")
+            let has_all = usize::BITS == 64
+                && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512vbmi2")
                 && is_x86_feature_detected!("avx2")
@@ -372,9 +374,8 @@ mod avx512 {
         #[inline(always)]
         fn write(self, mask: u64, base: usize, places: &mut [usize; MOST], count: usize) -> usize {
             let behind = count + mask.count_ones() as usize;
-            let Some(room) = places[count..].first_chunk_mut::<BLOCK>() else {
-                return count;
-            };
+            let room = places[count..].first_chunk_mut::<BLOCK>();
+            let room = room.expect("no block has more places than bytes");
             // SAFETY: there is AVX-512 where there is a `self`; a row is eight numbers of 64 bits, and all
             // eight rows lie inside the room.
             unsafe {

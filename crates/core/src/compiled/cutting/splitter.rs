@@ -1,7 +1,7 @@
 //! How compiled tokenizers cut text: by a scanner where the pattern is known, else by its engine.
 
 use super::scanner::{Numbers, Rules, Scanner, certain_end};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::pattern::{Dialect, Matches, Regex, SearchPattern};
 use crate::pre_tokenizer::named::{self, Named};
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
@@ -183,6 +183,12 @@ impl Splitter {
         stretch.give(&mut visit);
         Ok(())
     }
+}
+
+/// What is said of so many bytes without a place to cut, which places of 32 bits do not reach.
+pub fn uncut(length: usize) -> Error {
+    let message = format!("{length} bytes without a place to cut are more than 4 GiB");
+    Error::new(ErrorKind::Encode, message).hint("encode the text in parts")
 }
 
 /// Pieces side by side, as an engine finds them.

@@ -4,7 +4,8 @@
 /// being 0.
 pub fn places(masks: &[u64], base: u32, places: &mut Vec<u32>) {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512vbmi2")
+    if is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512vbmi2")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("popcnt")
     {

@@ -157,7 +157,7 @@ impl<'c, 't> Gathering<'c, 't> {
         }
     }
 
-    /// A chunk that is not known.
+    /// A chunk that is not known if it is no longer than [`LONG`].
     #[inline(never)]
     fn chunk(&mut self, text: &'t str, start: usize, end: usize, hash: u64, sink: &mut impl Sink) {
         let chunk = &text[start..end];

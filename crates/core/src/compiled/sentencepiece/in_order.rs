@@ -1,7 +1,7 @@
 //! The chunks of a SentencePiece Unigram to tokens, one after another: the tokens of some depend on
 //! the sum of scores before them.
 //!
-//! Look here for how chunks are looked up, and for long ones, which are looked up in parts.
+//! Look here for how chunks are looked up, and for new long ones, which are looked up in parts.
 
 use super::Call;
 use super::apart::Guess;
@@ -298,8 +298,8 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
         anywhere
     }
 
-    /// A part of this hash that is not known if it is no longer than [`LONG`], and begins with so many
-    /// spaces; says whether its tokens are the same wherever it stands.
+    /// A part of this hash that is not known, or not to be recalled here, and begins with so many spaces;
+    /// says whether its tokens are the same wherever it stands.
     #[inline(never)]
     fn part(&mut self, part: &str, hash: u64, spaces: usize, changed: bool) -> bool {
         self.call.words().prefetch_beside(hash);

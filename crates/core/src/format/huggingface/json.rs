@@ -50,7 +50,11 @@ impl<'j> Json<'j> {
 
     fn read(text: impl Read<'j>, knows_merges: bool) -> serde_json::Result<Self> {
         let mut deserializer = serde_json::Deserializer::new(text);
-        let json = Reader { knows_merges }.deserialize(&mut deserializer)?;
+        let value = match knows_merges {
+            true => Reader::File,
+            false => Reader::Value,
+        };
+        let json = value.deserialize(&mut deserializer)?;
         deserializer.end().map(|()| json)
     }
 
@@ -114,11 +118,15 @@ impl<'j> Json<'j> {
     }
 }
 
-/// Reads any value.
+/// Reads a value.
 #[derive(Clone, Copy)]
-struct Reader {
-    /// Whether [`Json::Merges`] may come of it.
-    knows_merges: bool,
+enum Reader {
+    /// The object of a file, which has a model.
+    File,
+    /// The object of a model, whose merges become [`Json::Merges`].
+    Model,
+    /// Any value, in which a field of any name is any value.
+    Value,
 }
 
 impl<'de> DeserializeSeed<'de> for Reader {
@@ -172,7 +180,7 @@ impl<'de> Visitor<'de> for Reader {
         mut array: A,
     ) -> std::result::Result<Json<'de>, A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = array.next_element_seed(self)? {
+        while let Some(item) = array.next_element_seed(Self::Value)? {
             items.push(item);
         }
         Ok(Json::Array(items))
@@ -184,9 +192,10 @@ impl<'de> Visitor<'de> for Reader {
     ) -> std::result::Result<Json<'de>, A::Error> {
         let mut fields = Vec::new();
         while let Some(Key(name)) = object.next_key()? {
-            let value = match self.knows_merges && name == "merges" {
-                true => Json::Merges(object.next_value()?),
-                false => object.next_value_seed(self)?,
+            let value = match (self, &*name) {
+                (Self::File, "model") => object.next_value_seed(Self::Model)?,
+                (Self::Model, "merges") => Json::Merges(object.next_value()?),
+                _ => object.next_value_seed(Self::Value)?,
             };
             fields.push((name, value));
         }
@@ -489,6 +498,14 @@ impl<'j> Node<'j> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tokens_may_have_the_names_of_fields() {
+        let text = r#"{"model": {"vocab": {"model": 1, "merges": 2}, "merges": ["a b"]}}"#;
+        let json = Json::read(StrRead::new(text), true).unwrap();
+        let expected: serde_json::Value = serde_json::from_str(text).unwrap();
+        assert_eq!(json.to_value(), expected);
+    }
 
     #[test]
     fn merges_are_read_as_any_json() {
