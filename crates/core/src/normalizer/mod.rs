@@ -151,9 +151,7 @@ impl Normalizer {
         }
         Ok(())
     }
-}
 
-impl Normalizer {
     /// `text` normalized, without where each byte came from.
     ///
     /// # Errors

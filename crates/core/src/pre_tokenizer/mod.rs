@@ -148,7 +148,8 @@ impl PreTokenizer {
     }
 
     /// Appends where the pieces of `text` lie, which are its parts as they stand there: what
-    /// [`Self::ByteLevel`] and [`Self::Metaspace`] write is not in it.
+    /// [`Self::ByteLevel`] writes is not in it. For a single stage, and not for [`Self::Metaspace`],
+    /// which cuts what it has written.
     ///
     /// # Errors
     /// As [`Self::cut`].
@@ -157,10 +158,11 @@ impl PreTokenizer {
             Self::ByteLevel {
                 use_regex: true, ..
             } => byte_level::words(text, pieces),
-            Self::ByteLevel { .. } | Self::Metaspace { .. } => {
+            Self::ByteLevel { .. } => {
                 pieces.push(0..text.len());
                 Ok(())
             }
+            Self::Metaspace { .. } | Self::Sequence(_) => unreachable!("no stage that only cuts"),
             Self::Bert => {
                 let mut words = Vec::new();
                 split_at_characters(
@@ -208,18 +210,6 @@ impl PreTokenizer {
             Self::Matches { pattern } => {
                 let found = pattern.matches(text);
                 split(text, found, SplitBehavior::Removed, true, pieces)
-            }
-            Self::Sequence(stages) => {
-                let mut coarse: Vec<_> = std::iter::once(0..text.len()).collect();
-                for stage in stages {
-                    let mut finer = Vec::with_capacity(coarse.len());
-                    refine(text, coarse, &mut finer, |piece, pieces| {
-                        stage.ranges(piece, pieces)
-                    })?;
-                    coarse = finer;
-                }
-                pieces.append(&mut coarse);
-                Ok(())
             }
         }
     }

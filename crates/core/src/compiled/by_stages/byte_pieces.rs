@@ -2,7 +2,6 @@
 
 use crate::compiled::byte_level::{Merges, SCANNED, Work};
 use crate::model::Bpe;
-use crate::model::bpe::Alphabet;
 
 /// The merges of a byte-level BPE.
 pub struct BytePieces {
@@ -14,13 +13,8 @@ pub struct BytePieces {
 impl BytePieces {
     /// The merges of `bpe`, if its symbols are bytes and nothing else.
     pub fn new(bpe: &Bpe) -> Option<Self> {
-        let options = bpe.options();
-        let are_bytes = options.alphabet == Alphabet::Bytes
-            && options.dropout.is_none()
-            && options.continuing_subword_prefix.is_none()
-            && options.end_of_word_suffix.is_none();
         Some(Self {
-            merges: are_bytes.then(|| Merges::new(bpe))??,
+            merges: bpe.merges_bytes_only().then(|| Merges::new(bpe))??,
             whole: bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens(),
         })
     }

@@ -214,11 +214,6 @@ impl<S: Few> Family<S> for Call<'_> {
         self.words
     }
 
-    #[inline(always)]
-    fn may_recall(&self, _: &S) -> bool {
-        true
-    }
-
     #[inline(never)]
     fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
         let bytes = text.as_bytes();

@@ -475,11 +475,6 @@ impl<S: Few> Family<S> for Call<'_> {
         self.words
     }
 
-    #[inline(always)]
-    fn may_recall(&self, _: &S) -> bool {
-        true
-    }
-
     #[inline(never)]
     fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
         if let Some(cuts) = &self.compiled.cuts

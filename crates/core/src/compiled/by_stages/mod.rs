@@ -73,7 +73,7 @@ pub struct Staged<'c> {
     /// The model's tokens, if they are looked for in this way.
     longest: Option<&'c Longest>,
     /// The model's merges, if it is a BPE of bytes, with room for a piece.
-    bytes: Option<(&'c BytePieces, Work)>,
+    bytes: Option<(&'c BytePieces, &'c mut Work)>,
     ids: Vec<u32>,
     tokens: Vec<Token>,
     piece: String,
@@ -97,9 +97,9 @@ impl<'c> Staged<'c> {
         self.longest = Some(longest);
     }
 
-    /// From now on pieces are merged in this way.
-    pub fn merge_with(&mut self, merges: &'c BytePieces) {
-        self.bytes = Some((merges, Work::NEW));
+    /// From now on pieces are merged in this way and room.
+    pub fn merge_with(&mut self, merges: &'c BytePieces, work: &'c mut Work) {
+        self.bytes = Some((merges, work));
     }
 
     /// The tokens of the last word.

@@ -11,6 +11,7 @@ use foldhash::fast::RandomState;
 use super::Staged;
 use super::byte_pieces::BytePieces;
 use super::longest::Longest;
+use crate::compiled::byte_level::Work;
 use crate::compiled::cache::lookup::{Family, tokens_of};
 use crate::compiled::cache::spare::{Reusable, Spare};
 use crate::compiled::cache::waiting::{Buffered, Few, MOST_WAITING};
@@ -24,7 +25,7 @@ use crate::model::Model;
 use crate::printable;
 use crate::stages::Stages;
 
-/// Stages of which the last but the model cut text into pieces, compiled.
+/// Stages that cut text into pieces for the model, compiled.
 #[derive(Debug)]
 pub struct Piecewise {
     cutter: Cutter,
@@ -40,6 +41,8 @@ struct Workspace {
     scanner: Scanner,
     /// The pieces met before.
     words: WordCache,
+    /// Room for a new piece of a byte-level BPE.
+    work: Work,
     /// Room for tokens on their way.
     tokens: [u32; MOST_WAITING],
 }
@@ -49,6 +52,7 @@ impl Reusable for Workspace {
         Box::new(Self {
             scanner: Scanner::default(),
             words: WordCache::new(RandomState::default().hash_one(0)),
+            work: Work::NEW,
             tokens: [0; MOST_WAITING],
         })
     }
@@ -102,6 +106,7 @@ impl Piecewise {
         let Workspace {
             scanner,
             words,
+            work,
             tokens: room,
         } = &mut *workspace;
         let mut call = Call {
@@ -110,7 +115,7 @@ impl Piecewise {
             printable: self.cutter.printable.then(String::new),
         };
         if let Some(bytes) = &self.bytes {
-            call.staged.merge_with(bytes);
+            call.staged.merge_with(bytes, work);
         }
         if let Model::WordPiece(model) = &stages.model {
             call.staged
@@ -137,11 +142,6 @@ impl<S: Few> Family<S> for Call<'_> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
         self.words
-    }
-
-    #[inline(always)]
-    fn may_recall(&self, _: &S) -> bool {
-        true
     }
 
     #[inline(never)]

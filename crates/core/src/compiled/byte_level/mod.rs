@@ -24,7 +24,6 @@ use crate::compiled::cutting::starts::places;
 use crate::compiled::sink::Sink;
 use crate::error::Result;
 use crate::model::Bpe;
-use crate::model::bpe::Alphabet;
 use crate::normalizer::{Form, Normalizer};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::threads::{LARGE, both};
@@ -99,12 +98,7 @@ impl ByteLevel {
             Some(normalizer) => Some(Form::of(normalizer)?),
             None => None,
         };
-        let options = bpe.options();
-        if options.alphabet != Alphabet::Bytes
-            || options.dropout.is_some()
-            || options.continuing_subword_prefix.is_some()
-            || options.end_of_word_suffix.is_some()
-        {
+        if !bpe.merges_bytes_only() {
             return None;
         }
         let (prefix_space, splitter) = match pre_tokenizer? {

@@ -49,9 +49,6 @@ pub trait Family<S: Few> {
     /// The chunks met before.
     fn words(&self) -> &WordCache;
 
-    /// Whether what was remembered is true at this place of the text.
-    fn may_recall(&self, sink: &S) -> bool;
-
     /// Gives the tokens of `text[start..end]`, which are not remembered, to `sink` and says where what
     /// was read ends: at `end`, or at the end of a later chunk if the tokens of this one depend on what
     /// follows.
@@ -127,11 +124,7 @@ fn group<S: Few>(
         if start < *done {
             continue;
         }
-        let found = match family.may_recall(sink) {
-            true => asked.find(i, family.words(), bytes, start, end),
-            false => None,
-        };
-        match found {
+        match asked.find(i, family.words(), bytes, start, end) {
             Some(Found::Short(ids, count)) => sink.push_few(ids, count),
             Some(Found::Long(ids, count)) => sink.push_all(&ids[..count]),
             Some(Found::Spilled(ids, count)) => sink.push_all(&ids[..count]),

@@ -35,12 +35,12 @@ impl<'j> Json<'j> {
     pub(super) fn parse(text: &'j [u8]) -> Result<Self> {
         let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
         // A file is checked to be text sooner than all of its strings are.
-        let json = str::from_utf8(text).map(|text| Self::read(StrRead::new(text), true));
+        let json = str::from_utf8(text).map(|text| Self::read(StrRead::new(text), Reader::File));
         if let Ok(Ok(json)) = json {
             return Ok(json);
         }
         // What is wrong, or something else under the name of merges, is read as any JSON.
-        Self::read(SliceRead::new(text), false).map_err(|error| {
+        Self::read(SliceRead::new(text), Reader::Value).map_err(|error| {
             Error::new(
                 ErrorKind::Format,
                 format!("this is not valid JSON: {error}"),
@@ -48,13 +48,9 @@ impl<'j> Json<'j> {
         })
     }
 
-    fn read(text: impl Read<'j>, knows_merges: bool) -> serde_json::Result<Self> {
+    fn read(text: impl Read<'j>, reader: Reader) -> serde_json::Result<Self> {
         let mut deserializer = serde_json::Deserializer::new(text);
-        let value = match knows_merges {
-            true => Reader::File,
-            false => Reader::Value,
-        };
-        let json = value.deserialize(&mut deserializer)?;
+        let json = reader.deserialize(&mut deserializer)?;
         deserializer.end().map(|()| json)
     }
 
@@ -502,7 +498,7 @@ mod tests {
     #[test]
     fn tokens_may_have_the_names_of_fields() {
         let text = r#"{"model": {"vocab": {"model": 1, "merges": 2}, "merges": ["a b"]}}"#;
-        let json = Json::read(StrRead::new(text), true).unwrap();
+        let json = Json::read(StrRead::new(text), Reader::File).unwrap();
         let expected: serde_json::Value = serde_json::from_str(text).unwrap();
         assert_eq!(json.to_value(), expected);
     }
@@ -522,8 +518,8 @@ mod tests {
             (r#"{"merges": [["a", "b"]]}"#, false),
         ] {
             let text = format!(r#"{{"model": {{"merges": {list}}}}}"#);
-            let read = |knows_merges| Json::read(StrRead::new(&text), knows_merges).ok();
-            let [merges, any] = [true, false].map(read);
+            let read = |reader| Json::read(StrRead::new(&text), reader).ok();
+            let [merges, any] = [Reader::File, Reader::Value].map(read);
             let any = any.unwrap();
             assert_eq!(merges.is_some(), are_merges, "{list}");
             let json = Json::parse(text.as_bytes()).unwrap();

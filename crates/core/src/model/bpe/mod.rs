@@ -326,6 +326,15 @@ impl Bpe {
     }
 
     /// All pairs that may be merged.
+    /// Whether it begins with the bytes of a piece as they are, and leaves no merge out.
+    pub(crate) fn merges_bytes_only(&self) -> bool {
+        let options = &self.options;
+        options.alphabet == Alphabet::Bytes
+            && options.dropout.is_none()
+            && options.continuing_subword_prefix.is_none()
+            && options.end_of_word_suffix.is_none()
+    }
+
     fn pairs(&self) -> &Pairs {
         self.pairs.get(|| {
             let MergeRule::Merges(merges) = &self.rule else {
