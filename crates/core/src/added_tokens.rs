@@ -88,6 +88,9 @@ struct Search {
 /// the square of a spelling that repeats itself.
 const LONG: usize = 512;
 
+/// How much text before a place is looked at for tokens that what is cut there may depend on, in bytes.
+const NEAR: usize = 1 << 10;
+
 /// A stretch of text between added tokens, or one of them.
 #[derive(Clone, Debug)]
 pub enum Cut {
@@ -181,6 +184,25 @@ impl AddedTokens {
     pub(crate) fn looks_in_normalized(&self, special: &SpecialPolicy) -> bool {
         let search = self.all.normalized.as_ref();
         search.is_some_and(|search| !search.all_special || *special != SpecialPolicy::Ignore)
+    }
+
+    /// Whether the place `at` of `text`, which is not normalized before tokens are looked for, surely
+    /// lies between tokens, and the text around it in one stretch: then the parts of the text on both
+    /// sides hold the tokens of the text. White space on both sides may belong to a token far away.
+    pub(crate) fn leave_alone(&self, text: &str, at: usize) -> bool {
+        let searches = [&self.all.original, &self.all.normalized];
+        let automata = || searches.into_iter().flatten().map(|it| &it.automaton);
+        let longest = automata().map(|it| it.max_pattern_len()).max().unwrap_or(0);
+        let (before, behind) = text.split_at(at);
+        let is_space = |side: Option<char>| side.is_none_or(char::is_whitespace);
+        if longest > NEAR || is_space(before.chars().next_back()) && is_space(behind.chars().next())
+        {
+            return false;
+        }
+        let near = at.saturating_sub(NEAR)..text.len().min(at + longest);
+        // What was looked at to find the place goes back to a space.
+        text.as_bytes()[near.start..at].contains(&b' ')
+            && automata().all(|it| it.find(&text.as_bytes()[near.clone()]).is_none())
     }
 
     fn index(&self, id: u32) -> Option<usize> {
@@ -529,6 +551,29 @@ mod tests {
         );
         let error = ids(&some(), "", &only(&["end"])).unwrap_err();
         assert!(error.to_string().contains("always found"), "{error}");
+    }
+
+    #[test]
+    fn places_without_tokens_near() {
+        let added = AddedTokens::new(vec![token(1, "<a>", false)], None).unwrap();
+        let words = "some words ".repeat(NEAR / 8);
+        let text = [&words, "  <a> and ", &words].concat();
+        let behind = words.len() + "  <a> and".len();
+        for (at, is_alone) in [
+            (words.len() - 7, true),
+            (words.len() - 1, true),
+            // White space that a token might take, the token, and what stands behind it.
+            (words.len() + 1, false),
+            (words.len() + 2, false),
+            (words.len() + 3, false),
+            (behind, false),
+            (behind + NEAR, true),
+        ] {
+            assert_eq!(added.leave_alone(&text, at), is_alone, "{at}");
+        }
+        assert!(!added.leave_alone(&"a".repeat(4 * NEAR), 2 * NEAR));
+        let long = AddedTokens::new(vec![token(1, &"b".repeat(NEAR + 1), false)], None).unwrap();
+        assert!(!long.leave_alone(&text, behind + NEAR));
     }
 
     #[test]

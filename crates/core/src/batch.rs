@@ -42,8 +42,9 @@ struct Part<'t> {
     row: usize,
     text: &'t str,
     place: Place,
-    /// Whether it is not the whole text.
+    /// Whether it is not the whole text, and whether the text ends with it.
     cut: bool,
+    is_last: bool,
 }
 
 impl Tokenizer {
@@ -102,7 +103,7 @@ impl Tokenizer {
             let mut counts = Vec::with_capacity(tasks[task].len());
             for part in &parts[tasks[task].clone()] {
                 let before = ids.len();
-                self.encode_part(part.text, part.place, options, &mut ids)
+                self.encode_part(part.text, part.place, part.is_last, options, &mut ids)
                     .map_err(|error| (part.row, error))?;
                 counts.push(ids.len() - before);
             }
@@ -146,7 +147,7 @@ impl Tokenizer {
                 parts[tasks[task].clone()]
                     .iter()
                     .map(|part| {
-                        let count = self.count_part(part.text, part.place, options);
+                        let count = self.count_part(part.text, part.place, part.is_last, options);
                         count.map_err(|error| (part.row, error))
                     })
                     .collect()
@@ -187,6 +188,7 @@ impl Tokenizer {
                     false => self.part_end(text, start, size, options),
                 };
                 let cut = end - start < text.len();
+                let is_last = end == text.len();
                 let text = &text[start..end];
                 let place = match start {
                     0 => Place::First,
@@ -197,6 +199,7 @@ impl Tokenizer {
                     text,
                     place,
                     cut,
+                    is_last,
                 });
                 filled += text.len();
                 if filled >= size {

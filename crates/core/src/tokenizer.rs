@@ -32,6 +32,9 @@ pub struct Tokenizer {
 /// How many ids are decoded one by one before the texts of all tokens are computed.
 const BEFORE_SURFACES: usize = 1 << 10;
 
+/// How much further a place to part a text is looked for where added tokens are near.
+const STEP: usize = 1 << 10;
+
 /// What may vary from one call of encoding to the next.
 #[derive(Clone, Debug)]
 pub struct EncodeOptions {
@@ -146,18 +149,20 @@ impl Tokenizer {
         options: &EncodeOptions,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
-        self.encode_part(text, Place::First, options, ids)
+        self.encode_part(text, Place::First, true, options, ids)
     }
 
-    /// As [`Tokenizer::encode_into`], of a part as [`Tokenizer::part_end`] gives it.
+    /// As [`Tokenizer::encode_into`], of a part as [`Tokenizer::part_end`] gives it; `is_last` says
+    /// whether the text ends with it.
     pub(crate) fn encode_part(
         &self,
         text: &str,
         place: Place,
+        is_last: bool,
         options: &EncodeOptions,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
-        if !self.encode_compiled(text, place, options, ids)? {
+        if !self.encode_compiled(text, place, is_last, options, ids)? {
             ids.extend_from_slice(&self.encode(text, None, options)?.ids);
         }
         Ok(())
@@ -174,13 +179,17 @@ impl Tokenizer {
         reach: usize,
         options: &EncodeOptions,
     ) -> usize {
-        match &self.compiled {
-            Some(compiled)
-                if self.is_plain(options) && self.added_tokens.finds_nothing(&options.special) =>
-            {
-                compiled.part_end(&self.stages, text, start, reach)
+        let Some(compiled) = self.compiled.as_ref().filter(|_| self.has_parts(options)) else {
+            return text.len();
+        };
+        let finds_nothing = self.added_tokens.finds_nothing(&options.special);
+        let mut limit = reach;
+        loop {
+            let end = compiled.part_end(&self.stages, text, start, limit);
+            if finds_nothing || end == text.len() || self.added_tokens.leave_alone(text, end) {
+                return end;
             }
-            _ => text.len(),
+            limit = limit.max(end - start) + STEP;
         }
     }
 
@@ -190,10 +199,24 @@ impl Tokenizer {
         self.compiled.as_ref()?.settling(&self.stages)
     }
 
-    /// Whether the ids of a text are those of its parts.
-    fn is_plain(&self, options: &EncodeOptions) -> bool {
-        let frame = &self.frames[usize::from(options.add_special_tokens)];
-        options.sampling == Sampling::default() && *frame == Some(Frame::default())
+    /// Whether texts have parts that are encoded by themselves.
+    fn has_parts(&self, options: &EncodeOptions) -> bool {
+        let Some(frame) = &self.frames[usize::from(options.add_special_tokens)] else {
+            return false;
+        };
+        let finds_nothing = self.added_tokens.finds_nothing(&options.special);
+        let is_settled = self.settling().is_some();
+        options.sampling == Sampling::default()
+            && (*frame == Frame::default() && finds_nothing || !is_settled)
+            && (finds_nothing || self.finds_in_parts(&options.special))
+    }
+
+    /// Whether the added tokens of a text are those of its parts, where they leave the places between
+    /// them alone: not where one is an error, which says where it stands, nor in normalized text.
+    fn finds_in_parts(&self, special: &SpecialPolicy) -> bool {
+        let is_normalized = self.stages.normalizer.is_some();
+        matches!(special, SpecialPolicy::Ignore | SpecialPolicy::Allow)
+            && !(is_normalized && self.added_tokens.looks_in_normalized(special))
     }
 
     /// The ids of the `size` best segmentations of a text, best first, each with its score. Text
@@ -234,7 +257,7 @@ impl Tokenizer {
     /// # Errors
     /// As [`Tokenizer::encode`].
     pub fn count(&self, text: &str, options: &EncodeOptions) -> Result<usize> {
-        self.count_part(text, Place::First, options)
+        self.count_part(text, Place::First, true, options)
     }
 
     /// As [`Tokenizer::count`], of a part as [`Tokenizer::part_end`] gives it.
@@ -242,10 +265,11 @@ impl Tokenizer {
         &self,
         text: &str,
         place: Place,
+        is_last: bool,
         options: &EncodeOptions,
     ) -> Result<usize> {
         let mut count = Count::default();
-        match self.encode_compiled(text, place, options, &mut count)? {
+        match self.encode_compiled(text, place, is_last, options, &mut count)? {
             true => Ok(count.0),
             false => Ok(self.encode(text, None, options)?.len()),
         }
@@ -256,6 +280,7 @@ impl Tokenizer {
         &self,
         text: &str,
         place: Place,
+        is_last: bool,
         options: &EncodeOptions,
         sink: &mut impl Sink,
     ) -> Result<bool> {
@@ -276,27 +301,30 @@ impl Tokenizer {
         {
             return Ok(false);
         }
-        sink.push_all(before);
+        if place == Place::First {
+            sink.push_all(before);
+        }
         if self.added_tokens.finds_nothing(&options.special) {
             compiled.encode(&self.stages, text, place, false, sink)?;
-            sink.push_all(after);
-            return Ok(true);
-        }
-        let text = AlignedText::original(text);
-        for cut in self.added_tokens.cut(text, normalizer, &options.special)? {
-            match cut {
-                Cut::Token(id, _) => sink.push_all(&[id]),
-                Cut::Text(text) => {
-                    let place = match text.original_start() {
-                        0 => Place::First,
-                        _ => Place::Section,
-                    };
-                    let is_normalized = normalizer.is_some();
-                    compiled.encode(&self.stages, text.as_str(), place, is_normalized, sink)?;
+        } else {
+            let text = AlignedText::original(text);
+            for cut in self.added_tokens.cut(text, normalizer, &options.special)? {
+                match cut {
+                    Cut::Token(id, _) => sink.push_all(&[id]),
+                    Cut::Text(text) => {
+                        let place = match text.original_start() {
+                            0 => place,
+                            _ => Place::Section,
+                        };
+                        let is_normalized = normalizer.is_some();
+                        compiled.encode(&self.stages, text.as_str(), place, is_normalized, sink)?;
+                    }
                 }
             }
         }
-        sink.push_all(after);
+        if is_last {
+            sink.push_all(after);
+        }
         Ok(true)
     }
 

@@ -175,6 +175,12 @@ fn pre_tokenizers() -> Vec<PreTokenizer> {
             pattern: SearchPattern::Regex(Regex::new(r"\w+| ", Dialect::Tiktoken).unwrap()),
         },
         PreTokenizer::Sequence(vec![PreTokenizer::Whitespace, bytes(true)]),
+        PreTokenizer::Sequence(vec![
+            PreTokenizer::Punctuation {
+                behavior: SplitBehavior::MergedWithPrevious,
+            },
+            bytes(true),
+        ]),
         split(r"\s", SplitBehavior::MergedWithNext),
         PreTokenizer::Sequence(vec![
             split(r"\d", SplitBehavior::Contiguous),
@@ -195,6 +201,11 @@ fn normalizers() -> Vec<Option<Normalizer>> {
         Some(Normalizer::Nfkd),
         Some(Normalizer::Sequence(vec![Normalizer::Nfc])),
         Some(Normalizer::Lowercase),
+        Some(Normalizer::Sequence(vec![
+            Normalizer::Nfd,
+            Normalizer::Nmt,
+            Normalizer::StripAccents,
+        ])),
     ]
 }
 

@@ -187,15 +187,28 @@ fn check(tokenizer: &Tokenizer, texts: impl IntoIterator<Item = String>) {
 
 /// Holds the parts of a large text, encoded by themselves, equal to the text; says whether there
 /// were any.
-fn check_parts(tokenizer: &Tokenizer, text: &str) -> bool {
-    let options = EncodeOptions::default();
-    let whole = tokenizer.encode(text, None, &options).unwrap().ids;
+fn check_parts(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) -> bool {
+    let whole = tokenizer.encode(text, None, options).unwrap().ids;
     let never = AtomicBool::new(false);
-    let batch = tokenizer.encode_batch(&[text], &options, 2, &never);
-    assert_eq!(batch.unwrap().ids, whole, "{tokenizer:?}");
-    let counts = tokenizer.count_batch(&[text], &options, 2, &never);
+    let batch = tokenizer.encode_batch(&[text], options, 2, &never);
+    assert_eq!(batch.unwrap().ids, whole, "{tokenizer:?} {options:?}");
+    let counts = tokenizer.count_batch(&[text], options, 2, &never);
     assert_eq!(counts.unwrap(), [whole.len()], "{tokenizer:?}");
-    tokenizer.part_end(text, 0, 1, &options) < text.len()
+    tokenizer.part_end(text, 0, 1, options) < text.len()
+}
+
+/// The same, whatever special tokens mean, and with those of the post-processor.
+fn check_framed_parts(tokenizer: &Tokenizer, text: &str) -> bool {
+    let policies = [SpecialPolicy::Ignore, SpecialPolicy::Allow];
+    let options = policies.into_iter().flat_map(|special| {
+        [false, true].map(|add_special_tokens| EncodeOptions {
+            special: special.clone(),
+            add_special_tokens,
+            ..EncodeOptions::default()
+        })
+    });
+    let cut = options.map(|options| check_parts(tokenizer, text, &options));
+    cut.fold(false, |some, cut| some | cut)
 }
 
 /// Spellings that are met in texts: single characters and random stretches.
@@ -382,7 +395,7 @@ fn unigram_through_all_sums() {
             let compiled = tokenizer.encode_ids(&text, &options).unwrap();
             assert!(compiled == staged, "{round} {tokenizer:?}");
         }
-        cut += usize::from(check_parts(&tokenizer, &text));
+        cut += usize::from(check_parts(&tokenizer, &text, &EncodeOptions::default()));
         // Among texts that are not cut; the first parts of both begin anew.
         let texts = ["to be", &text, "", &text, "or not"];
         let never = AtomicBool::new(false);
@@ -411,7 +424,7 @@ fn parts_of_sentencepiece_texts() {
         let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
         for _ in 0..6 {
             let text = few_kinds(&mut numbers, 20_000);
-            cut += usize::from(check_parts(&tokenizer, &text));
+            cut += usize::from(check_parts(&tokenizer, &text, &EncodeOptions::default()));
         }
     }
     assert!(cut > 150, "{cut}");
@@ -486,6 +499,7 @@ fn word_models(numbers: &mut ChaCha8Rng) -> [Model; 3] {
 #[test]
 fn words_by_themselves() {
     let mut numbers = ChaCha8Rng::seed_from_u64(23);
+    let mut cut = 0;
     for normalizer in normalizers() {
         for pre_tokenizer in [
             PreTokenizer::Bert,
@@ -502,9 +516,15 @@ fn words_by_themselves() {
                 });
                 let tokenizer = Tokenizer::new(stages).unwrap();
                 check(&tokenizer, (0..12).map(|_| text(&mut numbers)));
+                let text = few_kinds(&mut numbers, 20_000);
+                let encoded = tokenizer.encode(&text, None, &EncodeOptions::default());
+                if numbers.random_bool(0.3) && encoded.is_ok() {
+                    cut += usize::from(check_framed_parts(&tokenizer, &text));
+                }
             }
         }
     }
+    assert!(cut > 20, "{cut}");
 }
 
 /// A stage that cuts text.
@@ -587,7 +607,7 @@ fn any_normalizer(numbers: &mut ChaCha8Rng) -> Option<Normalizer> {
 #[test]
 fn pieces_by_themselves() {
     let mut numbers = ChaCha8Rng::seed_from_u64(31);
-    let mut compiled = 0;
+    let (mut compiled, mut cut) = (0, 0);
     for round in 0..500 {
         let [a, b, c] = word_models(&mut numbers);
         let models = [a, b, c, bpe_of_characters(&mut numbers)];
@@ -611,8 +631,66 @@ fn pieces_by_themselves() {
         let tokenizer = Tokenizer::new(stages).unwrap();
         compiled += usize::from(format!("{tokenizer:?}").contains("Some(Piecewise("));
         check(&tokenizer, (0..20).map(|_| text(&mut numbers)));
+        let text = few_kinds(&mut numbers, 20_000);
+        let encoded = tokenizer.encode(&text, None, &EncodeOptions::default());
+        if round % 4 == 0 && encoded.is_ok() {
+            cut += usize::from(check_framed_parts(&tokenizer, &text));
+        }
     }
-    assert!(compiled > 350, "{compiled}");
+    assert!(compiled > 350 && cut > 25, "{compiled} {cut}");
+}
+
+/// Long texts are parted where no added token is near, whatever white space one takes.
+#[test]
+fn parts_between_added_tokens() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(43);
+    let mut cut = 0;
+    for round in 0..120 {
+        let mut stages = match round % 3 {
+            0 => spaced_stages(&mut numbers),
+            1 => {
+                let algorithm = [Algorithm::Bpe, Algorithm::Unigram][round / 3 % 2];
+                sentencepiece::stages(sentencepiece_model(&mut numbers, algorithm)).unwrap()
+            }
+            _ => {
+                let mut stages = Stages::of_model(word_models(&mut numbers)[round / 3 % 3].clone());
+                stages.normalizer = normalizers().choose(&mut numbers).unwrap().clone();
+                stages.pre_tokenizer = Some(cutting_stage(&mut numbers));
+                stages
+            }
+        };
+        stages.added_tokens.clear();
+        for (id, content) in (90_000..).zip(["<t>", "</t>", "e the", "\n\n"]) {
+            stages.added_tokens.push(AddedToken {
+                id,
+                content: content.to_owned(),
+                special: numbers.random_bool(0.3),
+                single_word: numbers.random_bool(0.3),
+                lstrip: numbers.random_bool(0.4),
+                rstrip: numbers.random_bool(0.4),
+                normalized: numbers.random_bool(0.2),
+            });
+        }
+        let tokenizer = Tokenizer::new(stages).unwrap();
+        let mut text = String::new();
+        while text.len() < 40_000 {
+            let length = numbers.random_range(1..6_000);
+            text.push_str(&few_kinds(&mut numbers, length));
+            let token = ["<t>", "</t>", "e the", "\n\n", "<", ""]
+                .choose(&mut numbers)
+                .unwrap();
+            for around in [" ", "\n", token, " ", "\n"] {
+                text.push_str(&around.repeat(numbers.random_range(0..3)));
+            }
+        }
+        if tokenizer
+            .encode(&text, None, &EncodeOptions::default())
+            .is_ok()
+        {
+            cut += usize::from(check_framed_parts(&tokenizer, &text));
+        }
+    }
+    assert!(cut > 20, "{cut}");
 }
 
 /// Each character between words, between marks and beside punctuation, where words are cut.
@@ -846,7 +924,7 @@ fn words_with_the_spaces_before_them() {
             .encode(&text, None, &EncodeOptions::default())
             .is_ok()
         {
-            cut += usize::from(check_parts(&tokenizer, &text));
+            cut += usize::from(check_parts(&tokenizer, &text, &EncodeOptions::default()));
         }
     }
     assert!(compiled > 150 && cut > 80, "{compiled} {cut}");

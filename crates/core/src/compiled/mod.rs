@@ -135,7 +135,9 @@ impl Compiled {
             (Self::ByteLevel(compiled), _) => compiled.part_end(text, start, reach),
             (Self::Metaspace(compiled), _) => compiled.part_end(text, start, reach),
             (Self::Local(compiled), _) => compiled.part_end(text, start, reach),
-            (Self::Piecewise(_), _) => text.len(),
+            (Self::Piecewise(compiled), normalizer) => {
+                compiled.part_end(normalizer.as_ref(), text, start, reach)
+            }
             (Self::SentencePiece(compiled), Some(Normalizer::SentencePiece(normalizer))) => {
                 compiled.part_end(normalizer, text, start, reach)
             }

@@ -147,6 +147,30 @@ impl PreTokenizer {
         }
     }
 
+    /// Whether two neighbouring characters alone say whether it parts them, and nothing else changes.
+    pub(crate) fn parts_neighbours(&self) -> bool {
+        match self {
+            Self::Bert
+            | Self::Whitespace
+            | Self::WhitespaceSplit
+            | Self::CharDelimiterSplit { .. }
+            | Self::Punctuation { .. }
+            | Self::Digits { .. } => true,
+            Self::Split {
+                pattern: SearchPattern::Literal(text),
+                invert,
+                ..
+            } => text.chars().count() == 1 && !invert,
+            Self::ByteLevel {
+                add_prefix_space,
+                use_regex,
+                printable,
+                ..
+            } => !(*add_prefix_space || *use_regex || *printable),
+            _ => false,
+        }
+    }
+
     /// Appends where the pieces of `text` lie, which are its parts as they stand there: what
     /// [`Self::ByteLevel`] writes is not in it. For a single stage, and not for [`Self::Metaspace`],
     /// which cuts what it has written.

@@ -143,7 +143,7 @@ impl Local {
 }
 
 /// Whether what becomes of a word does not depend on what stands beyond the white space around it.
-fn keeps_words_apart(normalizer: &Normalizer) -> bool {
+pub(super) fn keeps_words_apart(normalizer: &Normalizer) -> bool {
     use Normalizer::{Bert, Lowercase, Nfc, Nfd, Nfkc, Nfkd, Nmt, Sequence, StripAccents};
     match normalizer {
         Nfc | Nfd | Nfkc | Nfkd | Lowercase | StripAccents | Nmt | Bert { .. } => true,

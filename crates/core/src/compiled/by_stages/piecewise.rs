@@ -10,6 +10,7 @@ use foldhash::fast::RandomState;
 
 use super::Staged;
 use super::byte_pieces::BytePieces;
+use super::local::keeps_words_apart;
 use super::longest::Longest;
 use crate::compiled::byte_level::Work;
 use crate::compiled::cache::lookup::{Family, tokens_of};
@@ -22,6 +23,7 @@ use crate::compiled::sink::Sink;
 use crate::error::Result;
 use crate::lazy::Lazy;
 use crate::model::Model;
+use crate::normalizer::Normalizer;
 use crate::printable;
 use crate::stages::Stages;
 
@@ -128,6 +130,22 @@ impl Piecewise {
         self.spare.put(workspace);
         done
     }
+
+    /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall have
+    /// about `reach` bytes. The whole rest where no such place is known.
+    pub fn part_end(
+        &self,
+        normalizer: Option<&Normalizer>,
+        text: &str,
+        start: usize,
+        reach: usize,
+    ) -> usize {
+        let normalizer = normalizer.filter(|it| !it.changes_nothing());
+        match normalizer.is_none_or(keeps_words_apart) {
+            true => self.cutter.part_end(normalizer, text, start, reach),
+            false => text.len(),
+        }
+    }
 }
 
 /// One text on its way.
@@ -168,7 +186,6 @@ impl<S: Few> Family<S> for Call<'_> {
 mod tests {
     use super::*;
     use crate::model::{Vocab, WordLevel};
-    use crate::normalizer::Normalizer;
     use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
 
     #[test]

@@ -8,9 +8,12 @@ use super::scanner::Scanner;
 use super::splitter::{Splitter, uncut};
 use super::starts::places;
 use crate::error::Result;
+use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::{PreTokenizer, refine};
 use crate::printable;
 
+/// How much text is looked at for one place to part it, in bytes.
+const WINDOW: usize = 512;
 /// A splitter knows at most so many stages at once.
 const MOST_KNOWN: usize = 8;
 
@@ -120,6 +123,75 @@ impl Cutter {
         }
         Ok((text, pieces))
     }
+
+    /// Where a part of `text` ends that is normalized and cut by itself, if it begins at `start` and
+    /// shall have about `reach` bytes; `normalizer` does the same to words wherever they stand. The
+    /// whole rest where no such place is known.
+    pub fn part_end(
+        &self,
+        normalizer: Option<&Normalizer>,
+        text: &str,
+        start: usize,
+        reach: usize,
+    ) -> usize {
+        let bytes = text.as_bytes();
+        match &self.first {
+            Some(splitter @ Splitter::Scanner(_)) => {
+                let is_changed = self.prefix_space || normalizer.is_some();
+                splitter.part_end_where(text, start, reach, |before, after| {
+                    // Between two letters of ASCII, which stay letters, there is a blank, which stays.
+                    let stays = [before, after].iter().all(|&at| bytes[at].is_ascii());
+                    !is_changed || bytes[after - 1] == b' ' && stays
+                })
+            }
+            // An expression's places are certain in the text that it sees.
+            Some(_) if normalizer.is_some() || self.prefix_space => text.len(),
+            Some(splitter) => splitter.part_end(text, start, reach),
+            None => self.part_end_between(normalizer, text, start, reach),
+        }
+    }
+
+    /// The same for stages that look at characters: between two of ASCII that one of them parts.
+    fn part_end_between(
+        &self,
+        normalizer: Option<&Normalizer>,
+        text: &str,
+        start: usize,
+        mut reach: usize,
+    ) -> usize {
+        let stages = self.rest.iter().take_while(|it| it.parts_neighbours());
+        let stages: Vec<&PreTokenizer> = stages.collect();
+        let bytes = text.as_bytes();
+        let parts = |at: usize| -> Option<bool> {
+            let both = text.get(at - 1..at + 1)?;
+            let begins = bytes[at].is_ascii_graphic() || bytes[at] == b' ';
+            if !begins || self.prefix_space && bytes[at] != b' ' {
+                return None;
+            }
+            let both = match normalizer {
+                Some(normalizer) => normalizer.normalized(both).ok()?,
+                None => both.into(),
+            };
+            Some(both.len() == 2 && stages.iter().any(|it| parts_both(it, &both)))
+        };
+        loop {
+            let limit = start.saturating_add(reach);
+            if limit >= text.len() || stages.is_empty() {
+                return text.len();
+            }
+            let first = limit.saturating_sub(WINDOW).max(start + 1);
+            if let Some(end) = (first..limit).rev().find(|at| parts(*at) == Some(true)) {
+                return end;
+            }
+            reach = reach.saturating_mul(2).max(WINDOW);
+        }
+    }
+}
+
+/// Whether a stage parts two characters of a byte each.
+fn parts_both(stage: &PreTokenizer, both: &str) -> bool {
+    let mut pieces = Vec::new();
+    stage.ranges(both, &mut pieces).is_ok() && !pieces.contains(&(0..both.len()))
 }
 
 /// The pieces of `text` in GPT-2's printable characters, one behind the other; they lie there then.
@@ -139,5 +211,54 @@ fn flatten(pre_tokenizer: &PreTokenizer, stages: &mut Vec<PreTokenizer>) {
     match pre_tokenizer {
         PreTokenizer::Sequence(parts) => parts.iter().for_each(|part| flatten(part, stages)),
         stage => stages.push(stage.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::{Dialect, Regex, SearchPattern};
+    use crate::pre_tokenizer::SplitBehavior;
+
+    fn part_end(stages: Vec<PreTokenizer>, normalizer: Option<&Normalizer>, aim: usize) -> usize {
+        let cutter = Cutter::new(&PreTokenizer::Sequence(stages)).unwrap();
+        cutter.part_end(normalizer, "Room 101, or\n2 of them; 3\u{301}x", 0, aim)
+    }
+
+    #[test]
+    fn worked_example() {
+        let punctuation = |behavior| PreTokenizer::Punctuation { behavior };
+        let digits = PreTokenizer::Digits {
+            individual_digits: false,
+        };
+        let (words, runs) = (PreTokenizer::Whitespace, PreTokenizer::UnicodeScripts);
+        let isolated = punctuation(SplitBehavior::Isolated);
+        let before = punctuation(SplitBehavior::MergedWithPrevious);
+        for (stages, expected) in [
+            (vec![isolated.clone()], 9),
+            (vec![before], 9),
+            (vec![punctuation(SplitBehavior::MergedWithNext)], 8),
+            (vec![words], 14),
+            (vec![digits.clone(), isolated.clone()], 14),
+            // What looks at more than two characters, and whatever stands behind it.
+            (vec![runs.clone(), digits.clone()], 28),
+            (vec![isolated.clone(), runs, digits.clone()], 9),
+        ] {
+            let aim = if expected < 10 { 12 } else { 15 };
+            let found = part_end(stages.clone(), None, aim);
+            assert_eq!(found, expected, "{stages:?}");
+        }
+        // The line end is a space by then, or has gone.
+        let newline = PreTokenizer::CharDelimiterSplit { delimiter: '\n' };
+        assert_eq!(part_end(vec![newline.clone()], None, 15), 13);
+        assert_eq!(part_end(vec![newline], Some(&Normalizer::Nmt), 15), 28);
+        let expression = |source| PreTokenizer::Split {
+            pattern: SearchPattern::Regex(Regex::new(source, Dialect::Oniguruma).unwrap()),
+            behavior: SplitBehavior::Isolated,
+            invert: false,
+        };
+        let stages = vec![expression(r"\d+"), digits];
+        assert_eq!(part_end(stages.clone(), None, 10), 8);
+        assert_eq!(part_end(stages, Some(&Normalizer::Lowercase), 10), 28);
     }
 }
