@@ -4,10 +4,9 @@
 //! Look here for which stages qualify, and for why a word's tokens do not depend on its neighbours.
 
 use super::characters::{Characters, Cut};
-use super::longest::Longest;
-use super::{Plain, Staged};
+use super::{Plain, Staged, Tables, Workspace};
 use crate::compiled::cache::keys::SHORT;
-use crate::compiled::cache::lookup::{Family, Workspace, tokens};
+use crate::compiled::cache::lookup::{self, Family, tokens};
 use crate::compiled::cache::spare::Spare;
 use crate::compiled::cache::waiting::{Buffered, Few};
 use crate::compiled::cache::words::WordCache;
@@ -15,7 +14,6 @@ use crate::compiled::cutting::delimiters::Delimiters;
 use crate::compiled::cutting::scanner::decode;
 use crate::compiled::sink::Sink;
 use crate::error::Result;
-use crate::lazy::Lazy;
 use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::PreTokenizer;
@@ -32,8 +30,7 @@ pub struct Local {
     plain: Plain,
     /// What becomes of other words, if that is known character by character.
     characters: Option<Characters>,
-    /// The tokens of a WordPiece model; made when the first word is new.
-    longest: Lazy<Longest>,
+    tables: Tables,
     spare: Spare<Workspace>,
 }
 
@@ -100,7 +97,7 @@ impl Local {
                     ),
             },
             characters: Characters::new(stages),
-            longest: Lazy::new(),
+            tables: Tables::new(),
             spare: Spare::default(),
         })
     }
@@ -111,16 +108,17 @@ impl Local {
     /// As the stages.
     pub fn encode(&self, stages: &Stages, text: &str, sink: &mut impl Sink) -> Result<()> {
         let mut workspace = self.spare.take();
-        let Workspace {
+        let Workspace { lookup, work } = &mut *workspace;
+        let lookup::Workspace {
             chunks,
             words,
             tokens: room,
-        } = &mut *workspace;
+        } = lookup;
         let mut call = Call {
             compiled: self,
             stages,
             words,
-            staged: Staged::new(&stages.model),
+            staged: Staged::new(&stages.model, &self.tables, work),
             cut: Cut::default(),
         };
         let mut sink = Buffered::new(room, sink);
@@ -244,9 +242,6 @@ impl Call<'_> {
             cut,
             ..
         } = self;
-        if let Model::WordPiece(model) = &stages.model {
-            staged.look_for(compiled.longest.get(|| Longest::new(model)));
-        }
         if staged.plain(&compiled.plain, word)? {
             return Ok(());
         }

@@ -7,10 +7,10 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Plain, SPACE, Staged};
+use super::{Plain, SPACE, Staged, Tables, Workspace};
 use crate::compiled::Place;
 use crate::compiled::cache::keys::{LONG, SHORT};
-use crate::compiled::cache::lookup::{Family, Workspace, tokens};
+use crate::compiled::cache::lookup::{self, Family, tokens};
 use crate::compiled::cache::spare::Spare;
 use crate::compiled::cache::waiting::{Buffered, Few};
 use crate::compiled::cache::words::WordCache;
@@ -41,6 +41,7 @@ pub struct Metaspace {
     /// Where long chunks are cut, made when the first one is met; none if the stages change more of
     /// a chunk than its spaces, or if its parts would not be what they are alone.
     cuts: Option<Lazy<Cuts>>,
+    tables: Tables,
     spare: Spare<Workspace>,
 }
 
@@ -157,6 +158,7 @@ impl Metaspace {
             cuts: (lines_part && inner.only_marks_spaces()).then(Lazy::new),
             first,
             inner,
+            tables: Tables::new(),
             spare: Spare::default(),
         })
     }
@@ -173,18 +175,19 @@ impl Metaspace {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let mut workspace = self.spare.take();
-        let Workspace {
+        let Workspace { lookup, work } = &mut *workspace;
+        let lookup::Workspace {
             chunks,
             words,
             tokens: room,
-        } = &mut *workspace;
+        } = lookup;
         let mut call = Call {
             compiled: self,
             vocab: stages.model.vocab(),
             words,
             key: Vec::new(),
             gathered: Vec::new(),
-            staged: Staged::new(&stages.model),
+            staged: Staged::new(&stages.model, &self.tables, work),
         };
         let mut sink = Buffered::new(room, sink);
         let start = match place {

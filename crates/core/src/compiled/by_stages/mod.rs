@@ -4,21 +4,25 @@
 //! Look here for the words that need not go through the stages in front of the model, because it is
 //! known what those make of them.
 
-mod byte_pieces;
 mod characters;
 pub mod local;
 mod longest;
+mod merged;
 pub mod metaspace;
 pub mod piecewise;
+mod units;
 
 use crate::compiled::byte_level::Work;
+use crate::compiled::cache::lookup;
+use crate::compiled::cache::spare::Reusable;
 use crate::error::Result;
+use crate::lazy::Lazy;
 use crate::model::{Model, Sampler, Sampling, Token};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::text::{AlignedText, Pieces};
-use byte_pieces::BytePieces;
 use characters::Cut;
 use longest::Longest;
+use merged::Merged;
 
 /// What stands for a space.
 const SPACE: char = '▁';
@@ -67,13 +71,59 @@ impl Plain {
     }
 }
 
+/// Tables in which the tokens of new pieces are found, for models that have such; made when the first
+/// piece is new.
+#[derive(Debug)]
+struct Tables(Lazy<Table>);
+
+#[derive(Debug)]
+enum Table {
+    Longest(Longest),
+    Merged(Box<Merged>),
+    None,
+}
+
+impl Tables {
+    fn new() -> Self {
+        Self(Lazy::new())
+    }
+
+    fn of(&self, model: &Model) -> &Table {
+        self.0.get(|| match model {
+            Model::WordPiece(model) => Table::Longest(Longest::new(model)),
+            Model::Bpe(bpe) => match Merged::new(bpe) {
+                Some(merged) => Table::Merged(Box::new(merged)),
+                None => Table::None,
+            },
+            _ => Table::None,
+        })
+    }
+}
+
+/// What one call works with.
+struct Workspace {
+    lookup: lookup::Workspace,
+    work: Work,
+}
+
+impl Reusable for Workspace {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            lookup: lookup::Workspace::default(),
+            work: Work::NEW,
+        })
+    }
+
+    fn is_current(&self) -> bool {
+        self.lookup.words.keeps_the_limit()
+    }
+}
+
 /// The model, and room for the tokens of a word.
-pub struct Staged<'c> {
+struct Staged<'c> {
     model: &'c Model,
-    /// The model's tokens, if they are looked for in this way.
-    longest: Option<&'c Longest>,
-    /// The model's merges, if it is a BPE of bytes, with room for a piece.
-    bytes: Option<(&'c BytePieces, &'c mut Work)>,
+    tables: &'c Tables,
+    work: &'c mut Work,
     ids: Vec<u32>,
     tokens: Vec<Token>,
     piece: String,
@@ -81,25 +131,15 @@ pub struct Staged<'c> {
 
 impl<'c> Staged<'c> {
     /// No word yet.
-    pub fn new(model: &'c Model) -> Self {
+    fn new(model: &'c Model, tables: &'c Tables, work: &'c mut Work) -> Self {
         Self {
             model,
-            longest: None,
-            bytes: None,
+            tables,
+            work,
             ids: Vec::new(),
             tokens: Vec::new(),
             piece: String::new(),
         }
-    }
-
-    /// From now on the model's tokens are looked for in this way.
-    pub fn look_for(&mut self, longest: &'c Longest) {
-        self.longest = Some(longest);
-    }
-
-    /// From now on pieces are merged in this way and room.
-    pub fn merge_with(&mut self, merges: &'c BytePieces, work: &'c mut Work) {
-        self.bytes = Some((merges, work));
     }
 
     /// The tokens of the last word.
@@ -117,7 +157,7 @@ impl<'c> Staged<'c> {
         }
         self.ids.clear();
         let piece = std::mem::take(&mut self.piece);
-        let done = self.add(&piece);
+        let done = self.add(piece.as_bytes());
         self.piece = piece;
         done.map(|()| true)
     }
@@ -132,7 +172,7 @@ impl<'c> Staged<'c> {
         piece.extend(std::iter::repeat_n(SPACE, spaces));
         piece.push_str(word);
         self.ids.clear();
-        let done = self.add(&piece);
+        let done = self.add(piece.as_bytes());
         self.piece = piece;
         done
     }
@@ -151,7 +191,9 @@ impl<'c> Staged<'c> {
             pre_tokenizer.cut(&mut pieces)?;
         }
         self.ids.clear();
-        pieces.iter().try_for_each(|piece| self.add(piece.as_str()))
+        pieces
+            .iter()
+            .try_for_each(|piece| self.add(piece.as_str().as_bytes()))
     }
 
     /// Makes the tokens of a piece, which is as it is.
@@ -160,7 +202,7 @@ impl<'c> Staged<'c> {
     /// As the model.
     pub fn piece(&mut self, piece: &str) -> Result<()> {
         self.ids.clear();
-        self.add(piece)
+        self.add(piece.as_bytes())
     }
 
     /// Makes the tokens of a word's pieces.
@@ -169,33 +211,23 @@ impl<'c> Staged<'c> {
     /// As the model.
     pub fn cut(&mut self, cut: &Cut) -> Result<()> {
         self.ids.clear();
-        cut.pieces()
-            .try_for_each(|piece| match self.add_longest(piece) {
-                true => Ok(()),
-                false => self.add(&String::from_utf8_lossy(piece)),
-            })
+        cut.pieces().try_for_each(|piece| self.add(piece))
     }
 
-    #[inline(always)]
-    fn add_longest(&mut self, piece: &[u8]) -> bool {
-        (self.longest).is_some_and(|longest| longest.tokenize(piece, &mut self.ids))
-    }
-
-    fn add(&mut self, piece: &str) -> Result<()> {
-        if self.add_longest(piece.as_bytes()) {
-            return Ok(());
+    fn add(&mut self, piece: &[u8]) -> Result<()> {
+        let ids = &mut self.ids;
+        let done = match (self.tables.of(self.model), self.model) {
+            (Table::Longest(longest), _) => longest.tokenize(piece, ids),
+            (Table::Merged(merged), Model::Bpe(bpe)) => merged.merge(bpe, piece, self.work, ids),
+            _ => false,
+        };
+        if !done {
+            self.tokens.clear();
+            let mut sampler = Sampler::new(Sampling::default());
+            let piece = String::from_utf8_lossy(piece);
+            (self.model).tokenize(&piece, &mut sampler, &mut self.tokens)?;
+            ids.extend(self.tokens.iter().map(|token| token.id));
         }
-        // The model says what is too long for it; the tables count in 32 bits.
-        if let (Some((merges, work)), Model::Bpe(bpe)) = (&mut self.bytes, self.model)
-            && piece.len() < u32::MAX as usize
-        {
-            merges.merge(bpe, piece.as_bytes(), work, &mut self.ids);
-            return Ok(());
-        }
-        self.tokens.clear();
-        let mut sampler = Sampler::new(Sampling::default());
-        (self.model).tokenize(piece, &mut sampler, &mut self.tokens)?;
-        self.ids.extend(self.tokens.iter().map(|token| token.id));
         Ok(())
     }
 }

@@ -8,10 +8,8 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use super::Staged;
-use super::byte_pieces::BytePieces;
 use super::local::keeps_words_apart;
-use super::longest::Longest;
+use super::{Staged, Tables};
 use crate::compiled::byte_level::Work;
 use crate::compiled::cache::lookup::{Family, tokens_of};
 use crate::compiled::cache::spare::{Reusable, Spare};
@@ -21,7 +19,6 @@ use crate::compiled::cutting::cutter::Cutter;
 use crate::compiled::cutting::scanner::Scanner;
 use crate::compiled::sink::Sink;
 use crate::error::Result;
-use crate::lazy::Lazy;
 use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::printable;
@@ -31,10 +28,7 @@ use crate::stages::Stages;
 #[derive(Debug)]
 pub struct Piecewise {
     cutter: Cutter,
-    /// The merges of a byte-level BPE.
-    bytes: Option<BytePieces>,
-    /// The tokens of a WordPiece model; made when the first piece is new.
-    longest: Lazy<Longest>,
+    tables: Tables,
     spare: Spare<Workspace>,
 }
 
@@ -43,7 +37,7 @@ struct Workspace {
     scanner: Scanner,
     /// The pieces met before.
     words: WordCache,
-    /// Room for a new piece of a byte-level BPE.
+    /// Room for a new piece.
     work: Work,
     /// Room for tokens on their way.
     tokens: [u32; MOST_WAITING],
@@ -78,12 +72,8 @@ impl Piecewise {
         }
         let cutter = Cutter::new(stages.pre_tokenizer.as_ref()?)?;
         Some(Self {
-            bytes: match &stages.model {
-                Model::Bpe(bpe) => BytePieces::new(bpe),
-                _ => None,
-            },
             cutter,
-            longest: Lazy::new(),
+            tables: Tables::new(),
             spare: Spare::default(),
         })
     }
@@ -113,16 +103,9 @@ impl Piecewise {
         } = &mut *workspace;
         let mut call = Call {
             words,
-            staged: Staged::new(&stages.model),
+            staged: Staged::new(&stages.model, &self.tables, work),
             printable: self.cutter.printable.then(String::new),
         };
-        if let Some(bytes) = &self.bytes {
-            call.staged.merge_with(bytes, work);
-        }
-        if let Model::WordPiece(model) = &stages.model {
-            call.staged
-                .look_for(self.longest.get(|| Longest::new(model)));
-        }
         let done = self.cutter.cut(scanner, text).and_then(|(text, pieces)| {
             let mut sink = Buffered::new(room, sink);
             tokens_of(&mut call, &text, &pieces, &mut sink)

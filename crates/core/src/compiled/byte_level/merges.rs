@@ -3,20 +3,18 @@
 //! A word of n bytes begins as fewer than n symbols: a character whose bytes always become one
 //! token before anything outside it can touch them begins as that token ([`Merges::symbols`]).
 
-use std::collections::BinaryHeap;
-
 use super::growing::Growing;
+use super::long;
 use super::pairs::Pairs;
-use super::row::{MOST_SYMBOLS, Row};
-use super::table::{Place, Table};
+use super::row::MOST_SYMBOLS;
+use super::table::Table;
+use super::work::Work;
 use crate::compiled::cutting::scanner::decode;
 use crate::compiled::displaced::Displaced;
 #[cfg(target_arch = "x86_64")]
 use crate::compiled::lanes::Avx2;
 use crate::compiled::lanes::{Lanes, Portable};
 use crate::compiled::tagged::{AHEAD, NONE};
-use crate::large_pages;
-use crate::model::queue::{HEAPED, Lists, Queue};
 use crate::model::{Bpe, Vocab};
 
 /// Pieces of more bytes than this are merged with a queue.
@@ -166,8 +164,8 @@ impl<T: Table> Merges<T> {
     pub fn merge(&self, piece: &[u8], work: &mut Work) -> Option<u32> {
         let mut highest = None;
         self.begin(piece, work);
-        while let Some(rank) = self.step(Portable, work) {
-            self.refresh(work);
+        while let Some(rank) = work.step(&self.pairs, Portable) {
+            work.refresh(&self.pairs);
             highest = highest.max(Some(rank));
         }
         highest
@@ -230,14 +228,16 @@ impl<T: Table> Merges<T> {
                 let i = rest.trailing_zeros() as usize;
                 let work = &mut works[i];
                 // A piece of one symbol has no merge, and needs no branch to find that out.
-                if self.step(lanes, work).is_none() || LEFT > 1 && work.tokens().len() <= LEFT {
+                if work.step(&self.pairs, lanes).is_none()
+                    || LEFT > 1 && work.tokens().len() <= LEFT
+                {
                     active &= !(1 << i);
                 }
                 rest &= rest - 1;
             }
             let mut rest = active;
             while rest != 0 {
-                self.refresh(&mut works[rest.trailing_zeros() as usize]);
+                works[rest.trailing_zeros() as usize].refresh(&self.pairs);
                 rest &= rest - 1;
             }
         }
@@ -245,62 +245,10 @@ impl<T: Table> Merges<T> {
 
     /// The tokens of a piece of any length.
     pub fn merge_long(&self, piece: &[u8]) -> Vec<u32> {
-        if piece.len() <= HEAPED {
-            self.merge_queued(piece, BinaryHeap::new())
-        } else {
-            self.merge_queued(piece, Lists::default())
-        }
-    }
-
-    fn merge_queued(&self, piece: &[u8], mut queue: impl Queue) -> Vec<u32> {
-        let count = piece.len() as u32;
-        let mut symbols = large_pages::with_capacity(piece.len());
-        symbols.extend((0..count).zip(piece).map(|(at, &byte)| Symbol {
-            id: self.bytes[usize::from(byte)],
-            rank: NONE,
-            previous: at.wrapping_sub(1),
-            next: at + 1,
-        }));
-        for ((at, symbol), pair) in (0..).zip(&mut symbols).zip(piece.windows(2)) {
-            symbol.rank = self.byte_pairs[ends(pair[0], pair[1])];
-            if symbol.rank != NONE {
-                queue.push(symbol.rank, at);
-            }
-        }
-        while let Some((rank, at)) = queue.pop() {
-            let here = symbols[at as usize];
-            // A place of a pair that is no more.
-            if here.rank != rank {
-                continue;
-            }
-            let id = self.pairs.made(rank);
-            let right = &mut symbols[here.next as usize];
-            let next = right.next;
-            (right.id, right.rank) = (NONE, NONE);
-            // From left to right, as the queue likes it.
-            if let Some(left) = symbols.get_mut(here.previous as usize) {
-                left.rank = self.pairs.rank(left.id, id);
-                if left.rank != NONE {
-                    queue.push(left.rank, here.previous);
-                }
-            }
-            let mut rank = NONE;
-            if let Some(after) = symbols.get_mut(next as usize) {
-                after.previous = at;
-                rank = self.pairs.rank(id, after.id);
-                if rank != NONE {
-                    queue.push(rank, at);
-                }
-            }
-            symbols[at as usize] = Symbol {
-                id,
-                rank,
-                next,
-                ..here
-            };
-        }
-        let ids = symbols.iter().map(|symbol| symbol.id);
-        ids.filter(|&id| id != NONE).collect()
+        let ids = piece.iter().map(|&byte| self.bytes[usize::from(byte)]);
+        long::merge(&self.pairs, ids, |at| {
+            self.byte_pairs[ends(piece[at], piece[at + 1])]
+        })
     }
 
     /// The symbols that a piece begins as.
@@ -358,93 +306,15 @@ impl<T: Table> Merges<T> {
 
     /// Sets out the symbols of a piece and the ranks of their pairs.
     #[inline(always)]
-    fn begin(&self, piece: &[u8], Work { row, .. }: &mut Work) {
-        let count = self.symbols(piece, row.room());
+    fn begin(&self, piece: &[u8], work: &mut Work) {
+        let count = self.symbols(piece, work.room());
         if count == piece.len() {
-            row.begin(count, |_, at| {
+            work.begin(count, |_, at| {
                 self.byte_pairs[ends(piece[at], piece[at + 1])]
             });
         } else {
-            row.begin(count, |ids, at| self.pairs.rank(ids[at], ids[at + 1]));
+            work.begin(count, |ids, at| self.pairs.rank(ids[at], ids[at + 1]));
         }
-    }
-
-    /// Merges the best pair, asks for what [`Self::refresh`] will look at, and says the rank; none if
-    /// no pair may be merged.
-    #[inline(always)]
-    fn step(&self, lanes: impl Lanes, work: &mut Work) -> Option<u32> {
-        let (rank, at) = work.row.lowest(lanes);
-        if rank == NONE {
-            return None;
-        }
-        work.row.merge(at, self.pairs.made(rank));
-        // A symbol without a neighbour has one that merges with nothing: what is last or first in a
-        // short piece is no guess that a processor often gets right.
-        let [before, id, behind] = work.row.around(at);
-        work.at = at;
-        work.places = [self.pairs.place(before, id), self.pairs.place(id, behind)];
-        self.pairs.prefetch(work.places[0]);
-        self.pairs.prefetch(work.places[1]);
-        Some(rank)
-    }
-
-    /// Looks up the two pairs that the last merge has made.
-    #[inline(always)]
-    fn refresh(&self, work: &mut Work) {
-        let [before, id, behind] = work.row.around(work.at);
-        let ranks = [
-            self.pairs.rank_at(work.places[0], before, id),
-            self.pairs.rank_at(work.places[1], id, behind),
-        ];
-        work.row.set_ranks(work.at, ranks);
-    }
-}
-
-/// A symbol of a long piece.
-#[derive(Clone, Copy)]
-struct Symbol {
-    /// [`NONE`] once it is a part of the symbol before it.
-    id: u32,
-    /// The rank of its pair with the next one.
-    rank: u32,
-    /// The places of its neighbours; beyond the piece where there is none.
-    previous: u32,
-    next: u32,
-}
-
-/// A piece while it is merged.
-#[derive(Clone)]
-pub struct Work {
-    row: Row,
-    /// Where the last merge was, and where the two pairs that it made belong in the table.
-    at: usize,
-    places: [Place; 2],
-}
-
-impl Work {
-    /// Room for one piece.
-    pub const NEW: Self = Self {
-        row: Row::EMPTY,
-        at: 1,
-        places: [Place(0); 2],
-    };
-
-    /// The tokens of a piece that was merged.
-    #[inline(always)]
-    pub fn tokens(&self) -> &[u32] {
-        self.row.tokens()
-    }
-
-    /// The first tokens; where there are fewer, anything follows them.
-    #[inline(always)]
-    pub fn first_tokens<const N: usize>(&self) -> &[u32; N] {
-        self.row.first_tokens()
-    }
-
-    /// Says that the piece is these tokens, without merging it.
-    #[inline(always)]
-    pub fn become_tokens(&mut self, ids: &[u32]) {
-        self.row.become_tokens(ids);
     }
 }
 

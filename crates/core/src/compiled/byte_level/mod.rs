@@ -2,11 +2,13 @@
 //! and only a new one is merged.
 
 mod growing;
+pub mod long;
 mod merges;
 mod pairs;
 mod row;
 mod spellings;
 mod table;
+mod work;
 
 use std::hash::BuildHasher;
 
@@ -28,8 +30,10 @@ use crate::normalizer::{Form, Normalizer};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::threads::{LARGE, both};
 pub use growing::Growing;
-pub use merges::{Merges, SCANNED, Work};
+pub use merges::{Merges, SCANNED};
+pub use pairs::Pairs;
 use spellings::Spellings;
+pub use work::Work;
 
 /// About how many bytes are copied where a space is put in front.
 const FRONT: usize = 1 << 10;

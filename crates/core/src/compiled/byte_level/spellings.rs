@@ -4,9 +4,10 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use super::merges::{Merges, Work};
+use super::merges::Merges;
 use super::pairs::Pairs;
 use super::table::Table;
+use super::work::Work;
 use crate::compiled::cache::keys::{SHORT, ShortKey};
 use crate::compiled::cache::pending::MOST_NEW;
 use crate::compiled::prefetch::prefetch;
