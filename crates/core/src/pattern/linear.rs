@@ -284,12 +284,14 @@ impl Scope<'_> {
         }
     }
 
-    /// Sets within sets are left to the class parser of `regex-syntax` by `fancy-regex` too.
+    /// Sets within sets are left to the class parser of `regex-syntax` by `fancy-regex` too. Oniguruma
+    /// has unions and intersections of them, and no other operation.
     fn reads_set_alike(&self, set: &ast::ClassSet) -> bool {
         match set {
             ast::ClassSet::Item(item) => self.reads_item_alike(item),
             ast::ClassSet::BinaryOp(operation) => {
-                self.dialect == Dialect::Tiktoken
+                let is_shared = operation.kind == ast::ClassSetBinaryOpKind::Intersection;
+                (is_shared || self.dialect == Dialect::Tiktoken)
                     && self.reads_set_alike(&operation.lhs)
                     && self.reads_set_alike(&operation.rhs)
             }
@@ -306,9 +308,7 @@ impl Scope<'_> {
             Item::Unicode(class) => self.reads_property_alike(class),
             Item::Perl(class) => self.reads_perl_alike(class),
             Item::Union(union) => union.items.iter().all(|item| self.reads_item_alike(item)),
-            Item::Bracketed(class) => {
-                self.dialect == Dialect::Tiktoken && self.reads_set_alike(&class.kind)
-            }
+            Item::Bracketed(class) => self.reads_set_alike(&class.kind),
             Item::Empty(_) | Item::Ascii(_) => false,
         }
     }
@@ -459,6 +459,9 @@ fn first_characters(hir: &Hir) -> Option<ClassUnicode> {
 
 #[cfg(test)]
 mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
 
     /// What each of the two engines finds in `text`.
@@ -511,6 +514,41 @@ mod tests {
         }
     }
 
+    /// A set, of sets to a depth.
+    fn random_set(numbers: &mut ChaCha8Rng, depth: usize) -> String {
+        const ITEMS: [&str; 16] = [
+            "a", "b", "(", ")", "|", "é", "漢", "。", "a-f", "à-ÿ", r"\s", r"\d", r"\p{L}",
+            r"\p{Lu}", r"\p{Han}", r"\p{N}",
+        ];
+        let mut set = String::from(if numbers.random_bool(0.4) { "[^" } else { "[" });
+        for operand in 0..numbers.random_range(1..3) {
+            if operand > 0 {
+                set.push_str("&&");
+            }
+            for _ in 0..numbers.random_range(1..4) {
+                if depth > 0 && numbers.random_bool(0.4) {
+                    set.push_str(&random_set(numbers, depth - 1));
+                } else {
+                    set.push_str(ITEMS[numbers.random_range(0..ITEMS.len())]);
+                }
+            }
+        }
+        set.push(']');
+        set
+    }
+
+    #[test]
+    fn sets_within_sets_are_the_same_sets() {
+        let mut numbers = ChaCha8Rng::seed_from_u64(5);
+        let mut text: String = ('\0'..'\u{250}').collect();
+        text.extend("中文漢かﾔ한жЖ٣½Ⅷ。،…“\u{301}\u{3000}\u{2028}🙂𠀀\u{10ffff}".chars());
+        for _ in 0..3_000 {
+            let set = random_set(&mut numbers, 2);
+            let [ours, theirs] = found_by_both(&set, &text);
+            assert_eq!(ours, theirs, "{set}");
+        }
+    }
+
     #[test]
     fn only_the_same_characters_fold_into_contractions() {
         let text: String = (char::MIN..=char::MAX)
@@ -540,7 +578,8 @@ mod tests {
             r"\p{N}{1,3}+",
             r"[^\W\s]+",
             r"a$",
-            r"[a&&[b]]",
+            r"[a--[b]]",
+            r"[a~~[b]]",
             r"(?i:ss)",
             r"a*",
             r"a+?",
