@@ -196,13 +196,9 @@ impl<'c> Staged<'c> {
             .try_for_each(|piece| self.add(piece.as_str().as_bytes()))
     }
 
-    /// Makes the tokens of a piece, which is as it is.
-    ///
-    /// # Errors
-    /// As the model.
-    pub fn piece(&mut self, piece: &str) -> Result<()> {
+    /// No tokens yet.
+    fn begin(&mut self) {
         self.ids.clear();
-        self.add(piece.as_bytes())
     }
 
     /// Makes the tokens of a word's pieces.

@@ -11,6 +11,7 @@ use foldhash::fast::RandomState;
 use super::local::keeps_words_apart;
 use super::{Staged, Tables};
 use crate::compiled::byte_level::Work;
+use crate::compiled::cache::keys::LONG;
 use crate::compiled::cache::lookup::{Family, tokens_of};
 use crate::compiled::cache::spare::{Reusable, Spare};
 use crate::compiled::cache::waiting::{Buffered, Few, MOST_WAITING};
@@ -35,8 +36,9 @@ pub struct Piecewise {
 /// What one call works with.
 struct Workspace {
     scanner: Scanner,
-    /// The pieces met before.
+    /// The words met before; and the pieces of what is too long to be one.
     words: WordCache,
+    pieces: WordCache,
     /// Room for a new piece.
     work: Work,
     /// Room for tokens on their way.
@@ -47,7 +49,8 @@ impl Reusable for Workspace {
     fn new() -> Box<Self> {
         Box::new(Self {
             scanner: Scanner::default(),
-            words: WordCache::new(RandomState::default().hash_one(0)),
+            words: WordCache::half(RandomState::default().hash_one(0)),
+            pieces: WordCache::half(RandomState::default().hash_one(1)),
             work: Work::NEW,
             tokens: [0; MOST_WAITING],
         })
@@ -98,11 +101,14 @@ impl Piecewise {
         let Workspace {
             scanner,
             words,
+            pieces,
             work,
             tokens: room,
         } = &mut *workspace;
         let mut call = Call {
+            cutter: &self.cutter,
             words,
+            pieces,
             staged: Staged::new(&stages.model, &self.tables, work),
             printable: self.cutter.printable.then(String::new),
         };
@@ -133,10 +139,27 @@ impl Piecewise {
 
 /// One text on its way.
 struct Call<'c> {
+    cutter: &'c Cutter,
     words: &'c mut WordCache,
+    pieces: &'c mut WordCache,
     staged: Staged<'c>,
     /// Room for a piece in GPT-2's printable characters, if the model sees those.
     printable: Option<String>,
+}
+
+impl Call<'_> {
+    /// Appends the tokens of a piece that no stage cuts any more to those of the word.
+    fn add(&mut self, piece: &str) -> Result<()> {
+        let seen = match &mut self.printable {
+            Some(printable) => {
+                printable.clear();
+                printable.extend(piece.chars().flat_map(printable::of_character));
+                printable
+            }
+            None => piece,
+        };
+        self.staged.add(seen.as_bytes())
+    }
 }
 
 impl<S: Few> Family<S> for Call<'_> {
@@ -147,19 +170,29 @@ impl<S: Few> Family<S> for Call<'_> {
 
     #[inline(never)]
     fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
-        let piece = &text[start..end];
-        if !self.words.emit(piece.as_bytes(), sink) {
-            let seen = match &mut self.printable {
-                Some(printable) => {
-                    printable.clear();
-                    printable.extend(piece.chars().flat_map(printable::of_character));
-                    printable
+        let word = &text[start..end];
+        let is_cut = self.cutter.cuts_words();
+        if is_cut && word.len() > LONG {
+            let (text, pieces) = self.cutter.cut_word(word)?;
+            for piece in pieces {
+                let piece = &text[piece];
+                if !self.pieces.emit(piece.as_bytes(), sink) {
+                    self.staged.begin();
+                    self.add(piece)?;
+                    sink.push_all(self.staged.ids());
+                    self.pieces.insert(piece.as_bytes(), self.staged.ids());
                 }
-                None => piece,
-            };
-            self.staged.piece(seen)?;
+            }
+        } else if !self.words.emit(word.as_bytes(), sink) {
+            self.staged.begin();
+            if is_cut {
+                let (text, pieces) = self.cutter.cut_word(word)?;
+                pieces.into_iter().try_for_each(|it| self.add(&text[it]))?;
+            } else {
+                self.add(word)?;
+            }
             sink.push_all(self.staged.ids());
-            self.words.insert(piece.as_bytes(), self.staged.ids());
+            self.words.insert(word.as_bytes(), self.staged.ids());
         }
         Ok(end)
     }

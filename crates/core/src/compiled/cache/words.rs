@@ -234,11 +234,16 @@ pub struct WordCache {
 impl WordCache {
     /// An empty cache. `seed` moves the hashes, so that nobody can aim words at one place.
     pub fn new(seed: u64) -> Self {
-        Self::of_limit(seed, limit())
+        Self::of_limit(seed, limit(), 1)
     }
 
-    fn of_limit(seed: u64, limit: usize) -> Self {
-        let most = Most::of(limit);
+    /// An empty cache that shares what the limit allows with another one.
+    pub fn half(seed: u64) -> Self {
+        Self::of_limit(seed, limit(), 2)
+    }
+
+    fn of_limit(seed: u64, limit: usize, caches: usize) -> Self {
+        let most = Most::of(limit / caches);
         Self {
             limit,
             seed,
@@ -652,7 +657,7 @@ mod tests {
 
     #[test]
     fn wholes_leave_room_to_others() {
-        let mut words = WordCache::of_limit(5, 1 << 20);
+        let mut words = WordCache::of_limit(5, 1 << 20, 1);
         let piece = |n: u32| n.to_le_bytes().repeat(10);
         let find_rest = |words: &WordCache, piece: &[u8]| {
             let ids = words.find_rest(piece, words.prefetch_rest(piece));
@@ -674,7 +679,7 @@ mod tests {
     #[test]
     fn forgets_rather_than_grow() {
         for limit in [0, 100_000, 8 << 20, usize::MAX] {
-            let mut words = WordCache::of_limit(3, limit);
+            let mut words = WordCache::of_limit(3, limit, 1);
             for n in 0..300_000u64 {
                 let piece = [n.to_le_bytes(), n.to_be_bytes()].concat();
                 words.insert(&piece[..8 + n as usize % 8], &[n as u32; 6]);

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::scanner::Scanner;
 use super::splitter::{Splitter, uncut};
 use super::starts::places;
+use crate::compiled::cache::keys::SHORT;
 use crate::error::Result;
 use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::{PreTokenizer, refine};
@@ -17,13 +18,22 @@ const WINDOW: usize = 512;
 /// A splitter knows at most so many stages at once.
 const MOST_KNOWN: usize = 8;
 
+/// What words look like: stages that leave none of them longer than a short piece cut into words.
+const PROSE: &str = "Some words of plain prose are cut here";
+
+/// Where pieces lie in a text, from left to right, and that text.
+pub type Cut<'t> = (Cow<'t, str>, Vec<Range<usize>>);
+
 /// The stages of a pre-tokenizer, one after another, and what they write besides.
 #[derive(Clone, Debug)]
 pub struct Cutter {
     /// The first stages, if a splitter knows them.
     first: Option<Splitter>,
-    /// The others. Those that write printable characters do so for the stages behind them.
-    rest: Vec<PreTokenizer>,
+    /// The next ones, up to the first that cuts into words.
+    coarse: Vec<PreTokenizer>,
+    /// The others, which cut words. Those that write printable characters do so for the stages behind
+    /// them.
+    fine: Vec<PreTokenizer>,
     /// A space is put in front of text that does not begin with one.
     prefix_space: bool,
     /// The model sees the bytes of each piece as GPT-2's printable characters.
@@ -36,6 +46,9 @@ impl Cutter {
     pub fn new(pre_tokenizer: &PreTokenizer) -> Option<Self> {
         let mut stages = Vec::new();
         flatten(pre_tokenizer, &mut stages);
+        if stages.is_empty() {
+            return None;
+        }
         let mut prefix_space = false;
         for (at, stage) in stages.iter_mut().enumerate() {
             match stage {
@@ -51,35 +64,44 @@ impl Cutter {
                 _ => {}
             }
         }
-        let printable = match stages.last_mut()? {
-            PreTokenizer::ByteLevel { printable, .. } => std::mem::take(printable),
-            _ => false,
-        };
+        let printable = stages.pop_if(|it| writes(it)).is_some();
         let known = (1..=stages.len().min(MOST_KNOWN)).rev().find_map(|count| {
             let first = PreTokenizer::Sequence(stages[..count].to_vec());
             Some((count, Splitter::of(&first)?))
         });
-        let (first, rest) = match known {
+        let (first, coarse) = match known {
             Some((count, splitter)) => (Some(splitter), stages.split_off(count)),
             None => (None, stages),
         };
-        Some(Self {
+        let mut cutter = Self {
             first,
-            rest,
+            coarse: Vec::new(),
+            fine: Vec::new(),
             prefix_space,
             printable,
-        })
+        };
+        let count = cutter.words_from(&coarse).unwrap_or(coarse.len());
+        cutter.coarse = coarse;
+        cutter.fine = cutter.coarse.split_off(count);
+        Some(cutter)
     }
 
-    /// Where the pieces lie in the text that the stages make of `text`, from left to right, and that text.
+    /// How many of the stages that come next it takes to cut into words; all if they do not.
+    fn words_from(&self, stages: &[PreTokenizer]) -> Result<usize> {
+        let (mut text, mut pieces) = self.cut(&mut Scanner::default(), PROSE.into())?;
+        let mut count = 0;
+        while count < stages.len() && pieces.iter().any(|piece| piece.len() > SHORT) {
+            (text, pieces) = through(&stages[count..=count], text, pieces)?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// The pieces that the stages make of `text`, but for those that cut words.
     ///
     /// # Errors
     /// A pattern that gave up on this text; more than 4 GiB without a place to cut.
-    pub fn cut<'t>(
-        &self,
-        scanner: &mut Scanner,
-        mut text: Cow<'t, str>,
-    ) -> Result<(Cow<'t, str>, Vec<Range<usize>>)> {
+    pub fn cut<'t>(&self, scanner: &mut Scanner, mut text: Cow<'t, str>) -> Result<Cut<'t>> {
         if self.prefix_space && !text.is_empty() && !text.starts_with(' ') {
             text.to_mut().insert(0, ' ');
         }
@@ -106,22 +128,24 @@ impl Cutter {
             None if text.is_empty() => {}
             None => pieces.push(0..text.len()),
         }
-        for stage in &self.rest {
-            let coarse = std::mem::take(&mut pieces);
-            refine(&text, coarse, &mut pieces, |piece, pieces| {
-                stage.ranges(piece, pieces)
-            })?;
-            if matches!(
-                stage,
-                PreTokenizer::ByteLevel {
-                    printable: true,
-                    ..
-                }
-            ) {
-                text = written(&text, &mut pieces).into();
-            }
-        }
-        Ok((text, pieces))
+        through(&self.coarse, text, pieces)
+    }
+
+    /// Whether words are cut.
+    pub fn cuts_words(&self) -> bool {
+        !self.fine.is_empty()
+    }
+
+    /// The pieces that the stages that cut words make of one.
+    ///
+    /// # Errors
+    /// A pattern that gave up on it.
+    pub fn cut_word<'t>(&self, word: &'t str) -> Result<Cut<'t>> {
+        through(
+            &self.fine,
+            word.into(),
+            std::iter::once(0..word.len()).collect(),
+        )
     }
 
     /// Where a part of `text` ends that is normalized and cut by itself, if it begins at `start` and
@@ -159,7 +183,8 @@ impl Cutter {
         start: usize,
         mut reach: usize,
     ) -> usize {
-        let stages = self.rest.iter().take_while(|it| it.parts_neighbours());
+        let stages = self.coarse.iter().chain(&self.fine);
+        let stages = stages.take_while(|it| it.parts_neighbours());
         let stages: Vec<&PreTokenizer> = stages.collect();
         let bytes = text.as_bytes();
         let parts = |at: usize| -> Option<bool> {
@@ -188,6 +213,36 @@ impl Cutter {
     }
 }
 
+/// The pieces that stages make of those of `text`, one after another.
+fn through<'t>(
+    stages: &[PreTokenizer],
+    mut text: Cow<'t, str>,
+    mut pieces: Vec<Range<usize>>,
+) -> Result<Cut<'t>> {
+    for stage in stages {
+        if writes(stage) {
+            text = written(&text, &mut pieces).into();
+            continue;
+        }
+        let coarse = std::mem::take(&mut pieces);
+        refine(&text, coarse, &mut pieces, |piece, pieces| {
+            stage.ranges(piece, pieces)
+        })?;
+    }
+    Ok((text, pieces))
+}
+
+/// Whether a stage, as [`flatten`] leaves it, writes printable characters.
+fn writes(stage: &PreTokenizer) -> bool {
+    matches!(
+        stage,
+        PreTokenizer::ByteLevel {
+            printable: true,
+            ..
+        }
+    )
+}
+
 /// Whether a stage parts two characters of a byte each.
 fn parts_both(stage: &PreTokenizer, both: &str) -> bool {
     let mut pieces = Vec::new();
@@ -206,10 +261,29 @@ fn written(text: &str, pieces: &mut [Range<usize>]) -> String {
     written
 }
 
-/// The stages, one after another.
+/// The stages, one after another; one that writes printable characters does nothing else.
 fn flatten(pre_tokenizer: &PreTokenizer, stages: &mut Vec<PreTokenizer>) {
     match pre_tokenizer {
         PreTokenizer::Sequence(parts) => parts.iter().for_each(|part| flatten(part, stages)),
+        &PreTokenizer::ByteLevel {
+            add_prefix_space,
+            trim_offsets,
+            use_regex,
+            printable,
+        } => {
+            let with = |add_prefix_space, use_regex, printable| PreTokenizer::ByteLevel {
+                add_prefix_space,
+                trim_offsets,
+                use_regex,
+                printable,
+            };
+            if add_prefix_space || use_regex || !printable {
+                stages.push(with(add_prefix_space, use_regex, false));
+            }
+            if printable {
+                stages.push(with(false, false, true));
+            }
+        }
         stage => stages.push(stage.clone()),
     }
 }
@@ -219,6 +293,40 @@ mod tests {
     use super::*;
     use crate::pattern::{Dialect, Regex, SearchPattern};
     use crate::pre_tokenizer::SplitBehavior;
+
+    #[test]
+    fn stages_behind_words_cut_words() {
+        let digits = PreTokenizer::Digits {
+            individual_digits: true,
+        };
+        let marks = PreTokenizer::Punctuation {
+            behavior: SplitBehavior::Contiguous,
+        };
+        let written = PreTokenizer::ByteLevel {
+            add_prefix_space: false,
+            trim_offsets: true,
+            use_regex: true,
+            printable: true,
+        };
+        let cut = |stages: &[&PreTokenizer], text: &'static str| {
+            let stages = stages.iter().map(|it| (*it).clone()).collect();
+            let cutter = Cutter::new(&PreTokenizer::Sequence(stages)).unwrap();
+            let (text, pieces) = cutter.cut(&mut Scanner::default(), text.into()).unwrap();
+            let cut = |it: Range<usize>| {
+                let (word, pieces) = cutter.cut_word(&text[it]).unwrap();
+                pieces
+                    .into_iter()
+                    .map(move |it| word[it].to_owned())
+                    .collect()
+            };
+            (cutter.cuts_words(), pieces.into_iter().map(cut).collect())
+        };
+        let words: Vec<Vec<String>> =
+            vec![vec!["a".into()], ["Ġ", "1", "2"].map(Into::into).into()];
+        assert_eq!(cut(&[&marks, &written, &digits], "a 12"), (true, words));
+        let words = vec![vec!["a b1".into()], vec!["!".into()]];
+        assert_eq!(cut(&[&marks], "a b1!"), (false, words));
+    }
 
     fn part_end(stages: Vec<PreTokenizer>, normalizer: Option<&Normalizer>, aim: usize) -> usize {
         let cutter = Cutter::new(&PreTokenizer::Sequence(stages)).unwrap();
