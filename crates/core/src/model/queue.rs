@@ -16,15 +16,16 @@ pub trait Queue {
     fn pop(&mut self) -> Option<(u32, u32)>;
 }
 
-/// For text of some hundred bytes, whose pairs are mostly of different ranks.
-impl Queue for BinaryHeap<Reverse<(u32, u32)>> {
+/// For text of some hundred bytes, whose pairs are mostly of different ranks. A rank stands above its
+/// place in one number, as two would be compared one after the other.
+impl Queue for BinaryHeap<Reverse<u64>> {
     fn push(&mut self, rank: u32, at: u32) {
-        BinaryHeap::push(self, Reverse((rank, at)));
+        BinaryHeap::push(self, Reverse(u64::from(rank) << 32 | u64::from(at)));
     }
 
     fn pop(&mut self) -> Option<(u32, u32)> {
         let Reverse(first) = BinaryHeap::pop(self)?;
-        Some(first)
+        Some(((first >> 32) as u32, first as u32))
     }
 }
 

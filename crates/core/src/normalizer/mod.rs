@@ -167,6 +167,13 @@ impl Normalizer {
                 let is_kept = |c: &char| c.is_ascii() || !is_combining_mark(*c);
                 Ok(text.chars().filter(is_kept).collect::<String>().into())
             }
+            Self::Replace {
+                pattern: SearchPattern::Literal(literal),
+                content,
+            } if !literal.is_empty() => Ok(match text.contains(literal) {
+                true => text.replace(literal, content).into(),
+                false => text.into(),
+            }),
             Self::Strip { left, right } => Ok(text[stripped(text, *left, *right)].into()),
             Self::Sequence(normalizers) => {
                 normalizers

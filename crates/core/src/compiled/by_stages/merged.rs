@@ -2,8 +2,10 @@
 
 use super::units::Units;
 use crate::compiled::byte_level::{Merges, Pairs, SCANNED, Work, long};
-use crate::model::Bpe;
+use crate::compiled::cutting::cuts::Cuts;
+use crate::lazy::Lazy;
 use crate::model::bpe::{Alphabet, MergeRule};
+use crate::model::{Bpe, byte_token};
 
 /// The model says what is too long for it; places take 32 bits.
 const MOST: usize = u32::MAX as usize;
@@ -13,6 +15,9 @@ pub struct Merged {
     tables: Tables,
     /// Whether a piece that is a token as a whole is that token, though its merges make something else.
     whole: bool,
+    /// Where long pieces are cut, made when the first one is met; none if the parts might not have the
+    /// tokens that they have alone.
+    cuts: Option<Lazy<Cuts>>,
 }
 
 enum Tables {
@@ -35,10 +40,39 @@ impl Merged {
             }
             _ => return None,
         };
+        let whole = bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens();
+        let parts_stand_alone = match &tables {
+            Tables::Bytes(_) => true,
+            Tables::Characters(units, _) => {
+                units.parts_stand_alone() && merges_nothing_unknown(bpe)
+            }
+        };
         Some(Self {
             tables,
-            whole: bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens(),
+            whole,
+            cuts: (parts_stand_alone && !whole).then(Lazy::new),
         })
+    }
+
+    /// Where the first part of `piece[start..]` ends whose tokens, if it is cut there, are those that
+    /// it has alone: between two characters that no token holds side by side, so no merge takes both.
+    fn part_end(&self, bpe: &Bpe, piece: &[u8], start: usize) -> usize {
+        let Some(cuts) = &self.cuts else {
+            return piece.len();
+        };
+        let cuts = cuts.get(|| Cuts::new(bpe.vocab()));
+        let mut end = start;
+        loop {
+            end = cuts.part_end(piece, end, piece.len());
+            let is_end = end == piece.len()
+                || match &self.tables {
+                    Tables::Bytes(_) => true,
+                    Tables::Characters(units, _) => units.leaves_nothing(&piece[..end]),
+                };
+            if is_end {
+                return end;
+            }
+        }
     }
 
     /// Appends the tokens of a piece of `bpe`, which is whole characters and not empty; says false, and
@@ -50,25 +84,52 @@ impl Merged {
             ids.push(id);
             return true;
         }
-        let start = ids.len();
-        match &self.tables {
-            Tables::Bytes(merges) if piece.len() <= SCANNED => {
-                merges.merge(piece, work);
-                ids.extend_from_slice(work.tokens());
-            }
-            Tables::Bytes(merges) if piece.len() < MOST => ids.extend(merges.merge_long(piece)),
-            Tables::Characters(units, pairs)
-                if units.begin(piece, ids) && ids.len() - start < MOST =>
-            {
-                merge_from(start, pairs, work, ids);
-            }
-            _ => {
-                ids.truncate(start);
+        let first = ids.len();
+        let mut start = 0;
+        while start < piece.len() {
+            let end = match piece.len() - start <= SCANNED {
+                true => piece.len(),
+                false => self.part_end(bpe, piece, start),
+            };
+            if !self.merge_part(&piece[start..end], work, ids) {
+                ids.truncate(first);
                 return false;
             }
+            start = end;
         }
         true
     }
+
+    fn merge_part(&self, part: &[u8], work: &mut Work, ids: &mut Vec<u32>) -> bool {
+        let start = ids.len();
+        match &self.tables {
+            Tables::Bytes(merges) if part.len() <= SCANNED => {
+                merges.merge_together(&[part], 1, std::slice::from_mut(work));
+                ids.extend_from_slice(work.tokens());
+            }
+            Tables::Bytes(merges) if part.len() < MOST => ids.extend(merges.merge_long(part)),
+            Tables::Characters(units, pairs)
+                if units.begin(part, ids) && ids.len() - start < MOST =>
+            {
+                merge_from(start, pairs, work, ids);
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Whether no merge takes what stands for characters without a token.
+pub fn merges_nothing_unknown(bpe: &Bpe) -> bool {
+    let vocab = bpe.vocab();
+    let unk_token = bpe.options().unk_token.as_ref();
+    let unknown = unk_token.and_then(|token| vocab.id(token.as_bytes()));
+    let bytes = (0..=u8::MAX).filter_map(|byte| vocab.id(&byte_token(byte)));
+    let mut unknown: Vec<u32> = bytes.chain(unknown).collect();
+    unknown.sort_unstable();
+    let is_unknown = |id: u32| unknown.binary_search(&id).is_ok();
+    let merges = bpe.reachable_merges();
+    !(merges.iter()).any(|&((left, right), ..)| is_unknown(left) || is_unknown(right))
 }
 
 /// Merges the symbols from `start` on.
@@ -105,7 +166,7 @@ mod tests {
     use super::*;
     use crate::model::bpe::BpeOptions;
     use crate::model::queue::HEAPED;
-    use crate::model::{Sampler, Sampling, Vocab, byte_token};
+    use crate::model::{Sampler, Sampling, Vocab};
     use rand::seq::IndexedRandom;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -180,10 +241,9 @@ mod tests {
             dropout: None,
         };
         let (prefix, suffix) = (prefix.unwrap_or_default(), suffix.unwrap_or_default());
+        // What merges are made of, and what is there besides.
         let mut tokens: Vec<Vec<u8>> = Vec::new();
-        if options.alphabet == Alphabet::Bytes {
-            tokens.extend((0..=u8::MAX).map(|byte| vec![byte]));
-        }
+        let mut others = vec![suffix.clone().into_bytes()];
         let kept = numbers.random_range(0.5..1.1_f64).min(1.0);
         for letter in letters {
             for before in ["", &prefix] {
@@ -193,28 +253,34 @@ mod tests {
                 }
             }
         }
-        tokens.extend(numbers.random_bool(0.5).then(|| b"<unk>".to_vec()));
-        tokens.extend(
-            numbers
-                .random_bool(0.8)
-                .then(|| suffix.clone().into_bytes()),
-        );
+        if options.alphabet == Alphabet::Bytes {
+            tokens.extend("abé中".bytes().map(|byte| vec![byte]));
+            others.extend((0..=u8::MAX).map(|byte| vec![byte]));
+        }
+        others.extend(numbers.random_bool(0.5).then(|| b"<unk>".to_vec()));
         let few = numbers.random_bool(0.5);
         for byte in 0..=u8::MAX {
             if !few || numbers.random_bool(0.9) {
-                tokens.push(byte_token(byte).to_vec());
+                others.push(byte_token(byte).to_vec());
             }
+        }
+        let merges_all = numbers.random_bool(0.3);
+        if merges_all {
+            tokens.append(&mut others);
         }
         tokens.retain(|token| !token.is_empty());
         let mut merges = Vec::new();
         for _ in 0..numbers.random_range(0..60) {
-            let mut part = || tokens.choose(numbers).unwrap().clone();
+            let mut part = || tokens.choose(numbers).cloned().unwrap_or_default();
             let (left, right) = (part(), part());
-            if right.len() >= prefix.len() && left.len() + right.len() < 40 {
+            let fits = right.len() >= prefix.len() && left.len() + right.len() < 40;
+            if fits && !left.is_empty() && !right.is_empty() {
                 tokens.push([&left, &right[prefix.len()..]].concat());
                 merges.push((left, right));
             }
         }
+        tokens.append(&mut others);
+        tokens.retain(|token| !token.is_empty());
         tokens.sort();
         tokens.dedup();
         Bpe::by_merges(
@@ -229,7 +295,7 @@ mod tests {
     fn merged_by_tables_and_by_the_model() {
         let letters = ["a", "b", "é", "中", "🙂", "▁", "\u{10ffff}"];
         let mut numbers = ChaCha8Rng::seed_from_u64(41);
-        let (mut found, mut refused) = (0, 0);
+        let (mut found, mut refused, mut parted) = (0, 0, 0);
         for _ in 0..300 {
             let bpe = random(&mut numbers, &letters);
             let Some(merged) = Merged::new(&bpe) else {
@@ -243,6 +309,8 @@ mod tests {
                 let length = numbers.random_range(1..=most);
                 let letter = |_| *letters[..few].choose(&mut numbers).unwrap();
                 let piece: String = (0..length).map(letter).collect();
+                let part = merged.part_end(&bpe, piece.as_bytes(), 0);
+                parted += usize::from(part < piece.len() && piece.len() > SCANNED);
                 match check(&bpe, &merged, &piece) {
                     Some(_) => found += 1,
                     None => refused += 1,
@@ -250,5 +318,6 @@ mod tests {
             }
         }
         assert!(found > 5_000 && refused > 100, "{found} {refused}");
+        assert!(parted > 1_000, "{parted}");
     }
 }

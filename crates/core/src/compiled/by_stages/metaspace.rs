@@ -7,6 +7,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::merged::merges_nothing_unknown;
 use super::{Plain, SPACE, Staged, Tables, Workspace};
 use crate::compiled::Place;
 use crate::compiled::cache::keys::{LONG, SHORT};
@@ -316,7 +317,7 @@ fn merges_nothing_across_cuts(bpe: &Bpe) -> bool {
     let space = "▁".as_bytes();
     merges_units(bpe)
         // No unknown character is dropped, which would make neighbours of what it parts.
-        && (bpe.options().unk_token.is_some() || byte_ids(bpe).is_some())
+        && (bpe.options().unk_token.is_some() || falls_back_to_bytes(bpe))
         // Unknown characters are never fused across one that is known.
         && vocab.id(space).is_some()
         && merges.iter().all(|&(left, right)| {
@@ -339,23 +340,17 @@ fn merges_units(bpe: &Bpe) -> bool {
 /// Whether no token but its own holds a line end, and unknown characters are bytes that nothing
 /// merges.
 fn lines_stand_alone(bpe: &Bpe) -> bool {
-    let MergeRule::Merges(merges) = bpe.rule() else {
-        return false;
-    };
-    let Some(bytes) = byte_ids(bpe).filter(|_| merges_units(bpe)) else {
-        return false;
-    };
-    let unk_id = unk_id(bpe);
-    let is_unknown = |id: u32| Some(id) == unk_id || bytes.contains(&id);
-    !(bpe.vocab().iter()).any(|(token, _)| token.len() > 1 && token.contains(&b'\n'))
-        && !(merges.iter()).any(|&(left, right)| is_unknown(left) || is_unknown(right))
+    let holds_line_end = |token: &[u8]| token.len() > 1 && token.contains(&b'\n');
+    merges_units(bpe)
+        && falls_back_to_bytes(bpe)
+        && !(bpe.vocab().iter()).any(|(token, _)| holds_line_end(token))
+        && merges_nothing_unknown(bpe)
 }
 
-/// The tokens of bytes, if unknown characters become those.
-fn byte_ids(bpe: &Bpe) -> Option<Vec<u32>> {
-    let id = |byte| bpe.vocab().id(&byte_token(byte));
-    let ids = (0..=u8::MAX).map(id).collect::<Option<Vec<u32>>>();
-    ids.filter(|_| bpe.options().byte_fallback)
+/// Whether unknown characters become tokens of their bytes, whatever these are.
+fn falls_back_to_bytes(bpe: &Bpe) -> bool {
+    let is_there = |byte| bpe.vocab().id(&byte_token(byte)).is_some();
+    bpe.options().byte_fallback && (0..=u8::MAX).all(is_there)
 }
 
 fn unk_id(bpe: &Bpe) -> Option<u32> {

@@ -20,6 +20,7 @@ pub struct Units {
     suffix: Vec<u8>,
     /// The token of each byte of a character that has none; [`NONE`] where there is none.
     bytes: [u32; 256],
+    all_bytes: bool,
     unknown: Unknown,
     /// What follows the last character as a symbol of its own.
     end: Option<u32>,
@@ -79,6 +80,7 @@ impl Units {
             tokens,
             prefix,
             suffix,
+            all_bytes: !bytes.contains(&NONE),
             bytes: bytes.try_into().expect("one for each byte"),
             unknown: match unk_token {
                 None => Unknown::Dropped,
@@ -120,7 +122,22 @@ impl Units {
         true
     }
 
-    /// The same for a character without a token. An unknown token `waiting` goes in front of the next
+    /// Whether what a piece begins as is what its parts begin as: wherever it is cut behind a character
+    /// for which [`Self::leaves_nothing`] holds.
+    pub fn parts_stand_alone(&self) -> bool {
+        let drops = matches!(self.unknown, Unknown::Dropped) && !self.all_bytes;
+        self.prefix.is_empty() && self.suffix.is_empty() && self.end.is_none() && !drops
+    }
+
+    /// Whether no unknown token waits behind this last character of a text.
+    pub fn leaves_nothing(&self, text: &[u8]) -> bool {
+        let is_first = |byte: &u8| byte & 0xC0 != 0x80;
+        let last = text.iter().rposition(is_first);
+        let token = |at| self.tokens[0].token(decode(text, at).0);
+        self.all_bytes || last.is_some_and(|at| token(at) != NONE)
+    }
+
+    /// As [`Self::begin`], of a character without a token. An unknown token `waiting` goes in front of the next
     /// token of a character, but not of a byte: as in `tokenizers`.
     #[cold]
     fn without_token(

@@ -15,7 +15,7 @@ use crate::model::queue::{HEAPED, Lists, Queue};
 /// spaces for `▁`, no user-defined pieces, and fewer than 2³² bytes.
 pub fn merge(index: &PieceIndex, text: &[u8], each: impl FnMut(Range<usize>, u32)) {
     if text.len() <= HEAPED {
-        let heap: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
+        let heap: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
         Symbols::new(index, text, heap).merge(each);
     } else {
         Symbols::new(index, text, Lists::default()).merge(each);
