@@ -56,7 +56,7 @@ impl Merged {
 
     /// Where the first part of `piece[start..]` ends whose tokens, if it is cut there, are those that
     /// it has alone: between two characters that no token holds side by side, so no merge takes both.
-    fn part_end(&self, bpe: &Bpe, piece: &[u8], start: usize) -> usize {
+    pub fn part_end(&self, bpe: &Bpe, piece: &[u8], start: usize) -> usize {
         let Some(cuts) = &self.cuts else {
             return piece.len();
         };

@@ -142,6 +142,14 @@ impl<'c> Staged<'c> {
         }
     }
 
+    /// Where the first part of `piece[start..]` ends that may be given to the model by itself.
+    fn part_end(&self, piece: &[u8], start: usize) -> usize {
+        match (self.tables.of(self.model), self.model) {
+            (Table::Merged(merged), Model::Bpe(bpe)) => merged.part_end(bpe, piece, start),
+            _ => piece.len(),
+        }
+    }
+
     /// The tokens of the last word.
     pub fn ids(&self) -> &[u32] {
         &self.ids

@@ -15,7 +15,7 @@ use crate::compiled::cache::keys::LONG;
 use crate::compiled::cache::lookup::{Family, tokens_of};
 use crate::compiled::cache::spare::{Reusable, Spare};
 use crate::compiled::cache::waiting::{Buffered, Few, MOST_WAITING};
-use crate::compiled::cache::words::WordCache;
+use crate::compiled::cache::words::{LONGEST, WordCache};
 use crate::compiled::cutting::cutter::Cutter;
 use crate::compiled::cutting::scanner::Scanner;
 use crate::compiled::sink::Sink;
@@ -160,6 +160,28 @@ impl Call<'_> {
         };
         self.staged.add(seen.as_bytes())
     }
+
+    /// Gives the tokens of a piece that no stage cuts any more to `sink`; if it is too long to be
+    /// kept, by parts that the model sees as it sees the whole.
+    fn piece(&mut self, piece: &str, sink: &mut impl Sink) -> Result<()> {
+        let in_parts = piece.len() > LONGEST && self.printable.is_none();
+        let mut start = 0;
+        while start < piece.len() {
+            let end = match in_parts {
+                true => self.staged.part_end(piece.as_bytes(), start),
+                false => piece.len(),
+            };
+            let part = &piece[start..end];
+            if !self.pieces.emit(part.as_bytes(), sink) {
+                self.staged.begin();
+                self.add(part)?;
+                sink.push_all(self.staged.ids());
+                self.pieces.insert(part.as_bytes(), self.staged.ids());
+            }
+            start = end;
+        }
+        Ok(())
+    }
 }
 
 impl<S: Few> Family<S> for Call<'_> {
@@ -175,14 +197,10 @@ impl<S: Few> Family<S> for Call<'_> {
         if is_cut && word.len() > LONG {
             let (text, pieces) = self.cutter.cut_word(word)?;
             for piece in pieces {
-                let piece = &text[piece];
-                if !self.pieces.emit(piece.as_bytes(), sink) {
-                    self.staged.begin();
-                    self.add(piece)?;
-                    sink.push_all(self.staged.ids());
-                    self.pieces.insert(piece.as_bytes(), self.staged.ids());
-                }
+                self.piece(&text[piece], sink)?;
             }
+        } else if word.len() > LONGEST {
+            self.piece(word, sink)?;
         } else if !self.words.emit(word.as_bytes(), sink) {
             self.staged.begin();
             if is_cut {
