@@ -325,7 +325,6 @@ impl Bpe {
         list
     }
 
-    /// All pairs that may be merged.
     /// Whether it begins with the bytes of a piece as they are, and leaves no merge out.
     pub(crate) fn merges_bytes_only(&self) -> bool {
         let options = &self.options;
@@ -333,8 +332,10 @@ impl Bpe {
             && options.dropout.is_none()
             && options.continuing_subword_prefix.is_none()
             && options.end_of_word_suffix.is_none()
+            && !options.separate_suffix
     }
 
+    /// All pairs that may be merged.
     fn pairs(&self) -> &Pairs {
         self.pairs.get(|| {
             let MergeRule::Merges(merges) = &self.rule else {
