@@ -188,20 +188,21 @@ impl AddedTokens {
 
     /// Whether the place `at` of `text`, which is not normalized before tokens are looked for, surely
     /// lies between tokens, and the text around it in one stretch: then the parts of the text on both
-    /// sides hold the tokens of the text. White space on both sides may belong to a token far away.
-    pub(crate) fn leave_alone(&self, text: &str, at: usize) -> bool {
+    /// sides hold the tokens of the text. White space around it may belong to a token far away.
+    pub(crate) fn surely_apart_from(&self, text: &str, at: usize) -> bool {
         let searches = [&self.all.original, &self.all.normalized];
         let automata = || searches.into_iter().flatten().map(|it| &it.automaton);
         let longest = automata().map(|it| it.max_pattern_len()).max().unwrap_or(0);
-        let (before, behind) = text.split_at(at);
-        let is_space = |side: Option<char>| side.is_none_or(char::is_whitespace);
-        if longest > NEAR || is_space(before.chars().next_back()) && is_space(behind.chars().next())
-        {
-            return false;
-        }
         let near = at.saturating_sub(NEAR)..text.len().min(at + longest);
-        // What was looked at to find the place goes back to a space.
-        text.as_bytes()[near.start..at].contains(&b' ')
+        let (before, behind) = text.split_at(at);
+        let spaces = before.chars().rev().take_while(|it| it.is_whitespace());
+        let spaces: usize = spaces.take(NEAR).map(char::len_utf8).sum();
+        let goes_on = spaces > 0 && behind.starts_with(char::is_whitespace);
+        longest <= NEAR
+            && at > near.start + spaces
+            && !goes_on
+            // Two families find places by what stands there from a space on.
+            && text.as_bytes()[near.start..at].contains(&b' ')
             && automata().all(|it| it.find(&text.as_bytes()[near.clone()]).is_none())
     }
 
@@ -568,12 +569,17 @@ mod tests {
             (words.len() + 3, false),
             (behind, false),
             (behind + NEAR, true),
+            // White space behind a word, and behind a token that may take it.
+            (text.len() - 1, true),
+            (text.len() + 9, true),
+            (text.len() + 9 + "x<a>".len() + 2 * NEAR, false),
         ] {
-            assert_eq!(added.leave_alone(&text, at), is_alone, "{at}");
+            let text = [&text, "         x<a>", &" ".repeat(2 * NEAR), "word"].concat();
+            assert_eq!(added.surely_apart_from(&text, at), is_alone, "{at}");
         }
-        assert!(!added.leave_alone(&"a".repeat(4 * NEAR), 2 * NEAR));
+        assert!(!added.surely_apart_from(&"a".repeat(4 * NEAR), 2 * NEAR));
         let long = AddedTokens::new(vec![token(1, &"b".repeat(NEAR + 1), false)], None).unwrap();
-        assert!(!long.leave_alone(&text, behind + NEAR));
+        assert!(!long.surely_apart_from(&text, behind + NEAR));
     }
 
     #[test]

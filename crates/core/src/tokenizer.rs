@@ -32,8 +32,10 @@ pub struct Tokenizer {
 /// How many ids are decoded one by one before the texts of all tokens are computed.
 const BEFORE_SURFACES: usize = 1 << 10;
 
-/// How much further a place to part a text is looked for where added tokens are near.
+/// How much further a place to part a text is looked for where added tokens are near, each time and
+/// altogether.
 const STEP: usize = 1 << 10;
+const PATIENCE: usize = 1 << 16;
 
 /// What may vary from one call of encoding to the next.
 #[derive(Clone, Debug)]
@@ -186,10 +188,14 @@ impl Tokenizer {
         let mut limit = reach;
         loop {
             let end = compiled.part_end(&self.stages, text, start, limit);
-            if finds_nothing || end == text.len() || self.added_tokens.leave_alone(text, end) {
+            if finds_nothing || end == text.len() || self.added_tokens.surely_apart_from(text, end)
+            {
                 return end;
             }
             limit = limit.max(end - start) + STEP;
+            if limit - reach > PATIENCE {
+                return text.len();
+            }
         }
     }
 

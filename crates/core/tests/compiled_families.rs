@@ -71,6 +71,9 @@ const PARTS: &[&str] = &[
     "$",
     "^",
     "`",
+    "=",
+    "=\u{338}",
+    "\u{338}",
     "12",
     "1234567",
     "٣",
@@ -637,7 +640,7 @@ fn pieces_by_themselves() {
             cut += usize::from(check_framed_parts(&tokenizer, &text));
         }
     }
-    assert!(compiled > 350 && cut > 25, "{compiled} {cut}");
+    assert!(compiled > 350 && cut > 15, "{compiled} {cut}");
 }
 
 /// Long texts are parted where no added token is near, whatever white space one takes.
@@ -679,8 +682,9 @@ fn parts_between_added_tokens() {
             let token = ["<t>", "</t>", "e the", "\n\n", "<", ""]
                 .choose(&mut numbers)
                 .unwrap();
-            for around in [" ", "\n", token, " ", "\n"] {
-                text.push_str(&around.repeat(numbers.random_range(0..3)));
+            for around in [" ", "\n", token, " ", "\t", "\n"] {
+                let most = if numbers.random_bool(0.1) { 2_000 } else { 3 };
+                text.push_str(&around.repeat(numbers.random_range(0..most)));
             }
         }
         if tokenizer

@@ -10,6 +10,7 @@ use super::starts::places;
 use crate::compiled::cache::keys::SHORT;
 use crate::error::Result;
 use crate::normalizer::Normalizer;
+use crate::pattern::{Regex, SearchPattern};
 use crate::pre_tokenizer::{PreTokenizer, refine};
 use crate::printable;
 
@@ -31,8 +32,8 @@ pub struct Cutter {
     first: Option<Splitter>,
     /// The next ones, up to the first that cuts into words.
     coarse: Vec<PreTokenizer>,
-    /// The others, which cut words. Those that write printable characters do so for the stages behind
-    /// them.
+    /// The others, which cut words. Here and there, those that write printable characters do so for the
+    /// stages behind them.
     fine: Vec<PreTokenizer>,
     /// A space is put in front of text that does not begin with one.
     prefix_space: bool,
@@ -86,8 +87,14 @@ impl Cutter {
         Some(cutter)
     }
 
-    /// How many of the stages that come next it takes to cut into words; all if they do not.
+    /// How many of the stages that come next it takes to cut into words; all if they do not, or if
+    /// nobody knows how long that takes.
     fn words_from(&self, stages: &[PreTokenizer]) -> Result<usize> {
+        let regexes = stages.iter().filter_map(expression);
+        let first = self.first.as_ref().and_then(Splitter::expression);
+        if stages.is_empty() || !regexes.chain(first).all(Regex::is_linear) {
+            return Ok(stages.len());
+        }
         let (mut text, mut pieces) = self.cut(&mut Scanner::default(), PROSE.into())?;
         let mut count = 0;
         while count < stages.len() && pieces.iter().any(|piece| piece.len() > SHORT) {
@@ -187,10 +194,12 @@ impl Cutter {
         let stages = stages.take_while(|it| it.parts_neighbours());
         let stages: Vec<&PreTokenizer> = stages.collect();
         let bytes = text.as_bytes();
+        let is_changed = self.prefix_space || normalizer.is_some();
         let parts = |at: usize| -> Option<bool> {
             let both = text.get(at - 1..at + 1)?;
-            let begins = bytes[at].is_ascii_graphic() || bytes[at] == b' ';
-            if !begins || self.prefix_space && bytes[at] != b' ' {
+            // A blank stays what it is, whatever stands behind it.
+            let begins = bytes[at] == b' ' || !is_changed && bytes[at].is_ascii_graphic();
+            if !begins {
                 return None;
             }
             let both = match normalizer {
@@ -230,6 +239,20 @@ fn through<'t>(
         })?;
     }
     Ok((text, pieces))
+}
+
+/// The expression that a stage looks for.
+fn expression(stage: &PreTokenizer) -> Option<&Regex> {
+    match stage {
+        PreTokenizer::Split {
+            pattern: SearchPattern::Regex(regex),
+            ..
+        }
+        | PreTokenizer::Matches {
+            pattern: SearchPattern::Regex(regex),
+        } => Some(regex),
+        _ => None,
+    }
 }
 
 /// Whether a stage, as [`flatten`] leaves it, writes printable characters.
@@ -291,7 +314,7 @@ fn flatten(pre_tokenizer: &PreTokenizer, stages: &mut Vec<PreTokenizer>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::{Dialect, Regex, SearchPattern};
+    use crate::pattern::Dialect;
     use crate::pre_tokenizer::SplitBehavior;
 
     #[test]

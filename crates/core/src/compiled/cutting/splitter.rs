@@ -128,6 +128,14 @@ impl Splitter {
         known.map(|(_, rules)| Self::Scanner(*rules))
     }
 
+    /// The expression that it looks for, if that is no scanner's.
+    pub fn expression(&self) -> Option<&Regex> {
+        match self {
+            Self::Scanner(_) => None,
+            Self::Matches(regex) | Self::Isolated(regex) => Some(regex),
+        }
+    }
+
     /// Where a part of `text` that is split by itself ends, if it begins at `start` and shall have
     /// about `reach` bytes. The whole rest where an expression tells no such place.
     pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
