@@ -20,6 +20,7 @@ pub struct Units {
     suffix: Vec<u8>,
     /// The token of each byte of a character that has none; [`NONE`] where there is none.
     bytes: [u32; 256],
+    /// Whether there is one for each byte.
     all_bytes: bool,
     unknown: Unknown,
     /// What follows the last character as a symbol of its own.
