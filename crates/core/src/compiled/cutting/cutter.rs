@@ -90,15 +90,19 @@ impl Cutter {
     /// How many of the stages that come next it takes to cut into words; all if they do not, or if
     /// nobody knows how long that takes.
     fn words_from(&self, stages: &[PreTokenizer]) -> Result<usize> {
-        let regexes = stages.iter().filter_map(expression);
-        let first = self.first.as_ref().and_then(Splitter::expression);
-        if stages.is_empty() || !regexes.chain(first).all(Regex::is_linear) {
+        let is_quick = |regex: Option<&Regex>| regex.is_none_or(Regex::is_linear);
+        let first = self.first.as_ref();
+        if stages.is_empty() || !is_quick(first.and_then(Splitter::expression)) {
             return Ok(stages.len());
         }
         let (mut text, mut pieces) = self.cut(&mut Scanner::default(), PROSE.into())?;
         let mut count = 0;
         while count < stages.len() && pieces.iter().any(|piece| piece.len() > SHORT) {
-            (text, pieces) = through(&stages[count..=count], text, pieces)?;
+            let stage = &stages[count..=count];
+            if !is_quick(expression(&stage[0])) {
+                return Ok(stages.len());
+            }
+            (text, pieces) = through(stage, text, pieces)?;
             count += 1;
         }
         Ok(count)
