@@ -636,11 +636,11 @@ fn pieces_by_themselves() {
         check(&tokenizer, (0..20).map(|_| text(&mut numbers)));
         let text = few_kinds(&mut numbers, 20_000);
         let encoded = tokenizer.encode(&text, None, &EncodeOptions::default());
-        if round % 4 == 0 && encoded.is_ok() {
+        if round % 2 == 0 && encoded.is_ok() {
             cut += usize::from(check_framed_parts(&tokenizer, &text));
         }
     }
-    assert!(compiled > 350 && cut > 15, "{compiled} {cut}");
+    assert!(compiled > 350 && cut > 25, "{compiled} {cut}");
 }
 
 /// Long texts are parted where no added token is near, whatever white space one takes.
