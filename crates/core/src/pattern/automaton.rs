@@ -195,7 +195,7 @@ impl Automaton {
 }
 
 /// The steps of `dfa` from `start` on, over so many kinds.
-fn steps(dfa: &dense::DFA<Vec<u32>>, start: StateID, kinds: usize) -> Vec<Step> {
+pub(super) fn steps(dfa: &dense::DFA<Vec<u32>>, start: StateID, kinds: usize) -> Vec<Step> {
     let width = kinds + 1;
     let next = |state: StateID, kind: usize| match kind < kinds {
         true => dfa.next_state(state, kind as u8),

@@ -116,10 +116,17 @@ impl Kinds {
         }
     }
 
-    fn set(&self, set: &ClassUnicode) -> Hir {
+    /// The kinds of the characters of a set, which is one of those that they tell apart.
+    pub fn inside(&self, set: &ClassUnicode) -> impl Iterator<Item = u8> {
         let kinds = (0_u8..).zip(&self.examples);
         let inside = kinds.filter(|(_, example)| holds(set, **example));
-        let ranges = inside.map(|(kind, _)| ClassBytesRange::new(kind, kind));
+        inside.map(|(kind, _)| kind)
+    }
+
+    fn set(&self, set: &ClassUnicode) -> Hir {
+        let ranges = self
+            .inside(set)
+            .map(|kind| ClassBytesRange::new(kind, kind));
         Hir::class(Class::Bytes(ClassBytes::new(ranges)))
     }
 }

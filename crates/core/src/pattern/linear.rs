@@ -114,21 +114,27 @@ pub(super) fn before_last(text: &str, start: usize, end: usize) -> usize {
 }
 
 /// What `\w` is to Oniguruma, and what it is there within brackets, where some numbers are missing.
-const WORD: &str = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾]";
+pub(super) const WORD: &str = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾]";
 const WORD_IN_BRACKETS: &str = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]";
 
-fn parse(source: &str) -> Option<Ast> {
+pub(super) fn parse(source: &str) -> Option<Ast> {
     ast::parse::Parser::new().parse(source).ok()
 }
 
-fn to_hir(source: &str, ast: &Ast) -> Option<Hir> {
+pub(super) fn to_hir(source: &str, ast: &Ast) -> Option<Hir> {
     Translator::new().translate(source, ast).ok()
 }
 
 /// The branches in `source` with their possessive quantifiers made greedy, if all of it is known
 /// to mean the same in `dialect` and none of it matches the empty string.
 fn branches(source: &str, dialect: Dialect) -> Option<Hir> {
-    let mut ast = parse(source)?;
+    let hir = to_hir(source, &alike(source, parse(source)?, dialect)?)?;
+    (hir.properties().minimum_len()? > 0).then_some(hir)
+}
+
+/// What `ast` of `source` is to `regex-syntax`, with its possessive quantifiers made greedy, if all of
+/// it is known to mean the same in `dialect`.
+pub(super) fn alike(source: &str, mut ast: Ast, dialect: Dialect) -> Option<Ast> {
     let scope = Scope { source, dialect };
     if dialect == Dialect::Oniguruma {
         spell_words_out(&mut ast)?;
@@ -140,9 +146,7 @@ fn branches(source: &str, dialect: Dialect) -> Option<Hir> {
             .try_for_each(|branch| scope.make_greedy(branch))?,
         branch => scope.make_greedy(branch)?,
     }
-    scope.reads_alike(&ast).then_some(())?;
-    let hir = to_hir(source, &ast)?;
-    (hir.properties().minimum_len()? > 0).then_some(hir)
+    scope.reads_alike(&ast).then_some(ast)
 }
 
 fn bracketed(source: &str) -> Option<Box<ast::ClassBracketed>> {

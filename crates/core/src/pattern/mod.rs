@@ -5,6 +5,7 @@
 //! that provably mean the same there (`linear`), which every well-known split pattern does. Text is
 //! cut by an automaton over kinds of characters (`automaton`, `kinds`).
 
+mod around;
 mod automaton;
 mod certain;
 mod kinds;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::lazy::Lazy;
+use around::Around;
 use linear::Linear;
 
 /// How many steps a backtracking engine may take for one match before it gives up: a second or
@@ -84,6 +86,7 @@ struct Source {
 
 enum Engine {
     Linear(Linear),
+    Around(Around),
     Fancy(fancy_regex::Regex),
     Oniguruma(onig::Regex),
 }
@@ -97,7 +100,7 @@ impl Regex {
         let source = source.into();
         // The dialect's own engine decides what is a valid pattern, whichever engine then runs it.
         let own = Engine::of_dialect(&source, dialect)?;
-        let engine = Linear::new(&source, dialect).map_or(own, Engine::Linear);
+        let engine = Engine::of_automata(&source, dialect).unwrap_or(own);
         Ok(Self::with_engine(source, dialect, Lazy::of(engine)))
     }
 
@@ -115,8 +118,8 @@ impl Regex {
     fn engine(&self) -> &Engine {
         self.0.engine.get(|| {
             let Source { source, dialect } = &self.0.source;
-            let linear = Linear::new(source, *dialect).map(Engine::Linear);
-            linear.unwrap_or_else(|| match Engine::of_dialect(source, *dialect) {
+            let automata = Engine::of_automata(source, *dialect);
+            automata.unwrap_or_else(|| match Engine::of_dialect(source, *dialect) {
                 Ok(own) => own,
                 Err(error) => unreachable!("it is known to be valid: {error}"),
             })
@@ -136,7 +139,7 @@ impl Regex {
     /// Whether an automaton runs it: time is linear in the text, but where match after match is
     /// looked for far beyond its end, and given back.
     pub fn is_linear(&self) -> bool {
-        matches!(self.engine(), Engine::Linear(_))
+        matches!(self.engine(), Engine::Linear(_) | Engine::Around(_))
     }
 
     /// All matches in `text` that do not overlap, from left to right, as ranges of bytes.
@@ -145,6 +148,12 @@ impl Regex {
     pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
         Matches(match self.engine() {
             Engine::Linear(regex) => Search::Linear { regex, text, at: 0 },
+            Engine::Around(regex) => Search::Around {
+                places: regex.places(text),
+                regex,
+                text,
+                at: 0,
+            },
             Engine::Fancy(engine) => Search::Fancy {
                 regex: self,
                 matches: engine.find_iter(text),
@@ -166,7 +175,7 @@ impl Regex {
     pub(crate) fn certain_end(&self, text: &str, start: usize, reach: usize) -> usize {
         let automaton = match self.engine() {
             Engine::Linear(linear) => linear.automaton(),
-            Engine::Fancy(_) | Engine::Oniguruma(_) => None,
+            Engine::Around(_) | Engine::Fancy(_) | Engine::Oniguruma(_) => None,
         };
         automaton.map_or(text.len(), |it| it.certain_end(text, start, reach))
     }
@@ -182,6 +191,12 @@ impl Regex {
 }
 
 impl Engine {
+    /// Automata, if there are some that mean the same in the dialect.
+    fn of_automata(source: &str, dialect: Dialect) -> Option<Self> {
+        let linear = Linear::new(source, dialect).map(Self::Linear);
+        linear.or_else(|| Around::new(source, dialect).map(Self::Around))
+    }
+
     fn of_dialect(source: &str, dialect: Dialect) -> Result<Self> {
         let refused = |library: &str, reason: String| {
             let message = format!("{library} does not accept the pattern {source:?}: {reason}");
@@ -240,6 +255,13 @@ enum Search<'t> {
         text: &'t str,
         at: usize,
     },
+    Around {
+        regex: &'t Around,
+        text: &'t str,
+        /// What is known of each place.
+        places: Vec<u8>,
+        at: usize,
+    },
     Fancy {
         regex: &'t Regex,
         matches: fancy_regex::Matches<'t, 't, str>,
@@ -262,6 +284,16 @@ impl Iterator for Matches<'_> {
             Search::Linear { regex, text, at } => {
                 let found = regex.find_from(text, *at)?;
                 *at = found.end;
+                Ok(found)
+            }
+            Search::Around {
+                regex,
+                text,
+                places,
+                at,
+            } => {
+                let found = regex.find_from(text, places, *at)?;
+                *at = found.end + usize::from(found.is_empty());
                 Ok(found)
             }
             Search::Fancy { regex, matches, at } => match matches.next()? {
