@@ -3,7 +3,8 @@
 //! Look here for which engine runs a pattern. There are two kinds: the dialect's own backtracking
 //! engine ([`fancy_regex`], Oniguruma), which defines the meaning, and automata for the patterns
 //! that provably mean the same there (`linear`), which every well-known split pattern does. Text is
-//! cut by an automaton over kinds of characters (`automaton`, `kinds`).
+//! cut by an automaton over kinds of characters (`automaton`, `kinds`), by several where a pattern
+//! looks around (`around`).
 
 mod around;
 mod automaton;

@@ -11,6 +11,7 @@ mod graph;
 mod letters;
 mod source;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use regex_automata::MatchKind;
@@ -154,20 +155,17 @@ impl Pass {
 
     fn of(graph: &Graph, letters: &Letters, bit: u8) -> Option<Self> {
         let (dfa, start) = graph.automaton(letters.count(), MatchKind::All)?;
-        let mut states = vec![start];
         let mut pass = Self {
             bit,
             steps: Vec::new(),
             start: 0,
         };
-        let row = |state, states: &mut Vec<_>| {
-            let number = states
-                .iter()
-                .position(|it| *it == state)
-                .unwrap_or_else(|| {
-                    states.push(state);
-                    states.len() - 1
-                });
+        let (mut numbers, mut states) = (HashMap::new(), Vec::new());
+        let mut row = |state, states: &mut Vec<_>| {
+            let number = *numbers.entry(state).or_insert_with(|| {
+                states.push(state);
+                states.len() - 1
+            });
             let is = dfa.is_match_state(dfa.next_eoi_state(state));
             (number * letters.count()) as u32 | if is { IS } else { 0 }
         };
@@ -175,8 +173,8 @@ impl Pass {
         let mut done = 0;
         while let Some(&state) = states.get(done) {
             for letter in 0..letters.count() as u8 {
-                let next = dfa.next_state(state, letter);
-                pass.steps.push(row(next, &mut states));
+                let next = row(dfa.next_state(state, letter), &mut states);
+                pass.steps.push(next);
             }
             done += 1;
         }
