@@ -8,6 +8,7 @@ mod pairs;
 mod row;
 mod spellings;
 mod table;
+mod whole;
 mod work;
 
 use std::hash::BuildHasher;
@@ -33,6 +34,7 @@ pub use growing::Growing;
 pub use merges::{Merges, SCANNED};
 pub use pairs::Pairs;
 use spellings::Spellings;
+use whole::Whole;
 pub use work::Work;
 
 /// About how many bytes are copied where a space is put in front.
@@ -50,10 +52,8 @@ pub struct ByteLevel {
     merges: Merges,
     /// Finds most new words without merging, if each token is made by one merge.
     spellings: Option<Spellings>,
-    /// Whether a piece that is a token as a whole is that token at once, though its merges make
-    /// something else.
-    whole: bool,
-    /// Where long pieces may be cut, if a part's tokens are always those its merges make.
+    whole: Whole,
+    /// Where long pieces may be cut, if it is known which tokens a piece is only as a whole.
     cuts: Option<Cuts>,
     /// Working space of calls that have ended, for calls to come.
     spare: Spare<Workspace>,
@@ -141,14 +141,15 @@ impl ByteLevel {
             }
         };
         merges.begin_as(characters, cuts.partial());
+        let whole = Whole::of(bpe, spellings.as_ref());
         Some(Self {
             form,
             prefix_space,
             splitter,
             spellings,
             merges,
-            whole: bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens(),
-            cuts: bpe.merges_make_all_tokens().then_some(cuts),
+            cuts: whole.is_known().then_some(cuts),
+            whole,
             spare: Spare::default(),
         })
     }
@@ -353,9 +354,8 @@ impl<'t> Pieces<'_, 't> {
             .zip(new.hashes())
             .zip(works.iter_mut())
         {
-            if compiled.whole
-                && work.tokens().len() > 1
-                && let Some(id) = bpe.vocab().id(piece)
+            if work.tokens().len() > 1
+                && let Some(id) = compiled.whole.token(bpe, piece)
             {
                 work.become_tokens(&[id]);
             }
@@ -394,14 +394,38 @@ impl<'t> Pieces<'_, 't> {
             for (bound, &end) in bounds[1..].iter_mut().zip(&ends[..count]) {
                 *bound = end as u32;
             }
-            group.ask(self.words, text, &bounds[..=count]);
-            self.group(&group, text, &bounds[..=count], sink);
+            self.parts(&mut group, text, &bounds[..=count], sink);
             let last = ends[count - 1];
             if last == end {
                 return;
             }
             bounds[0] = last as u32;
             count = cuts.part_ends(text, last, end, &mut ends);
+        }
+    }
+
+    /// The parts of a piece, between neighbours in `bounds`. One that is a token only when it is a piece
+    /// is neither looked up nor remembered.
+    #[inline]
+    fn parts(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
+        let (compiled, bpe) = (self.compiled, self.bpe);
+        let part = |bounds: &[u32]| &text[bounds[0] as usize..bounds[1] as usize];
+        let is_token = |bounds: &&[u32]| compiled.whole.token(bpe, part(bounds)).is_some();
+        let mut first = 0;
+        while first + 1 < bounds.len() {
+            let odd = bounds[first..]
+                .windows(2)
+                .position(|bounds| is_token(&bounds));
+            let last = odd.map_or(bounds.len() - 1, |count| first + count);
+            if first < last {
+                group.ask(self.words, text, &bounds[first..=last]);
+                self.group(group, text, &bounds[first..=last], sink);
+            }
+            if odd.is_some() {
+                self.fill(sink);
+                sink.push_all(&compiled.merges.merge_long(part(&bounds[last..])));
+            }
+            first = last + usize::from(odd.is_some());
         }
     }
 
@@ -427,7 +451,7 @@ impl<'t> Pieces<'_, 't> {
             words,
             ..
         } = self;
-        let whole = compiled.whole.then(|| bpe.vocab().id(piece)).flatten();
+        let whole = compiled.whole.token(bpe, piece);
         let ids = whole.map_or_else(|| compiled.merges.merge_long(piece), |id| vec![id]);
         sink.push_all(&ids);
         words.insert(piece, &ids);

@@ -21,6 +21,8 @@ pub struct Spellings {
     ids: Tagged,
     /// The token of each id; the key of a place without a piece where there is none.
     keys: Vec<ShortKey>,
+    /// The tokens of any length that merging may not make.
+    unmade: Vec<u32>,
     /// Moves the hashes, so that no file can aim tokens at one line.
     seed: u64,
 }
@@ -49,13 +51,16 @@ impl Spellings {
         let mut this = Self {
             ids: Tagged::new(vocab.len()),
             keys: vec![ShortKey::EMPTY; ids],
+            unmade: Vec::new(),
             seed: RandomState::default().hash_one(0),
         };
         let mut waiting = [(0, Address::FIRST); AHEAD];
         let mut count = 0;
         let (bytes, places) = vocab.places();
         for (range, id) in places {
-            if range.len() <= SHORT && made[id as usize] {
+            if !made[id as usize] {
+                this.unmade.push(id);
+            } else if range.len() <= SHORT {
                 let key = ShortKey::new(bytes, range.start, range.len());
                 let place = this.place(key);
                 this.keys[id as usize] = key;
@@ -71,6 +76,11 @@ impl Spellings {
             this.ids.insert(place, id);
         }
         Some(this)
+    }
+
+    /// The tokens of any length that merging may not make.
+    pub fn unmade(&self) -> &[u32] {
+        &self.unmade
     }
 
     #[inline(always)]
