@@ -84,7 +84,7 @@ fn text(numbers: &mut ChaCha8Rng) -> String {
 }
 
 /// A byte-level vocabulary whose tokens are random concatenations of earlier ones, most of them
-/// taken from text so that they are met.
+/// taken from text so that they are met; and a few that no merge makes.
 fn vocabulary(numbers: &mut ChaCha8Rng) -> (Vec<Bytes>, Vec<(Bytes, Bytes)>) {
     let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     let mut merges = Vec::new();
@@ -110,6 +110,12 @@ fn vocabulary(numbers: &mut ChaCha8Rng) -> (Vec<Bytes>, Vec<(Bytes, Bytes)>) {
                 tokens.push(token);
                 merges.push((left, right));
             }
+        }
+    }
+    for _ in 0..6 {
+        let part = PARTS[numbers.random_range(0..PARTS.len())].as_bytes();
+        if part.len() > 1 && !tokens.iter().any(|token| token == part) {
+            tokens.push(part.to_vec());
         }
     }
     (tokens, merges)
@@ -375,6 +381,57 @@ fn pieces_of_every_length_equal_the_stages() {
             let options = EncodeOptions::default();
             let staged = tokenizer.encode(&piece, None, &options).unwrap().ids;
             assert_eq!(tokenizer.encode_ids(&piece, &options).unwrap(), staged);
+        }
+    }
+}
+
+#[test]
+fn tokens_that_no_merge_makes_are_pieces_and_no_parts() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(14);
+    const LETTERS: [&str; 6] = ["α", "β", "γ", "中", "e", "δ"];
+    let mut random = |count: usize| -> String {
+        let letters = (0..count).map(|_| LETTERS[numbers.random_range(0..LETTERS.len())]);
+        letters.collect()
+    };
+    for round in 0..40 {
+        let bytes = (0..=255).map(|byte| vec![byte]);
+        let mut tokens: Vec<Vec<u8>> = bytes.collect();
+        let mut merges = Vec::new();
+        for letter in &LETTERS[..round % 4] {
+            let (first, second) = letter.as_bytes().split_at(1);
+            tokens.push(letter.as_bytes().to_vec());
+            if let [_] = second {
+                merges.push((first.to_vec(), second.to_vec()));
+            }
+        }
+        let mut wholes: Vec<String> = (0..=round % 5).map(|it| random(2 + it % 2)).collect();
+        wholes.sort();
+        wholes.dedup();
+        tokens.extend(wholes.iter().map(|whole| whole.as_bytes().to_vec()));
+        let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
+        let options = BpeOptions {
+            ignore_merges: true,
+            ..BpeOptions::default()
+        };
+        let bpe = match round % 2 {
+            0 => Bpe::by_ranks(vocab).unwrap(),
+            _ => Bpe::by_merges(vocab, merges, options).unwrap(),
+        };
+        let mut stages = Stages::of_model(Model::Bpe(bpe));
+        stages.pre_tokenizer = Some(split("[ ]", SplitBehavior::Isolated));
+        let tokenizer = Tokenizer::new(stages).unwrap();
+        for count in [8, 20, 90, 300] {
+            let long = random(count);
+            let text = format!("{long} {} {} {long}", wholes.join(" "), wholes.concat());
+            let options = EncodeOptions::default();
+            let staged = tokenizer.encode(&text, None, &options).unwrap().ids;
+            for _ in 0..2 {
+                assert_eq!(
+                    tokenizer.encode_ids(&text, &options).unwrap(),
+                    staged,
+                    "{text}"
+                );
+            }
         }
     }
 }
