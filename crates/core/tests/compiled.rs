@@ -83,8 +83,21 @@ fn text(numbers: &mut ChaCha8Rng) -> String {
         .collect()
 }
 
+/// Lists the merges by all ways to part a token in two, as lists are written from ranks.
+fn add_other_ways(tokens: &[Bytes], merges: &mut Vec<(Bytes, Bytes)>) {
+    *merges = (tokens.iter())
+        .flat_map(|token| (1..token.len()).map(|at| token.split_at(at)))
+        .filter(|(left, right)| {
+            [left, right]
+                .iter()
+                .all(|&part| tokens.iter().any(|token| token == part))
+        })
+        .map(|(left, right)| (left.to_vec(), right.to_vec()))
+        .collect();
+}
+
 /// A byte-level vocabulary whose tokens are random concatenations of earlier ones, most of them
-/// taken from text so that they are met; and a few that no merge makes.
+/// taken from text so that they are met; and a few that no merge makes. Some have several merges.
 fn vocabulary(numbers: &mut ChaCha8Rng) -> (Vec<Bytes>, Vec<(Bytes, Bytes)>) {
     let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     let mut merges = Vec::new();
@@ -109,8 +122,13 @@ fn vocabulary(numbers: &mut ChaCha8Rng) -> (Vec<Bytes>, Vec<(Bytes, Bytes)>) {
             if !tokens.contains(&token) {
                 tokens.push(token);
                 merges.push((left, right));
+            } else if !merges.contains(&(left.clone(), right.clone())) {
+                merges.push((left, right));
             }
         }
+    }
+    if numbers.random_bool(0.5) {
+        add_other_ways(&tokens, &mut merges);
     }
     for _ in 0..6 {
         let part = PARTS[numbers.random_range(0..PARTS.len())].as_bytes();

@@ -3,8 +3,11 @@
 //! A word of n bytes begins as fewer than n symbols: a character whose bytes always become one
 //! token before anything outside it can touch them begins as that token ([`Merges::symbols`]).
 
+use std::borrow::Cow;
+
 use super::growing::Growing;
 use super::long;
+use super::meeting::{self, without_idle};
 use super::pairs::Pairs;
 use super::row::MOST_SYMBOLS;
 use super::table::Table;
@@ -33,16 +36,21 @@ pub struct Merges<T = Displaced> {
     characters: Vec<u32>,
     /// Last byte and first byte of neighbours of which some token holds one only in part.
     partial: Vec<u64>,
+    /// Which tokens are known to be made, if that was found out while the merges were looked through.
+    made: Option<Vec<bool>>,
 }
 
 impl Merges {
     /// The merges of `bpe`, if every byte is a token and all ids fit.
     pub fn new(bpe: &Bpe) -> Option<Self> {
-        let (vocab, list) = (bpe.vocab(), bpe.reachable_merges());
-        let mut this = Self::of_pairs(vocab, Pairs::new(&list, vocab.max_id()?)?)?;
+        let (vocab, max_id) = (bpe.vocab(), bpe.vocab().max_id()?);
+        let bytes = Self::byte_ids(vocab)?;
+        let (list, made) = without_idle(bpe.reachable_merges(), &bytes, max_id);
+        let mut this = Self::of_pairs(bytes, Pairs::new(&list, max_id)?);
         for &(pair, rank, id) in &list {
             this.note_bytes(vocab.token(id).unwrap_or_default(), pair, rank);
         }
+        this.made = made;
         Some(this)
     }
 }
@@ -50,7 +58,8 @@ impl Merges {
 impl Merges<Growing> {
     /// No merges yet, for ranks that are these tokens.
     pub fn of_ranks(vocab: &Vocab) -> Option<Self> {
-        Self::of_pairs(vocab, Pairs::of_ranks(vocab.len(), vocab.max_id()?)?)
+        let pairs = Pairs::of_ranks(vocab.len(), vocab.max_id()?)?;
+        Some(Self::of_pairs(Self::byte_ids(vocab)?, pairs))
     }
 
     /// The two parts that a token of two or three bytes is merged to by shorter ones: what is left of
@@ -94,23 +103,39 @@ impl Merges<Growing> {
             pairs: self.pairs.complete(table),
             characters: self.characters,
             partial: self.partial,
+            made: self.made,
         }
     }
 }
 
 impl<T: Table> Merges<T> {
-    fn of_pairs(vocab: &Vocab, pairs: Pairs<T>) -> Option<Self> {
+    /// The id of each byte, if all are tokens.
+    fn byte_ids(vocab: &Vocab) -> Option<[u32; 256]> {
         let mut bytes = [0; 256];
         for (byte, id) in bytes.iter_mut().enumerate() {
             *id = vocab.id(&[byte as u8])?;
         }
-        Some(Self {
+        Some(bytes)
+    }
+
+    fn of_pairs(bytes: [u32; 256], pairs: Pairs<T>) -> Self {
+        Self {
             bytes,
             byte_pairs: vec![NONE; 1 << 16],
             pairs,
             characters: Vec::new(),
             partial: Vec::new(),
-        })
+            made: None,
+        }
+    }
+
+    /// Which tokens of up to `max_id` merging is known to make; if `all_meet`, the two sides of each merge
+    /// are what its token's bytes come to.
+    pub fn made(&self, max_id: u32, all_meet: bool) -> Cow<'_, [bool]> {
+        match &self.made {
+            Some(made) => made.into(),
+            None => meeting::made(&self.pairs, &self.bytes, max_id, all_meet).into(),
+        }
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 
 mod growing;
 pub mod long;
+mod meeting;
 mod merges;
 mod pairs;
 mod row;

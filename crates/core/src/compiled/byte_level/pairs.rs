@@ -62,6 +62,27 @@ impl Pairs {
 }
 
 impl Pairs<Growing> {
+    /// No merges yet, and room for `count` of ranks below `ranks`, of tokens up to `max_id`.
+    pub fn with_room(count: usize, ranks: u32, max_id: u32) -> Option<Self> {
+        (max_id < MOST_IDS && ranks <= MOST_IDS).then(|| Self {
+            table: Growing::new(count),
+            merges: vec![u64::MAX; ranks.max(1) as usize],
+            ages: vec![0; max_id as usize + 1],
+        })
+    }
+
+    /// Takes in a merge of a pair that is not there yet; what it makes has no maker by that.
+    pub fn insert_merge(&mut self, ((left, right), rank, id): Merge) {
+        let pair = pair(left, right);
+        self.table.insert(pair, rank);
+        self.merges[rank as usize] = pair << ID | u64::from(id);
+    }
+
+    /// Says that a token is made by the merge of a rank.
+    pub fn set_maker(&mut self, id: u32, rank: u32) {
+        self.ages[id as usize] = rank + 1;
+    }
+
     /// No merges yet, and room for `count` whose ranks are the ids that they make, up to `max_id`.
     pub fn of_ranks(count: usize, max_id: u32) -> Option<Self> {
         (max_id < MOST_IDS).then(|| Self {

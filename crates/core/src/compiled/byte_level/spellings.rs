@@ -5,13 +5,12 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 
 use super::merges::Merges;
-use super::pairs::Pairs;
 use super::table::Table;
 use super::work::Work;
 use crate::compiled::cache::keys::{SHORT, ShortKey};
 use crate::compiled::cache::pending::MOST_NEW;
 use crate::compiled::prefetch::prefetch;
-use crate::compiled::tagged::{AHEAD, Address, NONE, Tagged};
+use crate::compiled::tagged::{AHEAD, Address, Tagged};
 use crate::model::Bpe;
 use crate::model::bpe::MergeRule;
 
@@ -28,29 +27,13 @@ pub struct Spellings {
 }
 
 impl Spellings {
-    /// The short tokens of `bpe`, which has these merges; none if some token has two.
+    /// The short tokens of `bpe`, which has these merges.
     pub fn new(bpe: &Bpe, merges: &Merges<impl Table>) -> Option<Self> {
         let vocab = bpe.vocab();
-        let ids = vocab.max_id()? as usize + 1;
-        let mut made = vec![false; ids];
-        let mut merged = vec![false; ids];
-        for byte in 0..=u8::MAX {
-            made[vocab.id(&[byte])? as usize] = true;
-        }
-        let pairs = merges.pairs();
-        // The merges of ranks are those that their tokens' bytes come to.
-        let come_to_all = *bpe.rule() == MergeRule::Ranks;
-        for ((left, right), _, id) in pairs.iter() {
-            if std::mem::replace(&mut merged[id as usize], true) || made[id as usize] {
-                return None;
-            }
-            // In the order of ranks: what was not made by now is made too late.
-            let before = made[left as usize] && made[right as usize];
-            made[id as usize] = before && (come_to_all || meet(pairs, left, right));
-        }
+        let made = merges.made(vocab.max_id()?, *bpe.rule() == MergeRule::Ranks);
         let mut this = Self {
             ids: Tagged::new(vocab.len()),
-            keys: vec![ShortKey::EMPTY; ids],
+            keys: vec![ShortKey::EMPTY; made.len()],
             unmade: Vec::new(),
             seed: RandomState::default().hash_one(0),
         };
@@ -108,31 +91,6 @@ impl Spellings {
             left |= u64::from(self.keys[id as usize] != key) << i;
         }
         left
-    }
-}
-
-/// Whether merging the bytes of two tokens comes to these two: whether no merge takes a symbol of
-/// each before.
-///
-/// Backwards in time, the younger of the two symbols at the border is parted again. A merge of both
-/// would have had to come before either became a part of the next; at equal ranks, the one more to
-/// the left comes first.
-#[inline(always)]
-fn meet(pairs: &Pairs<impl Table>, mut left: u32, mut right: u32) -> bool {
-    let (mut left_until, mut right_until) = (NONE, NONE);
-    loop {
-        let [a, b] = [left, right].map(|id| pairs.maker(id));
-        if a.age > b.age {
-            (left, left_until) = (a.right, a.age - 1);
-        } else if b.age > 0 {
-            (right, right_until) = (b.left, b.age - 1);
-        } else {
-            return true;
-        }
-        let rank = pairs.rank(left, right);
-        if rank < left_until && rank <= right_until {
-            return false;
-        }
     }
 }
 

@@ -1,0 +1,101 @@
+//! Which tokens their own bytes come to when they are merged, and by which merge.
+//!
+//! A list may make a token by several merges, as those that were written from ranks do: each way to
+//! part it is one. But alone, its bytes pass through one pair at most; and whatever stands beside it,
+//! nothing was merged across its ends before it was whole, so no other pair ever makes it.
+
+use super::growing::Growing;
+use super::pairs::{Merge, Pairs};
+use super::table::Table;
+use crate::compiled::tagged::{AHEAD, NONE};
+
+/// `merges`, in the order of ranks, of tokens up to `max_id` that begin as these bytes, without those that
+/// never happen, as far as that is told: the others of a token for which one is known to. If there may be
+/// some, also which tokens are known to be made.
+pub fn without_idle(
+    mut merges: Vec<Merge>,
+    bytes: &[u32; 256],
+    max_id: u32,
+) -> (Vec<Merge>, Option<Vec<bool>>) {
+    let mut makers = vec![NONE; max_id as usize + 1];
+    let is_first =
+        |&(_, rank, id): &Merge| std::mem::replace(&mut makers[id as usize], rank) == NONE;
+    if merges.iter().all(is_first) {
+        return (merges, None);
+    }
+    let ranks = merges.last().map_or(0, |merge| merge.1 + 1);
+    let Some(mut pairs) = Pairs::<Growing>::with_room(merges.len(), ranks, max_id) else {
+        return (merges, None);
+    };
+    makers.fill(NONE);
+    let mut made = vec![false; makers.len()];
+    for &byte in bytes {
+        made[byte as usize] = true;
+    }
+    for (number, &merge) in merges.iter().enumerate() {
+        if let Some(&((left, right), ..)) = merges.get(number + AHEAD) {
+            pairs.prefetch(pairs.place(left, right));
+        }
+        let ((left, right), rank, id) = merge;
+        if made[id as usize] {
+            continue;
+        }
+        if made[left as usize] && made[right as usize] && meet(&pairs, left, right) {
+            made[id as usize] = true;
+            makers[id as usize] = rank;
+            pairs.set_maker(id, rank);
+        }
+        pairs.insert_merge(merge);
+    }
+    merges.retain(|&(_, rank, id)| !made[id as usize] || makers[id as usize] == rank);
+    (merges, Some(made))
+}
+
+/// Which tokens of up to `max_id` merging is known to make, of those that begin as these bytes. If
+/// `all_meet`, the two sides of each merge are what its token's bytes come to.
+pub fn made(
+    pairs: &Pairs<impl Table>,
+    bytes: &[u32; 256],
+    max_id: u32,
+    all_meet: bool,
+) -> Vec<bool> {
+    let mut made = vec![false; max_id as usize + 1];
+    let mut ways = vec![0_u32; made.len()];
+    for (_, _, id) in pairs.iter() {
+        ways[id as usize] += 1;
+    }
+    for &byte in bytes {
+        made[byte as usize] = ways[byte as usize] == 0;
+    }
+    for ((left, right), _, id) in pairs.iter() {
+        // In the order of ranks: what was not made by now is made too late.
+        let before = made[left as usize] && made[right as usize] && ways[id as usize] == 1;
+        made[id as usize] = before && (all_meet || meet(pairs, left, right));
+    }
+    made
+}
+
+/// Whether merging the bytes of two tokens comes to these two: whether no merge takes a symbol of
+/// each before.
+///
+/// Backwards in time, the younger of the two symbols at the border is parted again. A merge of both
+/// would have had to come before either became a part of the next; at equal ranks, the one more to
+/// the left comes first.
+#[inline(always)]
+fn meet(pairs: &Pairs<impl Table>, mut left: u32, mut right: u32) -> bool {
+    let (mut left_until, mut right_until) = (NONE, NONE);
+    loop {
+        let [a, b] = [left, right].map(|id| pairs.maker(id));
+        if a.age > b.age {
+            (left, left_until) = (a.right, a.age - 1);
+        } else if b.age > 0 {
+            (right, right_until) = (b.left, b.age - 1);
+        } else {
+            return true;
+        }
+        let rank = pairs.rank(left, right);
+        if rank < left_until && rank <= right_until {
+            return false;
+        }
+    }
+}
