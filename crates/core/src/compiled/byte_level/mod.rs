@@ -349,13 +349,15 @@ impl<'t> Pieces<'_, 't> {
             }
         };
         merges.merge_together(pieces, left, works);
+        let takes_whole = !compiled.whole.is_empty();
         for (((piece, &key), &hash), work) in pieces
             .iter()
             .zip(new.keys())
             .zip(new.hashes())
             .zip(works.iter_mut())
         {
-            if work.tokens().len() > 1
+            if takes_whole
+                && work.tokens().len() > 1
                 && let Some(id) = compiled.whole.token(bpe, piece)
             {
                 work.become_tokens(&[id]);
@@ -395,7 +397,12 @@ impl<'t> Pieces<'_, 't> {
             for (bound, &end) in bounds[1..].iter_mut().zip(&ends[..count]) {
                 *bound = end as u32;
             }
-            self.parts(&mut group, text, &bounds[..=count], sink);
+            if self.compiled.whole.is_empty() {
+                group.ask(self.words, text, &bounds[..=count]);
+                self.group(&group, text, &bounds[..=count], sink);
+            } else {
+                self.parts(&mut group, text, &bounds[..=count], sink);
+            }
             let last = ends[count - 1];
             if last == end {
                 return;
@@ -407,7 +414,7 @@ impl<'t> Pieces<'_, 't> {
 
     /// The parts of a piece, between neighbours in `bounds`. One that is a token only when it is a piece
     /// is neither looked up nor remembered.
-    #[inline]
+    #[inline(never)]
     fn parts(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
         let (compiled, bpe) = (self.compiled, self.bpe);
         let part = |bounds: &[u32]| &text[bounds[0] as usize..bounds[1] as usize];

@@ -37,13 +37,17 @@ impl Whole {
     }
 
     /// The token that a piece of several tokens is at once.
-    #[inline(always)]
     pub fn token(&self, bpe: &Bpe, piece: &[u8]) -> Option<u32> {
         match self {
-            Self::Known(tokens) if tokens.is_empty() => None,
             Self::Known(tokens) => tokens.get(piece).copied(),
             Self::Unknown => bpe.vocab().id(piece),
         }
+    }
+
+    /// Whether there are none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self::Known(tokens) if tokens.is_empty())
     }
 
     /// Whether all are known.
