@@ -99,3 +99,36 @@ fn meet(pairs: &Pairs<impl Table>, mut left: u32, mut right: u32) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_the_ways_to_part_a_token_one_happens() {
+        let bytes: [u32; 256] = std::array::from_fn(|byte| byte as u32);
+        let [a, b, c, ab, bc, abc] = [97, 98, 99, 256, 257, 258];
+        let merges = vec![
+            ((a, b), 0, ab),
+            ((b, c), 1, bc),
+            ((a, bc), 2, abc),
+            ((ab, c), 3, abc),
+        ];
+        let (happen, made) = without_idle(merges.clone(), &bytes, abc);
+        assert_eq!(happen, [merges[0], merges[1], merges[3]]);
+        assert!(made.unwrap()[abc as usize]);
+        // Neither `ab` nor `bc` is there when the other parts of `abc` are: nothing is known of it.
+        let merges = vec![
+            ((a, bc), 0, abc),
+            ((ab, c), 1, abc),
+            ((a, b), 2, ab),
+            ((b, c), 3, bc),
+        ];
+        let (happen, made) = without_idle(merges.clone(), &bytes, abc);
+        assert_eq!(happen, merges);
+        assert!(!made.unwrap()[abc as usize]);
+        // Each token has one way.
+        let (happen, made) = without_idle(merges[1..].to_vec(), &bytes, abc);
+        assert_eq!((happen, made), (merges[1..].to_vec(), None));
+    }
+}
