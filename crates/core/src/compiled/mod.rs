@@ -103,7 +103,7 @@ impl Compiled {
         sink: &mut impl Sink,
     ) -> Result<()> {
         match (self, &stages.normalizer, &stages.model) {
-            (Self::ByteLevel(compiled), _, Model::Bpe(bpe)) => compiled.encode(bpe, text, sink),
+            (Self::ByteLevel(compiled), ..) => compiled.encode(text, sink),
             (
                 Self::SentencePiece(compiled),
                 Some(Normalizer::SentencePiece(normalizer)),

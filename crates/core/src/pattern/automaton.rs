@@ -33,7 +33,8 @@ impl Step {
     const LOOK: u32 = 1 << 30;
     /// A match may end before the character.
     pub(super) const MATCH: u32 = 1 << 29;
-    /// And it is one of the pattern that gives its last character back.
+    /// And it is one of the pattern that gives its last character back, or of a look-around has read one
+    /// letter more.
     pub(super) const TAIL: u32 = 1 << 28;
     /// No match goes on with the character; none does at the end of the text.
     pub(super) const DEAD: u32 = 1 << 27;

@@ -270,6 +270,7 @@ impl Scope<'_> {
             Ast::Repetition(repetition) => {
                 let inner = to_hir(self.source, &repetition.ast);
                 repetition.greedy
+                    && reads_count_alike(self.source, &repetition.op)
                     && !matches!(*repetition.ast, Ast::Repetition(_))
                     && inner.is_some_and(|inner| inner.properties().minimum_len() > Some(0))
                     && self.reads_alike(&repetition.ast)
@@ -382,6 +383,12 @@ impl Scope<'_> {
         let source = &self.source[span.start.offset..span.end.offset];
         CASELESS_GROUPS.contains(&source)
     }
+}
+
+/// Whether a count is written without blanks, which `regex-syntax` alone reads over.
+pub(super) fn reads_count_alike(source: &str, op: &ast::RepetitionOp) -> bool {
+    let span = op.span;
+    !source[span.start.offset..span.end.offset].contains(char::is_whitespace)
 }
 
 fn items_of(item: &ast::ClassSetItem) -> &[ast::ClassSetItem] {
@@ -669,6 +676,7 @@ mod tests {
             r"(?i:ss)",
             r"a*",
             r"a+?",
+            r"a{ 2 }b",
         ] {
             assert!(
                 Linear::new(source, Dialect::Oniguruma).is_none(),

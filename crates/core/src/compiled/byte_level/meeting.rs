@@ -45,14 +45,14 @@ pub fn without_idle(
             makers[id as usize] = rank;
             pairs.set_maker(id, rank);
         }
-        pairs.insert_merge(merge);
+        pairs.insert_one_of(merge);
     }
     merges.retain(|&(_, rank, id)| !made[id as usize] || makers[id as usize] == rank);
     (merges, Some(made))
 }
 
-/// Which tokens of up to `max_id` merging is known to make, of those that begin as these bytes. If
-/// `all_meet`, the two sides of each merge are what its token's bytes come to.
+/// Which tokens of up to `max_id` merging is known to make, of those that begin as these bytes, where
+/// each has one merge. If `all_meet`, the two sides of each merge are what its token's bytes come to.
 pub fn made(
     pairs: &Pairs<impl Table>,
     bytes: &[u32; 256],
@@ -60,16 +60,12 @@ pub fn made(
     all_meet: bool,
 ) -> Vec<bool> {
     let mut made = vec![false; max_id as usize + 1];
-    let mut ways = vec![0_u32; made.len()];
-    for (_, _, id) in pairs.iter() {
-        ways[id as usize] += 1;
-    }
     for &byte in bytes {
-        made[byte as usize] = ways[byte as usize] == 0;
+        made[byte as usize] = true;
     }
     for ((left, right), _, id) in pairs.iter() {
         // In the order of ranks: what was not made by now is made too late.
-        let before = made[left as usize] && made[right as usize] && ways[id as usize] == 1;
+        let before = made[left as usize] && made[right as usize];
         made[id as usize] = before && (all_meet || meet(pairs, left, right));
     }
     made

@@ -51,11 +51,11 @@ pub struct ByteLevel {
     prefix_space: bool,
     splitter: Splitter,
     merges: Merges,
-    /// Finds most new words without merging, if each token is made by one merge.
-    spellings: Option<Spellings>,
+    /// Finds most new words without merging.
+    spellings: Spellings,
     whole: Whole,
-    /// Where long pieces may be cut, if it is known which tokens a piece is only as a whole.
-    cuts: Option<Cuts>,
+    /// Where long pieces may be cut.
+    cuts: Cuts,
     /// Working space of calls that have ended, for calls to come.
     spare: Spare<Workspace>,
 }
@@ -142,15 +142,14 @@ impl ByteLevel {
             }
         };
         merges.begin_as(characters, cuts.partial());
-        let whole = Whole::of(bpe, spellings.as_ref());
         Some(Self {
             form,
             prefix_space,
             splitter,
+            whole: Whole::of(bpe, &spellings),
             spellings,
             merges,
-            cuts: whole.is_known().then_some(cuts),
-            whole,
+            cuts,
             spare: Spare::default(),
         })
     }
@@ -159,7 +158,7 @@ impl ByteLevel {
     ///
     /// # Errors
     /// A pattern that gave up on this text; more than 4 GiB without a place to cut.
-    pub fn encode(&self, bpe: &Bpe, text: &str, sink: &mut impl Sink) -> Result<()> {
+    pub fn encode(&self, text: &str, sink: &mut impl Sink) -> Result<()> {
         let text = match self.form {
             Some(form) => form.normalized(text),
             None => text.into(),
@@ -178,7 +177,6 @@ impl ByteLevel {
         } = &mut *workspace;
         let mut pieces = Pieces {
             compiled: self,
-            bpe,
             words,
             works,
             pause,
@@ -235,7 +233,6 @@ impl std::fmt::Debug for ByteLevel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ByteLevel")
             .field("splitter", &self.splitter)
-            .field("cuts", &self.cuts.is_some())
             .finish_non_exhaustive()
     }
 }
@@ -243,7 +240,6 @@ impl std::fmt::Debug for ByteLevel {
 /// The pieces of a text, a group at a time.
 struct Pieces<'c, 't> {
     compiled: &'c ByteLevel,
-    bpe: &'c Bpe,
     words: &'c mut WordCache,
     works: &'c mut [Work],
     pause: &'c mut u32,
@@ -323,7 +319,6 @@ impl<'t> Pieces<'_, 't> {
             works,
             pending,
             pause,
-            bpe,
         } = self;
         let new = pending.new_pieces();
         let pieces = new.pieces();
@@ -335,16 +330,16 @@ impl<'t> Pieces<'_, 't> {
             words.prefetch_beside(hash);
         }
         let merges = &compiled.merges;
-        let left = match &compiled.spellings {
-            Some(spellings) if **pause == 0 => {
-                let left = spellings.find(new.keys(), works);
+        let left = match **pause {
+            0 => {
+                let left = compiled.spellings.find(new.keys(), works);
                 if left.count_ones() as usize * 3 > pieces.len() * 2 {
                     **pause = PAUSE;
                 }
                 left
             }
             _ => {
-                **pause = pause.saturating_sub(1);
+                **pause -= 1;
                 (1 << pieces.len()) - 1
             }
         };
@@ -358,7 +353,7 @@ impl<'t> Pieces<'_, 't> {
         {
             if takes_whole
                 && work.tokens().len() > 1
-                && let Some(id) = compiled.whole.token(bpe, piece)
+                && let Some(id) = compiled.whole.token(piece)
             {
                 work.become_tokens(&[id]);
             }
@@ -383,9 +378,7 @@ impl<'t> Pieces<'_, 't> {
     /// A piece longer than [`LONG`]: cut where no token spans, else merged as it is.
     #[inline(never)]
     fn very_long(&mut self, text: &'t [u8], start: usize, end: usize, sink: &mut impl Sink) {
-        let Some(cuts) = &self.compiled.cuts else {
-            return self.uncut(&text[start..end], sink);
-        };
+        let cuts = &self.compiled.cuts;
         let mut ends = [0; GROUP];
         let mut count = cuts.part_ends(text, start, end, &mut ends);
         if count == 1 {
@@ -416,9 +409,9 @@ impl<'t> Pieces<'_, 't> {
     /// is neither looked up nor remembered.
     #[inline(never)]
     fn parts(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
-        let (compiled, bpe) = (self.compiled, self.bpe);
+        let compiled = self.compiled;
         let part = |bounds: &[u32]| &text[bounds[0] as usize..bounds[1] as usize];
-        let is_token = |bounds: &&[u32]| compiled.whole.token(bpe, part(bounds)).is_some();
+        let is_token = |bounds: &&[u32]| compiled.whole.token(part(bounds)).is_some();
         let mut first = 0;
         while first + 1 < bounds.len() {
             let odd = bounds[first..]
@@ -454,12 +447,9 @@ impl<'t> Pieces<'_, 't> {
         }
         self.fill(sink);
         let Self {
-            compiled,
-            bpe,
-            words,
-            ..
+            compiled, words, ..
         } = self;
-        let whole = compiled.whole.token(bpe, piece);
+        let whole = compiled.whole.token(piece);
         let ids = whole.map_or_else(|| compiled.merges.merge_long(piece), |id| vec![id]);
         sink.push_all(&ids);
         words.insert(piece, &ids);

@@ -71,8 +71,9 @@ impl Pairs<Growing> {
         })
     }
 
-    /// Takes in a merge of a pair that is not there yet; what it makes has no maker by that.
-    pub fn insert_merge(&mut self, ((left, right), rank, id): Merge) {
+    /// As [`Self::insert`], where a token may have several merges: which of them makes it,
+    /// [`Self::set_maker`] says.
+    pub fn insert_one_of(&mut self, ((left, right), rank, id): Merge) {
         let pair = pair(left, right);
         self.table.insert(pair, rank);
         self.merges[rank as usize] = pair << ID | u64::from(id);

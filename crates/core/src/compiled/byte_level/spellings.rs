@@ -28,9 +28,9 @@ pub struct Spellings {
 
 impl Spellings {
     /// The short tokens of `bpe`, which has these merges.
-    pub fn new(bpe: &Bpe, merges: &Merges<impl Table>) -> Option<Self> {
+    pub fn new(bpe: &Bpe, merges: &Merges<impl Table>) -> Self {
         let vocab = bpe.vocab();
-        let made = merges.made(vocab.max_id()?, *bpe.rule() == MergeRule::Ranks);
+        let made = merges.made(vocab.max_id().unwrap_or(0), *bpe.rule() == MergeRule::Ranks);
         let mut this = Self {
             ids: Tagged::new(vocab.len()),
             keys: vec![ShortKey::EMPTY; made.len()],
@@ -58,7 +58,7 @@ impl Spellings {
         for &(id, place) in &waiting[..count.min(AHEAD)] {
             this.ids.insert(place, id);
         }
-        Some(this)
+        this
     }
 
     /// The tokens of any length that merging may not make.
@@ -114,7 +114,7 @@ mod tests {
     /// Holds what is found of `pieces` equal to what merging makes; returns how many were found.
     fn check(bpe: &Bpe, pieces: &[&[u8]]) -> usize {
         let merges = Merges::new(bpe).unwrap();
-        let spellings = Spellings::new(bpe, &merges).unwrap();
+        let spellings = Spellings::new(bpe, &merges);
         let mut found = 0;
         for pieces in pieces.chunks(MOST_NEW) {
             let mut works = vec![Work::NEW; MOST_NEW];

@@ -12,46 +12,30 @@ use foldhash::fast::RandomState;
 use super::spellings::Spellings;
 use crate::model::Bpe;
 
-/// Which tokens these are.
-pub enum Whole {
-    /// All that merging may not make.
-    Known(HashMap<Box<[u8]>, u32, RandomState>),
-    /// Any of the vocabulary.
-    Unknown,
-}
+/// All tokens that merging may not make, where a piece may be one.
+pub struct Whole(HashMap<Box<[u8]>, u32, RandomState>);
 
 impl Whole {
-    /// Those of `bpe`, whose short tokens these are.
-    pub fn of(bpe: &Bpe, spellings: Option<&Spellings>) -> Self {
+    /// Those of `bpe`, which has these spellings.
+    pub fn of(bpe: &Bpe, spellings: &Spellings) -> Self {
         if !bpe.takes_whole_pieces() || bpe.merges_make_all_tokens() {
-            return Self::Known(HashMap::default());
+            return Self(HashMap::default());
         }
-        let Some(spellings) = spellings else {
-            return Self::Unknown;
-        };
         let tokens = spellings.unmade().iter().filter_map(|&id| {
             let token = bpe.vocab().token(id)?;
             Some((token.into(), id))
         });
-        Self::Known(tokens.collect())
+        Self(tokens.collect())
     }
 
     /// The token that a piece of several tokens is at once.
-    pub fn token(&self, bpe: &Bpe, piece: &[u8]) -> Option<u32> {
-        match self {
-            Self::Known(tokens) => tokens.get(piece).copied(),
-            Self::Unknown => bpe.vocab().id(piece),
-        }
+    pub fn token(&self, piece: &[u8]) -> Option<u32> {
+        self.0.get(piece).copied()
     }
 
     /// Whether there are none.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        matches!(self, Self::Known(tokens) if tokens.is_empty())
-    }
-
-    /// Whether all are known.
-    pub fn is_known(&self) -> bool {
-        matches!(self, Self::Known(_))
+        self.0.is_empty()
     }
 }

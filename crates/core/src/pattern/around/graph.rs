@@ -12,8 +12,10 @@ use regex_automata::{Anchored, Input, dfa::StartKind, dfa::dense};
 use super::letters::{Letters, Set};
 use super::source::Node;
 
-/// How many states a graph may have; it is made by functions that call each other as often.
+/// How many states a graph may have.
 const MOST_STATES: usize = 512;
+/// How many parts of a pattern may follow one another, as each is added while the one before it is.
+const MOST_DEPTH: usize = 256;
 /// How large an automaton may become, in bytes: far above what split patterns need, and soon made.
 const ROOM: usize = 1 << 20;
 
@@ -30,6 +32,8 @@ enum State {
 pub struct Graph {
     states: Vec<State>,
     entry: usize,
+    /// How many parts are being added.
+    depth: usize,
 }
 
 /// What comes behind a part of a pattern: its state, by the letters that may be read there.
@@ -62,6 +66,7 @@ impl Graph {
         let mut graph = Self {
             states: Vec::new(),
             entry: 0,
+            depth: 0,
         };
         let mut end = |graph: &mut Self, allowed| {
             let one_more = allowed != Set::ALL;
@@ -82,6 +87,22 @@ impl Graph {
 
     /// Adds what reads `node` and goes on to `next`; its first letter shall be an allowed one.
     fn add(
+        &mut self,
+        node: &Node,
+        letters: &Letters,
+        allowed: Set,
+        next: &mut Next,
+    ) -> Option<usize> {
+        if self.depth == MOST_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let state = self.add_node(node, letters, allowed, next);
+        self.depth -= 1;
+        state
+    }
+
+    fn add_node(
         &mut self,
         node: &Node,
         letters: &Letters,
@@ -199,7 +220,11 @@ impl Graph {
         let states = (before.into_iter().map(State::Either))
             .chain(states)
             .collect();
-        Self { states, entry }
+        Self {
+            states,
+            entry,
+            depth: 0,
+        }
     }
 
     /// The same behind whatever was read before.

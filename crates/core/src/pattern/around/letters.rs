@@ -2,8 +2,7 @@
 //! of the place before a character.
 //!
 //! Look here for what one look around costs. What is one character ahead is a set of letters, and
-//! costs nothing. Anything else has a bit in every letter, which a pass over the text finds out
-//! (`passes`).
+//! costs nothing. Anything else has a bit in every letter, which a pass over the text finds out.
 
 use regex_syntax::hir::{Class, ClassUnicode, Hir};
 

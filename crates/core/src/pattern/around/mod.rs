@@ -347,7 +347,10 @@ mod tests {
 
     #[test]
     fn what_is_large_or_read_in_several_ways_has_no_automata() {
-        let deep = format!("{}a{}", "(?=".repeat(100), ")".repeat(100));
+        let deep = format!("{}a{}", "(?=".repeat(20), ")".repeat(20));
+        let few_states = format!("(?:{}b){{250}}", "(?=b)".repeat(60));
+        let empty = "a{0}".repeat(20_000) + "b$";
+        let many = "(?:".repeat(4) + "a" + &"{99999}b)".repeat(4) + "(?=c)";
         for source in [
             "(?:a(?=b)){600}",
             "a{1,100000}(?=b)",
@@ -363,6 +366,12 @@ mod tests {
             "(?>a)b",
             "^a",
             "a(?=\u{10f001})",
+            "a++?b",
+            "a{1,3}+?(?=b)",
+            "a{ 2 }(?=b)",
+            &few_states,
+            &empty,
+            &many,
         ] {
             for dialect in [Dialect::Tiktoken, Dialect::Oniguruma] {
                 assert!(Around::new(source, dialect).is_none(), "{source}");

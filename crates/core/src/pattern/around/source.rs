@@ -9,12 +9,14 @@ use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
 use super::super::Dialect;
-use super::super::linear::{WORD, alike, parse, to_hir};
+use super::super::linear::{WORD, alike, parse, reads_count_alike, to_hir};
 
 /// The character that stands for the first part taken out; the ones behind it stand for the others.
 const STAND_IN: char = '\u{10f000}';
 /// How many parts may be taken out, those inside others included.
 const MOST: usize = 64;
+/// How many look-arounds may stand one inside the other.
+const MOST_NESTED: usize = 16;
 
 /// A pattern, or a part of one.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +50,7 @@ impl Node {
         let mut reader = Reader {
             source,
             at: 0,
+            nested: 0,
             dialect,
             parts: Vec::new(),
         };
@@ -62,7 +65,10 @@ impl Node {
         match self {
             Self::Class(_) => 1,
             Self::End | Self::Ahead(..) | Self::Behind(..) => 0,
-            Self::Concat(nodes) => nodes.iter().map(Self::least_length).sum(),
+            Self::Concat(nodes) => {
+                let lengths = nodes.iter().map(Self::least_length);
+                lengths.fold(0, u64::saturating_add)
+            }
             Self::Either(nodes) => nodes.iter().map(Self::least_length).min().unwrap_or(0),
             Self::Repeat { node, least, .. } => {
                 u64::from(*least).saturating_mul(node.least_length())
@@ -129,6 +135,8 @@ impl Node {
 struct Reader<'s> {
     source: &'s str,
     at: usize,
+    /// How many look-arounds are open.
+    nested: usize,
     dialect: Dialect,
     /// What the characters from [`STAND_IN`] on stand for.
     parts: Vec<Node>,
@@ -180,10 +188,12 @@ impl Reader<'_> {
 
     /// The look-around whose inside begins here.
     fn look(&mut self, ahead: bool, is: bool) -> Option<Node> {
-        if self.parts.len() == MOST {
+        if self.nested == MOST_NESTED {
             return None;
         }
+        self.nested += 1;
         let inside = self.group()?;
+        self.nested -= 1;
         self.at += self.source[self.at..].starts_with(')').then_some(1)?;
         let inside = Box::new(self.tree(&inside)?);
         Some(match ahead {
@@ -218,9 +228,10 @@ impl Reader<'_> {
                 return items.try_for_each(|ast| self.replace(source, ast));
             }
             Ast::Repetition(repetition) => match repetition.ast.as_mut() {
-                Ast::Repetition(inner) => {
-                    self.twice_repeated(source, repetition.op.kind.clone(), inner)?
+                Ast::Repetition(inner) if repetition.greedy => {
+                    self.twice_repeated(source, &repetition.op, inner)?
                 }
+                Ast::Repetition(_) => return None,
                 other => return self.replace(source, other),
             },
             Ast::Assertion(assertion) => self.assertion(&assertion.kind)?,
@@ -238,12 +249,12 @@ impl Reader<'_> {
     fn twice_repeated(
         &mut self,
         source: &str,
-        outer: ast::RepetitionKind,
+        outer: &ast::RepetitionOp,
         inner: &mut ast::Repetition,
     ) -> Option<Node> {
         use ast::RepetitionKind::{OneOrMore, Range};
         let is_range = matches!(inner.op.kind, Range(_));
-        if outer != OneOrMore || !inner.greedy {
+        if outer.kind != OneOrMore || !inner.greedy || !reads_count_alike(source, &inner.op) {
             return None;
         }
         self.replace(source, &mut inner.ast)?;
