@@ -12,15 +12,19 @@ use std::ops::Range;
 
 use regex_automata::dfa::{Automaton as _, StartKind, dense};
 use regex_automata::nfa::thompson;
-use regex_automata::util::primitives::StateID;
+use regex_automata::util::primitives::{PatternID, StateID};
 use regex_automata::{Anchored, Input};
 use regex_syntax::hir::Hir;
 
 use super::kinds::Kinds;
-use super::linear::{TAIL, before_last};
+use crate::text::boundary_before;
 
 /// How large the automaton may become, in bytes: far above what split patterns need, and soon made.
 const ROOM: usize = 1 << 20;
+
+/// Which pattern of an automaton reads more than its match: the white space of the tail, or a letter behind
+/// a look. The other is the branches as written.
+pub(super) const TAIL: PatternID = PatternID::new_unchecked(1);
 
 /// What the automaton does with a character: the row of the state that it goes on to, and marks.
 #[derive(Clone, Copy)]
@@ -192,6 +196,14 @@ impl Automaton {
             at += length;
         }
         begin
+    }
+}
+
+/// Where the last character of `text[start..end]` begins; `end` if it is the only one.
+pub(super) fn before_last(text: &str, start: usize, end: usize) -> usize {
+    match boundary_before(text, end - 1) {
+        last if last > start => last,
+        _ => end,
     }
 }
 

@@ -19,19 +19,15 @@
 
 use std::ops::Range;
 
+use regex_automata::Input;
 use regex_automata::meta;
-use regex_automata::{Input, PatternID};
 use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::translate::Translator;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
 
 use super::Dialect;
-use super::automaton::Automaton;
+use super::automaton::{Automaton, TAIL, before_last};
 use crate::lazy::Lazy;
-use crate::text::boundary_before;
-
-/// Which pattern of an automaton is the white space of the tail; the other is the branches as written.
-pub(super) const TAIL: PatternID = PatternID::new_unchecked(1);
 
 const TAILS: [&str; 2] = [r"|\s+(?!\S)|\s+", r"|\s+(?!\S)|\s"];
 
@@ -102,14 +98,6 @@ impl Linear {
             range.end = before_last(text, range.start, range.end);
         }
         Some(range)
-    }
-}
-
-/// Where the last character of `text[start..end]` begins; `end` if it is the only one.
-pub(super) fn before_last(text: &str, start: usize, end: usize) -> usize {
-    match boundary_before(text, end - 1) {
-        last if last > start => last,
-        _ => end,
     }
 }
 
