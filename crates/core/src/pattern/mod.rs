@@ -137,7 +137,7 @@ impl Regex {
         self.0.source.dialect
     }
 
-    /// Whether an automaton runs it: time is linear in the text, but where match after match is
+    /// Whether automata run it: time is linear in the text, but where match after match is
     /// looked for far beyond its end, and given back.
     pub fn is_linear(&self) -> bool {
         matches!(self.engine(), Engine::Linear(_) | Engine::Around(_))

@@ -17,9 +17,8 @@ pub fn without_idle(
     bytes: &[u32; 256],
     max_id: u32,
 ) -> (Vec<Merge>, Option<Vec<bool>>) {
-    let mut makers = vec![NONE; max_id as usize + 1];
-    let is_first =
-        |&(_, rank, id): &Merge| std::mem::replace(&mut makers[id as usize], rank) == NONE;
+    let mut made = vec![false; max_id as usize + 1];
+    let is_first = |merge: &Merge| !std::mem::replace(&mut made[merge.2 as usize], true);
     if merges.iter().all(is_first) {
         return (merges, None);
     }
@@ -27,8 +26,7 @@ pub fn without_idle(
     let Some(mut pairs) = Pairs::<Growing>::with_room(merges.len(), ranks, max_id) else {
         return (merges, None);
     };
-    makers.fill(NONE);
-    let mut made = vec![false; makers.len()];
+    made.fill(false);
     for &byte in bytes {
         made[byte as usize] = true;
     }
@@ -42,12 +40,11 @@ pub fn without_idle(
         }
         if made[left as usize] && made[right as usize] && meet(&pairs, left, right) {
             made[id as usize] = true;
-            makers[id as usize] = rank;
             pairs.set_maker(id, rank);
         }
-        pairs.insert_one_of(merge);
+        pairs.insert(merge);
     }
-    merges.retain(|&(_, rank, id)| !made[id as usize] || makers[id as usize] == rank);
+    merges.retain(|&(_, rank, id)| !made[id as usize] || pairs.maker(id).age == rank + 1);
     (merges, Some(made))
 }
 

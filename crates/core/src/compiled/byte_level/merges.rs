@@ -81,7 +81,7 @@ impl Merges<Growing> {
     /// Takes in the merge that makes a token of ranks.
     #[inline]
     pub fn insert(&mut self, token: &[u8], pair: (u32, u32), rank: u32) {
-        self.pairs.insert(pair.0, pair.1, rank);
+        self.pairs.insert((pair, rank, rank));
         self.note_bytes(token, pair, rank);
     }
 

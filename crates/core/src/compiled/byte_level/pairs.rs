@@ -71,14 +71,6 @@ impl Pairs<Growing> {
         })
     }
 
-    /// As [`Self::insert`], where a token may have several merges: which of them makes it,
-    /// [`Self::set_maker`] says.
-    pub fn insert_one_of(&mut self, ((left, right), rank, id): Merge) {
-        let pair = pair(left, right);
-        self.table.insert(pair, rank);
-        self.merges[rank as usize] = pair << ID | u64::from(id);
-    }
-
     /// Says that a token is made by the merge of a rank.
     pub fn set_maker(&mut self, id: u32, rank: u32) {
         self.ages[id as usize] = rank + 1;
@@ -93,12 +85,13 @@ impl Pairs<Growing> {
         })
     }
 
-    /// Takes in the merge of a pair that is not there yet.
+    /// Takes in the merge of a pair that is not there yet. Where ranks are not ids, what it makes has no
+    /// maker by that.
     #[inline]
-    pub fn insert(&mut self, left: u32, right: u32, rank: u32) {
+    pub fn insert(&mut self, ((left, right), rank, id): Merge) {
         let pair = pair(left, right);
         self.table.insert(pair, rank);
-        self.merges[rank as usize] = pair << ID | u64::from(rank);
+        self.merges[rank as usize] = pair << ID | u64::from(id);
     }
 
     /// The table of all merges, when all are found.

@@ -32,7 +32,7 @@ enum State {
 pub struct Graph {
     states: Vec<State>,
     entry: usize,
-    /// How many parts are being added.
+    /// Behind how many parts something is being added.
     depth: usize,
 }
 
@@ -54,9 +54,11 @@ impl<'n> Next<'n> {
         if let Some((_, state)) = self.made.iter().find(|(set, _)| *set == allowed) {
             return Some(*state);
         }
-        let state = (self.make)(graph, allowed)?;
-        self.made.push((allowed, state));
-        Some(state)
+        graph.depth += 1;
+        let state = (graph.depth <= MOST_DEPTH).then(|| (self.make)(graph, allowed))?;
+        graph.depth -= 1;
+        self.made.push((allowed, state?));
+        state
     }
 }
 
@@ -87,22 +89,6 @@ impl Graph {
 
     /// Adds what reads `node` and goes on to `next`; its first letter shall be an allowed one.
     fn add(
-        &mut self,
-        node: &Node,
-        letters: &Letters,
-        allowed: Set,
-        next: &mut Next,
-    ) -> Option<usize> {
-        if self.depth == MOST_DEPTH {
-            return None;
-        }
-        self.depth += 1;
-        let state = self.add_node(node, letters, allowed, next);
-        self.depth -= 1;
-        state
-    }
-
-    fn add_node(
         &mut self,
         node: &Node,
         letters: &Letters,

@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn random_patterns_find_what_the_library_finds() {
         let mut numbers = ChaCha8Rng::seed_from_u64(11);
-        let mut compared = [0; 2];
+        let (mut compared, mut differ) = ([0; 2], 0);
         while compared.iter().any(|count| *count < 500) {
             let source = random_pattern(&mut numbers, 3);
             let [tiktoken, oniguruma] = [Dialect::Tiktoken, Dialect::Oniguruma];
@@ -314,14 +314,18 @@ mod tests {
                         })
                         .collect();
                     let (ours, theirs) = (ours(&around, &text), theirs(&source, dialect, &text));
-                    let is_known = dialect == tiktoken
-                        && is_valid(&source, oniguruma)
-                        && ours == self::theirs(&source, oniguruma, &text);
-                    assert!(ours == theirs || is_known, "{source} {dialect:?} {text:?}");
+                    if ours != theirs {
+                        let is_known = dialect == tiktoken
+                            && is_valid(&source, oniguruma)
+                            && ours == self::theirs(&source, oniguruma, &text);
+                        assert!(is_known, "{source} {dialect:?} {text:?}");
+                        differ += 1;
+                    }
                 }
                 compared[dialect as usize] += 1;
             }
         }
+        assert!(differ < compared[0] / 20, "{differ} of {compared:?}");
     }
 
     #[test]
