@@ -1,0 +1,124 @@
+"""Positions as a penalty on distance: attention scores fall linearly, steeper in some heads.
+
+Look here for `ALiBi`; the formula stands in `reference.alibi_slopes` and `alibi_bias`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from jeton.arguments import checked_int
+from jeton.errors import ArgumentError
+from jeton.nn import reference
+
+__all__ = ["ALiBi"]
+
+
+class ALiBi(torch.nn.Module):
+    """Attention with linear biases: `-slope · distance` is added to each score.
+
+    Beyond the trained length nothing changes: the penalty goes on, and quality holds or falls
+    little, since far tokens are barely seen. No parameter.
+
+    Args:
+        heads: How many heads; any number, also one that is no power of two.
+
+    Attributes:
+        slopes: float32 of shape (heads,).
+
+    Source: Press et al., "Train Short, Test Long: Attention with Linear Biases Enables Input Length
+        Extrapolation", 2022.
+
+    Example:
+        >>> import torch
+        >>> from torch.nn.functional import scaled_dot_product_attention
+        >>> from jeton.nn import ALiBi
+        >>> alibi = ALiBi(8)
+        >>> query = key = value = torch.randn(1, 8, 16, 32)
+        >>> mixed = scaled_dot_product_attention(query, key, value, attn_mask=alibi.bias(16))
+        >>> mixed.shape
+        torch.Size([1, 8, 16, 32])
+        >>> alibi.bias(2)[0]
+        tensor([[ 0.0000,    -inf],
+                [-0.5000,  0.0000]])
+    """
+
+    slopes: Tensor
+
+    def __init__(self, heads: int) -> None:
+        super().__init__()
+        self.heads = checked_int("heads", heads, 1)
+        slopes = torch.from_numpy(reference.alibi_slopes(self.heads)).float()
+        self.register_buffer("slopes", slopes, persistent=False)
+
+    def bias(
+        self,
+        query_length: int,
+        key_length: int | None = None,
+        *,
+        causal: bool = True,
+        dtype: torch.dtype = torch.float32,
+    ) -> Tensor:
+        """What is added to the scores before the softmax.
+
+        Args:
+            query_length: How many queries; the last one stands at the last key.
+            key_length: How many keys, those of a cache included; as many as queries if `None`.
+            causal: Whether keys behind a query are shut out by `-inf`; otherwise the penalty is
+                the same in both directions.
+            dtype: Of the result; it is computed in float32.
+
+        Returns:
+            Shape (heads, query_length, key_length).
+
+        Raises:
+            ArgumentError: Fewer keys than queries.
+        """
+        keys = query_length if key_length is None else key_length
+        if keys < query_length:
+            raise ArgumentError(
+                f"key_length must be at least query_length, {query_length}, not {keys}"
+            )
+        key = torch.arange(keys, device=self.slopes.device)
+        distance = key[keys - query_length :, None] - key[None, :]
+        bias = -self.slopes.float()[:, None, None] * distance.abs() + 0.0
+        if causal:
+            bias = bias.masked_fill(distance < 0, float("-inf"))
+        return bias.to(dtype)
+
+    def score_mod(
+        self, *, offset: int = 0
+    ) -> Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]:
+        """The function that `torch.nn.attention.flex_attention` calls with each score.
+
+        It adds the penalty and shuts nothing out: give a causal `block_mask` beside it, as in
+        `flex_attention(query, key, value, score_mod=alibi.score_mod(), block_mask=causal)`.
+
+        Args:
+            offset: The position of the first query, where keys of a cache stand before it.
+
+        Returns:
+            `score_mod(score, batch, head, query, key)`.
+
+        Example:
+            >>> import torch
+            >>> from jeton.nn import ALiBi
+            >>> batch, head, query, key = (torch.tensor(it) for it in (0, 0, 5, 3))
+            >>> ALiBi(8).score_mod()(torch.tensor(4.0), batch, head, query, key)
+            tensor(3.)
+        """
+        slopes = self.slopes
+
+        def penalised(
+            score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor
+        ) -> Tensor:
+            return score - slopes[head] * (query + offset - key).abs()
+
+        return penalised
+
+    def extra_repr(self) -> str:
+        """What stands between the brackets when the module is printed."""
+        return f"{self.heads}"

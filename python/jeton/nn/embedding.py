@@ -1,0 +1,162 @@
+"""The table of token vectors, padded to a multiple, and the output head that may share it.
+
+Look here for `TokenEmbedding`.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from jeton.arguments import checked_int
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["TokenEmbedding"]
+
+
+class TokenEmbedding(torch.nn.Module):
+    """One vector a token, and back: ids to vectors, hidden vectors to logits.
+
+    The table has `vocab_size` rows and as many more of zeros as make the number a multiple of
+    `multiple_of`, since matrices of such sizes multiply faster. The rows of padding are never
+    read, never predicted and have a gradient of zero, so they stay zero.
+
+    Args:
+        vocab_size: How many ids there are: `tok.vocab_size`, or `tok.max_id + 1` where ids have
+            gaps.
+        dim: Numbers in a vector.
+        multiple_of: The rows of the table are a multiple of this; 1 for no padding.
+        tied: Whether `logits` multiplies by the table itself (GPT-2) or by a second table, `head`
+            (Llama).
+        std: Standard deviation of the initial numbers; 0.02 as GPT-2 has it.
+        dtype: Of the tables; PyTorch's default if `None`.
+        device: Of the tables; PyTorch's default if `None`.
+
+    Attributes:
+        weight: The table, of shape (padded_vocab_size, dim).
+        head: The second table if not `tied`, else `None`.
+
+    Raises:
+        ArgumentError: Sizes below 1.
+
+    Source: Radford et al., "Language Models are Unsupervised Multitask Learners", 2019, for the
+        initial numbers; Press and Wolf, "Using the Output Embedding", 2017, for the tied head.
+
+    Example:
+        >>> import torch
+        >>> from jeton.nn import TokenEmbedding
+        >>> embedding = TokenEmbedding(50_257, 8)
+        >>> embedding.weight.shape
+        torch.Size([50304, 8])
+        >>> vectors = embedding(torch.tensor([[15496, 995]]))
+        >>> vectors.shape, embedding.logits(vectors).shape
+        (torch.Size([1, 2, 8]), torch.Size([1, 2, 50257]))
+    """
+
+    head: torch.nn.Parameter | None
+
+    def __init__(
+        self,
+        vocab_size: int,
+        dim: int,
+        *,
+        multiple_of: int = 64,
+        tied: bool = True,
+        std: float = 0.02,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        super().__init__()
+        self.vocab_size = checked_int("vocab_size", vocab_size, 1)
+        self.dim = checked_int("dim", dim, 1)
+        multiple_of = checked_int("multiple_of", multiple_of, 1)
+        if isinstance(std, bool) or not isinstance(std, (int, float)):
+            raise ArgumentTypeError(f"std must be a float, not {type(std).__name__}")
+        if not 0 <= std < float("inf"):
+            raise ArgumentError(f"std must be a finite number from 0 on, not {std}")
+        self.padded_vocab_size = -(-self.vocab_size // multiple_of) * multiple_of
+        self.std = float(std)
+        self.weight = self._new_table(dtype, device)
+        self.head = None if tied else self._new_table(dtype, device)
+        self.reset_parameters()
+
+    def _new_table(
+        self, dtype: torch.dtype | None, device: torch.device | str | None
+    ) -> torch.nn.Parameter:
+        return torch.nn.Parameter(
+            torch.empty(self.padded_vocab_size, self.dim, dtype=dtype, device=device)
+        )
+
+    def reset_parameters(self) -> None:
+        """Draws all rows anew; those of padding become zero."""
+        with torch.no_grad():
+            for table in (self.weight, self.head):
+                if table is not None:
+                    table[: self.vocab_size].normal_(0.0, self.std)
+                    table[self.vocab_size :].zero_()
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """The vectors of these ids.
+
+        Args:
+            ids: Integers of any shape.
+
+        Returns:
+            Shape (*ids.shape, dim), in the dtype of the table.
+
+        Raises:
+            ArgumentError: An id that is no row of a token. It is looked for on the CPU only: on
+                an accelerator, and in a compiled graph, PyTorch's own check of the padded table
+                is all there is.
+            ArgumentTypeError: Ids that are no tensor of integers.
+        """
+        if not torch.compiler.is_compiling():
+            self._check(ids)
+        return functional.embedding(ids, self.weight)
+
+    def _check(self, ids: Tensor) -> None:
+        if not isinstance(ids, Tensor) or ids.is_floating_point() or ids.dtype == torch.bool:
+            kind = ids.dtype if isinstance(ids, Tensor) else type(ids).__name__
+            raise ArgumentTypeError(f"ids must be a tensor of integers, not {kind}")
+        if ids.device.type == "cpu" and ids.numel():
+            least, most = (int(it) for it in torch.aminmax(ids))
+            if least < 0 or most >= self.vocab_size:
+                raise ArgumentError(
+                    f"id {least if least < 0 else most} is not in the table: the embedding has "
+                    f"{self.vocab_size} tokens, ids 0 to {self.vocab_size - 1} (a table for "
+                    "another tokenizer, or a padding value such as -100 among the ids?)"
+                )
+
+    def logits(self, hidden: Tensor, *, padded: bool = False) -> Tensor:
+        """The score of each token after these hidden vectors.
+
+        Args:
+            hidden: Shape (..., dim).
+            padded: Give the columns of padding too, with -inf in them, so that the result is
+                contiguous: what fused losses on an accelerator want.
+
+        Returns:
+            Shape (..., vocab_size), or (..., padded_vocab_size).
+
+        Raises:
+            ArgumentError: Hidden vectors of another size.
+        """
+        if hidden.shape[-1:] != (self.dim,):
+            raise ArgumentError(
+                f"hidden must be of shape (..., {self.dim}), as the table is, not "
+                f"{tuple(hidden.shape)}"
+            )
+        table = self.weight if self.head is None else self.head
+        scores = functional.linear(hidden, table)
+        if not padded:
+            return scores[..., : self.vocab_size]
+        is_padding = torch.arange(self.padded_vocab_size, device=scores.device) >= self.vocab_size
+        return scores.masked_fill(is_padding, float("-inf"))
+
+    def extra_repr(self) -> str:
+        """What stands between the brackets when the module is printed."""
+        return (
+            f"{self.vocab_size}, {self.dim}, padded_vocab_size={self.padded_vocab_size}, "
+            f"tied={self.head is None}"
+        )

@@ -1,0 +1,209 @@
+"""A picture of some tokens of a table: a map on which near tokens stand near.
+
+Look here for `embedding_map`.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton import Tokenizer
+from jeton.arguments import checked_int, checked_path
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
+from jeton.nn.tables import Table, rows_of, token_id
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["EmbeddingMap", "embedding_map"]
+
+_MOST_TOKENS = 5_000
+"""More labels than this are black paper, and t-SNE takes minutes."""
+
+
+@dataclass(frozen=True)
+class EmbeddingMap:
+    """Tokens in the plane.
+
+    Attributes:
+        ids: The tokens.
+        labels: What stands beside each point.
+        points: float64 of shape (tokens, 2).
+        method: `"pca"` or `"tsne"`.
+        explained: For PCA, the share of the variance that each axis holds; else `None`.
+    """
+
+    ids: list[int]
+    labels: list[str]
+    points: npt.NDArray[np.float64]
+    method: Literal["pca", "tsne"]
+    explained: tuple[float, float] | None
+
+    def figure(self, *, title: str | None = None) -> Figure:
+        """The map as a figure of matplotlib: 8 inches square, a point and a label a token."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(8, 8), layout="constrained")
+        axes = figure.add_subplot()
+        axes.scatter(self.points[:, 0], self.points[:, 1], s=14, color="#3b6ea5", linewidths=0)
+        size = 9 if len(self.ids) <= 60 else 7 if len(self.ids) <= 300 else 5
+        for (x, y), label in zip(self.points, self.labels, strict=True):
+            axes.annotate(
+                label,
+                (x, y),
+                xytext=(3, 3),
+                textcoords="offset points",
+                fontsize=size,
+                color="#333333",
+                parse_math=False,
+            )
+        axes.margins(0.08)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.spines[["left", "bottom"]].set_color("#999999")
+        axes.tick_params(colors="#777777", labelsize=8)
+        if self.explained is not None:
+            for axis, number, share in zip("xy", ("first", "second"), self.explained, strict=True):
+                text = f"{number} principal component ({share:.0%} of the variance)"
+                getattr(axes, f"set_{axis}label")(text, fontsize=9, color="#555555")
+        else:
+            axes.set_xticks([])
+            axes.set_yticks([])
+            axes.set_xlabel("t-SNE: only nearness has a meaning", fontsize=9, color="#555555")
+        if title:
+            axes.set_title(title, fontsize=11, loc="left", parse_math=False)
+        return figure
+
+    def save(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+        """Writes the picture: `.svg` (text stays text) or `.png` (200 dots an inch).
+
+        Raises:
+            ArgumentError: Another ending.
+            FileError: The file cannot be written.
+        """
+        import matplotlib
+
+        target = checked_path("path", path)
+        kind = os.path.splitext(target)[1].lower().lstrip(".")
+        if kind not in ("svg", "png"):
+            raise ArgumentError(f"path must end in .svg or .png, not {target!r}")
+        folder = os.path.dirname(target) or "."
+        try:
+            with tempfile.NamedTemporaryFile(dir=folder, suffix=f".{kind}", delete=False) as beside:
+                pass
+        except OSError as error:
+            raise FileError(f"{target}: {error.strerror}") from None
+        try:
+            settings = {"svg.fonttype": "none", "svg.hashsalt": "jeton"}
+            stamp: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
+            with matplotlib.rc_context(settings):
+                self.figure(title=title).savefig(beside.name, format=kind, dpi=200, metadata=stamp)
+            os.chmod(beside.name, 0o666 & ~_umask())
+            os.replace(beside.name, target)
+        except OSError as error:
+            raise FileError(f"{target}: {error.strerror}") from None
+        finally:
+            if os.path.exists(beside.name):
+                os.unlink(beside.name)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def embedding_map(
+    table: Table,
+    tok: Tokenizer,
+    tokens: Iterable[int | str | bytes],
+    *,
+    method: Literal["pca", "tsne"] = "pca",
+    perplexity: float = 30.0,
+    seed: int = 0,
+) -> EmbeddingMap:
+    """A map of some tokens, from their vectors.
+
+    Args:
+        table: The embeddings, of shape (tokens, dim).
+        tok: The tokenizer of the model.
+        tokens: Which tokens: texts that are one token each, bytes, or ids; 3 to 5,000.
+        method: `"pca"`: the plane of greatest variance, distances kept as well as a plane can.
+            `"tsne"`: neighbours stay neighbours, distances mean nothing.
+        perplexity: For t-SNE, about how many neighbours count; less than the number of tokens.
+        seed: For t-SNE; the same seed gives the same map on one machine.
+
+    Raises:
+        ArgumentError: Too few or too many tokens, or a text of several tokens.
+        UnsupportedError: scikit-learn and matplotlib are not installed (`jeton[plots]`).
+
+    Source: Pearson, 1901 (PCA); van der Maaten and Hinton, "Visualizing Data using t-SNE", 2008.
+
+    Example:
+        >>> import torch, jeton
+        >>> from jeton.nn import embedding_map
+        >>> tok = jeton.CharTrainer().train("abcd")
+        >>> table = torch.tensor([[0.0, 0.0], [4.0, 0.0], [0.0, 1.0], [4.0, 1.0]])
+        >>> found = embedding_map(table, tok, "abcd")
+        >>> found.labels, [round(share, 2) for share in found.explained]
+        (['a', 'b', 'c', 'd'], [0.94, 0.06])
+    """
+    if method not in ("pca", "tsne"):
+        raise ArgumentError(f"method must be 'pca' or 'tsne', not {method!r}")
+    if isinstance(tokens, bytes) or not isinstance(tokens, Iterable):
+        raise ArgumentTypeError(
+            f"tokens must be an iterable of texts, bytes or ids, not {type(tokens).__name__}"
+        )
+    rows = rows_of("table", table, tok)
+    ids = list(dict.fromkeys(token_id(tok, token) for token in tokens))
+    if not 3 <= len(ids) <= _MOST_TOKENS:
+        raise ArgumentError(f"a map takes 3 to {_MOST_TOKENS} tokens, not {len(ids)}")
+    try:
+        from sklearn.decomposition import PCA
+        from sklearn.manifold import TSNE
+    except ModuleNotFoundError:
+        raise UnsupportedError(
+            "embedding_map needs scikit-learn and matplotlib (pip install 'jeton[plots]')"
+        ) from None
+    chosen = rows[ids].numpy().astype(np.float64)
+    explained = None
+    if method == "pca":
+        if chosen.shape[1] < 2:
+            raise ArgumentError("a map needs vectors of at least two numbers")
+        fitted = PCA(2, svd_solver="full").fit(chosen)
+        points = fitted.transform(chosen)
+        first, second = fitted.explained_variance_ratio_
+        explained = (float(first), float(second))
+    else:
+        if not 0 < perplexity < len(ids):
+            raise ArgumentError(
+                f"perplexity must be above 0 and below the number of tokens, {len(ids)}, not "
+                f"{perplexity}"
+            )
+        seed = checked_int("seed", seed, 0)
+        points = TSNE(
+            perplexity=perplexity, init="pca", learning_rate="auto", random_state=seed
+        ).fit_transform(chosen)
+    return EmbeddingMap(
+        ids,
+        [_label(tok.id_to_bytes(id)) for id in ids],
+        np.asarray(points, np.float64),
+        method,
+        explained,
+    )
+
+
+def _label(token: bytes) -> str:
+    """A token as a person reads it: a leading space as `␣`, what is no text as escapes."""
+    try:
+        text = token.decode()
+    except UnicodeDecodeError:
+        return str(token)[2:-1]
+    shown = text.replace(" ", "␣")
+    return shown if shown.isprintable() else repr(shown)[1:-1]

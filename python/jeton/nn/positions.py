@@ -1,0 +1,56 @@
+"""Which positions the places of a sequence have: counted from an offset, or given per token.
+
+Look here for what `offset=` and `positions=` mean in every module of positions.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["check_vectors", "positions_of"]
+
+
+def positions_of(
+    length: int, offset: int, positions: Tensor | None, device: torch.device
+) -> Tensor:
+    """The positions of `length` places, of shape (length,) or (batch, length).
+
+    Raises:
+        ArgumentError: An offset below 0, or positions of another length.
+        ArgumentTypeError: Positions that are no tensor of integers.
+    """
+    if positions is None:
+        if not isinstance(offset, (int, torch.SymInt)) or isinstance(offset, bool):
+            raise ArgumentTypeError(f"offset must be an int, not {type(offset).__name__}")
+        if isinstance(offset, int) and offset < 0:
+            raise ArgumentError(f"offset must be at least 0, not {offset}")
+        return torch.arange(offset, offset + length, device=device)
+    if isinstance(offset, int) and offset != 0:
+        raise ArgumentError("give offset or positions, not both")
+    if not isinstance(positions, Tensor):
+        raise ArgumentTypeError(
+            f"positions must be a tensor of integers, not {type(positions).__name__}"
+        )
+    if positions.is_floating_point() or positions.dtype == torch.bool:
+        raise ArgumentTypeError(f"positions must be a tensor of integers, not {positions.dtype}")
+    if positions.ndim not in (1, 2) or positions.shape[-1] != length:
+        raise ArgumentError(
+            f"positions must be of shape ({length},) or (batch, {length}), as the sequence is "
+            f"long, not {tuple(positions.shape)}"
+        )
+    return positions.to(device)
+
+
+def check_vectors(name: str, x: Tensor, dim: int) -> None:
+    """Refuses what is no tensor of floats of shape (..., length, dim)."""
+    if not isinstance(x, Tensor) or not x.is_floating_point():
+        kind = x.dtype if isinstance(x, Tensor) else type(x).__name__
+        raise ArgumentTypeError(f"{name} must be a tensor of floats, not {kind}")
+    if x.ndim < 2 or x.shape[-1] != dim:
+        raise ArgumentError(
+            f"{name} must be of shape (..., length, {dim}), as the positions are, not "
+            f"{tuple(x.shape)}"
+        )

@@ -1,0 +1,288 @@
+"""Positions as rotations of queries and keys, whose scores then depend on the distance alone.
+
+Look here for `RotaryPositions`; the values of `scaling=` stand in `scaling.py`, the formula in
+`reference.rotate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from jeton.arguments import checked_int
+from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from jeton.nn.positions import check_vectors, positions_of
+from jeton.nn.scaling import (
+    DynamicNTKScaling,
+    LinearScaling,
+    Llama3Scaling,
+    Scaling,
+    YaRNScaling,
+    plain,
+)
+
+__all__ = ["RotaryPositions"]
+
+
+class RotaryPositions(torch.nn.Module):
+    """Rotates queries and keys by their positions.
+
+    Each pair of dimensions turns by its own frequency times the position, so that the product of
+    a query and a key depends on how far apart they stand. Beyond the trained length the angles are
+    defined and unseen: without scaling quality falls soon after it, and `scaling` says how the
+    frequencies are stretched to reach further. No parameter; angles are computed in float32.
+
+    Args:
+        head_dim: Numbers in the query of one head; even.
+        pairing: `"halves"` pairs dimension i with i + rotary_dim / 2 (GPT-NeoX, Llama, Mistral),
+            `"neighbours"` pairs 2i with 2i + 1 (the paper, GPT-J).
+        rotary_dim: How many of the first dimensions turn (GPT-J 64 of 256, GPT-NeoX a quarter);
+            all of them if `None`. Even.
+        base: θ: 10,000 in the paper, 500,000 in Llama 3.
+        scaling: `LinearScaling`, `DynamicNTKScaling`, `YaRNScaling`, `Llama3Scaling`, or `None`.
+
+    Raises:
+        ArgumentError: Odd sizes, or a rotary_dim above head_dim.
+
+    Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021.
+
+    Example:
+        >>> import torch
+        >>> from jeton.nn import RotaryPositions
+        >>> rotary = RotaryPositions(64)
+        >>> query, key = torch.randn(2, 8, 16, 64), torch.randn(2, 2, 16, 64)
+        >>> turned_query, turned_key = rotary(query, key)
+        >>> last, _ = rotary(query[:, :, -1:], key[:, :, -1:], offset=15)
+        >>> torch.allclose(turned_query[:, :, -1:], last)
+        True
+    """
+
+    def __init__(
+        self,
+        head_dim: int,
+        *,
+        pairing: Literal["halves", "neighbours"] = "halves",
+        rotary_dim: int | None = None,
+        base: float = 10_000.0,
+        scaling: Scaling | None = None,
+    ) -> None:
+        super().__init__()
+        self.head_dim = checked_int("head_dim", head_dim, 2)
+        self.rotary_dim = (
+            self.head_dim if rotary_dim is None else checked_int("rotary_dim", rotary_dim, 2)
+        )
+        if self.rotary_dim % 2 or self.rotary_dim > self.head_dim:
+            name = "head_dim" if rotary_dim is None else "rotary_dim"
+            raise ArgumentError(
+                f"{name} must be even and at most head_dim, {self.head_dim}, since pairs turn; "
+                f"not {self.rotary_dim}"
+            )
+        if pairing not in ("halves", "neighbours"):
+            raise ArgumentError(f"pairing must be 'halves' or 'neighbours', not {pairing!r}")
+        if isinstance(base, bool) or not isinstance(base, (int, float)):
+            raise ArgumentTypeError(f"base must be a float, not {type(base).__name__}")
+        if not 1 < base < float("inf"):
+            raise ArgumentError(f"base must be a finite number above 1, not {base}")
+        if scaling is not None and not isinstance(scaling, Scaling):
+            raise ArgumentTypeError(
+                "scaling must be one of jeton.nn's (LinearScaling, …) or None, not "
+                f"{type(scaling).__name__}"
+            )
+        self.pairing, self.base, self.scaling = pairing, float(base), scaling
+        # A plain attribute, not a buffer: `module.bfloat16()` would round a buffer.
+        self._frequencies = self._of_length(0)
+
+    @classmethod
+    def from_config(cls, config: Any) -> RotaryPositions:
+        """The rotary positions of a model, from its `config.json`.
+
+        Args:
+            config: A configuration of transformers, or the mapping that `config.json` holds: the
+                sizes, and `rope_parameters`, or the older `rope_theta` and `rope_scaling`.
+
+        Raises:
+            ArgumentError: A configuration without head sizes.
+            UnsupportedError: A kind of scaling that is not among those of jeton.nn.
+
+        Example:
+            >>> from jeton.nn import RotaryPositions
+            >>> RotaryPositions.from_config({
+            ...     "model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32,
+            ...     "rope_theta": 500000.0, "max_position_embeddings": 131072,
+            ...     "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+            ...         "high_freq_factor": 4.0, "original_max_position_embeddings": 8192},
+            ... })
+            RotaryPositions(128, pairing='halves', rotary_dim=128, base=500000, scaling=Llama3...)
+        """
+        values = config if isinstance(config, Mapping) else config.to_dict()
+        rope = {**(values.get("rope_scaling") or {}), **(values.get("rope_parameters") or {})}
+        heads = values.get("num_attention_heads") or values.get("n_head")
+        width = values.get("hidden_size") or values.get("n_embd")
+        head_dim = values.get("head_dim") or (width // heads if width and heads else None)
+        if head_dim is None:
+            raise ArgumentError(
+                "config has no head size: neither head_dim nor hidden_size with num_attention_heads"
+            )
+        share = _first(
+            rope.get("partial_rotary_factor"),
+            values.get("partial_rotary_factor"),
+            values.get("rotary_pct"),
+            1.0,
+        )
+        return cls(
+            head_dim,
+            pairing="neighbours" if values.get("model_type") in ("gptj", "codegen") else "halves",
+            rotary_dim=values.get("rotary_dim") or int(head_dim * share),
+            base=_first(
+                rope.get("rope_theta"),
+                values.get("rope_theta"),
+                values.get("rotary_emb_base"),
+                10_000.0,
+            ),
+            scaling=_scaling(rope, values.get("max_position_embeddings")),
+        )
+
+    def frequencies(self, *, length: int = 0) -> Tensor:
+        """Radians from one position to the next, for each pair.
+
+        Args:
+            length: Of the sequence: dynamic scaling depends on it.
+
+        Returns:
+            float32 of shape (rotary_dim / 2,), on the CPU.
+        """
+        return self._of_length(length) if self._is_dynamic else self._frequencies.clone()
+
+    @property
+    def _is_dynamic(self) -> bool:
+        return isinstance(self.scaling, DynamicNTKScaling)
+
+    def _of_length(self, length: int) -> Tensor:
+        with torch.device("cpu"):
+            if self.scaling is None:
+                return plain(self.rotary_dim, self.base)
+            return self.scaling.frequencies(self.rotary_dim, self.base, length)
+
+    def table(self, positions: Tensor, *, length: int = 0) -> tuple[Tensor, Tensor]:
+        """The cosines and sines of these positions, scaled as the scaling says.
+
+        Args:
+            positions: Integers of any shape.
+            length: Of the sequence, for dynamic scaling.
+
+        Returns:
+            Two of float32, of shape (*positions.shape, rotary_dim / 2).
+        """
+        frequencies = self._of_length(length) if self._is_dynamic else self._frequencies
+        angles = positions.float()[..., None] * frequencies.to(positions.device)
+        factor = 1.0 if self.scaling is None else self.scaling.attention_factor
+        return angles.cos() * factor, angles.sin() * factor
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        *,
+        offset: int = 0,
+        positions: Tensor | None = None,
+        length: int | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Queries and keys, rotated.
+
+        Args:
+            query: Floats of shape (batch, heads, length, head_dim), or any shape that ends with
+                (length, head_dim).
+            key: Likewise; it may have fewer heads.
+            offset: The position of the first place: the tokens that a cache holds already.
+            positions: The position of each token, of shape (length,) or (batch, length), instead
+                of an offset: for packed rows.
+            length: Of the whole sequence, which dynamic scaling needs beside `positions`;
+                otherwise it is the offset and the length of the query.
+
+        Returns:
+            Both as they were given in shape and dtype; the rotation is computed in float32.
+
+        Raises:
+            ArgumentError: Shapes that do not fit.
+        """
+        check_vectors("query", query, self.head_dim)
+        check_vectors("key", key, self.head_dim)
+        if query.shape[-2] != key.shape[-2]:
+            raise ArgumentError(
+                f"query and key must be of one length, not {query.shape[-2]} and {key.shape[-2]} "
+                "(rotate new keys before they are put into a cache)"
+            )
+        places = positions_of(query.shape[-2], offset, positions, query.device)
+        if length is None:
+            if self._is_dynamic and positions is not None:
+                raise ArgumentError("dynamic scaling needs length= beside positions=")
+            length = offset + query.shape[-2]
+        cosines, sines = self.table(places, length=length)
+        return self._rotated(query, cosines, sines), self._rotated(key, cosines, sines)
+
+    def _rotated(self, x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+        if cosines.ndim == 3:  # a batch of positions; heads stand between batch and length
+            between = (1,) * (x.ndim - 3)
+            cosines, sines = (
+                it.reshape(it.shape[0], *between, *it.shape[1:]) for it in (cosines, sines)
+            )
+        turning, staying = x[..., : self.rotary_dim].float(), x[..., self.rotary_dim :]
+        if self.pairing == "halves":
+            a, b = turning.chunk(2, dim=-1)
+        else:
+            a, b = turning[..., 0::2], turning[..., 1::2]
+        parts = [a * cosines - b * sines, b * cosines + a * sines]
+        turned = (
+            torch.cat(parts, dim=-1)
+            if self.pairing == "halves"
+            else torch.stack(parts, dim=-1).flatten(-2)
+        ).to(x.dtype)
+        return torch.cat([turned, staying], dim=-1) if self.rotary_dim < self.head_dim else turned
+
+    def extra_repr(self) -> str:
+        """What stands between the brackets when the module is printed."""
+        return (
+            f"{self.head_dim}, pairing={self.pairing!r}, rotary_dim={self.rotary_dim}, "
+            f"base={self.base:g}, scaling={self.scaling}"
+        )
+
+
+def _first(*values: Any) -> Any:
+    return next(value for value in values if value is not None)
+
+
+def _scaling(rope: Mapping[str, Any], max_length: int | None) -> Scaling | None:
+    kind = rope.get("rope_type", rope.get("type", "default"))
+    if kind == "default":
+        return None
+    if kind not in ("linear", "dynamic", "yarn", "llama3"):
+        raise UnsupportedError(
+            f"config has rotary scaling {kind!r}; jeton.nn knows linear, dynamic, yarn and llama3"
+        )
+    original = rope.get("original_max_position_embeddings") or max_length
+    factor = rope.get("factor")
+    if factor is None and kind == "yarn" and max_length and original:
+        factor = max_length / original
+    if factor is None:
+        raise ArgumentError(f"config has {kind!r} scaling without a factor")
+    if kind == "linear":
+        return LinearScaling(factor)
+    if original is None:
+        raise ArgumentError(f"config has {kind!r} scaling and does not say for which length")
+    if kind == "dynamic":
+        return DynamicNTKScaling(factor, max_length or original)
+    if kind == "llama3":
+        return Llama3Scaling(factor, original, rope["low_freq_factor"], rope["high_freq_factor"])
+    return YaRNScaling(
+        factor,
+        original,
+        beta_fast=rope.get("beta_fast") or 32.0,
+        beta_slow=rope.get("beta_slow") or 1.0,
+        scale=rope.get("attention_factor"),
+        mscale=rope.get("mscale") or None,
+        mscale_all_dim=rope.get("mscale_all_dim") or None,
+        truncate=rope.get("truncate", True),
+    )

@@ -1,0 +1,214 @@
+"""How rotary frequencies are changed to reach beyond the length that a model was trained on.
+
+Look here for the values of `RotaryPositions(scaling=…)`; the formulas stand in `reference`. They
+are computed in float32 in the order in which the released models had them, so that tables equal
+those of transformers to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.nn import reference
+
+__all__ = ["DynamicNTKScaling", "LinearScaling", "Llama3Scaling", "Scaling", "YaRNScaling"]
+
+
+class _Checked:
+    """Refuses numbers that are not positive and finite when a scaling is made."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if value is None or isinstance(value, bool):
+                continue
+            where = f"{type(self).__name__}.{field.name}"
+            if not isinstance(value, (int, float)):
+                raise ArgumentTypeError(f"{where} must be a number, not {type(value).__name__}")
+            if not 0 < value < float("inf"):
+                raise ArgumentError(f"{where} must be positive and finite, not {value}")
+
+
+@dataclass(frozen=True)
+class LinearScaling(_Checked):
+    """Position interpolation: position p is treated as p / factor.
+
+    Source: Chen et al., "Extending Context Window of Large Language Models via Positional
+        Interpolation", 2023.
+
+    Example:
+        >>> from jeton.nn import LinearScaling, RotaryPositions
+        >>> RotaryPositions(4, scaling=LinearScaling(4.0)).frequencies()
+        tensor([0.2500, 0.0025])
+    """
+
+    factor: float
+
+    attention_factor = 1.0
+
+    def frequencies(self, rotary_dim: int, base: float, length: int) -> Tensor:
+        """The frequencies, float32 of shape (rotary_dim / 2,)."""
+        return plain(rotary_dim, base) / self.factor
+
+
+@dataclass(frozen=True)
+class DynamicNTKScaling(_Checked):
+    """The base grows with the length of the sequence, once it is beyond `original_length`.
+
+    Keys that a cache holds were turned by the base of their time, as in transformers.
+
+    Source: Peng et al., "YaRN", 2023, section 3.
+
+    Example:
+        >>> from jeton.nn import DynamicNTKScaling, RotaryPositions
+        >>> rotary = RotaryPositions(4, scaling=DynamicNTKScaling(2.0, original_length=100))
+        >>> rotary.frequencies(length=100), rotary.frequencies(length=200)
+        (tensor([1.0000, 0.0100]), tensor([1.0000, 0.0033]))
+    """
+
+    factor: float
+    original_length: int
+
+    attention_factor = 1.0
+
+    def frequencies(self, rotary_dim: int, base: float, length: int) -> Tensor:
+        """The frequencies for a sequence of this length, float32 of shape (rotary_dim / 2,)."""
+        if rotary_dim == 2:
+            return plain(rotary_dim, base)
+        return plain(
+            rotary_dim,
+            reference.dynamic_ntk_base(
+                base,
+                rotary_dim,
+                factor=self.factor,
+                length=length,
+                original_length=self.original_length,
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class YaRNScaling(_Checked):
+    """Fast pairs keep their frequency, slow ones have it divided, and all scores are scaled.
+
+    Attributes:
+        factor: How much longer the context is.
+        original_length: The length of training, in tokens.
+        beta_fast: Turns over the trained length from which on a pair is fast.
+        beta_slow: Turns up to which it is slow.
+        scale: What queries and keys are multiplied by; `None` for `0.1 ln(factor) + 1`.
+        mscale: With `mscale_all_dim`, `scale` is the ratio that DeepSeek's models use.
+        mscale_all_dim: See `mscale`.
+        truncate: Whether the ends of the ramp are rounded to whole pairs.
+
+    Source: Peng et al., "YaRN: Efficient Context Window Extension of Large Language Models", 2023.
+
+    Example:
+        >>> from jeton.nn import YaRNScaling
+        >>> round(YaRNScaling(4.0, original_length=2048).attention_factor, 6)
+        1.138629
+    """
+
+    factor: float
+    original_length: int
+    beta_fast: float = 32.0
+    beta_slow: float = 1.0
+    scale: float | None = None
+    mscale: float | None = None
+    mscale_all_dim: float | None = None
+    truncate: bool = True
+
+    @property
+    def attention_factor(self) -> float:
+        """What the rotated queries and keys are multiplied by."""
+        if self.scale is not None:
+            return self.scale
+        return reference.yarn_attention_factor(self.factor, self.mscale, self.mscale_all_dim)
+
+    def frequencies(self, rotary_dim: int, base: float, length: int) -> Tensor:
+        """The frequencies, float32 of shape (rotary_dim / 2,)."""
+        wavelengths = powers(rotary_dim, base)
+        low, high = (
+            rotary_dim
+            * math.log(self.original_length / (turns * 2 * math.pi))
+            / (2 * math.log(base))
+            for turns in (self.beta_fast, self.beta_slow)
+        )
+        if self.truncate:
+            low, high = math.floor(low), math.ceil(high)
+        low, high = max(low, 0), min(high, rotary_dim - 1)
+        if low == high:
+            high += 0.001  # a ramp of no width would divide by zero
+        ramp = (torch.arange(rotary_dim // 2, dtype=torch.float32) - low) / (high - low)
+        fast = 1 - ramp.clamp(0, 1)
+        return 1.0 / (self.factor * wavelengths) * (1 - fast) + 1.0 / wavelengths * fast
+
+
+@dataclass(frozen=True)
+class Llama3Scaling(_Checked):
+    """Long waves have their frequency divided, short ones keep it: Llama 3.1 and later.
+
+    Attributes:
+        factor: What the frequencies of long waves are divided by.
+        original_length: The length of training, in tokens.
+        low_freq_factor: Turns over that length below which a wave is long.
+        high_freq_factor: Turns above which it is short.
+
+    Source: Grattafiori et al., "The Llama 3 Herd of Models", 2024, and the released code.
+
+    Example:
+        >>> from jeton.nn import Llama3Scaling, RotaryPositions
+        >>> scaling = Llama3Scaling(8.0, original_length=8192)
+        >>> RotaryPositions(128, base=500_000.0, scaling=scaling).frequencies().shape
+        torch.Size([64])
+    """
+
+    factor: float
+    original_length: int
+    low_freq_factor: float = 1.0
+    high_freq_factor: float = 4.0
+
+    attention_factor = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.low_freq_factor >= self.high_freq_factor:
+            raise ArgumentError(
+                f"low_freq_factor must be below high_freq_factor, not {self.low_freq_factor} and "
+                f"{self.high_freq_factor}"
+            )
+
+    def frequencies(self, rotary_dim: int, base: float, length: int) -> Tensor:
+        """The frequencies, float32 of shape (rotary_dim / 2,)."""
+        kept = plain(rotary_dim, base)
+        wavelengths = 2 * math.pi / kept
+        longest = self.original_length / self.low_freq_factor
+        shortest = self.original_length / self.high_freq_factor
+        mixture = (self.original_length / wavelengths - self.low_freq_factor) / (
+            self.high_freq_factor - self.low_freq_factor
+        )
+        mixed = (1 - mixture) * kept / self.factor + mixture * kept
+        divided = torch.where(wavelengths > longest, kept / self.factor, kept)
+        between = (wavelengths >= shortest) & (wavelengths <= longest)
+        return torch.where(between, mixed, divided)
+
+
+Scaling: TypeAlias = LinearScaling | DynamicNTKScaling | YaRNScaling | Llama3Scaling
+"""Any of the four."""
+
+
+def powers(rotary_dim: int, base: float) -> Tensor:
+    """base^(2i / rotary_dim) for each pair i: float32."""
+    exponents = torch.arange(0, rotary_dim, 2, dtype=torch.int64).float() / rotary_dim
+    return base**exponents
+
+
+def plain(rotary_dim: int, base: float) -> Tensor:
+    """The frequencies without scaling: float32 of shape (rotary_dim / 2,)."""
+    return 1.0 / powers(rotary_dim, base)

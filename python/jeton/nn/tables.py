@@ -1,0 +1,330 @@
+"""Looking into a table of embeddings: neighbours, norms, and tokens that training hardly touched.
+
+Look here for questions about the rows of a model's table; `maps.py` draws them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from jeton import Tokenizer
+from jeton.arguments import checked_int
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = [
+    "FrequencyBin",
+    "Neighbour",
+    "Table",
+    "UnderTrained",
+    "neighbours",
+    "norms",
+    "norms_by_frequency",
+    "rows_of",
+    "token_id",
+    "under_trained",
+]
+
+Table: TypeAlias = "torch.Tensor | npt.NDArray[Any] | torch.nn.Module"
+"""A matrix of shape (tokens, dim), or a module whose `weight` is one."""
+
+
+class Neighbour(NamedTuple):
+    """A token near another one."""
+
+    id: int
+    token: bytes
+    cosine: float
+
+
+def rows_of(name: str, table: Table, tok: Tokenizer | None = None) -> torch.Tensor:
+    """The table as a float32 matrix on the CPU, one row an id.
+
+    Raises:
+        ArgumentTypeError: No matrix.
+        ArgumentError: Fewer rows than the tokenizer has ids, or numbers that are not finite.
+    """
+    matrix: object = getattr(table, "weight", None) if isinstance(table, torch.nn.Module) else table
+    if isinstance(matrix, np.ndarray) and matrix.dtype.kind == "f":
+        matrix = torch.from_numpy(np.ascontiguousarray(matrix, np.float32))
+    if not isinstance(matrix, torch.Tensor):
+        dtype = getattr(table, "dtype", None)
+        kind = type(table).__name__ if dtype is None else f"an array of {dtype}"
+        raise ArgumentTypeError(
+            f"{name} must be a matrix of floats of torch or numpy, or a module with a weight, not "
+            f"{kind}"
+        )
+    if matrix.ndim != 2 or not matrix.is_floating_point():
+        raise ArgumentError(
+            f"{name} must be a matrix of floats of shape (tokens, dim), not {matrix.dtype} of "
+            f"shape {tuple(matrix.shape)}"
+        )
+    rows = matrix.detach().to("cpu", torch.float32)
+    if tok is not None and len(rows) <= tok.max_id:
+        raise ArgumentError(
+            f"{name} has {len(rows)} rows and the tokenizer has ids up to {tok.max_id}: they do "
+            "not belong together"
+        )
+    if not bool(torch.isfinite(rows).all()):
+        bad = int((~torch.isfinite(rows)).any(dim=1).nonzero()[0])
+        raise ArgumentError(f"row {bad} of {name} holds a number that is not finite")
+    return rows
+
+
+def token_id(tok: Tokenizer, token: int | str | bytes) -> int:
+    """The id that is meant: an id, the bytes of a token, or a text that is one token.
+
+    Raises:
+        UnknownTokenError: No such token.
+        ArgumentError: A text of several tokens.
+    """
+    if isinstance(token, bytes):
+        return tok.bytes_to_id(token)
+    if isinstance(token, str):
+        ids = tok.encode(token, special="allow")
+        if len(ids) != 1:
+            raise ArgumentError(
+                f"{token!r} is {len(ids)} tokens; give one token, as text, bytes or an id"
+            )
+        return ids[0]
+    known = checked_int("token", token, 0)
+    tok.id_to_bytes(known)
+    return known
+
+
+def neighbours(
+    table: Table, tok: Tokenizer, token: int | str | bytes, k: int = 10
+) -> list[Neighbour]:
+    """The tokens whose vectors point in nearly the same direction.
+
+    Args:
+        table: The embeddings, of shape (tokens, dim); rows of padding are passed over.
+        tok: The tokenizer of the model.
+        token: A text that is one token, the bytes of one, or an id.
+        k: How many.
+
+    Returns:
+        Nearest first, with the cosine of the angle; the token itself is left out.
+
+    Raises:
+        ArgumentError: A table that is too small for the tokenizer, or a text of several tokens.
+        UnknownTokenError: No such token.
+
+    Example:
+        >>> import torch, jeton
+        >>> from jeton.nn import neighbours
+        >>> tok = jeton.CharTrainer().train("abc")
+        >>> table = torch.tensor([[1.0, 0.0], [0.0, 1.0], [3.0, 0.3]])
+        >>> [(near.token, round(near.cosine, 3)) for near in neighbours(table, tok, "a")]
+        [(b'c', 0.995), (b'b', 0.0)]
+    """
+    k = checked_int("k", k, 1)
+    rows = torch.nn.functional.normalize(rows_of("table", table, tok), dim=1)
+    chosen = token_id(tok, token)
+    cosines = rows @ rows[chosen]
+    ids = [id for id in _ids(tok) if id != chosen]
+    best = cosines[ids].topk(min(k, len(ids)))
+    return [
+        Neighbour(ids[at], tok.id_to_bytes(ids[at]), float(cosine))
+        for cosine, at in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+    ]
+
+
+def _ids(tok: Tokenizer) -> list[int]:
+    """All ids, in order."""
+    return sorted({*tok.vocab.values(), *tok.special_tokens.values()})
+
+
+def norms(table: Table) -> npt.NDArray[np.float32]:
+    """The length of each row: float32 of shape (tokens,).
+
+    Example:
+        >>> import numpy as np
+        >>> from jeton.nn import norms
+        >>> norms(np.array([[3.0, 4.0], [0.0, 0.0]]))
+        array([5., 0.], dtype=float32)
+    """
+    lengths: npt.NDArray[np.float32] = rows_of("table", table).norm(dim=1).numpy()
+    return lengths
+
+
+class FrequencyBin(NamedTuple):
+    """Tokens that occur about as often, and how long their vectors are."""
+
+    least: int
+    """The smallest count in the bin."""
+    most: int
+    """The largest count in the bin."""
+    tokens: int
+    mean: float
+    """Mean length of the vectors."""
+    std: float
+    """Standard deviation of the lengths."""
+
+
+def norms_by_frequency(
+    table: Table, counts: npt.ArrayLike, *, bins: int = 10
+) -> list[FrequencyBin]:
+    """How the length of vectors goes with how often their tokens occur.
+
+    Args:
+        table: The embeddings, of shape (tokens, dim).
+        counts: How often each id occurs in a corpus; one entry an id.
+        bins: Into how many groups tokens that occur are cut: equal steps of the logarithm of the
+            count. Tokens that never occur are a group of their own, the first.
+
+    Returns:
+        Groups by rising count, those without a token left out.
+
+    Raises:
+        ArgumentError: Counts of another length than the table, or negative ones.
+
+    Example:
+        >>> import numpy as np
+        >>> from jeton.nn import norms_by_frequency
+        >>> table = np.array([[0.1, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0]])
+        >>> for group in norms_by_frequency(table, [0, 1, 1, 100], bins=2):
+        ...     print(group.least, group.most, group.tokens, round(group.mean, 2))
+        0 0 1 0.1
+        1 1 2 1.5
+        100 100 1 3.0
+    """
+    bins = checked_int("bins", bins, 1)
+    lengths = norms(table)
+    numbers = np.asarray(counts)
+    if numbers.ndim != 1 or not np.issubdtype(numbers.dtype, np.integer):
+        raise ArgumentError("counts must be integers, one an id")
+    if len(numbers) > len(lengths) or (numbers < 0).any():
+        raise ArgumentError(
+            f"counts must be at most {len(lengths)} numbers from 0 on, one a row of the table; "
+            f"there are {len(numbers)}"
+        )
+    lengths = lengths[: len(numbers)]
+    groups = np.zeros(len(numbers), np.int64)
+    occurs = numbers > 0
+    if occurs.any():
+        logs = np.log(numbers[occurs])
+        edges = np.linspace(logs.min(), logs.max(), bins + 1)[1:-1]
+        groups[occurs] = 1 + np.searchsorted(edges, logs, side="right")
+    found = []
+    for group in range(bins + 1):
+        chosen = groups == group
+        if chosen.any():
+            found.append(
+                FrequencyBin(
+                    int(numbers[chosen].min()),
+                    int(numbers[chosen].max()),
+                    int(chosen.sum()),
+                    float(lengths[chosen].mean()),
+                    float(lengths[chosen].std()),
+                )
+            )
+    return found
+
+
+@dataclass(frozen=True)
+class UnderTrained:
+    """Tokens that training hardly touched, by an indicator of the table.
+
+    Attributes:
+        indicator: `"norm"` (length of the input vector) or `"cosine"` (distance of the output
+            vector to the mean of tokens known to be unused).
+        values: The indicator of each id, float32 of shape (tokens,); small is suspect.
+        ids: Candidates, most suspect first.
+        threshold: The value up to which a token is a candidate.
+    """
+
+    indicator: str
+    values: npt.NDArray[np.float32]
+    ids: list[int]
+    threshold: float
+
+
+def under_trained(
+    table: Table,
+    tok: Tokenizer,
+    *,
+    head: Table | None = None,
+    unused: Iterable[int] = (),
+    share: float = 0.02,
+) -> UnderTrained:
+    """Candidates for tokens that a model has hardly seen, from its weights alone.
+
+    With tables of their own for input and output (`head` given), weight decay pulls the input
+    vector of an unseen token to zero: the indicator is its length. With one table for both, the
+    vectors of unseen tokens are pushed in one common direction: the indicator is the cosine
+    distance to the mean vector of tokens known to be unused, after the first principal component,
+    which all vectors share, is taken away.
+
+    Args:
+        table: The input embeddings, or the tied table.
+        tok: The tokenizer.
+        head: The output embeddings where they are not tied.
+        unused: Ids known to be unused, for tied tables: rows of padding are added to them by
+            themselves, and so are tokens named like `<unused7>`.
+        share: How many of the tokens are candidates, in parts of all: 0.02 for the paper's 2%.
+
+    Raises:
+        ArgumentError: A table that is too small, a share outside 0 to 1, or a tied table and no
+            unused token to compare with.
+
+    Source: Land and Bartolo, "Fishing for Magikarp: Automatically Detecting Under-trained Tokens in
+        Large Language Models", 2024, section 3.
+
+    Example:
+        >>> import torch, jeton
+        >>> from jeton.nn import under_trained
+        >>> tok = jeton.CharTrainer().train("abcdefghij")
+        >>> table = torch.ones(10, 4)
+        >>> table[3] *= 0.01
+        >>> found = under_trained(table, tok, head=torch.randn(10, 4), share=0.1)
+        >>> [tok.id_to_bytes(id) for id in found.ids]
+        [b'd']
+    """
+    if isinstance(share, bool) or not isinstance(share, (int, float)):
+        raise ArgumentTypeError(f"share must be a float, not {type(share).__name__}")
+    if not 0 < share <= 1:
+        raise ArgumentError(f"share must be above 0 and at most 1, not {share}")
+    rows = rows_of("table", table, tok)
+    ids = _ids(tok)
+    if head is not None:
+        rows_of("head", head, tok)
+        indicator, values = "norm", rows.norm(dim=1)
+    else:
+        reference = _known_unused(rows, tok, ids, unused)
+        # The first right singular vector of the table as it is: not centred, as in the paper.
+        _, _, components = torch.pca_lowrank(rows, q=1, center=False, niter=4)
+        first = components[:, 0]
+        rest = rows - torch.outer(rows @ first, first)
+        mean = rest[reference].mean(dim=0)
+        indicator = "cosine"
+        values = 1 - torch.nn.functional.cosine_similarity(rest, mean[None, :], dim=1)
+    order = sorted(ids, key=lambda id: (float(values[id]), id))
+    chosen = order[: max(1, round(share * len(order)))]
+    return UnderTrained(indicator, values.numpy(), chosen, float(values[chosen[-1]]))
+
+
+def _known_unused(
+    rows: torch.Tensor, tok: Tokenizer, ids: Sequence[int], unused: Iterable[int]
+) -> list[int]:
+    given = [checked_int("each of unused", id, 0) for id in unused]
+    for id in given:
+        if id >= len(rows):
+            raise ArgumentError(f"unused id {id} is beyond the {len(rows)} rows of the table")
+    named = [
+        id for name, id in tok.special_tokens.items() if "unused" in name or "reserved" in name
+    ]
+    padding = range(max(ids) + 1, len(rows))
+    # Rows of exact zeros say nothing of a direction.
+    known = [id for id in sorted({*given, *named, *padding}) if bool(rows[id].any())]
+    if not known:
+        raise ArgumentError(
+            "a tied table is judged by tokens known to be unused, and there is none: give unused= "
+            "(ids that no text holds), or head= if input and output have tables of their own"
+        )
+    return known
