@@ -51,6 +51,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "decode_batch",
         "decode_bytes",
         "decoder",
+        "digest",
         "encode",
         "encode_array",
         "encode_batch",

@@ -660,6 +660,20 @@ class Tokenizer(_core.Tokenizer):
             self._hash = hash(_core.fingerprint(self._core))
         return self._hash
 
+    @property
+    def digest(self) -> str:
+        """SHA-256 of everything that the tokenizer is, in hexadecimal: equal for equal ones.
+
+        The same on every machine; another version of jeton may give another.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("ab")
+            >>> tok.digest == jeton.CharTrainer().train("abba").digest, len(tok.digest)
+            (True, 64)
+        """
+        return _core.fingerprint(self._core).hex()
+
     def __copy__(self) -> Tokenizer:
         return self
 
