@@ -1,0 +1,151 @@
+"""File formats of token sets, one module each: how tokens of documents are written and read back.
+
+| layout | files of the split `train` | read by |
+| --- | --- | --- |
+| `jeton` | `train-00000.bin`, `train-00000.ends`, … | jeton, and whatever maps a flat file |
+| `nanogpt` | `train.bin` | nanoGPT |
+| `llm.c` | `train_000000.bin`, … | llm.c, modded-nanogpt |
+| `megatron` | `train.bin`, `train.idx`; or `train-00000.bin`, … | Megatron-LM, NeMo |
+| `datatrove` | `train/00000.ds`, `.ds.index`, `.ds.metadata`, … | datatrove, nanotron |
+| `parquet` | `train-00000.parquet`, … | datasets, polars, pandas, DuckDB |
+
+**Writing.** `create(layout, folder, ...)` gives a `Writer` of one split; each of its calls is for
+any layout the same:
+
+- `append(tokens, lengths)`: the tokens of any number of documents in one flat array, and how many
+  each document has. How documents are spread over calls never shows in the files.
+- `checkpoint()`: everything appended so far is on the disk; gives a state to keep as JSON.
+  `create(..., state=state)` goes on exactly there, whatever happened after, and `writer.documents`
+  says how many documents are already written. A first checkpoint, before anything is appended,
+  makes even the very start something to go back to.
+- `finish()`: the last shard gets its name too; gives all shards.
+- `close()`: lets go of the files without finishing; a `with` block does so.
+
+A shard holds whole documents and at most `shard_tokens` tokens, or a single document that is
+longer. It grows under a name that begins with a dot and ends in `.part`, and gets its own name when
+it is whole, its main file last.
+
+**Reading.** `read(path)` tells the layout and gives one `Shard` a file: its `tokens`, mapped into
+memory, and the `ends` of its documents.
+
+Example:
+    >>> import numpy as np, tempfile
+    >>> from jeton.data import layouts
+    >>> folder = tempfile.mkdtemp()
+    >>> with layouts.create("jeton", folder, dtype=layouts.dtype_for(50_256)) as writer:
+    ...     writer.append(np.array([7, 8, 50_256, 9, 50_256]), np.array([3, 2]))
+    ...     files = writer.finish()
+    >>> files
+    [WrittenShard(files=('train-00000.bin', 'train-00000.ends'), tokens=5, documents=2)]
+    >>> [shard] = layouts.read(folder)
+    >>> shard.tokens.dtype.name, shard.tokens[3:5].tolist(), shard.ends.tolist()
+    ('uint16', [9, 50256], [3, 5])
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from jeton.arguments import checked_path
+from jeton.data.layouts import datatrove, llmc, megatron, nanogpt, own, parquet
+from jeton.data.layouts.finding import chosen, found
+from jeton.data.layouts.shard import Shard, Tokens
+from jeton.data.layouts.writer import Writer, WrittenShard, checked_dtype, dtype_for
+
+__all__ = [
+    "LAYOUTS",
+    "Layout",
+    "Shard",
+    "Tokens",
+    "Writer",
+    "WrittenShard",
+    "create",
+    "dtype_for",
+    "read",
+    "splits",
+]
+
+Layout = Literal["jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet"]
+
+LAYOUTS = {
+    "jeton": own.OwnLayout(),
+    "nanogpt": nanogpt.NanoGPTLayout(),
+    "llm.c": llmc.LlmcLayout(),
+    "megatron": megatron.MegatronLayout(),
+    "datatrove": datatrove.DatatroveLayout(),
+    "parquet": parquet.ParquetLayout(),
+}
+"""The layouts by name."""
+
+
+def create(
+    layout: str,
+    folder: str | os.PathLike[str],
+    *,
+    split: str = "train",
+    dtype: str,
+    shard_tokens: int | None = None,
+    tokenizer: str = "",
+    state: Mapping[str, Any] | None = None,
+) -> Writer:
+    """A writer of one split.
+
+    Args:
+        layout: A name of `LAYOUTS`.
+        folder: Where the files go; it is made if it is not there.
+        split: What the names of the files begin with, `train` or `val` as a rule.
+        dtype: `"uint16"` or `"uint32"`: see `dtype_for`.
+        shard_tokens: The most tokens of a shard; by default as many as the layout takes, or 10⁸
+            where it is made for many shards. `nanogpt` knows one shard only.
+        tokenizer: What the tokenizer is called, for layouts that note it down (`datatrove`).
+        state: What `checkpoint` gave, to go on from there. The other arguments must be the same.
+
+    Raises:
+        ArgumentError: A value that makes no sense, or a state of other arguments.
+        FileError: Files of the split are there already and no `state` is given; the folder cannot
+            be written to; what the state speaks of is not there.
+    """
+    return Writer(
+        chosen(LAYOUTS, layout),
+        checked_path("folder", folder),
+        split=split,
+        dtype=dtype,
+        shard_tokens=shard_tokens,
+        tokenizer=tokenizer,
+        state=state,
+    )
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    split: str | None = None,
+    layout: str | None = None,
+    dtype: str | None = None,
+) -> list[Shard]:
+    """The shards of a split in their order.
+
+    Args:
+        path: A folder, or one file of a set.
+        split: Which split of a folder; by default the only one, or `train`.
+        layout: By default told by the files. A `.bin` file without anything beside it is flat.
+        dtype: `"uint16"` or `"uint32"`, where the files do not say (`nanogpt`).
+
+    Raises:
+        MissingFileError: There is no such path, or no such split.
+        FormatError: A file is cut short or damaged, or is not what its name says.
+        ArgumentError: Files of several layouts, or a flat file without a `dtype`.
+    """
+    if dtype is not None:
+        checked_dtype(dtype)
+    kind, chosen_files = found(LAYOUTS, checked_path("path", path), split, layout)
+    return [kind.open(file, dtype) for file in chosen_files]
+
+
+def splits(path: str | os.PathLike[str], *, layout: str | None = None) -> list[str]:
+    """The names of the splits in a folder, sorted."""
+    from jeton.data.layouts.finding import split_names
+
+    return split_names(LAYOUTS, checked_path("path", path), layout)

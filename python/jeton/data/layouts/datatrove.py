@@ -1,0 +1,59 @@
+"""datatrove's layout: flat shards, an index of documents and a note beside each.
+
+`train/00000.ds` holds nothing but tokens, each a little-endian number of 2 or 4 bytes.
+`train/00000.ds.index` holds for each document the number of tokens up to its end, a little-endian
+number of 8 bytes. `train/00000.ds.metadata` has three lines: what the tokenizer is called, `|` and
+the bytes of a token; the number of tokens; that number to be read by people. Readers take all `.ds`
+files of a folder, so each split has one of its own. A document without tokens is kept, though
+datatrove does not see the end of the one before it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from jeton.data.layouts.layout import BaseLayout, Spool, part_of
+from jeton.data.layouts.shard import Shard, ends_beside, mapped
+
+__all__ = ["DatatroveLayout"]
+
+
+class DatatroveLayout(BaseLayout):
+    """Flat shards with an index and a note."""
+
+    name = "datatrove"
+    default_shard = 10**8
+
+    def file(self, split: str, number: int | None) -> str:
+        return f"{split}/{number or 0:05d}.ds"
+
+    def split_of(self, file: str) -> str | None:
+        found = re.fullmatch(r"(\w+)/[^/]+\.ds", file)
+        return found[1] if found else None
+
+    def ends(self, file: str) -> str | None:
+        return file + ".index"
+
+    def beside(self, file: str) -> tuple[str, ...]:
+        return (file + ".index", file + ".metadata")
+
+    def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str) -> None:
+        size = np.dtype(dtype).itemsize
+        tokens = spool.tokens.stat().st_size // size
+        note = f"{tokenizer or 'Unknown Tokenizer'}|{size}\n{tokens}\n{_read_by_people(tokens)}"
+        part_of(main.with_name(main.name + ".metadata")).write_text(note, encoding="utf-8")
+
+    def open(self, file: Path, dtype: str | None) -> Shard:
+        ends, name = ends_beside(file.with_name(file.name + ".index"), file, dtype)
+        return Shard(file, mapped(file, name), lambda: ends)
+
+
+def _read_by_people(tokens: int) -> str:
+    """Three digits and a unit, as in `1.12 MT`."""
+    number, unit = float(tokens), 0
+    while number >= 1000 and unit < 4:
+        number, unit = number / 1000, unit + 1
+    return f"{number:.3g} {' kMGT'[unit].strip()}T"

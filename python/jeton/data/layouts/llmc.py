@@ -1,0 +1,71 @@
+"""llm.c's layout: flat shards behind a header of 1024 bytes.
+
+The header is 256 little-endian 32-bit numbers, of which three mean something: a magic number, a
+version, and how many tokens follow. 20240520 with version 1 is followed by tokens of 2 bytes,
+20240801 with version 7 by tokens of 4 bytes. A file has no more than 2³¹ - 1 tokens. Its reader
+stops at a file whose size does not follow from the header, and wants at least one batch in each.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+
+from jeton.data.layouts.layout import BaseLayout, Spool
+from jeton.data.layouts.shard import Shard, mapped, size_of
+from jeton.errors import FormatError
+
+__all__ = ["LlmcLayout", "begins"]
+
+_KINDS = {"uint16": (20240520, 1), "uint32": (20240801, 7)}
+"""Magic number and version, by the type of tokens."""
+
+
+def begins(head: bytes) -> bool:
+    """Whether a file with these first 8 bytes is of llm.c."""
+    return len(head) == 8 and struct.unpack("<2i", head) in _KINDS.values()
+
+
+class LlmcLayout(BaseLayout):
+    """Flat shards with a header."""
+
+    name = "llm.c"
+    header_size = 256 * 4
+    most_tokens = 2**31 - 1
+    most_document = 2**31 - 1
+    default_shard = 10**8
+
+    def file(self, split: str, number: int | None) -> str:
+        return f"{split}_{number or 0:06d}.bin"
+
+    def split_of(self, file: str) -> str | None:
+        found = re.fullmatch(r"(\w+)_\d{6,}\.bin", file)
+        return found[1] if found else None
+
+    def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str) -> None:
+        tokens = len(mapped(spool.tokens, dtype, self.header_size))
+        with open(spool.tokens, "r+b") as file:
+            file.write(struct.pack("<3i", *_KINDS[dtype], tokens))
+
+    def open(self, file: Path, dtype: str | None) -> Shard:
+        size = size_of(file)
+        with open(file, "rb") as opened:
+            head = opened.read(12)
+        if size < self.header_size:
+            raise FormatError(f"{file}: is no file of llm.c: {size:,} bytes are less than a header")
+        magic, version, tokens = struct.unpack("<3i", head)
+        if (magic, version) not in _KINDS.values():
+            raise FormatError(
+                f"{file}: is no file of llm.c that is known: it begins with {magic} and {version}"
+            )
+        [name] = (name for name, kind in _KINDS.items() if kind == (magic, version))
+        if dtype is not None and dtype != name:
+            raise FormatError(f"{file}: holds tokens of {name}, not of {dtype}")
+        array = mapped(file, name, self.header_size)
+        if len(array) != tokens:
+            raise FormatError(
+                f"{file}: holds {len(array):,} tokens, but its header speaks of {tokens:,}; it is "
+                "cut short or damaged"
+            )
+        return Shard(file, array)

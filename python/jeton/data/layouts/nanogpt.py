@@ -1,0 +1,39 @@
+"""nanoGPT's layout: a split is one flat file.
+
+`train.bin` and `val.bin` hold nothing but tokens, each a little-endian number of 2 bytes; nanoGPT
+maps them as uint16. Where a vocabulary has more than 65,536 tokens they have 4 bytes, and
+whoever reads them has to know: the file does not say. Nor does it say where documents end.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from jeton.data.layouts.layout import BaseLayout
+from jeton.data.layouts.shard import Shard, mapped
+from jeton.errors import ArgumentError
+
+__all__ = ["NanoGPTLayout"]
+
+
+class NanoGPTLayout(BaseLayout):
+    """One flat file."""
+
+    name = "nanogpt"
+    single = True
+
+    def file(self, split: str, number: int | None) -> str:
+        return f"{split}.bin"
+
+    def split_of(self, file: str) -> str | None:
+        found = re.fullmatch(r"(\w+)\.bin", file)
+        return found[1] if found else None
+
+    def open(self, file: Path, dtype: str | None) -> Shard:
+        if dtype is None:
+            raise ArgumentError(
+                f'{file}: a flat file does not say how large its tokens are; give dtype="uint16" '
+                '(up to 65,536 tokens in the vocabulary) or dtype="uint32"'
+            )
+        return Shard(file, mapped(file, dtype))

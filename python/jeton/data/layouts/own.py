@@ -1,0 +1,39 @@
+"""jeton's own layout: flat shards, with the ends of documents beside.
+
+`train-00000.bin` holds nothing but tokens, each a little-endian number of 2 or 4 bytes.
+`train-00000.ends` holds for each document of the shard the number of tokens up to and with its last
+one, a little-endian number of 8 bytes; the last of these is the number of tokens of the shard, by
+which the size of a token is known. Document `i` has the tokens from `ends[i - 1]` (0 for the first)
+up to `ends[i]`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from jeton.data.layouts.layout import BaseLayout
+from jeton.data.layouts.shard import Shard, ends_beside, mapped
+
+__all__ = ["OwnLayout"]
+
+
+class OwnLayout(BaseLayout):
+    """Flat shards with ends beside."""
+
+    name = "jeton"
+    default_shard = 10**8
+
+    def file(self, split: str, number: int | None) -> str:
+        return f"{split}-{number or 0:05d}.bin"
+
+    def split_of(self, file: str) -> str | None:
+        found = re.fullmatch(r"(\w+)-\d{5,}\.bin", file)
+        return found[1] if found else None
+
+    def ends(self, file: str) -> str | None:
+        return file.removesuffix(".bin") + ".ends"
+
+    def open(self, file: Path, dtype: str | None) -> Shard:
+        ends, name = ends_beside(file.with_suffix(".ends"), file, dtype)
+        return Shard(file, mapped(file, name), lambda: ends)

@@ -1,0 +1,400 @@
+"""Writing one split: documents go into shards, which get their names when they are whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.arguments import checked_int
+from jeton.data.layouts.layout import BaseLayout, part_of
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
+
+__all__ = ["Writer", "WrittenShard", "checked_dtype", "checked_split", "dtype_for"]
+
+
+def dtype_for(max_id: int) -> str:
+    """The type of tokens for a vocabulary with this greatest id: `"uint16"` or `"uint32"`."""
+    most = checked_int("max_id", max_id, 0)
+    if most >= 2**31:
+        raise ArgumentError(f"max_id is {most}: no layout has room for ids from 2**31 on")
+    return "uint16" if most < 2**16 else "uint32"
+
+
+@dataclass(frozen=True)
+class WrittenShard:
+    """A shard that was written."""
+
+    files: tuple[str, ...]
+    """Its files, relative to the folder, the one with the tokens first."""
+    tokens: int
+    """How many tokens it has."""
+    documents: int
+    """How many documents it has."""
+
+
+class Writer:
+    """Writes the documents of one split: see `jeton.data.layouts`, whose `create` makes it."""
+
+    def __init__(
+        self,
+        layout: BaseLayout,
+        folder: str,
+        *,
+        split: str,
+        dtype: str,
+        shard_tokens: int | None,
+        tokenizer: str,
+        state: Mapping[str, Any] | None,
+    ) -> None:
+        checked_split(split)
+        checked_dtype(dtype)
+        self._layout, self._folder, self._split = layout, Path(folder), split
+        self._dtype = np.dtype(dtype).newbyteorder("<")
+        self._tokenizer = tokenizer
+        self._shard_tokens = _checked_shard_tokens(layout, shard_tokens)
+        #: Whether the names of shards have a number: one that is alone needs none.
+        self._numbered = layout.default_shard is not None or shard_tokens is not None
+        #: Tokens and documents of each shard that is closed, and of the one that grows.
+        self._closed: list[tuple[int, int]] = []
+        self._tokens = self._documents = 0
+        self._before = (0, 0)
+        #: How many of the closed shards have their names, and how many a saved state knows of.
+        self._named = self._saved = 0
+        self._files: tuple[BinaryIO, BinaryIO] | None = None
+        self._ended = False
+        with self._told():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            if state is None:
+                self._begin()
+            else:
+                self._go_on(state)
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens were appended, before a resumption too."""
+        return self._before[0] + self._tokens
+
+    @property
+    def documents(self) -> int:
+        """How many documents were appended, before a resumption too."""
+        return self._before[1] + self._documents
+
+    @property
+    def shards(self) -> list[WrittenShard]:
+        """The shards that are whole."""
+        return [
+            WrittenShard((file, *self._layout.beside(file)), tokens, documents)
+            for number, (tokens, documents) in enumerate(self._closed)
+            for file in [self._name(number)]
+        ]
+
+    def append(
+        self,
+        tokens: npt.NDArray[np.integer[Any]],
+        lengths: npt.NDArray[np.integer[Any]],
+    ) -> None:
+        """Appends documents.
+
+        Args:
+            tokens: The tokens of all of them, one after another.
+            lengths: How many tokens each has; 0 is a document too.
+
+        Raises:
+            ArgumentError: The lengths do not add up to the tokens; a token that the type has no
+                room for; a document that the layout has no room for. Nothing is appended then.
+            FileError: The disk is full, or fails otherwise.
+        """
+        if self._ended:
+            raise ArgumentError("this writer has ended; nothing can be appended to it")
+        flat, ends = self._checked(tokens, lengths)
+        at = done = 0
+        with self._told():
+            while done < len(ends):
+                room = self._shard_tokens - self._tokens
+                # As many documents as the shard has room for.
+                stop = int(np.searchsorted(ends, at + room, side="right"))
+                if stop <= done:
+                    if self._documents:
+                        self._close_shard()
+                        continue
+                    stop = done + 1
+                upto = int(ends[stop - 1])
+                self._write(flat[at:upto], ends[done:stop] - at)
+                at, done = upto, stop
+
+    def checkpoint(self, *, last: bool = False) -> dict[str, Any]:
+        """Brings everything appended so far to the disk.
+
+        Args:
+            last: There will be no more documents, so the last shard is closed. Save the state and
+                call `finish`; killed in between, a writer of that state still finishes.
+
+        Returns:
+            A state of few bytes a shard, for JSON. Save each one before asking for the next:
+            shards that it calls closed get their names then.
+        """
+        with self._told():
+            self._name_shards(self._saved)
+            if last and not self._ended:
+                if self._documents:
+                    self._close_shard()
+                self._ended = True
+            self._sync()
+        self._saved = len(self._closed)
+        return {
+            **self._settings(),
+            "shards": [list(counts) for counts in self._closed],
+            "growing": [self._tokens, self._documents],
+            "last": self._ended,
+        }
+
+    def finish(self) -> list[WrittenShard]:
+        """Gives all shards their names; without a single document there are none."""
+        self.checkpoint(last=True)
+        with self._told():
+            self._name_shards(len(self._closed))
+        self.close()
+        return self.shards
+
+    def close(self) -> None:
+        """Lets go of the files. What is not finished keeps the name of a part."""
+        self._ended = True
+        if self._files is not None:
+            for file in self._files:
+                # What was buffered is lost with a full disk; a checkpoint would have said so.
+                with contextlib.suppress(OSError):
+                    file.close()
+            self._files = None
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "layout": self._layout.name,
+            "split": self._split,
+            "dtype": self._dtype.name,
+            "shard_tokens": self._shard_tokens,
+        }
+
+    def _name(self, number: int) -> str:
+        return self._layout.file(self._split, number if self._numbered else None)
+
+    def _finals(self, number: int) -> list[Path]:
+        """The files of a shard, the main one last."""
+        file = self._name(number)
+        return [self._folder / name for name in (*self._layout.beside(file), file)]
+
+    def _begin(self) -> None:
+        for path in self._finals(0):
+            if path.exists():
+                raise FileError(
+                    f"{path}: is there already, of another run; choose another folder, or remove "
+                    "what is in this one"
+                )
+        self._remove_parts(0)
+
+    def _go_on(self, state: Mapping[str, Any]) -> None:
+        for name, value in self._settings().items():
+            if state.get(name) != value:
+                raise ArgumentError(
+                    f"the state was saved with {name}={state.get(name)!r}, not {value!r}; go on "
+                    "with what it began with, or begin anew"
+                )
+        self._closed = [(int(tokens), int(documents)) for tokens, documents in state["shards"]]
+        self._tokens, self._documents = map(int, state["growing"])
+        self._ended = bool(state["last"])
+        self._saved = len(self._closed)
+        self._before = tuple(map(sum, zip((0, 0), *self._closed, strict=True)))  # type: ignore[assignment]
+        for path in [] if self._ended else self._finals(len(self._closed)):
+            if path.exists():
+                raise FileError(
+                    f"{path}: is newer than the state that was saved; remove the files of "
+                    f"{self._split!r} and begin anew"
+                )
+        if self._numbered:
+            self._remove_parts(len(self._closed) + 1)
+        if not self._ended:
+            self._open()
+        self._name_shards(self._saved)
+
+    def _open(self) -> tuple[BinaryIO, BinaryIO]:
+        """The files of the shard that grows, cut to what is counted."""
+        if self._files is None:
+            file = self._name(len(self._closed))
+            spool = self._layout.spool(self._folder, file)
+            spool.tokens.parent.mkdir(exist_ok=True)
+            head = self._layout.header_size + self._tokens * self._dtype.itemsize
+            sizes = (head, self._documents * 8)
+            opened: list[BinaryIO] = []
+            for path, size in zip((spool.tokens, spool.ends), sizes, strict=True):
+                if self._documents and (not path.exists() or path.stat().st_size < size):
+                    raise MissingFileError(
+                        f"{path}: is gone or cut short since the state was saved; remove the files "
+                        f"of {self._split!r} and begin anew"
+                    )
+                opened.append(path.open("r+b" if self._documents else "wb"))
+                opened[-1].truncate(size)
+                opened[-1].seek(size)
+            self._files = (opened[0], opened[1])
+        return self._files
+
+    def _write(self, tokens: npt.NDArray[Any], ends: npt.NDArray[np.int64]) -> None:
+        into, beside = self._open()
+        into.write(np.ascontiguousarray(tokens, self._dtype).data)
+        beside.write((ends + self._tokens).astype("<i8").tobytes())
+        self._tokens += len(tokens)
+        self._documents += len(ends)
+
+    def _close_shard(self) -> None:
+        files = self._open()
+        self._files = None
+        for file in files:
+            file.close()
+        name = self._name(len(self._closed))
+        spool = self._layout.spool(self._folder, name)
+        self._layout.close(spool, self._folder / name, self._dtype.name, self._tokenizer)
+        self._closed.append((self._tokens, self._documents))
+        self._before = self.tokens, self.documents
+        self._tokens = self._documents = 0
+
+    def _name_shards(self, upto: int) -> None:
+        """Gives shards their names, in any state that a process killed at this can have left."""
+        for number in range(self._named, upto):
+            finals = self._finals(number)
+            for path in finals:
+                part = part_of(path)
+                if part.exists():
+                    os.replace(part, path)
+                elif not path.exists():
+                    raise MissingFileError(
+                        f"{path}: is gone since the state was saved; remove the files of "
+                        f"{self._split!r} and begin anew"
+                    )
+            spool = self._layout.spool(self._folder, self._name(number))
+            for left in (spool.tokens, spool.ends):
+                left.unlink(missing_ok=True)
+        if self._named < upto:
+            _synced(self._finals(0)[0].parent)
+            self._named = upto
+
+    def _remove_parts(self, first: int) -> None:
+        """Removes what shards from `first` on have left under the names of parts."""
+        left = [self._folder]
+        while left:
+            file = self._name(first)
+            spool = self._layout.spool(self._folder, file)
+            parts = [part_of(path) for path in self._finals(first)]
+            left = [path for path in (*parts, spool.tokens, spool.ends) if path.exists()]
+            for path in left:
+                path.unlink(missing_ok=True)
+            first += 1
+
+    def _sync(self) -> None:
+        """Brings to the disk what the next state says is there."""
+        for number in range(self._saved, len(self._closed)):
+            for path in self._finals(number):
+                _synced(part_of(path))
+        if self._files is not None:
+            for file in self._files:
+                file.flush()
+                os.fsync(file.fileno())
+
+    def _checked(
+        self, tokens: object, lengths: object
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+        flat, counts = _integers("tokens", tokens), _integers("lengths", lengths)
+        if len(counts) and int(counts.min()) < 0:
+            raise ArgumentError("lengths must not be negative")
+        ends = np.cumsum(counts, dtype=np.int64)
+        total = int(ends[-1]) if len(ends) else 0
+        if total != len(flat):
+            raise ArgumentError(f"lengths add up to {total:,}, but there are {len(flat):,} tokens")
+        most = self._layout.most_document
+        if most is not None and len(counts) and int(counts.max()) > most:
+            raise ArgumentError(
+                f"a document has {int(counts.max()):,} tokens; layout {self._layout.name!r} has "
+                f"room for {most:,}"
+            )
+        if flat.dtype != self._dtype and len(flat):
+            least, most = int(flat.min()), int(flat.max())
+            if least < 0 or most > np.iinfo(self._dtype).max:
+                raise ArgumentError(
+                    f"token {least if least < 0 else most} does not fit {self._dtype.name}: see "
+                    "jeton.data.layouts.dtype_for"
+                )
+        return flat, ends
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Errors of the file system as jeton's, with the place."""
+        try:
+            yield
+        except FileError:
+            raise
+        except OSError as error:
+            place = error.filename or self._folder
+            raise FileError(f"{place}: cannot be written: {error.strerror or error}") from None
+
+
+def checked_split(split: object) -> str:
+    """A name that files can begin with."""
+    if not isinstance(split, str):
+        raise ArgumentTypeError(f"split must be a str, not {type(split).__name__}")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,99}", split) or re.search(r"_\d+$", split):
+        raise ArgumentError(
+            f"split cannot be {split[:100]!r}: it is a letter, then letters, digits and _, without "
+            "a number after a _ at its end"
+        )
+    return split
+
+
+def checked_dtype(dtype: object) -> str:
+    """`"uint16"` or `"uint32"`."""
+    if not isinstance(dtype, str):
+        raise ArgumentTypeError(f"dtype must be a str, not {type(dtype).__name__}")
+    if dtype not in ("uint16", "uint32"):
+        raise ArgumentError(f'dtype must be "uint16" or "uint32", not {dtype[:100]!r}')
+    return dtype
+
+
+def _most(layout: BaseLayout) -> int:
+    return 2**62 if layout.most_tokens is None else layout.most_tokens
+
+
+def _checked_shard_tokens(layout: BaseLayout, shard_tokens: object) -> int:
+    most = _most(layout)
+    if shard_tokens is None:
+        return layout.default_shard or most
+    if layout.single:
+        raise ArgumentError(f"layout {layout.name!r} has one file a split; leave shard_tokens out")
+    number = checked_int("shard_tokens", shard_tokens, 1)
+    if number > most:
+        raise ArgumentError(f"a shard of layout {layout.name!r} has room for {most:,} tokens")
+    return number
+
+
+def _integers(name: str, values: object) -> npt.NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise ArgumentTypeError(f"{name} must be an array of ints with one axis")
+    return array if array.size else array.astype(np.uint16)
+
+
+def _synced(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
