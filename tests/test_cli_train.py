@@ -45,6 +45,16 @@ class TestTrain:
         run("train", "x.counts", "-o", "y.json", "--vocab-size=258")
         assert (here / "x.json").read_bytes() == (here / "y.json").read_bytes()
 
+    def test_words(self, run: Run, here: Path) -> None:
+        (here / "a.txt").write_text("to be or not to be\n", encoding="utf-8")
+        options = ["--kind=wordlevel", "--special-token=[UNK]", "--min-frequency=2"]
+        run("train", "a.txt", "-o", "words.json", *options, "--vocab-size=3")
+        assert jeton.load("words.json").vocab == {b"[UNK]": 0, b"be": 1, b"to": 2}
+        run("train", "a.txt", "-o", "any.json", *options[:2], "--pattern=none", "--vocab-size=2")
+        assert jeton.load("any.json").encode("to be or not to be\n") == [1]
+        result = run("train", "a.txt", "-o", "a.model", *options, code=1)
+        assert "--kind wordlevel is saved as tokenizer.json" in error_of(result)
+
     def test_limits_are_told(self, run: Run, here: Path) -> None:
         (here / "corpus.txt").write_text("hello hello help\n" * 9 + "once\n", encoding="utf-8")
         options = ["--max-word-length=3", "--min-word-count=2", "--memory=64MB"]

@@ -73,6 +73,8 @@ MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
         vocab_size=40, alphabet="characters", special_tokens=["<unk>"], unk_token="<unk>"
     ),
     "trained: WordPiece": lambda: jeton.WordPieceTrainer(vocab_size=60).train(LINES),
+    "trained: words": lambda: jeton.WordLevelTrainer(vocab_size=60).train(LINES),
+    "trained: bytes by value": trained(vocab_size=280, byte_order="value", special_tokens=["<s>"]),
     "trained: closed characters": lambda: jeton.CharTrainer().train("the weather"),
     "trained: SentencePiece's BPE": trained(vocab_size=330, alphabet="sentencepiece"),
     "trained: Unigram": lambda: jeton.UnigramTrainer(34).train(LINES),
@@ -98,6 +100,8 @@ HOLDS = {
     "trained: GPT-2's pattern": ["tokenizer.json", "~x.tiktoken", "~vocab.json", "~x.model"],
     "trained: characters' BPE": ["tokenizer.json"],
     "trained: WordPiece": ["tokenizer.json", "vocab.txt"],
+    "trained: words": ["tokenizer.json"],
+    "trained: bytes by value": ["tokenizer.json", "~x.tiktoken", "~x.model"],
     "trained: closed characters": ["~tokenizer.json"],
     "trained: SentencePiece's BPE": ["tokenizer.json", "~x.model"],
     "trained: Unigram": ["x.model"],
@@ -107,6 +111,9 @@ HOLDS = {
     ".model: words": ["x.model"],
     ".model: characters": ["~tokenizer.json", "x.model"],
 }
+
+
+BYTE_LEVEL = ("byte-level", "ranks", "trained: GPT-2's pattern", "trained: bytes by value")
 
 
 def encoded(tok: jeton.Tokenizer, text: str) -> list[int] | None:
@@ -130,7 +137,7 @@ def test_every_kind_in_every_format(kind: str, name: str, tmp_path: Path) -> Non
         return
     tok.save(path)
     given = {}
-    ranks = kind in ("byte-level", "ranks", "trained: GPT-2's pattern")
+    ranks = kind in BYTE_LEVEL
     if ranks and name in ("x.tiktoken", "x.model"):
         pattern = "gpt2" if "GPT-2" in kind else "gpt4"
         given = {"pattern": pattern, "special_tokens": tok.special_tokens}

@@ -23,6 +23,7 @@ PUBLIC = [
     "Tokenizer",
     "UnigramTrainer",
     "WordCounts",
+    "WordLevelTrainer",
     "WordPieceTrainer",
     "__version__",
     "cache_limit",

@@ -50,6 +50,35 @@ def test_worked_examples(
     assert [tok.id_to_bytes(id) for id in tok.encode(text)] == [token.encode() for token in tokens]
 
 
+@pytest.mark.parametrize("rule", ["bpe", "released", "published"])
+def test_a_size_below_the_alphabet_trains_no_merges(rule: str) -> None:
+    def trainer(size: int) -> jeton.BPETrainer | jeton.WordPieceTrainer:
+        if rule == "bpe":
+            return jeton.BPETrainer(
+                size, pattern="whitespace", alphabet="characters", special_tokens=["<s>"]
+            )
+        return jeton.WordPieceTrainer(
+            size,
+            rule=rule,  # type: ignore[arg-type]
+            special_tokens=["[UNK]"],
+        )
+
+    text = ["cake cakes"]
+    alphabet = 6 if rule == "bpe" else 10  # `##s` and so on are tokens of their own
+    exact = trainer(alphabet).train(text)
+    for size in (0, 1, alphabet - 1):
+        with pytest.warns(jeton.errors.TrainingWarning, match="so nothing was merged"):
+            assert trainer(size).train(text) == exact
+    assert exact.merges == []
+
+
+def test_sizes_around_the_alphabet() -> None:
+    trainer = jeton.BPETrainer([2, 4, 5], pattern="whitespace", alphabet="characters")
+    with pytest.warns(jeton.errors.TrainingWarning, match="vocab_size=2 is below the 4 tokens"):
+        trained = trainer.train_all(["cake cake"])
+    assert [len(tok.merges) for tok in trained.values()] == [0, 0, 1]
+
+
 def test_equal_to_tokenizers(tmp_path: Path) -> None:
     pytest.importorskip("tokenizers")
     from tokenizers import Tokenizer, models, trainers

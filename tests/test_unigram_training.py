@@ -15,7 +15,7 @@ import pytest
 import jeton
 import jeton.samples
 from jeton.components import models, normalizers, pre_tokenizers
-from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError
+from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, TrainingError
 
 LINES = [
     line
@@ -46,6 +46,25 @@ def test_the_worked_example() -> None:
     assert tok.vocab_size == 15
     assert best == ["▁newest", "▁low", "▁widest"]
     assert [tok.id_to_bytes(id).decode() for id in tok.encode("low lower")][:2] == ["▁low", "▁low"]
+
+
+def test_no_unknown_token() -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    trainer = jeton.UnigramTrainer(
+        20, style="huggingface", unk_token=None, bos_id=None, eos_id=None, character_coverage=1.0
+    )
+    tok = trainer.train(["low lower lowest", "new newer newest", "wide wider widest"] * 9)
+    assert tok.special_tokens == {}
+    assert isinstance(tok.model, models.Unigram) and tok.model.unk_id is None
+    theirs = tokenizers.Tokenizer.from_str(tok.to_json())
+    for text in ("lowest wider", "new", "w i d e"):
+        assert tok.encode(text) == theirs.encode(text).ids
+    with pytest.raises(EncodeError, match="x"):
+        tok.encode("lox")
+    with pytest.raises(Exception, match="unk_id"):
+        theirs.encode("lox")
+    with pytest.raises(ArgumentError, match="must have an unk_token"):
+        jeton.UnigramTrainer(20, unk_token=None)
 
 
 STYLES: dict[str, dict[str, Any]] = {

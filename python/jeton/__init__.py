@@ -25,7 +25,13 @@ from jeton.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from jeton.cache import cache_limit, set_cache_limit
     from jeton.corpus import Progress
-    from jeton.trainers import BPETrainer, CharTrainer, UnigramTrainer, WordPieceTrainer
+    from jeton.trainers import (
+        BPETrainer,
+        CharTrainer,
+        UnigramTrainer,
+        WordLevelTrainer,
+        WordPieceTrainer,
+    )
     from jeton.word_counts import WordCounts
 
 __all__ = [
@@ -40,6 +46,7 @@ __all__ = [
     "Tokenizer",
     "UnigramTrainer",
     "WordCounts",
+    "WordLevelTrainer",
     "WordPieceTrainer",
     "__version__",
     "cache_limit",
@@ -55,6 +62,7 @@ _IMPORTED_WHEN_USED = {
     "Progress": "jeton.corpus",
     "UnigramTrainer": "jeton.trainers",
     "WordCounts": "jeton.word_counts",
+    "WordLevelTrainer": "jeton.trainers",
     "WordPieceTrainer": "jeton.trainers",
     "cache_limit": "jeton.cache",
     "set_cache_limit": "jeton.cache",

@@ -124,7 +124,7 @@ class Tokenizer(_core.Tokenizer):
         normalizer: normalizers.Normalizer | None,
         pre_tokenizer: pre_tokenizers.PreTokenizer | None,
         post_processor: post_processors.PostProcessor | None = None,
-        decoder: decoders.Decoder,
+        decoder: decoders.Decoder | None,
         added_tokens: Iterable[AddedToken],
     ) -> Tokenizer:
         """A tokenizer of a model of the core, so spelled that one saved and loaded equals it."""

@@ -42,7 +42,8 @@ mod _core {
     use super::tokenizer::Tokenizer;
     #[pymodule_export]
     use super::training::{
-        WordCounter, WordCounts, check_bpe_training, find_files, pattern_pre_tokenizer,
+        WordCounter, WordCounts, check_bpe_training, check_word_level_training, find_files,
+        pattern_pre_tokenizer,
     };
     #[pymodule_export]
     use super::unigram_training::{

@@ -8,6 +8,7 @@ use jeton_core::corpus::{self, Corpus, CorpusOptions, InvalidUtf8, PATIENCE, Ste
 use jeton_core::format::huggingface;
 use jeton_core::model::bpe::train::{BpeTraining, Progress, Start, Trained};
 use jeton_core::model::bpe::{Alphabet, BpeOptions};
+use jeton_core::model::word_level::train::WordLevelTraining;
 use jeton_core::model::wordpiece::train_wordpiece;
 use jeton_core::model::{self, Vocab, WordLevel};
 use jeton_core::word_counts::{self, CountingOptions, FirstStages, MemoryBudget, WordMemory};
@@ -265,6 +266,17 @@ impl WordCounts {
         })
     }
 
+    /// The word-level model that these parameters ask for.
+    fn train_word_level(&self, py: Python<'_>, parameters: &Bound<'_, PyDict>) -> PyResult<Model> {
+        guard(py, || {
+            let training = word_level_training(parameters)?;
+            let core = py.detach(|| training.train(&self.core))?;
+            Ok(Model {
+                core: model::Model::WordLevel(core),
+            })
+        })
+    }
+
     /// The words from number `start` to `end`, in the order in which they were first met.
     fn words(&self, start: usize, end: usize) -> Vec<(&str, u64)> {
         let end = end.min(self.core.len());
@@ -420,6 +432,7 @@ fn bpe_training(parameters: &Bound<'_, PyDict>) -> Outcome<BpeTraining> {
         min_frequency: given.number("min_frequency")?,
         max_token_length: given.size_or_none("max_token_length")?,
         alphabet: word("alphabet")?.parse()?,
+        byte_order: word("byte_order")?.parse()?,
         initial_alphabet: given.get("initial_alphabet", "characters")?,
         limit_alphabet: given.size_or_none("limit_alphabet")?,
         character_coverage: given.share_or_none("character_coverage")?,
@@ -431,7 +444,22 @@ fn bpe_training(parameters: &Bound<'_, PyDict>) -> Outcome<BpeTraining> {
         sentencepiece: given.flag("sentencepiece")?,
         start: start(parameters)?,
         tie_break: word("tie_break")?.parse()?,
-        ..BpeTraining::default()
+    })
+}
+
+/// Refuses parameters of word-level training that make no sense.
+#[pyfunction]
+pub fn check_word_level_training(py: Python<'_>, parameters: &Bound<'_, PyDict>) -> PyResult<()> {
+    guard(py, || Ok(word_level_training(parameters)?.check()?))
+}
+
+fn word_level_training(parameters: &Bound<'_, PyDict>) -> Outcome<WordLevelTraining> {
+    let given = Parameters(parameters);
+    Ok(WordLevelTraining {
+        vocab_size: given.size("vocab_size")?,
+        min_frequency: given.number("min_frequency")?,
+        special_tokens: given.get("special_tokens", "a list of str")?,
+        unk_token: given.get("unk_token", "a str or None")?,
     })
 }
 

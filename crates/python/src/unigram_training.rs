@@ -93,6 +93,11 @@ fn training(parameters: &Bound<'_, PyDict>) -> Outcome<SentencePieceTraining> {
         let text: String = given.get(&format!("{name}_token"), TEXT)?;
         Ok(id.map(|id| (text, id)))
     };
+    let unk: Option<String> = given.get("unk_token", "a str or None")?;
+    let unk = match unk {
+        Some(text) => Some((text, given.size("unk_id")?)),
+        None => None,
+    };
     let flag = |name: &str| given.flag(name);
     let share = |name: &str| given.share(name);
     let number = |name: &str| given.size(name);
@@ -108,7 +113,7 @@ fn training(parameters: &Bound<'_, PyDict>) -> Outcome<SentencePieceTraining> {
         vocab_size: number("vocab_size")?,
         hard_vocab_limit: flag("hard_vocab_limit")?,
         meta: MetaPieces {
-            unk: (given.get("unk_token", TEXT)?, number("unk_id")?),
+            unk,
             bos: piece("bos")?,
             eos: piece("eos")?,
             pad: piece("pad")?,

@@ -45,6 +45,7 @@ Examples:
   jeton train corpus/ --alphabet sentencepiece -o tokenizer.model
   jeton train corpus/ --kind unigram -o tokenizer.model --vocab-size 32000
   jeton train corpus/ --kind unigram -o tokenizer.json --set byte_fallback=true
+  jeton train corpus/ --kind wordlevel -o words.json --pattern whitespace
   jeton train corpus/ --kind char -o characters.json
   jeton train corpus/ -o longer.json --start-from gpt2 --vocab-size 60000
   jeton train corpus/ -o tok.json --memory 4GB --save-counts corpus.counts
@@ -86,7 +87,10 @@ _PATH = _Path(path_type=Path)
     show_default=True,
     help="How many tokens; given several times, a tokenizer of each size from one run.",
 )
-@click.option("--pattern", help="How text is cut: a name or an expression.  [default: gpt4]")
+@click.option(
+    "--pattern",
+    help="How text is cut: a name or an expression.  [default: gpt4; of words, whitespace]",
+)
 @click.option("--special-token", "specials", multiple=True, help="A special token; repeatable.")
 @click.option(
     "--alphabet",
@@ -191,8 +195,9 @@ def _train(
         parameters["special_tokens"] = specials
     if kind != "char":
         parameters["vocab_size"] = sizes if kind == "bpe" else sizes[0]
+    if kind in ("bpe", "wordpiece", "unigram"):
         parameters["min_word_count"] = min_word_count
-    if kind in ("bpe", "wordpiece"):
+    if kind in ("bpe", "wordpiece", "wordlevel"):
         parameters["min_frequency"] = min_frequency
         if max_word_length is not None:
             parameters["max_word_length"] = max_word_length
@@ -201,6 +206,8 @@ def _train(
         if start is not None and target.name.lower().endswith(".model") and is_of_bytes(start):
             raise FileError(RANKS_AS_MODEL.format(target))
         parameters |= {"pattern": pattern, "alphabet": alphabet, "start_from": start}
+    elif kind == "wordlevel":
+        parameters["pattern"] = pattern
     elif kind == "wordpiece":
         parameters["rule"] = rule or "released"
     elif kind == "unigram":

@@ -23,18 +23,19 @@ TRAINERS: dict[str, type[Any]] = {
     "bpe": jeton.BPETrainer,
     "wordpiece": jeton.WordPieceTrainer,
     "unigram": jeton.UnigramTrainer,
+    "wordlevel": jeton.WordLevelTrainer,
     "char": jeton.CharTrainer,
 }
 
 _KINDS = {
-    "pattern": ("bpe",),
+    "pattern": ("bpe", "wordlevel"),
     "alphabet": ("bpe",),
     "start_from": ("bpe",),
     "rule": ("wordpiece",),
-    "min_frequency": ("bpe", "wordpiece"),
-    "max_word_length": ("bpe", "wordpiece"),
+    "min_frequency": ("bpe", "wordpiece", "wordlevel"),
+    "max_word_length": ("bpe", "wordpiece", "wordlevel"),
     "min_word_count": ("bpe", "wordpiece", "unigram"),
-    "vocab_size": ("bpe", "wordpiece", "unigram"),
+    "vocab_size": ("bpe", "wordpiece", "unigram", "wordlevel"),
 }
 """The kinds that an option is for, where it is not for all."""
 

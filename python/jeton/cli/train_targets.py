@@ -37,8 +37,8 @@ def check_ending(path: Path, kind: str, alphabet: str | None, continued: bool) -
         raise FileError("-: a tokenizer is no text for the standard output (name a file)")
     if name.endswith(".json") or not path.suffix:
         return
-    if kind == "char":
-        raise FileError(f"{path}: --kind char is saved as tokenizer.json (name it .json)")
+    if kind in ("char", "wordlevel"):
+        raise FileError(f"{path}: --kind {kind} is saved as tokenizer.json (name it .json)")
     if name.endswith("vocab.txt"):
         if kind != "wordpiece":
             raise FileError(f"{path}: vocab.txt is for --kind wordpiece (.json holds any kind)")

@@ -1,4 +1,4 @@
-"""What trainers share: counting, and the stages around a model that merges."""
+"""What trainers share: counting, and the stages around a model of words or their parts."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Trainer:
 
 
 class WordTrainer(Trainer):
-    """What trainers by merging share: the stages around the model."""
+    """What trainers from words share: the stages around the model."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class WordTrainer(Trainer):
     ) -> None:
         self.special_tokens = checked_texts("special_tokens", special_tokens)
         self.parameters = {**parameters, "special_tokens": list(self.special_tokens)}
-        _core.check_bpe_training(self.parameters)
+        self._check_parameters()
         self.max_word_length, self.min_word_count = checked_limits(max_word_length, min_word_count)
         if pattern is not None and pre_tokenizer is not None:
             raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
@@ -127,12 +127,16 @@ class WordTrainer(Trainer):
         check_stage(decoders.Decoder, decoder)
         self._first_stages()
 
+    def _check_parameters(self) -> None:
+        """Refuses parameters that make no sense."""
+        _core.check_bpe_training(self.parameters)
+
     def _needs(self) -> Needs:
         """The memory that training needs at most."""
         return TOKEN_NEEDS * self.parameters["vocab_size"], 64, 32
 
     def _first_stages(self) -> Cutting:
-        is_raw = self.parameters["alphabet"] == "bytes"
+        is_raw = self.parameters.get("alphabet") == "bytes"
         return first_stages(self.normalizer, self._cutter(), self._boundaries(), is_raw=is_raw)
 
     def _cutter(self) -> pre_tokenizers.PreTokenizer | None:
@@ -170,7 +174,7 @@ class WordTrainer(Trainer):
     def _added_tokens(self) -> list[AddedToken]:
         return [AddedToken(token, id, special=True) for id, token in enumerate(self.special_tokens)]
 
-    def _decoder(self) -> decoders.Decoder:
+    def _decoder(self) -> decoders.Decoder | None:
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -178,7 +182,12 @@ class WordTrainer(Trainer):
 
 
 def warn_if_short(asked: int, tokenizer: Tokenizer, what: str = "pairs to merge") -> None:
-    """Warns if there are fewer tokens than were asked for."""
+    """Warns if there are fewer tokens than were asked for, or more: an alphabet is kept whole."""
+    if tokenizer.vocab_size > asked:
+        warn(
+            f"vocab_size={asked:,} is below the {tokenizer.vocab_size:,} tokens that the special "
+            "tokens and the alphabet are, so nothing was merged"
+        )
     if tokenizer.vocab_size < asked:
         warn(
             f"vocab_size={asked:,} was not reached: the corpus has no more {what} than for "

@@ -39,8 +39,8 @@ class BPETrainer(WordTrainer):
         pre_tokenizer: How text is cut, where a pattern cannot say it; instead of `pattern`.
         post_processor: The special tokens around a text, for the tokenizer that comes out.
         decoder: From tokens back to text, likewise; by default the one that fits.
-        special_tokens: Special tokens; they have the first ids, and no word spans one. With
-            SentencePiece's alphabet by default its own: `<unk>`, `<s>` and `</s>`.
+        special_tokens: Special tokens; they have the first ids (but see `byte_order`), and no word
+            spans one. With SentencePiece's alphabet by default its own: `<unk>`, `<s>` and `</s>`.
         min_frequency: A pair less frequent than this is not merged.
         max_token_length: A token that is merged has at most one byte (or character, as the alphabet
             has it) less than this, so that it is tokenizers' limit; but two always make a token.
@@ -48,7 +48,13 @@ class BPETrainer(WordTrainer):
             vocabulary, or its `"characters"`. `"sentencepiece"`: characters, as SentencePiece has
             them: a word begins with `▁` for the space before it, and what is not in the alphabet
             becomes bytes, as `<0x0A>`; the tokenizer can be saved as `.model`. By default bytes,
-            or as `start_from` has it.
+            or as `start_from` has it. An alphabet of characters that is larger than `vocab_size` is
+            kept whole, with a warning, and nothing is merged.
+        byte_order: Which ids bytes have: those that tokenizers gives them, behind the special
+            tokens, `!` first (`"printable"`, the default); or 0 to 255 by `"value"`, as minbpe and
+            rustbpe have them, special tokens behind all others. By value, the merges are minbpe's
+            with `tie_break="first"` and rustbpe's with `tie_break="huggingface"`, as long as no two
+            merges make one token, for which those have an id each.
         initial_alphabet: Characters that are in the alphabet though the corpus may lack them.
         limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
         character_coverage: What share of the corpus's characters the alphabet shall make up, as
@@ -94,6 +100,7 @@ class BPETrainer(WordTrainer):
         min_frequency: int = 0,
         max_token_length: int | None = None,
         alphabet: Literal["bytes", "characters", "sentencepiece"] | None = None,
+        byte_order: Literal["printable", "value"] | None = None,
         initial_alphabet: Iterable[str] = (),
         limit_alphabet: int | None = None,
         character_coverage: float | None = None,
@@ -122,6 +129,8 @@ class BPETrainer(WordTrainer):
         separate_suffix = separate_suffix or known.get("separate_suffix", False)
         if known:
             _check_kept({**affixes, "separate_suffix": separate_suffix}, known)
+        if byte_order is not None and known:
+            raise ArgumentError("byte_order: start_from has its bytes already, and keeps their ids")
         if alphabet is None:
             alphabet = known.get("alphabet", "bytes")
         sentencepiece = alphabet == "sentencepiece"
@@ -149,6 +158,7 @@ class BPETrainer(WordTrainer):
                 "min_frequency": min_frequency,
                 "max_token_length": max_token_length,
                 "alphabet": "characters" if sentencepiece else alphabet,
+                "byte_order": byte_order or "printable",
                 "sentencepiece": sentencepiece,
                 "initial_alphabet": checked_characters("initial_alphabet", initial_alphabet),
                 "limit_alphabet": limit_alphabet,
@@ -219,8 +229,8 @@ class BPETrainer(WordTrainer):
             ArgumentError: `WordCounts` that this trainer would have counted otherwise.
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: A corpus without words; a `vocab_size` that does not hold the special
-                tokens and the alphabet; words that need more than `memory`.
+            TrainingError: A corpus without words; a `vocab_size` that does not hold the tokens to
+                start from; words that need more than `memory`.
 
         Example:
             >>> import jeton
@@ -256,8 +266,8 @@ class BPETrainer(WordTrainer):
         Raises:
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: A corpus without words; a size that does not hold the special tokens
-                and the alphabet.
+            TrainingError: A corpus without words; a size that does not hold the tokens to start
+                from.
 
         Example:
             >>> import jeton
@@ -275,6 +285,8 @@ class BPETrainer(WordTrainer):
             size: self._tokenizer(model) for size, model in zip(sizes, trained, strict=True)
         }
         warn_if_short(max(sizes), tokenizers[max(sizes)])
+        if tokenizers[min(sizes)].vocab_size > min(sizes) < max(sizes):
+            warn_if_short(min(sizes), tokenizers[min(sizes)])
         return tokenizers
 
     def _needs(self) -> Needs:
@@ -316,6 +328,8 @@ class BPETrainer(WordTrainer):
         return tuple(dict.fromkeys([*given, *self.special_tokens]))
 
     def _added_tokens(self) -> list[AddedToken]:
+        if self.parameters["byte_order"] == "value":
+            return [AddedToken(token, special=True) for token in self.special_tokens]
         unknown = self.parameters["unk_token"] if self.parameters["sentencepiece"] else None
         added = self.start.with_ids(self.special_tokens)
         return [token for token in added if token.content != unknown]

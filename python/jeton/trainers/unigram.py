@@ -56,7 +56,8 @@ class UnigramTrainer(Trainer):
         special_tokens: More special tokens; they have the first free ids.
         user_defined_symbols: Texts that are always a token of their own; they come next.
         byte_fallback: Text that no piece covers is written as `<0xNN>` tokens; they come next.
-        unk_token: What stands for text that no piece covers.
+        unk_token: What stands for text that no piece covers; `None`, for Hugging Face style: such
+            text is an error.
         bos_token: The token at the beginning of a text.
         eos_token: The token at the end of a text.
         pad_token: The token that fills rows.
@@ -103,7 +104,7 @@ class UnigramTrainer(Trainer):
         special_tokens: Iterable[str] = (),
         user_defined_symbols: Iterable[str] = (),
         byte_fallback: bool = False,
-        unk_token: str = "<unk>",
+        unk_token: str | None = "<unk>",
         bos_token: str = "<s>",
         eos_token: str = "</s>",
         pad_token: str = "<pad>",
@@ -155,6 +156,10 @@ class UnigramTrainer(Trainer):
             "hard_vocab_limit": hard_vocab_limit,
         }
         _core.check_unigram_training(self.parameters)
+        if unk_token is None and style == "sentencepiece":
+            raise ArgumentError(
+                "a SentencePiece model must have an unk_token (name it, or set style='huggingface')"
+            )
         self.normalizer: normalizers.Normalizer | None = None
         self.pre_tokenizer: pre_tokenizers.PreTokenizer | None = None
         if style == "huggingface":
@@ -248,7 +253,7 @@ class UnigramTrainer(Trainer):
         """The special tokens that have ids of their own."""
         given = self.parameters
         ids = [(given[f"{name}_token"], given[f"{name}_id"]) for name in _OWN_TOKENS]
-        return [(token, id) for token, id in ids if id is not None]
+        return [(token, id) for token, id in ids if id is not None and token is not None]
 
     def _composed(self, core: _core.Model) -> Tokenizer:
         special = {token for token, _ in self._special_ids()} | set(self.special_tokens)

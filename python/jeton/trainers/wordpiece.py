@@ -21,7 +21,8 @@ class WordPieceTrainer(WordTrainer):
     """Trains WordPiece, as it was released or as it was published.
 
     Args:
-        vocab_size: How many tokens there are in the end, special ones and alphabet included.
+        vocab_size: How many tokens there are in the end, special ones and alphabet included; if it
+            does not hold these, they are kept, with a warning, and nothing is merged.
         rule: Which pair of neighbours becomes a token: the most frequent one (`"released"`), or
             that with the greatest freq(ab) / (freq(a)·freq(b)) (`"published"`). Of equals, that
             with the smallest left, then right id.
@@ -87,6 +88,7 @@ class WordPieceTrainer(WordTrainer):
                 "min_frequency": min_frequency,
                 "max_token_length": max_token_length,
                 "alphabet": "characters",
+                "byte_order": "printable",
                 "sentencepiece": False,
                 "initial_alphabet": checked_characters("initial_alphabet", initial_alphabet),
                 "limit_alphabet": limit_alphabet,
@@ -134,8 +136,7 @@ class WordPieceTrainer(WordTrainer):
         Raises:
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: A corpus without words; a `vocab_size` that does not hold the special
-                tokens and the alphabet.
+            TrainingError: A corpus without words.
 
         Example:
             >>> import jeton

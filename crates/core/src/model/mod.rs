@@ -14,6 +14,7 @@ mod golden;
 pub(crate) mod queue;
 mod sampling;
 pub mod sentencepiece;
+mod special_tokens;
 pub(crate) mod trie;
 pub mod unigram;
 mod vocab;
@@ -122,6 +123,11 @@ pub(crate) fn byte_token(byte: u8) -> [u8; 6] {
 /// The error of an unknown piece where the vocabulary lacks the unknown token, too.
 fn missing_unk(piece: &str, unk_token: &str) -> Error {
     let start: String = piece.chars().take(40).collect();
+    if unk_token.is_empty() {
+        let message = format!("{start:?} is unknown, and there is no unknown token");
+        return Error::new(ErrorKind::Encode, message)
+            .hint("train with an unk_token, or encode known words only");
+    }
     Error::new(
         ErrorKind::Encode,
         format!("{start:?} is unknown, and so is the unknown token {unk_token:?}"),

@@ -26,8 +26,8 @@ pub(in crate::model) use self::words::{Words, merge_in_word};
 
 use self::corpus::Corpus;
 use super::{Alphabet, Bpe, BpeOptions};
-use crate::error::{Error, ErrorKind, Result, by_name, did_you_mean};
-use crate::model::{Vocab, unless_interrupted};
+use crate::error::{Error, ErrorKind, Result, by_name};
+use crate::model::{Vocab, special_tokens, unless_interrupted};
 use crate::word_counts::WordCounts;
 
 /// Which of equally frequent pairs is merged first.
@@ -75,14 +75,25 @@ impl FromStr for Alphabet {
     }
 }
 
-/// In which order the 256 bytes have their ids.
+/// In which order the 256 bytes have their ids, and where those of special tokens are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ByteOrder {
-    /// By GPT-2's printable characters, as Hugging Face `tokenizers` has them: `!` comes first.
+    /// By GPT-2's printable characters, as Hugging Face `tokenizers` has them: `!` comes first, and
+    /// special tokens come before it.
     #[default]
     Printable,
-    /// By value.
+    /// By value, as minbpe and rustbpe have them: the ids 0 to 255 are the bytes, and special tokens
+    /// come after the merges.
     Value,
+}
+
+impl FromStr for ByteOrder {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let names = [("printable", Self::Printable), ("value", Self::Value)];
+        by_name("byte_order", name, &names)
+    }
 }
 
 /// What a byte pair encoding is trained for.
@@ -107,7 +118,7 @@ pub struct BpeTraining {
     /// What share of the corpus's characters the alphabet shall make up, from above 0 to 1; the
     /// rarest beyond that are dropped.
     pub character_coverage: Option<f64>,
-    /// The first ids, in this order.
+    /// The first ids, in this order; or the last, as [`ByteOrder`] says.
     pub special_tokens: Vec<String>,
     /// What stands for a character outside the alphabet; one of the special tokens.
     pub unk_token: Option<String>,
@@ -199,6 +210,12 @@ impl BpeTraining {
                 "it is a share, above 0 and at most 1; 0.9995 is common",
             );
         }
+        if self.byte_order == ByteOrder::Value && self.alphabet != Alphabet::Bytes {
+            return wrong(
+                "byte_order is for bytes, and this alphabet is characters".to_owned(),
+                "leave it out, or set alphabet=\"bytes\"",
+            );
+        }
         if self.alphabet == Alphabet::Bytes {
             if self.character_coverage.is_some() {
                 return wrong(
@@ -225,30 +242,17 @@ impl BpeTraining {
                 );
             }
         }
-        let mut seen = BTreeSet::new();
-        for token in &self.special_tokens {
-            if token.is_empty() {
-                return wrong(
-                    "special_tokens holds an empty string".to_owned(),
-                    "a special token is found in text by its spelling",
-                );
-            }
-            if !seen.insert(token) {
-                return wrong(
-                    format!("special_tokens holds {token:?} twice"),
-                    "name each special token once",
-                );
-            }
-        }
+        special_tokens::check(&self.special_tokens)?;
         if self.alphabet == Alphabet::Bytes && self.start.is_none() {
             // A special token of one byte is that byte's token.
-            let longer = seen.iter().filter(|token| token.len() > 1).count();
+            let longer = self.special_tokens.iter().filter(|token| token.len() > 1);
+            let longer = longer.count();
             if self.vocab_size < 256 + longer {
                 return wrong(
                     format!(
                         "vocab_size {} does not hold the {} special tokens and an alphabet of 256",
                         self.vocab_size,
-                        seen.len()
+                        self.special_tokens.len()
                     ),
                     "the 256 bytes are always there; ask for more",
                 );
@@ -258,15 +262,33 @@ impl BpeTraining {
             let start = self.start.as_ref();
             start.is_some_and(|start| start.tokens.iter().any(|(t, _)| t == unk.as_bytes()))
         };
-        let is_unknown = |unk: &&String| !seen.contains(unk) && !started(unk);
-        if let Some(unk) = self.unk_token.as_ref().filter(is_unknown) {
-            let hint = match did_you_mean(unk, seen.iter().map(|token| token.as_str())) {
-                Some(close) => format!("did you mean {close:?}?"),
-                None => format!("add {unk:?} to special_tokens"),
-            };
-            return wrong(format!("unk_token {unk:?} is no special token"), &hint);
+        match self.unk_token.as_ref().filter(|unk| !started(unk)) {
+            Some(unk) => special_tokens::check_unk(unk, &self.special_tokens),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Whether the ids of special tokens come after all others.
+    fn specials_are_last(&self) -> bool {
+        let is_continued = (self.start.as_ref()).is_some_and(|start| !start.tokens.is_empty());
+        self.byte_order == ByteOrder::Value && !is_continued
+    }
+
+    /// How many tokens come after the merges: the special ones, but for those of one byte, which are
+    /// that byte's token.
+    fn last_tokens(&self) -> usize {
+        let longer = |token: &&String| token.len() > 1;
+        match self.specials_are_last() {
+            true => self.special_tokens.iter().filter(longer).count(),
+            false => 0,
+        }
+    }
+
+    /// Whether a `vocab_size` below the tokens that there are before the first merge is an error. An
+    /// alphabet of characters is as large as the corpus asks for, so that a smaller size asks for no
+    /// merges.
+    fn refuses_less(&self) -> bool {
+        self.alphabet == Alphabet::Bytes || self.start.is_some()
     }
 }
 
@@ -297,7 +319,7 @@ const WATCH_EVERY: usize = 64;
 
 /// The byte pair encoding that `training` asks for, from these words.
 ///
-/// Special tokens have the first ids. A model of characters knows them as tokens of its own, a
+/// Special tokens have the first ids, or the last, as [`ByteOrder`] says. A model of characters knows them as tokens of its own, a
 /// model of bytes leaves their ids to the added tokens of the tokenizer.
 ///
 /// Calls `watch` every now and then; a `Break` from it ends training with an error.
@@ -322,8 +344,8 @@ const WATCH_EVERY: usize = 64;
 /// ```
 ///
 /// # Errors
-/// What [`BpeTraining::check`] says; a `vocab_size` that does not hold the special tokens and the
-/// alphabet; counts whose sum does not fit; a `Break` from `watch`.
+/// What [`BpeTraining::check`] says; a `vocab_size` that does not hold the 256 bytes and the special
+/// tokens, or the tokens to start from; counts whose sum does not fit; a `Break` from `watch`.
 pub fn train_bpe(
     counts: &WordCounts,
     training: &BpeTraining,
@@ -363,12 +385,14 @@ impl<'t> Trained<'t> {
     /// size gives.
     ///
     /// # Errors
-    /// A size that does not hold the special tokens and the alphabet.
+    /// A size that does not hold the 256 bytes and the special tokens, or the tokens to start from.
     pub fn model(&self, vocab_size: usize) -> Result<Bpe> {
         let training = self.training;
-        if vocab_size < self.first {
-            return Err(too_small(training, vocab_size, self.first));
+        let needed = self.first + training.last_tokens();
+        if vocab_size < needed && training.refuses_less() {
+            return Err(too_small(training, vocab_size, needed));
         }
+        let vocab_size = vocab_size.max(needed) - training.last_tokens();
         let options = BpeOptions {
             alphabet: training.alphabet,
             unk_token: training.unk_token.clone(),
@@ -439,8 +463,10 @@ fn train<'t>(
     if let Some(start) = &training.start {
         specials.extend(start.place(training, &mut tokens)?);
     }
-    for special in &training.special_tokens {
-        specials.insert(tokens.intern(special.as_bytes(), special.chars().count()));
+    if !training.specials_are_last() {
+        for special in &training.special_tokens {
+            specials.insert(tokens.intern(special.as_bytes(), special.chars().count()));
+        }
     }
     let units = Units::new(counts, training, &mut tokens);
     if training.sentencepiece {
@@ -457,8 +483,10 @@ fn train<'t>(
     let (first, given) = (tokens.len(), merges.len());
     let words = units.words(counts, training.alphabet, start::merging(&merges));
     let mut corpus = Corpus::new(words, training, &tokens)?;
-    merges.reserve(training.vocab_size - tokens.len());
-    while tokens.len() < training.vocab_size {
+    let last = training.last_tokens();
+    let size = training.vocab_size.saturating_sub(last);
+    merges.reserve(size.saturating_sub(tokens.len()));
+    while tokens.len() < size {
         let Some(best) = corpus.most_frequent(&tokens) else {
             break;
         };
@@ -467,7 +495,7 @@ fn train<'t>(
         }
         if merges.len() % WATCH_EVERY == 0 {
             let progress = Progress {
-                tokens: tokens.len(),
+                tokens: tokens.len() + last,
                 goal: training.vocab_size,
                 frequency: best.count,
             };
@@ -481,7 +509,7 @@ fn train<'t>(
         merges.push(((left, right), id));
         corpus.merge(best, id, &tokens);
     }
-    unless_interrupted(watch(Progress::last(tokens.len())))?;
+    unless_interrupted(watch(Progress::last(tokens.len() + last)))?;
     Ok(Trained {
         training,
         tokens,
@@ -503,10 +531,9 @@ fn too_small(training: &BpeTraining, vocab_size: usize, needed: usize) -> Error 
             needed - specials
         ),
     };
-    Error::new(ErrorKind::Training, message).hint(match training.alphabet {
-        _ if training.start.is_some() => "ask for more; these keep their ids",
-        Alphabet::Bytes => "the 256 bytes are always there; ask for more",
-        Alphabet::Characters => "ask for more, or set limit_alphabet",
+    Error::new(ErrorKind::Training, message).hint(match training.start {
+        Some(_) => "ask for more; these keep their ids",
+        None => "the 256 bytes are always there; ask for more",
     })
 }
 

@@ -116,6 +116,35 @@ fn cake() {
     assert_eq!(with(TieBreak::HuggingFace), ["ak"]);
 }
 
+#[test]
+fn bytes_by_value_come_before_special_tokens() {
+    let training = BpeTraining {
+        vocab_size: 260,
+        byte_order: ByteOrder::Value,
+        special_tokens: ["<s>", "a", "</s>"].map(str::to_owned).to_vec(),
+        ..BpeTraining::default()
+    };
+    let counts = WordCounts::from_words([("abab", 1), ("cc", 1)]);
+    let trained = Trained::new(&counts, &training, |_| ControlFlow::Continue(())).unwrap();
+    for (size, merges) in [(260, 2), (259, 1), (258, 0)] {
+        let bpe = trained.model(size).unwrap();
+        assert_eq!(merged(&bpe), ["ab", "cc"][..merges]);
+        assert!((0..=255).all(|byte| bpe.vocab().token(byte.into()) == Some(&[byte][..])));
+        assert_eq!(bpe.vocab().max_id(), Some(255 + merges as u32));
+    }
+    let error = trained.model(257).unwrap_err().to_string();
+    assert!(error.starts_with("vocab_size 257 does not hold"), "{error}");
+}
+
+#[test]
+fn a_size_below_the_alphabet_of_characters_trains_no_merges() {
+    let words = [("cake", 3)];
+    for size in [0, 3, 4] {
+        let bpe = train(&words, &characters(0, size)).unwrap();
+        assert_eq!((bpe.vocab().len(), merged(&bpe).len()), (4, 0));
+    }
+}
+
 /// The definition, with everything counted anew for each merge; for the rules that count so.
 fn merges_by_definition(
     words: &[(&str, u64)],
@@ -285,9 +314,9 @@ fn parameters_that_make_no_sense_are_refused() {
     };
     let some = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     assert_eq!(
-        refused(&|t| t.vocab_size = 3),
-        "vocab_size 3 does not hold the 0 special tokens and an alphabet of 4 \
-         (ask for more, or set limit_alphabet)"
+        refused(&|t| t.byte_order = ByteOrder::Value),
+        "byte_order is for bytes, and this alphabet is characters \
+         (leave it out, or set alphabet=\"bytes\")"
     );
     assert_eq!(
         refused(&|t| t.special_tokens = some(&["<s>", "<s>"])),

@@ -36,10 +36,12 @@ impl Tokens {
     }
 
     /// # Errors
-    /// There are more tokens than `vocab_size` allows, before the first merge.
+    /// There are more tokens than `vocab_size` allows, before the first merge, and that is no way to
+    /// ask for none.
     pub fn check_room(&self, training: &BpeTraining) -> Result<()> {
-        match self.len() > training.vocab_size {
-            true => Err(too_small(training, training.vocab_size, self.len())),
+        let needed = self.len() + training.last_tokens();
+        match needed > training.vocab_size && training.refuses_less() {
+            true => Err(too_small(training, training.vocab_size, needed)),
             false => Ok(()),
         }
     }

@@ -23,8 +23,9 @@ pub type PiecesById = BTreeMap<usize, (String, PieceKind)>;
 /// The pieces beside those that are learnt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetaPieces {
-    /// What stands for text that no piece covers, and its id.
-    pub unk: (String, usize),
+    /// What stands for text that no piece covers, and its id; without it, such text is an error. A
+    /// `.model` file must have it.
+    pub unk: Option<(String, usize)>,
     /// The piece at the beginning of a text, and its id.
     pub bos: Option<(String, usize)>,
     /// The piece at the end of a text, and its id.
@@ -42,7 +43,7 @@ pub struct MetaPieces {
 impl Default for MetaPieces {
     fn default() -> Self {
         Self {
-            unk: ("<unk>".to_owned(), 0),
+            unk: Some(("<unk>".to_owned(), 0)),
             bos: Some(("<s>".to_owned(), 1)),
             eos: Some(("</s>".to_owned(), 2)),
             pad: None,
@@ -63,7 +64,7 @@ impl MetaPieces {
         let wrong =
             |message: String, hint: &str| Err(Error::new(ErrorKind::Argument, message).hint(hint));
         let placed = [
-            (Some(&self.unk), PieceKind::Unknown),
+            (self.unk.as_ref(), PieceKind::Unknown),
             (self.bos.as_ref(), PieceKind::Control),
             (self.eos.as_ref(), PieceKind::Control),
             (self.pad.as_ref(), PieceKind::Control),
@@ -268,12 +269,18 @@ impl SentencePieceTraining {
     ///
     /// # Errors
     /// As [`SentencePieceTraining::check`] and [`train_unigram`]; fewer pieces than `vocab_size`
-    /// if that is a hard limit.
+    /// if that is a hard limit; no unknown piece.
     pub fn train(
         &self,
         texts: &WordCounts,
         watch: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ModelProto> {
+        if self.meta.unk.is_none() {
+            let message = "a SentencePiece model must have an unk_token";
+            return Err(
+                Error::new(ErrorKind::Argument, message).hint("name it; \"<unk>\" is common")
+            );
+        }
         let pieces = self.pieces(&self.normalized(texts), watch)?;
         let name = |piece: &Option<(String, usize)>, default: String| {
             piece.as_ref().map_or(default, |(text, _)| text.clone())

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+pub mod train;
+
 use super::{Token, Vocab, missing_unk};
 use crate::error::Result;
 
@@ -25,7 +27,7 @@ pub struct WordLevel {
 
 impl WordLevel {
     /// The model of these words. That `unk_token` is among them is asked only when an unknown
-    /// word is met.
+    /// word is met; an empty one stands for none.
     pub fn new(vocab: Vocab, unk_token: impl Into<String>) -> Self {
         let unk_token = unk_token.into();
         Self { vocab, unk_token }
