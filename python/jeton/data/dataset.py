@@ -1,0 +1,329 @@
+"""`TokenDataset`: a token set on the disk as one long array, and batches of it."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.arguments import checked_int
+from jeton.data import layouts
+from jeton.data.documents import Documents, ends_by_token, ends_of_shards
+from jeton.data.tensors import checked_device, on_device
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+if TYPE_CHECKING:
+    from jeton.data.loader import Loader
+    from jeton.tokenizer import Tokenizer
+
+__all__ = ["Batch", "TokenDataset"]
+
+
+class Batch(NamedTuple):
+    """Windows of tokens, and what follows each of their tokens."""
+
+    x: Any
+    """Ids, int64, of shape (batch, block)."""
+    y: Any
+    """For each place in `x` the id after it: int64, of the same shape."""
+
+
+class TokenDataset:
+    """The tokens of a split, mapped into memory across all of its shards.
+
+    Example:
+        >>> import numpy as np, tempfile
+        >>> from jeton.data import TokenDataset, layouts
+        >>> folder = tempfile.mkdtemp()
+        >>> with layouts.create("jeton", folder, dtype="uint16", shard_tokens=6) as writer:
+        ...     writer.append(np.arange(10), np.array([4, 3, 3]))
+        ...     _ = writer.finish()
+        >>> tokens = TokenDataset(folder)
+        >>> len(tokens), tokens[2:6].tolist(), tokens.documents[1].tolist()
+        (10, [2, 3, 4, 5], [4, 5, 6])
+        >>> x, y = tokens.get_batch(2, 4, generator=np.random.default_rng(0))
+        >>> x.shape, (y - x).tolist()
+        ((2, 4), [[1, 1, 1, 1], [1, 1, 1, 1]])
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        split: str | None = None,
+        layout: str | None = None,
+        dtype: str | None = None,
+        end_of_text: int | None = None,
+        end_of_text_place: str = "after",
+        tokenizer: Tokenizer | None = None,
+    ) -> None:
+        """Opens a token set.
+
+        Args:
+            path: A folder, or a single file.
+            split: Which split of a folder; by default the only one, or `train`.
+            layout: A name of `jeton.data.layouts.LAYOUTS`; by default told by the files.
+            dtype: `"uint16"` or `"uint32"`, where the files do not say (`nanogpt`, bare files).
+            end_of_text: The token that parts documents, where the files do not keep their ends
+                (`nanogpt`, `llm.c`): `documents` looks for it.
+            end_of_text_place: Whether it stands `"after"` or `"before"` each document.
+            tokenizer: What `decode` decodes with.
+
+        Raises:
+            MissingFileError: There is no such path, or no such split.
+            FormatError: A file is cut short or damaged.
+            ArgumentError: Files of several layouts, or a flat file without a `dtype`.
+        """
+        if end_of_text is not None:
+            checked_int("end_of_text", end_of_text, 0)
+        if end_of_text_place not in ("after", "before"):
+            raise ArgumentError(
+                f'end_of_text_place must be "after" or "before", not {end_of_text_place!r}'
+            )
+        self.shards = layouts.read(path, split=split, layout=layout, dtype=dtype)
+        """The files, in their order."""
+        self._arguments: dict[str, Any] = {
+            "path": os.fspath(path),
+            "split": split,
+            "layout": layout,
+            "dtype": dtype,
+            "end_of_text": end_of_text,
+            "end_of_text_place": end_of_text_place,
+            "tokenizer": tokenizer,
+        }
+        self._tokenizer = tokenizer
+        kinds = {shard.tokens.dtype.name for shard in self.shards}
+        self.dtype: np.dtype[Any] = np.dtype("uint32" if "uint32" in kinds else "uint16")
+        """The type of the tokens: uint16 or uint32."""
+        #: Where each shard begins, and the end.
+        self._starts = [0]
+        for shard in self.shards:
+            self._starts.append(self._starts[-1] + len(shard.tokens))
+
+    @property
+    def path(self) -> Path:
+        """What was opened."""
+        return Path(self._arguments["path"])
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, window: int) -> int: ...
+    @overload
+    def __getitem__(self, window: slice) -> npt.NDArray[Any]: ...
+    def __getitem__(self, window: int | slice) -> int | npt.NDArray[Any]:
+        """A token, or a slice of tokens as an array.
+
+        A slice within one shard is a read-only view of the file; one across shards is a copy.
+        """
+        if isinstance(window, slice):
+            start, stop, step = window.indices(len(self))
+            if step < 0:
+                first = range(start, stop, step)
+                return self[first[-1] : start + 1][::step] if first else self._slice(0, 0)
+            found = self._slice(start, stop)
+            return found if step == 1 else found[::step]
+        try:
+            at = range(len(self))[window]
+        except TypeError:
+            raise ArgumentTypeError(
+                f"a place must be an int or a slice, not {type(window).__name__}"
+            ) from None
+        except IndexError:
+            raise IndexError(f"there is no token {window} among {len(self):,}") from None
+        return int(self._slice(at, at + 1)[0])
+
+    def _slice(self, start: int, stop: int) -> npt.NDArray[Any]:
+        pieces = []
+        number = bisect_right(self._starts, start) - 1
+        while start < stop:
+            first, last = self._starts[number], self._starts[number + 1]
+            if start < last:
+                pieces.append(self.shards[number].tokens[start - first : min(stop, last) - first])
+            start, number = max(start, last), number + 1
+        if len(pieces) == 1:
+            return pieces[0]
+        return np.concatenate(pieces) if pieces else np.empty(0, self.dtype)
+
+    @cached_property
+    def documents(self) -> Documents:
+        """The documents of the set, 8 bytes of memory each.
+
+        Raises:
+            ArgumentError: The files do not keep where documents end, and no `end_of_text` is given.
+            FormatError: What they keep is damaged.
+        """
+        ends = ends_of_shards(self.shards)
+        if ends is None:
+            token = self._arguments["end_of_text"]
+            if token is None:
+                raise ArgumentError(
+                    f"{self.path}: its layout does not keep where documents end; open it with "
+                    "end_of_text=, the id of the token between them"
+                )
+            ends = ends_by_token(self.shards, token, self._arguments["end_of_text_place"])
+        return Documents(np.concatenate(([0], ends)), self.__getitem__)
+
+    def decode(self, window: slice | npt.ArrayLike, *, errors: str = "replace") -> str:
+        """The text of a slice of the set, or of ids out of it.
+
+        Raises:
+            ArgumentError: The set was opened without a tokenizer.
+            DecodeError: A character is cut, with `errors="strict"`.
+        """
+        if self._tokenizer is None:
+            raise ArgumentError(f"{self.path}: was opened without tokenizer=, which decodes")
+        ids = self[window] if isinstance(window, slice) else np.asarray(window)
+        return self._tokenizer.decode(ids.astype(np.uint32), errors=errors)
+
+    def get_batch(
+        self,
+        batch_size: int,
+        block_size: int,
+        *,
+        generator: Any = None,
+        device: Any = None,
+    ) -> Batch:
+        """Windows from random places, each of which is equally likely, the last one included.
+
+        Args:
+            batch_size: How many windows.
+            block_size: How many tokens each has.
+            generator: A `numpy.random.Generator` or a `torch.Generator`, which makes the choice
+                repeatable. By default numpy's, seeded by the system; for tensors torch's, as
+                `torch.manual_seed` left it.
+            device: By default the arrays are numpy's; with `"cpu"`, `"cuda"`, … tensors there. To a
+                GPU they are copied from pinned memory, without waiting.
+
+        Returns:
+            `x` and `y`, int64 of shape (batch_size, block_size); `y` is `x` one token on.
+
+        Raises:
+            ArgumentError: The set is too short for a single window.
+        """
+        batch_size = checked_int("batch_size", batch_size, 1)
+        places = self._places(checked_int("block_size", block_size, 1))
+        on = None if device is None else checked_device(device)
+        starts = self._drawn(places, batch_size, generator, on is not None)
+        batch = self.windows(starts, block_size)
+        if on is None:
+            return batch
+        return Batch(on_device(batch.x, on), on_device(batch.y, on))
+
+    def windows(self, starts: npt.NDArray[np.int64], block_size: int) -> Batch:
+        """The windows that begin at some places, as numpy arrays."""
+        x = np.empty((len(starts), block_size), np.int64)
+        y = np.empty_like(x)
+        for row, start in enumerate(starts.tolist()):
+            window = self._slice(start, start + block_size + 1)
+            x[row] = window[:-1]
+            y[row] = window[1:]
+        return Batch(x, y)
+
+    def loader(
+        self,
+        batch_size: int,
+        block_size: int,
+        *,
+        seed: int = 0,
+        shuffle: bool = True,
+        rank: int = 0,
+        world_size: int = 1,
+        drop_last: bool = False,
+        workers: int = 0,
+        device: Any = None,
+    ) -> Loader[Batch]:
+        """Batches of windows side by side, each exactly once an epoch: see `jeton.data.Loader`.
+
+        Window `i` has the tokens from `i * block_size` on; at the end of the set fewer than
+        `block_size` tokens are left out.
+
+        Args:
+            batch_size: How many windows a batch has on each rank.
+            block_size: How many tokens a window has.
+            seed: Decides about the order, together with the epoch.
+            shuffle: Without it, windows come in the order of the set.
+            rank: Which process of a distributed run this is, from 0 on.
+            world_size: How many there are; they share each epoch without overlap.
+            drop_last: Leave out windows that do not fill a batch on every rank; else they are
+                spread evenly, and a rank may have one batch fewer.
+            workers: How many processes read, for tensors.
+            device: As for `get_batch`.
+
+        Raises:
+            ArgumentError: The set is too short; a value that makes no sense.
+        """
+        from jeton.data.loader import Loader
+        from jeton.data.sources import Windows
+
+        block_size = checked_int("block_size", block_size, 1)
+        self._places(block_size)
+        return Loader.over(
+            Windows(self, block_size),
+            batch_size,
+            seed=seed,
+            shuffle=shuffle,
+            rank=rank,
+            world_size=world_size,
+            drop_last=drop_last,
+            workers=workers,
+            device=device,
+        )
+
+    def _places(self, block_size: int) -> int:
+        """How many places a window can begin at."""
+        places = len(self) - block_size
+        if places < 1:
+            raise ArgumentError(
+                f"{self.path}: has {len(self):,} tokens, {1 - places:,} too few for "
+                f"block_size={block_size:,}, which takes one more for what follows"
+            )
+        return places
+
+    def _drawn(
+        self, places: int, number: int, generator: Any, tensors: bool
+    ) -> npt.NDArray[np.int64]:
+        if isinstance(generator, np.random.Generator):
+            return generator.integers(0, places, number)
+        if generator is None and not tensors:
+            return self._random.integers(0, places, number)
+        torch = checked_torch_generator(generator)
+        found: npt.NDArray[np.int64] = torch.randint(places, (number,), generator=generator).numpy()
+        return found
+
+    @cached_property
+    def _random(self) -> np.random.Generator:
+        return np.random.default_rng()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Mapped files are opened again, not copied.
+        return _opened, (self._arguments,)
+
+    def __repr__(self) -> str:
+        shards = len(self.shards)
+        return f"TokenDataset({os.fspath(self.path)!r}, {len(self):,} tokens, {shards:,} shards)"
+
+
+def checked_torch_generator(generator: object) -> Any:
+    """torch, for which a generator is, or else an error."""
+    try:
+        import torch
+
+        if generator is None or isinstance(generator, torch.Generator):
+            return torch
+    except ImportError:
+        pass
+    raise ArgumentTypeError(
+        "generator must be a numpy.random.Generator or a torch.Generator, not "
+        f"{type(generator).__name__}"
+    )
+
+
+def _opened(arguments: dict[str, Any]) -> TokenDataset:
+    return TokenDataset(**arguments)

@@ -1,0 +1,337 @@
+"""Packing: documents of any lengths in rows of one length, for training without waste.
+
+Look here for `pack`; how documents are laid into rows stands in `plans.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton import _core
+from jeton.arguments import checked_int
+from jeton.data import plans
+from jeton.data.dataset import TokenDataset
+from jeton.data.documents import Documents
+from jeton.encoding import TokenBatch
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+if TYPE_CHECKING:
+    from jeton.data.loader import Loader
+
+__all__ = ["IGNORED", "PackedRows", "Packing", "PackingReport", "pack"]
+
+IGNORED = -100
+"""The label of places where nothing is to be predicted: what torch's `cross_entropy` ignores."""
+
+_METHODS = ["concatenate", "best_fit", "bins"]
+
+
+class PackedRows(NamedTuple):
+    """Rows of packed documents, each array of shape (rows, length) and int64, but for the last."""
+
+    input_ids: Any
+    """The tokens, and `pad_id` behind them."""
+    labels: Any
+    """What each place shall predict; `IGNORED` where that is nothing."""
+    document_ids: Any
+    """The number of the document that each token is of; -1 for padding."""
+    position_ids: Any
+    """Counts from 0 in every segment, and in padding."""
+    cu_seqlens: Any
+    """Where the segments begin and end in the rows laid one after another, int32, from 0 up to all
+    tokens: what attention of variable lengths takes. The padding of a row is a segment."""
+
+    def mask(self, *, causal: bool = True) -> Any:
+        """Which place may attend to which: bool, of shape (rows, length, length).
+
+        Places attend within their own segment; with `causal` to none that comes after them.
+        """
+        ids = self.document_ids
+        same = ids[:, :, None] == ids[:, None, :]
+        if causal:
+            positions = self.position_ids
+            same &= positions[:, :, None] >= positions[:, None, :]
+        return same
+
+    @property
+    def max_seqlen(self) -> int:
+        """The length of the longest segment."""
+        bounds = self.cu_seqlens
+        return int((bounds[1:] - bounds[:-1]).max())
+
+
+@dataclass(frozen=True)
+class PackingReport:
+    """What packing made of the documents: `tokens` is `kept` and `cropped` and `dropped`."""
+
+    documents: int
+    """How many documents were given."""
+    tokens: int
+    """How many tokens they have."""
+    rows: int
+    """How many rows there are."""
+    kept: int
+    """How many tokens lie in rows."""
+    cropped: int
+    """How many tokens were cut off documents."""
+    dropped: int
+    """How many tokens are in documents that were left out whole."""
+    padding: int
+    """How many places of rows hold no token."""
+
+    @property
+    def padding_share(self) -> float:
+        """The share of places that hold no token."""
+        return self.padding / max(1, self.kept + self.padding)
+
+    @property
+    def cropped_share(self) -> float:
+        """The share of tokens that are in no row."""
+        return (self.cropped + self.dropped) / max(1, self.tokens)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.documents:,} documents in {self.rows:,} rows: {self.padding_share:.2%} "
+            f"padding, {self.cropped_share:.2%} of {self.tokens:,} tokens lost"
+        )
+
+
+class Packing:
+    """Rows of packed documents, made when they are asked for: what `pack` gives."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        plan: plans.Plan,
+        length: int,
+        mask: npt.NDArray[np.bool_] | None,
+        pad_id: int,
+        shift_labels: bool,
+        settings: dict[str, Any],
+        dropped: int,
+    ) -> None:
+        self.plan = plan
+        """Which stretch of which document lies in which row, 24 bytes a segment."""
+        self._documents, self._length, self._mask = documents, length, mask
+        self._pad_id, self._shift_labels, self._settings = pad_id, shift_labels, settings
+        tokens, kept = int(documents.offsets[-1]), int(plan.lengths.sum())
+        self.report = PackingReport(
+            documents=len(documents),
+            tokens=tokens,
+            rows=len(self),
+            kept=kept,
+            cropped=tokens - kept - dropped,
+            dropped=dropped,
+            padding=len(self) * length - kept,
+        )
+        """What became of all tokens."""
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.plan.rows) - 1
+
+    def __getitem__(self, rows: slice) -> PackedRows:
+        """Some rows."""
+        if not isinstance(rows, slice):
+            raise ArgumentTypeError(f"rows must be a slice, not {type(rows).__name__}")
+        return self.gather(np.arange(*rows.indices(len(self))))
+
+    def gather(self, numbers: npt.NDArray[np.int64]) -> PackedRows:
+        """Rows by their numbers, in any order."""
+        shape = (len(numbers), self._length)
+        ids = np.full(shape, self._pad_id, np.int64)
+        labels = np.full(shape, IGNORED, np.int64)
+        documents = np.full(shape, -1, np.int64)
+        positions = np.zeros(shape, np.int64)
+        bounds = [0]
+        for row, number in enumerate(numbers.tolist()):
+            at = 0
+            for segment in range(int(self.plan.rows[number]), int(self.plan.rows[number + 1])):
+                document = int(self.plan.documents[segment])
+                start, size = int(self.plan.starts[segment]), int(self.plan.lengths[segment])
+                place = slice(at, at + size)
+                tokens = self._documents[document]
+                ids[row, place] = tokens[start : start + size]
+                self._label(labels[row, place], document, tokens, start)
+                documents[row, place] = document
+                positions[row, place] = np.arange(size)
+                at += size
+                bounds.append(row * self._length + at)
+            if at < self._length:
+                positions[row, at:] = np.arange(self._length - at)
+                bounds.append((row + 1) * self._length)
+        return PackedRows(ids, labels, documents, positions, np.array(bounds, np.int32))
+
+    def _label(
+        self, labels: npt.NDArray[np.int64], document: int, tokens: npt.NDArray[Any], start: int
+    ) -> None:
+        """Labels a segment: with the token after each, or with each token itself but the first."""
+        first = 1 if self._shift_labels else 0
+        found = tokens[start + first : start + first + len(labels)].astype(np.int64)
+        if self._mask is not None:
+            at = int(self._documents.offsets[document]) + start + first
+            found[~self._mask[at : at + len(found)]] = IGNORED
+        labels[: len(found)] = found
+        if not self._shift_labels:
+            labels[0] = IGNORED
+
+    def loader(
+        self,
+        batch_size: int,
+        *,
+        seed: int = 0,
+        shuffle: bool = True,
+        rank: int = 0,
+        world_size: int = 1,
+        drop_last: bool = False,
+        workers: int = 0,
+        device: Any = None,
+    ) -> Loader[PackedRows]:
+        """Batches of rows, each exactly once an epoch; arguments as for `TokenDataset.loader`."""
+        from jeton.data.loader import Loader
+
+        return Loader.over(
+            self,
+            batch_size,
+            seed=seed,
+            shuffle=shuffle,
+            rank=rank,
+            world_size=world_size,
+            drop_last=drop_last,
+            workers=workers,
+            device=device,
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """What decides which row has which number."""
+        return {"tokens": self.report.tokens, "rows": len(self), **self._settings}
+
+    def __repr__(self) -> str:
+        return f"Packing({self.report})"
+
+
+def pack(
+    documents: TokenDataset | Documents | TokenBatch | Iterable[npt.ArrayLike],
+    length: int,
+    method: Literal["concatenate", "best_fit", "bins"] = "concatenate",
+    *,
+    masks: npt.ArrayLike | Sequence[npt.ArrayLike] | None = None,
+    pad_id: int = 0,
+    shift_labels: bool = True,
+    lookahead: int | None = None,
+    too_long: Literal["error", "crop", "drop"] | None = None,
+) -> Packing:
+    """Packs documents into rows of one length.
+
+    Args:
+        documents: A token set, a batch of `Tokenizer.encode_batch`, or arrays of ids.
+        length: How many tokens a row has.
+        method: `"concatenate"`: one after another, cut at the end of each row; nothing is lost.
+            `"best_fit"`: every row begins with a document, and what does not fit its end is
+            cropped; nothing is padded but the last rows. `"bins"`: no document is cut, and rows
+            are padded.
+        masks: For each token whether it is to be learnt, as of a chat the answers and not the
+            prompts: one flat array, or an array a document. Other tokens are `IGNORED` as labels.
+        pad_id: The id that fills rows.
+        shift_labels: The label of a place is the token after it, also where that lies in the next
+            row or was cropped; the last token of a document has none. Without, it is the token
+            at the place itself, but for the first of each segment, for models that shift labels
+            by themselves.
+        lookahead: Among how many documents `"best_fit"` chooses; 1000 by default.
+        too_long: What becomes of a document that is longer than a row in `"bins"`: an error (the
+            default), its end is cropped, or it is dropped. `report` counts what is lost.
+
+    Returns:
+        The rows, made when they are sliced or loaded, with a `report` of all tokens.
+
+    Raises:
+        ArgumentError: A document that is too long for `"bins"`; masks that do not fit the
+            documents; a value that makes no sense.
+
+    Example:
+        >>> from jeton.data import pack
+        >>> packing = pack([[5, 6, 7], [8, 9], [1, 2, 3, 4]], 5, "bins")
+        >>> rows = packing[:]
+        >>> rows.input_ids.tolist(), rows.labels.tolist()
+        ([[1, 2, 3, 4, 0], [5, 6, 7, 8, 9]], [[2, 3, 4, -100, -100], [6, 7, -100, 9, -100]])
+        >>> rows.document_ids.tolist(), rows.cu_seqlens.tolist()
+        ([[2, 2, 2, 2, -1], [0, 0, 0, 1, 1]], [0, 4, 5, 8, 10])
+        >>> print(packing.report)
+        3 documents in 2 rows: 10.00% padding, 0.00% of 9 tokens lost
+    """
+    length = checked_int("length", length, 1)
+    checked_int("pad_id", pad_id, 0)
+    if method not in _METHODS:
+        close = _core.did_you_mean(method, _METHODS) if isinstance(method, str) else None
+        hint = f"did you mean {close!r}?" if close else f"there are {', '.join(_METHODS)}"
+        raise ArgumentError(f"method cannot be {method!r} ({hint})")
+    if lookahead is not None and method != "best_fit":
+        raise ArgumentError(f"lookahead is for method 'best_fit', not {method!r}")
+    if too_long is not None and method != "bins":
+        raise ArgumentError(f"too_long is for method 'bins', not {method!r}")
+    if too_long not in (None, "error", "crop", "drop"):
+        raise ArgumentError(f'too_long must be "error", "crop" or "drop", not {too_long!r}')
+    given = _documents(documents)
+    mask = None if masks is None else _mask(masks, given)
+    lengths, dropped = given.lengths, 0
+    if method == "concatenate":
+        plan = plans.concatenate(lengths, length)
+    elif method == "best_fit":
+        lookahead = checked_int("lookahead", 1000 if lookahead is None else lookahead, 1)
+        plan = plans.best_fit(lengths, length, lookahead)
+    else:
+        over = lengths > length
+        if over.any() and too_long in (None, "error"):
+            raise ArgumentError(
+                f"{int(over.sum()):,} of {len(given):,} documents are longer than a row of "
+                f"{length:,} tokens, the longest of {int(lengths.max()):,}; give a greater length, "
+                'or too_long="crop" or "drop"'
+            )
+        if too_long == "drop":
+            dropped = int(lengths[over].sum())
+        plan = plans.bins(np.where(over, 0 if too_long == "drop" else length, lengths), length)
+    settings = {"length": length, "method": method, "lookahead": lookahead, "too_long": too_long}
+    return Packing(given, plan, length, mask, pad_id, bool(shift_labels), settings, dropped)
+
+
+def _documents(documents: object) -> Documents:
+    if isinstance(documents, TokenDataset):
+        return documents.documents
+    if isinstance(documents, Documents):
+        return documents
+    if not isinstance(documents, TokenBatch):
+        if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
+            raise ArgumentTypeError(
+                "documents must be a TokenDataset, a TokenBatch or arrays of ids, not "
+                f"{type(documents).__name__}"
+            )
+        documents = TokenBatch.from_rows(documents)
+    return Documents(documents.offsets, documents.ids.__getitem__)
+
+
+def _mask(masks: Any, documents: Documents) -> npt.NDArray[np.bool_]:
+    """One bool a token."""
+    if not isinstance(masks, np.ndarray):
+        masks = list(masks)
+        nested = bool(masks) and not isinstance(masks[0], (bool, int, np.bool_, np.integer))
+        if nested:
+            if [len(mask) for mask in masks] != documents.lengths.tolist():
+                raise ArgumentError("masks do not have the lengths of the documents")
+            masks = np.concatenate([np.asarray(mask) for mask in masks])
+    mask = np.asarray(masks)
+    total = int(documents.offsets[-1])
+    if mask.ndim != 1 or len(mask) != total:
+        raise ArgumentError(
+            f"masks have the shape {mask.shape}, but there are {total:,} tokens in "
+            f"{len(documents):,} documents"
+        )
+    if mask.dtype != np.bool_ and not (
+        mask.dtype.kind in "iu" and bool(((mask == 0) | (mask == 1)).all())
+    ):
+        raise ArgumentTypeError("masks must be bools, or 0 and 1")
+    return mask.astype(np.bool_, copy=False)

@@ -1,0 +1,241 @@
+"""Packing: rows of one length that lose no token which they do not report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import jeton
+from jeton.data import IGNORED, PackedRows, Packing, TokenDataset, pack
+from jeton.errors import ArgumentError, ArgumentTypeError
+from test_layouts import without_waiting, write
+
+__all__ = ["without_waiting"]
+
+METHODS = ["concatenate", "best_fit", "bins"]
+
+
+def numbered(lengths: list[int]) -> list[list[int]]:
+    """Documents in which every token is another one, from 1 on."""
+    ends = np.cumsum([1, *lengths]).tolist()
+    return [list(range(start, start + size)) for start, size in zip(ends, lengths, strict=False)]
+
+
+def packed(documents: list[list[int]], length: int, method: Any, **options: Any) -> Packing:
+    if method == "bins":
+        options = {"too_long": "crop", **options}
+    return pack(documents, length, method, **options)
+
+
+GIVEN = {
+    "lengths": st.lists(st.integers(0, 20), max_size=40),
+    "length": st.integers(1, 16),
+    "method": st.sampled_from(METHODS),
+}
+
+
+@settings(max_examples=200, deadline=None)
+@given(**GIVEN, seed=st.integers(0, 99))
+def test_no_token_is_lost_unreported(
+    lengths: list[int], length: int, method: str, seed: int
+) -> None:
+    documents = numbered(lengths)
+    packing = packed(documents, length, method)
+    report, rows = packing.report, packing[:]
+    kept = rows.input_ids[rows.document_ids >= 0]
+    assert len(np.unique(kept)) == len(kept) == report.kept
+    assert report.tokens == sum(lengths) == report.kept + report.cropped + report.dropped
+    assert report.padding == rows.input_ids.size - report.kept == (rows.document_ids < 0).sum()
+    assert report.documents == len(documents) and report.rows == len(rows.input_ids)
+    if method == "concatenate":
+        assert kept.tolist() == list(range(1, report.tokens + 1))
+        assert report.padding < length
+    elif method == "best_fit":
+        assert report.padding < length
+    else:
+        assert report.cropped == sum(max(0, size - length) for size in lengths)
+    for token, document in zip(kept, rows.document_ids[rows.document_ids >= 0], strict=True):
+        assert token in documents[document]
+
+
+@settings(max_examples=200, deadline=None)
+@given(**GIVEN, shift=st.booleans(), seed=st.integers(0, 99))
+def test_rows(lengths: list[int], length: int, method: str, shift: bool, seed: int) -> None:
+    """Labels, positions, boundaries and masks, from what they mean."""
+    documents = numbered(lengths)
+    learnt = np.random.default_rng(seed).random(sum(lengths)) < 0.5
+    packing = packed(documents, length, method, masks=learnt, shift_labels=shift, pad_id=7)
+    rows = packing[:]
+    shape = (len(packing), length)
+    assert all(array.shape == shape and array.dtype == np.int64 for array in rows[:4])
+    assert rows.cu_seqlens.dtype == np.int32
+    last = {document[-1] for document in documents if document}
+    bounds = [0]
+    for at, (token, label, document, position) in enumerate(
+        zip(*(array.flatten().tolist() for array in rows[:4]), strict=True)
+    ):
+        before = rows.document_ids.flat[at - 1] if at % length else None
+        starts = before != document
+        if starts and at:
+            bounds.append(at)
+        assert position == (0 if starts else rows.position_ids.flat[at - 1] + 1)
+        if document < 0:
+            assert (token, label) == (7, IGNORED)
+            continue
+        # Labels by tokens, which are numbered from 1 on.
+        target = token + 1 if shift else token
+        known = token not in last if shift else not starts
+        assert label == (target if known and learnt[target - 1] else IGNORED)
+    assert rows.cu_seqlens.tolist() == ([*bounds, rows.input_ids.size] if len(packing) else [0])
+    mask, free = rows.mask(), rows.mask(causal=False)
+    for row in range(len(packing)):
+        ids = rows.document_ids[row]
+        for here in range(length):
+            for there in range(length):
+                assert free[row, here, there] == (ids[here] == ids[there])
+                assert mask[row, here, there] == (free[row, here, there] and there <= here)
+
+
+@settings(max_examples=100, deadline=None)
+@given(lengths=GIVEN["lengths"], length=GIVEN["length"], lookahead=st.integers(1, 50))
+def test_best_fit_is_what_it_says(lengths: list[int], length: int, lookahead: int) -> None:
+    packing = pack(numbered(lengths), length, "best_fit", lookahead=lookahead)
+    assert (packing.plan.starts == 0).all()
+    waiting: list[int] = []
+    coming = [number for number, size in enumerate(lengths) if size]
+    for row in range(len(packing)):
+        left = length
+        first, stop = packing.plan.rows[row : row + 2].tolist()
+        for document, size in zip(
+            packing.plan.documents[first:stop].tolist(),
+            packing.plan.lengths[first:stop].tolist(),
+            strict=True,
+        ):
+            while coming and len(waiting) < lookahead:
+                waiting.append(coming.pop(0))
+            fitting = [number for number in waiting if lengths[number] <= left]
+            if fitting:
+                assert size == lengths[document] == max(lengths[number] for number in fitting)
+            else:
+                assert size == left
+                assert lengths[document] == min(lengths[number] for number in waiting)
+            waiting.remove(document)
+            left -= size
+        assert left == 0 or not (waiting or coming)
+    assert not waiting and not coming
+
+
+@settings(max_examples=100, deadline=None)
+@given(lengths=GIVEN["lengths"], length=GIVEN["length"])
+def test_bins_are_best_fit_decreasing(lengths: list[int], length: int) -> None:
+    lengths = [min(size, length) for size in lengths]
+    packing = pack(numbered(lengths), length, "bins")
+    assert packing.plan.lengths.tolist() == [lengths[n] for n in packing.plan.documents.tolist()]
+    rooms: list[int] = []
+    for size in sorted(lengths, reverse=True):
+        fitting = [room for room in rooms if room >= size > 0]
+        if fitting:
+            rooms[rooms.index(min(fitting))] -= size
+        elif size:
+            rooms.append(length - size)
+    filled = [
+        length - int(packing.plan.lengths[start:stop].sum())
+        for start, stop in zip(packing.plan.rows, packing.plan.rows[1:], strict=False)
+    ]
+    assert sorted(filled) == sorted(rooms)
+
+
+def test_documents_that_are_too_long() -> None:
+    documents = numbered([3, 9, 12, 5])
+    with pytest.raises(ArgumentError, match=r"2 of 4 documents are longer .* the longest of 12"):
+        pack(documents, 8, "bins")
+    dropped = pack(documents, 8, "bins", too_long="drop").report
+    assert (dropped.kept, dropped.dropped, dropped.cropped) == (8, 21, 0)
+    cropped = pack(documents, 8, "bins", too_long="crop").report
+    assert (cropped.kept, cropped.dropped, cropped.cropped) == (24, 0, 5)
+    assert str(cropped) == "4 documents in 3 rows: 0.00% padding, 17.24% of 29 tokens lost"
+
+
+def test_a_chat_learns_from_its_answers_alone() -> None:
+    rows = pack([[1, 2, 3, 4], [5, 6]], 6, masks=[[0, 0, 1, 1], [0, 1]])[:]
+    assert rows.labels.tolist() == [[IGNORED, 3, 4, IGNORED, 6, IGNORED]]
+
+
+def test_whatever_holds_documents(tmp_path: Path) -> None:
+    texts = ["to be", "or", "", "not to be"]
+    tokenizer = jeton.CharTrainer().train(texts)
+    batch = tokenizer.encode_batch(texts)
+    write(tmp_path, "jeton", batch.tolist(), dtype="uint16", shard_tokens=6)
+    tokens = TokenDataset(tmp_path)
+    rows = [
+        pack(given, 4).__getitem__(slice(None))
+        for given in (batch, batch.tolist(), iter(batch), tokens, tokens.documents)
+    ]
+    assert all(
+        all(np.array_equal(a, b) for a, b in zip(rows[0], other, strict=True)) for other in rows
+    )
+
+
+def test_rows_by_numbers() -> None:
+    packing = pack(numbered([5, 9, 2, 7]), 4, "best_fit")
+    whole, some = packing[:], packing.gather(np.array([2, 0]))
+    assert np.array_equal(some.input_ids, whole.input_ids[[2, 0]])
+    assert packing[1:2].input_ids.tolist() == whole.input_ids[1:2].tolist()
+    assert isinstance(some, PackedRows)
+
+
+def test_attention_of_variable_lengths() -> None:
+    """Attention by `cu_seqlens`, a segment at a time, is attention under the mask."""
+    torch = pytest.importorskip("torch")
+    rows = pack(numbered([3, 9, 2, 7, 1]), 6, "best_fit")[:]
+    count, length = rows.input_ids.shape
+    q, k, v = torch.randn(3, count, 1, length, 8, generator=torch.Generator().manual_seed(1))
+    attend = torch.nn.functional.scaled_dot_product_attention
+    masked = attend(q, k, v, attn_mask=torch.as_tensor(rows.mask())[:, None])
+    flat = [it.transpose(1, 2).reshape(1, count * length, 1, 8).transpose(1, 2) for it in (q, k, v)]
+    pieces = [
+        attend(*(it[:, :, start:stop] for it in flat), is_causal=True)
+        for start, stop in zip(rows.cu_seqlens.tolist(), rows.cu_seqlens.tolist()[1:], strict=False)
+    ]
+    by_segments = torch.cat(pieces, 2).reshape(count, length, 8)
+    assert torch.allclose(masked[:, 0], by_segments, atol=1e-6)
+
+
+CALLS: list[tuple[str, dict[str, Any], type[Exception], str]] = [
+    ("text", {"documents": "abc"}, ArgumentTypeError, "documents must be"),
+    ("a number", {"documents": 3}, ArgumentTypeError, "documents must be"),
+    ("words", {"documents": [["a"]]}, ArgumentTypeError, "must be a sequence of ints"),
+    ("length", {"length": 0}, ArgumentError, "length must be at least 1"),
+    ("method", {"method": "bestfit"}, ArgumentError, "did you mean 'best_fit'"),
+    ("type of method", {"method": 3}, ArgumentError, "there are concatenate, best_fit, bins"),
+    ("pad", {"pad_id": -1}, ArgumentError, "pad_id must be at least 0"),
+    ("lookahead", {"lookahead": 5}, ArgumentError, "lookahead is for method 'best_fit'"),
+    ("no lookahead", {"method": "best_fit", "lookahead": 0}, ArgumentError, "at least 1"),
+    ("too long", {"too_long": "drop"}, ArgumentError, "too_long is for method 'bins'"),
+    ("how", {"method": "bins", "too_long": "cut"}, ArgumentError, "too_long must be"),
+    ("masks", {"masks": [True]}, ArgumentError, r"shape \(1,\), but there are 5 tokens"),
+    ("mask a document", {"masks": [[1], [1, 0]]}, ArgumentError, "the lengths of the documents"),
+    ("mask of numbers", {"masks": [1, 2, 3, 4, 5]}, ArgumentTypeError, "must be bools"),
+    ("mask of text", {"masks": list("abcde")}, ArgumentError, "masks"),
+]
+
+
+@pytest.mark.parametrize("what, options, error, told", CALLS, ids=[call[0] for call in CALLS])
+def test_arguments(what: str, options: dict[str, Any], error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        pack(**{"documents": [[1, 2, 3], [4, 5]], "length": 4, **options})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_to_pack(method: Any) -> None:
+    empty: list[list[list[int]]] = [[], [[]]]
+    for documents in empty:
+        packing = pack(documents, 4, method)
+        assert len(packing) == 0 and packing.report.padding_share == 0
+        rows = packing[:]
+        assert rows.input_ids.shape == (0, 4) and rows.cu_seqlens.tolist() == [0]
