@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Encoding", "PaddedBatch", "TokenBatch"]
 
+_MOST_ID = 2**32 - 1
+
 
 @dataclass(frozen=True)
 class Encoding:
@@ -73,6 +75,10 @@ class TokenBatch:
     `batch[i]` is the ids of text `i` as a view into the flat array, `batch[i:j]` a smaller batch.
     It has a length, it can be gone through, and `tolist()` gives lists of ints.
 
+    Libraries that take Arrow read it as a column of lists: `pyarrow.array(batch)`,
+    `polars.Series(batch)`. The ids are then uint16 where every id of the tokenizer fits, else, and
+    in batches that were not encoded, uint32, which shares the memory of the batch.
+
     Args:
         ids: The ids of all texts, one after another.
         offsets: Where each text's ids begin and end: one more than there are texts, from 0 up to
@@ -95,7 +101,7 @@ class TokenBatch:
         [[0, 1, 9], [9, 9, 9], [2, 0, 1]]
     """
 
-    __slots__ = ("_ids", "_offsets")
+    __slots__ = ("_ids", "_max_id", "_offsets")
 
     def __init__(
         self,
@@ -104,6 +110,7 @@ class TokenBatch:
     ) -> None:
         import numpy as np
 
+        self._max_id = _MOST_ID
         self._ids = _integers("ids", ids, np.dtype(np.uint32))
         self._offsets = _integers("offsets", offsets, np.dtype(np.int64))
         steps = np.diff(self._offsets)
@@ -120,10 +127,16 @@ class TokenBatch:
             )
 
     @classmethod
-    def _of_core(cls, ids: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> TokenBatch:
+    def _of_core(
+        cls,
+        ids: npt.NDArray[np.uint32],
+        offsets: npt.NDArray[np.int64],
+        max_id: int | None,
+    ) -> TokenBatch:
         batch = cls.__new__(cls)
         batch._ids = ids
         batch._offsets = offsets
+        batch._max_id = 0 if max_id is None else max_id
         return batch
 
     @classmethod
@@ -177,9 +190,12 @@ class TokenBatch:
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             if step != 1:
-                return TokenBatch.from_rows([self[row] for row in range(start, stop, step)])
-            offsets = self._offsets[start : max(start, stop) + 1]
-            return TokenBatch(self._ids[offsets[0] : offsets[-1]], offsets - offsets[0])
+                part = TokenBatch.from_rows([self[row] for row in range(start, stop, step)])
+            else:
+                offsets = self._offsets[start : max(start, stop) + 1]
+                part = TokenBatch(self._ids[offsets[0] : offsets[-1]], offsets - offsets[0])
+            part._max_id = self._max_id
+            return part
         try:
             row = range(len(self))[index]
         except IndexError:
@@ -265,6 +281,18 @@ class TokenBatch:
         padded[mask] = self._ids[source[mask]]
         return PaddedBatch(padded, mask)
 
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
+        """This batch as a list array: capsules of its schema and of its data.
+
+        Args:
+            requested_schema: Lists with 64-bit offsets or of another type of ids are given where
+                this asks for them, if the ids fit.
+        """
+        import numpy as np
+
+        ids, offsets = (np.require(it, None, ["C", "A"]) for it in (self._ids, self._offsets))
+        return _core.arrow_lists(ids, offsets, self._max_id <= 0xFFFF, requested_schema)
+
     def __eq__(self, other: object) -> bool:
         import numpy as np
 
@@ -277,7 +305,7 @@ class TokenBatch:
     __hash__ = None  # type: ignore[assignment]  # its arrays can be written to
 
     def __reduce__(self) -> tuple[object, ...]:
-        return TokenBatch, (self._ids, self._offsets)
+        return TokenBatch._of_core, (self._ids, self._offsets, self._max_id)
 
     def __repr__(self) -> str:
         texts, tokens = len(self), len(self._ids)

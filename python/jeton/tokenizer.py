@@ -24,6 +24,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 if TYPE_CHECKING:
     from jeton._core import Model as CoreModel
     from jeton._core import Pipeline
+    from jeton.arrow import ArrowColumn
     from jeton.components import (
         decoders,
         models,
@@ -195,7 +196,7 @@ class Tokenizer(_core.Tokenizer):
 
     def encode_batch(
         self,
-        texts: Iterable[str],
+        texts: Iterable[str] | ArrowColumn,
         *,
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
@@ -203,11 +204,26 @@ class Tokenizer(_core.Tokenizer):
         alpha: float | None = None,
         nbest_size: int | None = None,
         seed: int | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        nulls: Literal["raise", "empty"] = "raise",
     ) -> TokenBatch:
         """The ids of many texts, encoded on all cores.
 
         Each text's ids are those that `encode` gives. Other arguments and errors are those of
         `encode`; an error names the text it is about.
+
+        Args:
+            texts: The texts, or a column of strings of any library that exports Arrow: an array
+                of pyarrow, a series of polars or pandas, a relation of DuckDB. A column is read
+                in place, without one `str`; a table counts as its only column.
+            errors: Bytes of a column that are not UTF-8: an error, or U+FFFD in their place
+                (`"replace"`), or nothing (`"ignore"`).
+            nulls: Nulls of a column, and `None` among texts: an error, or texts without tokens
+                (`"empty"`).
+
+        Raises:
+            ArgumentError: A column that holds no strings; a null.
+            FormatError: Bytes that are not UTF-8.
 
         Example:
             >>> import jeton
@@ -222,8 +238,10 @@ class Tokenizer(_core.Tokenizer):
             None
             if dropout is alpha is nbest_size is seed is None
             else (dropout, alpha, nbest_size, seed),
+            errors,
+            nulls,
         )
-        return TokenBatch._of_core(ids, offsets)
+        return TokenBatch._of_core(ids, offsets, self._core.max_id)
 
     def encode_with_spans(
         self,
@@ -296,10 +314,12 @@ class Tokenizer(_core.Tokenizer):
 
     def count_batch(
         self,
-        texts: Iterable[str],
+        texts: Iterable[str] | ArrowColumn,
         *,
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        nulls: Literal["raise", "empty"] = "raise",
     ) -> list[int]:
         """The number of tokens of each text, counted on all cores.
 
@@ -310,7 +330,7 @@ class Tokenizer(_core.Tokenizer):
             >>> jeton.CharTrainer().train("hello").count_batch(["hole", "eel"])
             [4, 3]
         """
-        return self._core.count_batch(texts, special, add_special_tokens)
+        return self._core.count_batch(texts, special, add_special_tokens, errors, nulls)
 
     # Ids to text
 

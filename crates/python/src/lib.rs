@@ -3,6 +3,7 @@
 //! Look here for the list of what Python can see of the core. Signatures and documentation that
 //! users read live in `python/jeton/`, but for the few methods in `calls`.
 
+mod arrow;
 mod cache;
 mod calls;
 mod errors;
@@ -15,6 +16,7 @@ mod parameters;
 mod pool;
 mod stages;
 mod text;
+mod texts;
 mod tokenizer;
 mod training;
 mod unigram_training;
@@ -26,6 +28,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use super::arrow::arrow_lists;
     #[pymodule_export]
     use super::cache::{cache_limit, set_cache_limit};
     #[pymodule_export]

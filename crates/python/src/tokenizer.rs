@@ -7,9 +7,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use jeton_core::batch;
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
 use jeton_core::model::{Sampler, Sampling};
 use jeton_core::pre_tokenizer::named;
@@ -24,6 +22,7 @@ use crate::model::{self, Model, vocab};
 use crate::options::{self, Drawing, Given, flag};
 use crate::pool;
 use crate::text::Text;
+use crate::texts::{NoText, with_texts};
 
 /// A tokenizer of the core: stages and model, without what the class of Python adds.
 #[pyclass(name = "Pipeline", frozen, module = "jeton._core")]
@@ -205,6 +204,10 @@ impl Tokenizer {
 
     /// The ids of all texts, one after another, and where each text's begin and end.
     #[expect(clippy::type_complexity, reason = "a pair of arrays")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one for each keyword of the Python method"
+    )]
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
@@ -212,10 +215,13 @@ impl Tokenizer {
         special: Given<'py>,
         add_special_tokens: Given<'py>,
         drawing: Option<Drawing<'py>>,
+        errors: &Bound<'py, PyAny>,
+        nulls: &Bound<'py, PyAny>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
         guard(py, || {
             let options = self.options(special, add_special_tokens, drawing.unwrap_or_default())?;
-            let batch = with_texts(py, texts, |texts, threads, cancelled| {
+            let no_text = NoText::of(errors, nulls)?;
+            let batch = with_texts(py, texts, no_text, |texts, threads, cancelled| {
                 self.core.encode_batch(texts, &options, threads, cancelled)
             })?;
             Ok((
@@ -231,10 +237,13 @@ impl Tokenizer {
         texts: &Bound<'py, PyAny>,
         special: Given<'py>,
         add_special_tokens: Given<'py>,
+        errors: &Bound<'py, PyAny>,
+        nulls: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
             let options = self.options(special, add_special_tokens, Default::default())?;
-            let counts = with_texts(py, texts, |texts, threads, cancelled| {
+            let no_text = NoText::of(errors, nulls)?;
+            let counts = with_texts(py, texts, no_text, |texts, threads, cancelled| {
                 self.core.count_batch(texts, &options, threads, cancelled)
             })?;
             Ok(PyList::new(py, counts)?)
@@ -483,40 +492,6 @@ impl Tokenizer {
     fn __eq__(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.core, &other.core) || self.core.stages() == other.core.stages()
     }
-}
-
-/// Runs `work` on a batch of texts, with as many threads as it is told.
-fn with_texts<R: Send>(
-    py: Python<'_>,
-    texts: &Bound<'_, PyAny>,
-    work: impl FnOnce(&[&str], usize, &AtomicBool) -> Result<R, batch::Failure> + Send,
-) -> Outcome<R> {
-    const EXPECTED: &str = "an iterable of str";
-    if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
-        return Err(wrong_type("texts", EXPECTED, texts));
-    }
-    // The strings are held, whatever another thread does to the list meanwhile.
-    let strings: Vec<Bound<'_, PyAny>> = match texts.cast::<PyList>() {
-        Ok(list) => list.iter().collect(),
-        Err(_) => texts
-            .try_iter()
-            .map_err(|_| wrong_type("texts", EXPECTED, texts))?
-            .collect::<PyResult<_>>()?,
-    };
-    let texts = strings
-        .iter()
-        .enumerate()
-        .map(|(row, string)| match string.cast::<PyString>() {
-            Ok(string) => Text::of_string(string),
-            Err(_) => Err(wrong_type(&format!("texts[{row}]"), "a str", string)),
-        })
-        .collect::<Outcome<Vec<Text<'_>>>>()?;
-    let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
-    let bytes = texts.iter().map(|text| text.len()).sum();
-    let done = pool::run(py, bytes, |threads, cancelled| {
-        work(&texts, threads, cancelled)
-    })?;
-    Ok(done.map_err(|(row, error)| error.at(format!("texts[{row}]")))?)
 }
 
 /// Decoded text; `errors` is as in `bytes.decode`.

@@ -148,7 +148,6 @@ impl<R: Read> Blocks<R> {
             Err(error) => error,
         };
         let place = self.offset + error.utf8_error().valid_up_to() as u64;
-        let chunks = error.as_bytes().utf8_chunks();
         match self.apart.errors {
             InvalidUtf8::Strict => {
                 let is_utf16 = self.offset == 0
@@ -161,8 +160,7 @@ impl<R: Read> Blocks<R> {
                 let error = Error::new(ErrorKind::Format, message);
                 Err(error.at(self.path.display().to_string()).hint(hint))
             }
-            InvalidUtf8::Replace => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
-            InvalidUtf8::Ignore => Ok(chunks.map(|chunk| chunk.valid()).collect()),
+            mending => Ok(mending.text(error.as_bytes())?.into_owned()),
         }
     }
 }

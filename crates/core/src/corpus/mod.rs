@@ -4,6 +4,7 @@
 //! ahead of others, so memory does not grow with their size; and taken in the order given, so the
 //! result does not depend on the number of threads.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Read;
@@ -52,6 +53,38 @@ impl FromStr for InvalidUtf8 {
         by_name("errors", name, &names)
     }
 }
+
+impl InvalidUtf8 {
+    /// The text of bytes.
+    ///
+    /// ```
+    /// use jeton_core::corpus::InvalidUtf8;
+    ///
+    /// assert_eq!(InvalidUtf8::Replace.text(b"caf\xE9")?, "caf\u{FFFD}");
+    /// assert!(InvalidUtf8::Strict.text(b"caf\xE9").is_err());
+    /// # Ok::<(), jeton_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is strict, bytes that are not UTF-8.
+    pub fn text(self, bytes: &[u8]) -> Result<Cow<'_, str>> {
+        let error = match std::str::from_utf8(bytes) {
+            Ok(text) => return Ok(Cow::Borrowed(text)),
+            Err(error) => error,
+        };
+        match self {
+            Self::Strict => {
+                let message = format!("not UTF-8 at byte {}", error.valid_up_to());
+                Err(Error::new(ErrorKind::Format, message).hint(MEND))
+            }
+            Self::Replace => Ok(String::from_utf8_lossy(bytes)),
+            Self::Ignore => Ok(bytes.utf8_chunks().map(|chunk| chunk.valid()).collect()),
+        }
+    }
+}
+
+/// What to do about bytes that are not UTF-8.
+const MEND: &str = "set errors=\"replace\" or errors=\"ignore\"";
 
 /// How files are read.
 #[derive(Clone, Debug, Default, PartialEq)]
