@@ -52,4 +52,5 @@ pub mod word_counts;
 pub use error::{Error, ErrorKind, Result};
 pub use stages::Stages;
 pub use text::Unit;
+pub use threads::initialize_libraries;
 pub use tokenizer::{EncodeOptions, OnInvalid, Tokenizer};

@@ -6,14 +6,15 @@
 //! the methods themselves.
 
 use std::cell::Cell;
-use std::sync::OnceLock;
 
 use jeton_core::EncodeOptions;
 use numpy::PyArray1;
+use once_cell::race::OnceBox;
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
+use crate::arrays;
 use crate::errors::{Failure, Outcome, guard};
 use crate::ints;
 use crate::options::Given;
@@ -31,7 +32,7 @@ const SMALL_ARRAY: usize = 64 << 10;
 /// What `jeton.Tokenizer` is made from; errors of arguments are said in its name.
 #[pyclass(name = "Tokenizer", subclass, frozen, module = "jeton._core")]
 pub struct Calls {
-    tokenizer: OnceLock<Py<Tokenizer>>,
+    tokenizer: OnceBox<Py<Tokenizer>>,
 }
 
 thread_local! {
@@ -90,13 +91,13 @@ impl Calls {
     #[pyo3(signature = (*_args, **_kwargs))]
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         Self {
-            tokenizer: OnceLock::new(),
+            tokenizer: OnceBox::new(),
         }
     }
 
     /// Says which tokenizer is called; it never changes.
     fn _bind(&self, tokenizer: Py<Tokenizer>) -> PyResult<()> {
-        self.tokenizer.set(tokenizer).map_err(|_| {
+        self.tokenizer.set(Box::new(tokenizer)).map_err(|_| {
             PyTypeError::new_err("a tokenizer never changes: make another one, not __init__ again")
         })
     }
@@ -199,13 +200,13 @@ impl Calls {
             if text.len() < SMALL_ARRAY {
                 return with_buffer(|ids| {
                     tokenizer.encode_into(py, text, &options, ids)?;
-                    Ok(PyArray1::from_slice(py, ids))
+                    Ok(arrays::copied(py, ids)?)
                 });
             }
             let mut ids = Vec::with_capacity(text.len() / 4);
             tokenizer.encode_into(py, text, &options, &mut ids)?;
             ids.shrink_to_fit();
-            Ok(PyArray1::from_vec(py, ids))
+            Ok(arrays::array(py, ids)?)
         })
     }
 

@@ -137,14 +137,15 @@ fn not_text(py: Python<'_>, bytes: &[u8]) -> PyErr {
     }
 }
 
-/// Where the last panic of any thread happened; a panic's payload does not say.
+/// Where the last panic of any thread happened; a panic's payload does not say. Nobody waits for it: in
+/// a forked child, a thread that is gone may hold it.
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 /// Panics become exceptions, which say all there is to say; nothing is printed.
 pub fn keep_panics_quiet() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string);
-        if let Ok(mut last) = LAST_PANIC.lock() {
+        if let Ok(mut last) = LAST_PANIC.try_lock() {
             *last = place;
         }
     }));
@@ -159,7 +160,7 @@ fn internal(py: Python<'_>, payload: &(dyn std::any::Any + Send)) -> PyErr {
             .copied()
             .unwrap_or("no message"),
     };
-    let place = LAST_PANIC.lock().ok().and_then(|mut last| last.take());
+    let place = LAST_PANIC.try_lock().ok().and_then(|mut last| last.take());
     raise(
         py,
         "InternalError",

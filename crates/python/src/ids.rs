@@ -11,6 +11,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 
+use crate::arrays;
 use crate::errors::{Failure, Outcome, argument, wrong_type};
 
 const EXPECTED: &str = "an iterable of ints or a numpy array of integers";
@@ -34,10 +35,11 @@ pub fn ids(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vec<u32>> {
         return Err(wrong_type(name, EXPECTED, value));
     }
     // Only something that came from numpy can be an array, so numpy is not imported to find out.
-    if is_numpy_imported(value.py())?
-        && let Ok(array) = value.cast::<PyUntypedArray>()
-    {
-        return ids_of_array(name, array);
+    if is_numpy_imported(value.py())? {
+        arrays::find_interface(value.py())?;
+        if let Ok(array) = value.cast::<PyUntypedArray>() {
+            return ids_of_array(name, array);
+        }
     }
     let items = value
         .try_iter()

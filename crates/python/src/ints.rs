@@ -13,6 +13,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use crate::arrays;
 use crate::errors::{argument, guard};
 
 /// A list of ids.
@@ -29,10 +30,15 @@ pub fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
 #[pyfunction]
 pub fn lists<'py>(
     py: Python<'py>,
-    ids: &Bound<'py, PyArray1<u32>>,
-    offsets: &Bound<'py, PyArray1<i64>>,
+    ids: &Bound<'py, PyAny>,
+    offsets: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<Bound<'py, PyList>>> {
     guard(py, || {
+        arrays::find_interface(py)?;
+        let (ids, offsets) = (
+            ids.cast::<PyArray1<u32>>()?,
+            offsets.cast::<PyArray1<i64>>()?,
+        );
         // Copies: making a list may run Python, which may write to an array.
         let ids = ids.to_vec().map_err(PyErr::from)?;
         let offsets = offsets.to_vec().map_err(PyErr::from)?;

@@ -3,6 +3,7 @@
 //! Look here for the list of what Python can see of the core. Signatures and documentation that
 //! users read live in `python/jeton/`, but for the few methods in `calls`.
 
+mod arrays;
 mod arrow;
 mod cache;
 mod calls;
@@ -58,6 +59,9 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         errors::keep_panics_quiet();
+        jeton_core::initialize_libraries();
+        // So is the lock behind which a thread of its own first finds out whether Python runs.
+        module.py().detach(|| Python::attach(|_| ()));
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

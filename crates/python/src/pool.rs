@@ -41,13 +41,14 @@ pub const WITHOUT_GIL: usize = 1 << 10;
 const SMALL: usize = 16 << 10;
 
 fn pool(py: Python<'_>) -> PyResult<Arc<Pool>> {
+    end_before_fork(py)?;
     let process = std::process::id();
     let mut slot = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     match slot.take() {
         Some(pool) if pool.process == process => return Ok(Arc::clone(slot.insert(pool))),
         // Its threads did not survive the fork, so there is nothing to end.
         Some(inherited) => mem::forget(inherited),
-        None => end_before_fork(py)?,
+        None => {}
     }
     let mut handles = Vec::new();
     let threads = rayon::ThreadPoolBuilder::new()
@@ -61,6 +62,8 @@ fn pool(py: Python<'_>) -> PyResult<Arc<Pool>> {
         })
         .build()
         .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
+    // What the threads make once behind a lock of the process is made before the GIL is let go of.
+    threads.broadcast(|_| ());
     let pool = Pool {
         process,
         threads,
@@ -69,19 +72,20 @@ fn pool(py: Python<'_>) -> PyResult<Arc<Pool>> {
     Ok(Arc::clone(slot.insert(Arc::new(pool))))
 }
 
-/// Has Python end the threads before each fork.
+/// Has Python end the threads before each fork. It lets go of the GIL now and then, so it is no work to
+/// do under a lock.
 fn end_before_fork(py: Python<'_>) -> PyResult<()> {
     static ASKED: AtomicBool = AtomicBool::new(false);
-    if ASKED.swap(true, Ordering::Relaxed) {
+    if ASKED.load(Ordering::Relaxed) {
         return Ok(());
     }
     let os = py.import("os")?;
-    if !os.hasattr("register_at_fork")? {
-        return Ok(());
+    if os.hasattr("register_at_fork")? {
+        let arguments = pyo3::types::PyDict::new(py);
+        arguments.set_item("before", pyo3::wrap_pyfunction!(end_threads, py)?)?;
+        os.call_method("register_at_fork", (), Some(&arguments))?;
     }
-    let arguments = pyo3::types::PyDict::new(py);
-    arguments.set_item("before", pyo3::wrap_pyfunction!(end_threads, py)?)?;
-    os.call_method("register_at_fork", (), Some(&arguments))?;
+    ASKED.store(true, Ordering::Relaxed);
     Ok(())
 }
 
@@ -220,13 +224,14 @@ pub fn install_hearing<M: Send, R: Send>(
                     // The work panicked; leaving the scope passes the panic on.
                     Err(RecvTimeoutError::Disconnected) => break Ok(None),
                 };
-                let heard = Python::attach(|py| {
-                    py.check_signals()?;
-                    told.map_or(Ok(()), |progress| hear(py, progress))
-                });
-                if let Err(error) = heard {
-                    cancelled.store(true, Ordering::Relaxed);
-                    failure.get_or_insert(error);
+                // One exception is enough, and is not dropped outside Python, which takes a lock.
+                if failure.is_none() {
+                    failure = Python::attach(|py| {
+                        py.check_signals()?;
+                        told.map_or(Ok(()), |progress| hear(py, progress))
+                    })
+                    .err();
+                    cancelled.store(failure.is_some(), Ordering::Relaxed);
                 }
             }
         })

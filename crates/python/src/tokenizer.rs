@@ -16,6 +16,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
+use crate::arrays;
 use crate::errors::{Failure, Outcome, guard, wrong_type};
 use crate::ids::{id, ids};
 use crate::model::{self, Model, vocab};
@@ -225,8 +226,8 @@ impl Tokenizer {
                 self.core.encode_batch(texts, &options, threads, cancelled)
             })?;
             Ok((
-                PyArray1::from_vec(py, batch.ids),
-                PyArray1::from_vec(py, batch.offsets),
+                arrays::array(py, batch.ids)?,
+                arrays::array(py, batch.offsets)?,
             ))
         })
     }

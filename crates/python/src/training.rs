@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard};
 
 use jeton_core::corpus::{self, Corpus, CorpusOptions, InvalidUtf8, PATIENCE, Step};
 use jeton_core::format::huggingface;
@@ -13,6 +13,7 @@ use jeton_core::model::wordpiece::train_wordpiece;
 use jeton_core::model::{self, Vocab, WordLevel};
 use jeton_core::word_counts::{self, CountingOptions, FirstStages, MemoryBudget, WordMemory};
 use jeton_core::{Error, ErrorKind};
+use once_cell::race::OnceBox;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
@@ -27,6 +28,17 @@ use crate::text::Text;
 pub struct WordCounter {
     /// Taken out by `finish`.
     core: Mutex<Option<word_counts::WordCounter>>,
+}
+
+impl WordCounter {
+    /// The counter, for one thread at a time. Nobody waits for it: in a forked child, a thread that is
+    /// gone may have it.
+    fn core(&self) -> jeton_core::Result<MutexGuard<'_, Option<word_counts::WordCounter>>> {
+        self.core.try_lock().map_err(|_| {
+            let message = "the counter is counting in another thread, or failed there";
+            Error::new(ErrorKind::Argument, message).hint("make one for each thread")
+        })
+    }
 }
 
 /// How much memory is needed: in any case, for each word, and for each byte of one.
@@ -102,9 +114,9 @@ impl WordCounter {
             });
             let texts = texts.collect::<Outcome<Vec<_>>>()?;
             let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
-            pool::install(py, || match self.core.lock() {
-                Ok(mut core) => core.as_mut().map_or(Ok(()), |core| core.count(&texts)),
-                Err(_) => Ok(()),
+            pool::install(py, || match self.core()?.as_mut() {
+                Some(core) => core.count(&texts),
+                None => Ok(()),
             })??;
             Ok(texts.iter().map(|text| text.len() as u64).sum())
         })
@@ -124,9 +136,9 @@ impl WordCounter {
             let errors = errors.parse()?;
             let corpus = py.detach(|| Corpus::open(&paths, CorpusOptions { field, errors }))?;
             let threads = pool::install(py, rayon::current_num_threads)?;
-            let mut blocks = match self.core.lock().as_deref() {
-                Ok(Some(core)) => corpus.read(threads, core),
-                _ => return Ok(()),
+            let mut blocks = match self.core()?.as_ref() {
+                Some(core) => corpus.read(threads, core),
+                None => return Ok(()),
             };
             loop {
                 let block = match py.detach(|| blocks.step(PATIENCE))? {
@@ -137,9 +149,9 @@ impl WordCounter {
                     }
                     Step::End => return Ok(()),
                 };
-                pool::install(py, || match self.core.lock() {
-                    Ok(mut core) => core.as_mut().map_or(Ok(()), |core| block.count(core)),
-                    Err(_) => Ok(()),
+                pool::install(py, || match self.core()?.as_mut() {
+                    Some(core) => block.count(core),
+                    None => Ok(()),
                 })??;
                 py.check_signals()?;
                 if let Some(watch) = watch {
@@ -154,7 +166,7 @@ impl WordCounter {
     /// ones left out, and how often those occur.
     fn finish(&self, py: Python<'_>) -> PyResult<(WordCounts, [u64; 3])> {
         guard(py, || {
-            let counter = self.core.lock().ok().and_then(|mut core| core.take());
+            let counter = self.core()?.take();
             let Some(counter) = counter else {
                 return Err(Error::new(ErrorKind::Argument, "the counter is finished").into());
             };
@@ -166,7 +178,7 @@ impl WordCounter {
 
     /// Forgets all counts.
     fn discard(&self) {
-        drop(self.core.lock().ok().and_then(|mut core| core.take()));
+        drop(self.core().ok().and_then(|mut core| core.take()));
     }
 }
 
@@ -210,14 +222,14 @@ impl Cutting {
 pub struct WordCounts {
     pub(crate) core: word_counts::WordCounts,
     /// The words in the order of their bytes, once one is looked for.
-    order: OnceLock<Vec<u32>>,
+    order: OnceBox<Vec<u32>>,
 }
 
 impl From<word_counts::WordCounts> for WordCounts {
     fn from(core: word_counts::WordCounts) -> Self {
         Self {
             core,
-            order: OnceLock::new(),
+            order: OnceBox::new(),
         }
     }
 }
@@ -287,7 +299,7 @@ impl WordCounts {
     fn find(&self, py: Python<'_>, word: &Bound<'_, PyString>) -> Option<u64> {
         // What is not valid Unicode is no word.
         let word = word.to_str().ok()?;
-        let order = (self.order).get_or_init(|| py.detach(|| self.core.sorted()));
+        let order = (self.order).get_or_init(|| Box::new(py.detach(|| self.core.sorted())));
         self.core.find(order, word)
     }
 

@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
-use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
 
 use super::Charsmap;
 use crate::error::{Error, Result, by_name};
+use crate::lazy::LazyStatic;
 
 type Rules = BTreeMap<String, String>;
 
@@ -65,8 +65,8 @@ impl FromStr for Normalization {
     }
 }
 
-static NFKC: LazyLock<Charsmap> = LazyLock::new(|| compiled(&nfkc()));
-static NMT_NFKC: LazyLock<Charsmap> = LazyLock::new(|| {
+static NFKC: LazyStatic<Charsmap> = LazyStatic::new(|| compiled(&nfkc()));
+static NMT_NFKC: LazyStatic<Charsmap> = LazyStatic::new(|| {
     let mut rules = nfkc();
     add_nmt(&mut rules);
     compiled(&rules)

@@ -16,7 +16,6 @@
 use std::borrow::Cow;
 use std::iter::once;
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use unicode_normalization_alignments::char::canonical_combining_class;
 use unicode_normalization_alignments::{
@@ -24,6 +23,7 @@ use unicode_normalization_alignments::{
 };
 
 use super::Normalizer;
+use crate::lazy::LazyStatic;
 use crate::text::AlignedText;
 
 /// A normalization form.
@@ -40,11 +40,11 @@ pub(crate) enum Form {
 }
 
 /// What the forms do to characters, in the order of [`Form`].
-static TABLES: [LazyLock<Table>; 4] = [
-    LazyLock::new(|| Table::new(Form::Nfc)),
-    LazyLock::new(|| Table::new(Form::Nfd)),
-    LazyLock::new(|| Table::new(Form::Nfkc)),
-    LazyLock::new(|| Table::new(Form::Nfkd)),
+static TABLES: [LazyStatic<Table>; 4] = [
+    LazyStatic::new(|| Table::new(Form::Nfc)),
+    LazyStatic::new(|| Table::new(Form::Nfd)),
+    LazyStatic::new(|| Table::new(Form::Nfkc)),
+    LazyStatic::new(|| Table::new(Form::Nfkd)),
 ];
 
 impl Form {

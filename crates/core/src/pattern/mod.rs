@@ -11,17 +11,19 @@ mod automaton;
 mod certain;
 mod kinds;
 mod linear;
+mod oniguruma;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use onig::{MatchParam, Region, SearchOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::lazy::Lazy;
 use around::Around;
 use linear::Linear;
+pub(crate) use oniguruma::Expression;
+use oniguruma::Searcher;
 
 /// How many steps a backtracking engine may take for one match before it gives up: a second or
 /// so, and three times what Oniguruma allows by itself.
@@ -89,7 +91,7 @@ enum Engine {
     Linear(Linear),
     Around(Around),
     Fancy(fancy_regex::Regex),
-    Oniguruma(onig::Regex),
+    Oniguruma(Expression),
 }
 
 impl Regex {
@@ -164,7 +166,11 @@ impl Regex {
                 regex: self,
                 engine,
                 text,
-                region: Region::new(),
+                searcher: {
+                    let mut searcher = Searcher::new();
+                    searcher.set_limit(STEP_LIMIT);
+                    searcher
+                },
                 at: 0,
                 last_end: None,
             }),
@@ -209,9 +215,9 @@ impl Engine {
                 .build()
                 .map(Self::Fancy)
                 .map_err(|error| refused("fancy-regex", error.to_string())),
-            Dialect::Oniguruma => onig::Regex::new(source)
+            Dialect::Oniguruma => Expression::new(source)
                 .map(Self::Oniguruma)
-                .map_err(|error| refused("Oniguruma", error.description().to_owned())),
+                .map_err(|error| refused("Oniguruma", error)),
         }
     }
 }
@@ -330,9 +336,9 @@ impl Matches<'_> {
 
 struct OnigurumaSearch<'t> {
     regex: &'t Regex,
-    engine: &'t onig::Regex,
+    engine: &'t Expression,
     text: &'t str,
-    region: Region,
+    searcher: Searcher,
     at: usize,
     last_end: Option<usize>,
 }
@@ -340,21 +346,11 @@ struct OnigurumaSearch<'t> {
 impl OnigurumaSearch<'_> {
     fn next(&mut self) -> Result<Option<Range<usize>>> {
         while self.at <= self.text.len() {
-            let mut limits = MatchParam::default();
-            limits.set_retry_limit_in_match(STEP_LIMIT);
-            self.region.clear();
             let found = self
-                .engine
-                .search_with_param(
-                    self.text,
-                    self.at,
-                    self.text.len(),
-                    SearchOptions::SEARCH_OPTION_NONE,
-                    Some(&mut self.region),
-                    limits,
-                )
-                .map_err(|error| self.regex.gave_up(self.at, error.description()))?;
-            let Some((start, end)) = found.and_then(|_| self.region.pos(0)) else {
+                .searcher
+                .find(self.engine, self.text, self.at)
+                .map_err(|error| self.regex.gave_up(self.at, error))?;
+            let Some(Range { start, end }) = found else {
                 break;
             };
             // An empty match right after a match does not count: step over one character.
@@ -471,8 +467,8 @@ mod tests {
     /// Each well-known pattern in each dialect where it runs in linear time: that, and the
     /// dialect's own engine.
     fn linear_patterns() -> &'static [(Regex, Regex)] {
-        static PATTERNS: std::sync::LazyLock<Vec<(Regex, Regex)>> =
-            std::sync::LazyLock::new(|| {
+        static PATTERNS: crate::lazy::LazyStatic<Vec<(Regex, Regex)>> =
+            crate::lazy::LazyStatic::new(|| {
                 let named = NAMED.iter().flat_map(|known| known.sources().0);
                 let dialects = [Dialect::Tiktoken, Dialect::Oniguruma];
                 (named

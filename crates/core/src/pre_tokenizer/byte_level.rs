@@ -1,18 +1,18 @@
 //! GPT-2's pre-tokenizer: words with the space before them, as bytes.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use super::SplitBehavior;
 use super::named::GPT2_ORIGINAL;
 use super::split::split;
 use crate::error::Result;
+use crate::lazy::LazyStatic;
 use crate::pattern::{Dialect, Regex};
 use crate::printable;
 use crate::text::Pieces;
 
-static WORDS: LazyLock<Result<Regex>> =
-    LazyLock::new(|| Regex::new(GPT2_ORIGINAL, Dialect::Oniguruma));
+static WORDS: LazyStatic<Result<Regex>> =
+    LazyStatic::new(|| Regex::new(GPT2_ORIGINAL, Dialect::Oniguruma));
 
 pub(super) fn cut(
     pieces: &mut Pieces,

@@ -10,13 +10,13 @@ mod split;
 mod unicode_scripts;
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
 use unicode_categories::UnicodeCategories;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::lazy::LazyStatic;
 use crate::pattern::{Dialect, Regex, SearchPattern};
 use crate::text::Pieces;
 use split::{split, split_at_characters};
@@ -258,8 +258,8 @@ pub(crate) fn refine(
 }
 
 /// What [`PreTokenizer::Whitespace`] keeps.
-static WORDS: LazyLock<Result<Regex>> =
-    LazyLock::new(|| Regex::new(r"\w+|[^\w\s]+", Dialect::Tiktoken));
+static WORDS: LazyStatic<Result<Regex>> =
+    LazyStatic::new(|| Regex::new(r"\w+|[^\w\s]+", Dialect::Tiktoken));
 
 fn cut_every(text: &str, length: usize, pieces: &mut Vec<Range<usize>>) -> Result<()> {
     if length == 0 {

@@ -6,10 +6,11 @@
 //! space does.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 use unicode_script::{Script, UnicodeScript};
+
+use crate::lazy::LazyStatic;
 
 /// Cuts `text` where a script begins, and appends where the pieces lie. What stands before the first
 /// character that has a script is dropped, and so is a text without any: so does `tokenizers`.
@@ -46,8 +47,8 @@ fn script_in_unicode_9(character: char) -> Option<Script> {
     }
 }
 
-static UNICODE_9: LazyLock<ClassUnicode> =
-    LazyLock::new(
+static UNICODE_9: LazyStatic<ClassUnicode> =
+    LazyStatic::new(
         || match regex_syntax::parse(r"\p{age:9.0}").map(|hir| hir.into_kind()) {
             Ok(HirKind::Class(Class::Unicode(class))) => class,
             _ => unreachable!("the expression is a class of characters"),

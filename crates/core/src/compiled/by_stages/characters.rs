@@ -26,7 +26,7 @@ const LETTER: &str = "a";
 
 /// What becomes of each character.
 pub struct Characters {
-    rows: Box<[Lazy<Box<[Entry; ROW]>>]>,
+    rows: Box<[Lazy<[Entry; ROW]>]>,
     /// Whether a normalizer may move marks about.
     reorders: bool,
 }
@@ -83,7 +83,7 @@ impl Characters {
             let Some(row) = self.rows.get(character as usize / ROW) else {
                 return false;
             };
-            let row = row.get(|| Box::new(std::array::from_fn(|_| Entry::default())));
+            let row = row.get(|| std::array::from_fn(|_| Entry::default()));
             let entry = &row[character as usize % ROW];
             let become_of = entry
                 .get()

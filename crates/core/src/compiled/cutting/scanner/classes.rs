@@ -1,8 +1,8 @@
 //! What the scanners know of a character: one byte of class bits for each code point.
 
-use std::sync::LazyLock;
-
 use regex_syntax::hir::{Class, HirKind};
+
+use crate::lazy::LazyStatic;
 
 /// `\p{L}`
 pub const LETTER: u8 = 1;
@@ -52,7 +52,7 @@ pub struct Classes {
 }
 
 /// The classes as Rust's `regex-syntax` has them, which is what tiktoken's patterns mean.
-pub static CLASSES: LazyLock<Classes> = LazyLock::new(|| Classes::new(UNICODE));
+pub static CLASSES: LazyStatic<Classes> = LazyStatic::new(|| Classes::new(UNICODE));
 
 const UNICODE: &[(&str, u8)] = &[
     (r"\p{L}", LETTER),
@@ -66,7 +66,7 @@ const UNICODE: &[(&str, u8)] = &[
 ];
 
 /// The same, but that numbers are what [`char::is_numeric`] calls so, which knows more of them.
-pub static NUMERIC: LazyLock<Classes> = LazyLock::new(|| {
+pub static NUMERIC: LazyStatic<Classes> = LazyStatic::new(|| {
     let mut rows = rows(UNICODE);
     for character in ('\0'..=char::MAX).filter(|character| character.is_numeric()) {
         rows[character as usize >> 6].0[character as usize & 63] = NUMBER;
@@ -75,7 +75,7 @@ pub static NUMERIC: LazyLock<Classes> = LazyLock::new(|| {
 });
 
 /// The classes of patterns in which marks are letters.
-pub static MARKED: LazyLock<Classes> = LazyLock::new(|| {
+pub static MARKED: LazyStatic<Classes> = LazyStatic::new(|| {
     Classes::new(&[
         (r"[\p{L}\p{M}]", LETTER),
         (r"\p{N}", NUMBER),
@@ -86,7 +86,7 @@ pub static MARKED: LazyLock<Classes> = LazyLock::new(|| {
 });
 
 /// The classes of DeepSeek's pattern, in which marks are letters.
-pub static DEEPSEEK: LazyLock<Classes> = LazyLock::new(|| {
+pub static DEEPSEEK: LazyStatic<Classes> = LazyStatic::new(|| {
     Classes::new(&[
         (r"[\p{L}\p{M}]", LETTER),
         (r"\p{N}", NUMBER),

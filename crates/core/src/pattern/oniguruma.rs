@@ -1,0 +1,224 @@
+//! Oniguruma's regular expressions: the few calls of the library that patterns need.
+//!
+//! Look here for how they are compiled. The crate `onig` does so under one lock of the process,
+//! which a fork may leave shut; the library itself only needs to be initialized by one thread, and
+//! shares nothing but constants afterwards.
+
+use std::ops::Range;
+use std::ptr::{null, null_mut};
+
+use onig_sys::{
+    ONIG_MAX_ERROR_MESSAGE_LEN, ONIG_MISMATCH, ONIG_NORMAL, ONIG_OPTION_NONE, OnigErrorInfo,
+    OnigMatchParam, OnigRegex, OnigRegion,
+};
+
+/// A compiled expression in Oniguruma's own syntax, of text in UTF-8.
+pub(crate) struct Expression(OnigRegex);
+
+// SAFETY: searching only reads the expression, and nothing else has the pointer.
+unsafe impl Send for Expression {}
+// SAFETY: as above.
+unsafe impl Sync for Expression {}
+
+fn utf8() -> onig_sys::OnigEncoding {
+    &raw mut onig_sys::OnigEncodingUTF8
+}
+
+impl Expression {
+    /// Initializes the library, which may not happen twice at once. A child that is forked meanwhile
+    /// would wait for it forever; see [`crate::initialize_libraries`].
+    #[expect(clippy::disallowed_types, reason = "it is done before anybody forks")]
+    pub(crate) fn initialize() {
+        static DONE: std::sync::Once = std::sync::Once::new();
+        DONE.call_once(|| {
+            let mut encodings = [utf8()];
+            // SAFETY: the list has one entry, and no other thread is in the library yet.
+            unsafe { onig_sys::onig_initialize(encodings.as_mut_ptr(), 1) };
+        });
+    }
+
+    /// Compiles `source`.
+    ///
+    /// # Errors
+    /// What the library finds wrong with it.
+    pub(super) fn new(source: &str) -> Result<Self, String> {
+        Self::initialize();
+        let mut regex: OnigRegex = null_mut();
+        let mut info = OnigErrorInfo {
+            enc: null_mut(),
+            par: null_mut(),
+            par_end: null_mut(),
+        };
+        let bytes = source.as_bytes().as_ptr_range();
+        // SAFETY: the range is that of a string, the library is initialized and gives back a pointer
+        // that is its own, and the syntax is a constant.
+        let code = unsafe {
+            onig_sys::onig_new(
+                &mut regex,
+                bytes.start,
+                bytes.end,
+                ONIG_OPTION_NONE,
+                utf8(),
+                onig_sys::OnigDefaultSyntax,
+                &mut info,
+            )
+        };
+        match code == ONIG_NORMAL as i32 {
+            true => Ok(Self(regex)),
+            false => Err(message(code, &info)),
+        }
+    }
+}
+
+impl Drop for Expression {
+    fn drop(&mut self) {
+        // SAFETY: the pointer came from `onig_new`, and nobody uses it any more.
+        unsafe { onig_sys::onig_free(self.0) };
+    }
+}
+
+/// What the library says of a failure.
+fn message(code: i32, info: *const OnigErrorInfo) -> String {
+    let mut bytes = [0; ONIG_MAX_ERROR_MESSAGE_LEN as usize];
+    // SAFETY: there is room for the longest message, and `info` is null or what `onig_new` filled.
+    let length = unsafe { onig_sys::onig_error_code_to_str(bytes.as_mut_ptr(), code, info) };
+    let length = usize::try_from(length).unwrap_or(0).min(bytes.len());
+    String::from_utf8_lossy(&bytes[..length]).into_owned()
+}
+
+/// What a search works in, which searches one after another share.
+pub(super) struct Searcher {
+    parameters: *mut OnigMatchParam,
+    region: OnigRegion,
+}
+
+impl Searcher {
+    pub(super) fn new() -> Self {
+        // SAFETY: new parameters are initialized before anything else is done with them.
+        let parameters = unsafe {
+            let parameters = onig_sys::onig_new_match_param();
+            onig_sys::onig_initialize_match_param(parameters);
+            parameters
+        };
+        let region = OnigRegion {
+            allocated: 0,
+            num_regs: 0,
+            beg: null_mut(),
+            end: null_mut(),
+            history_root: null_mut(),
+        };
+        Self { parameters, region }
+    }
+
+    /// Sets how many steps back may be taken from one place of a text.
+    pub(super) fn set_limit(&mut self, steps: u32) {
+        // SAFETY: the parameters are this searcher's own.
+        unsafe {
+            onig_sys::onig_set_retry_limit_in_match_of_match_param(self.parameters, steps.into());
+        }
+    }
+
+    /// The leftmost match that begins at byte `from` of `text` or later.
+    ///
+    /// # Errors
+    /// A limit that was reached, in the words of the library.
+    pub(super) fn find(
+        &mut self,
+        expression: &Expression,
+        text: &str,
+        from: usize,
+    ) -> Result<Option<Range<usize>>, String> {
+        // The library counts in `int`.
+        if i32::try_from(text.len()).is_err() {
+            return Err("it takes texts of up to 2 GiB".to_owned());
+        }
+        if from > text.len() {
+            return Ok(None);
+        }
+        let bytes = text.as_bytes().as_ptr_range();
+        // SAFETY: the places lie in the text, in order; the expression, the parameters and the region
+        // are alive, and the latter two nobody else's.
+        let code = unsafe {
+            onig_sys::onig_search_with_param(
+                expression.0,
+                bytes.start,
+                bytes.end,
+                bytes.start.add(from),
+                bytes.end,
+                &mut self.region,
+                ONIG_OPTION_NONE,
+                self.parameters,
+            )
+        };
+        match code {
+            ONIG_MISMATCH => Ok(None),
+            0.. => {
+                // SAFETY: after a match, the first entry of the region is that of the match.
+                let (start, end) = unsafe { (*self.region.beg, *self.region.end) };
+                Ok(Some(start as usize..end as usize))
+            }
+            _ => Err(message(code, null())),
+        }
+    }
+}
+
+impl Drop for Searcher {
+    fn drop(&mut self) {
+        // SAFETY: the parameters came from `onig_new_match_param`; of the region, only what the
+        // library allocated is freed.
+        unsafe {
+            onig_sys::onig_free_match_param(self.parameters);
+            onig_sys::onig_region_free(&mut self.region, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_compile_and_search_at_the_same_time() {
+        let sources = [
+            r"\p{Greek}+",
+            r"(?i)straße|(a)\1",
+            r"(?<=x)[^\s\w]",
+            r"\p{Han}{2}",
+        ];
+        let text = "xΑβγ. STRASSE aa x! 漢字";
+        let all = |source: &str| {
+            let (expression, mut searcher) = (Expression::new(source).unwrap(), Searcher::new());
+            let mut found: Vec<Range<usize>> = Vec::new();
+            while let Some(next) = searcher
+                .find(&expression, text, found.last().map_or(0, |it| it.end))
+                .unwrap()
+            {
+                found.push(next);
+            }
+            found
+        };
+        let expected = sources.map(|source| {
+            let found = onig::Regex::new(source).unwrap();
+            let found = found.find_iter(text).map(|(start, end)| start..end);
+            found.collect::<Vec<_>>()
+        });
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        assert_eq!(sources.map(all), expected);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn what_is_no_expression_is_refused_in_the_words_of_the_library() {
+        for source in ["a(b", "[", r"\p{Nonsense}", "(?<name>a)\\k<other>", "*"] {
+            let theirs = onig::Regex::new(source).unwrap_err();
+            let ours = Expression::new(source).err();
+            assert_eq!(ours.as_deref(), Some(theirs.description()), "{source}");
+        }
+    }
+}

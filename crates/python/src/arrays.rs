@@ -1,0 +1,59 @@
+//! Arrays of numpy, and how numpy's C interface is found when the first one is met.
+//!
+//! Look here before calling the crate `numpy`. It finds the interface behind a lock while Python runs:
+//! a process that forks meanwhile has a child that waits forever, and Ctrl-C becomes a panic.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use numpy::npyffi::is_numpy_2;
+use numpy::{Element, PyArray1};
+use pyo3::prelude::*;
+
+/// An array that owns these numbers.
+pub fn array<T: Element>(py: Python<'_>, numbers: Vec<T>) -> PyResult<Bound<'_, PyArray1<T>>> {
+    find_interface(py)?;
+    Ok(PyArray1::from_vec(py, numbers))
+}
+
+/// An array of a copy of these numbers.
+pub fn copied<'py, T: Element>(
+    py: Python<'py>,
+    numbers: &[T],
+) -> PyResult<Bound<'py, PyArray1<T>>> {
+    find_interface(py)?;
+    Ok(PyArray1::from_slice(py, numbers))
+}
+
+/// Finds numpy's C interface, once, before the crate looks for it.
+pub fn find_interface(py: Python<'_>) -> PyResult<()> {
+    static FOUND: AtomicBool = AtomicBool::new(false);
+    if FOUND.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    // All that is imported, so that nothing waits for a module while imports are locked.
+    py.import("numpy.lib")?;
+    let _lock = ImportLock::new(py)?;
+    // Both look for it once. The former is the one that runs Python, which an interrupt may end.
+    numpy::get_array_module(py)?;
+    is_numpy_2(py);
+    FOUND.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Python's lock of imports, without which no thread forks.
+struct ImportLock<'py>(Bound<'py, PyModule>);
+
+impl<'py> ImportLock<'py> {
+    fn new(py: Python<'py>) -> PyResult<Self> {
+        let module = py.import("_imp")?;
+        module.call_method0("acquire_lock")?;
+        Ok(Self(module))
+    }
+}
+
+impl Drop for ImportLock<'_> {
+    fn drop(&mut self) {
+        // It fails only for a thread that does not hold it.
+        let _ = self.0.call_method0("release_lock");
+    }
+}
