@@ -1,41 +1,77 @@
 # What can be done with a copy of this repository. `make demo` and `make test` set up what they need.
+#
+# `make test` installs the frameworks that jeton works with, some 6 GB, nearly all of it torch.
+# `make test WITHOUT_FRAMEWORKS=1` leaves them out, and says at its end what was not tested.
 
-PYTHON ?= python3
-VENV   := .venv
-BIN    := $(VENV)/bin
-RUST   := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+PYTHON    ?= python3
+PROCESSES ?= 2  # of the Python tests
+VENV      := .venv
+BIN       := $(VENV)/bin
+RUST      := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+FRAMEWORKS = $(if $(WITHOUT_FRAMEWORKS),,$(VENV)/frameworks)
 
-.PHONY: setup demo test rust-test python-test types lint format bench clean
+.PHONY: setup optimised demo test rust-test python-test types alone lint format bench clean
 
-setup: $(VENV)/built  ## a virtual environment with jeton in it
+setup: $(VENV)/tools $(VENV)/built  ## jeton in a virtual environment, built quickly, and the tools
 
-$(VENV)/bin/python:
+optimised: $(VENV)/optimised  ## jeton in a virtual environment, as users should have it
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo "jeton needs Python 3.10 or newer: make PYTHON=python3.12 …"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/tools: pyproject.toml | $(VENV)/bin/python
+$(VENV)/builder: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --group builder
+	touch $@
+
+$(VENV)/tools: $(VENV)/builder
 	$(BIN)/python -m pip install --quiet --group development
 	touch $@
 
-$(VENV)/built: $(VENV)/tools $(RUST)
-	@command -v cargo >/dev/null || { echo "jeton's core is written in Rust: install it from https://rustup.rs"; exit 1; }
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet
+$(VENV)/frameworks: $(VENV)/tools
+	@echo "Installing what jeton is tested with: torch and others, some 6 GB at first."
+	@echo "(make test WITHOUT_FRAMEWORKS=1 does without them, and leaves their tests out.)"
+	$(BIN)/python -m pip install --quiet --group frameworks
 	touch $@
 
-demo: setup  ## train, encode, decode, compare, on text that comes with jeton
-	$(BIN)/jeton demo
+# Which build is in the environment: an optimised one serves the tests too, until a file changes.
+$(VENV)/built: $(VENV)/builder $(RUST)
+	@$(CARGO_IS_THERE)
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet
+	rm -f $(VENV)/optimised
+	touch $@
+
+$(VENV)/optimised: $(VENV)/builder $(RUST)
+	@$(CARGO_IS_THERE)
+	@echo "Building jeton, optimised: a few minutes, once."
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	touch $(VENV)/built $@
+
+CARGO_IS_THERE = command -v cargo >/dev/null || \
+	{ echo "jeton's core is written in Rust: install it from https://rustup.rs"; exit 1; }
+
+demo: optimised  ## train, encode, decode, compare, on text that comes with jeton
+	$(BIN)/jeton demo --force
+	@echo "jeton is in $(VENV), optimised: $(BIN)/jeton, or  . $(BIN)/activate"
 
 test: rust-test python-test types  ## every test
 
 rust-test: setup
 	PYO3_PYTHON=$(abspath $(BIN))/python cargo test --workspace --quiet
 
-python-test: setup  ## tests and doc examples
-	$(BIN)/python -m pytest -q
+python-test: setup $(FRAMEWORKS)  ## tests and doc examples
+	$(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal
+	@test -z "$(WITHOUT_FRAMEWORKS)" || \
+		echo "WITHOUT_FRAMEWORKS=1: what is skipped above for want of a package was NOT tested."
 
 types: setup  ## the annotations, and the stub against the compiled module
 	$(BIN)/python -m mypy
 	$(BIN)/python -m mypy.stubtest jeton._core --mypy-config-file pyproject.toml
+
+alone: setup  ## the tests that may look beside the project, from a copy with nothing beside it
+	tests/alone $(BIN)/python -n $(PROCESSES)
 
 lint: setup  ## style, and everything that a compiler may warn of
 	cargo fmt --all --check
@@ -49,8 +85,7 @@ format: setup
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: setup  ## speed, on an optimised build
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+bench: $(VENV)/tools optimised  ## speed, on an optimised build
 	for program in benchmarks/*.py; do $(BIN)/python $$program || exit 1; done
 
 clean:

@@ -121,7 +121,7 @@ class TestEncode:
             (["--field", "x"], b"[]", "-:1: not a JSON object"),
             (["--field", "x"], b"{", "-:1: not JSON"),
             (["--field", "x"], b"[" * 200_000, "-:1: "),
-            (["-o", "no/where"], b"a", "no: no such file or directory"),
+            (["-o", "no/where.txt"], b"a", "no: no such folder to write into"),
         ],
     )
     def test_errors(

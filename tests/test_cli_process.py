@@ -66,7 +66,7 @@ def test_an_interrupt_leaves_nothing_half_written(tokenizer: str, tmp_path: Path
 
 
 def test_a_pipe_or_a_link_as_output_stays_one(tokenizer: str, tmp_path: Path) -> None:
-    pipe, link, target = (tmp_path / name for name in ("pipe", "link", "target"))
+    pipe, link, target = (tmp_path / name for name in ("pipe", "link.txt", "target"))
     os.mkfifo(pipe)
     link.symlink_to(target)
     with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:

@@ -174,9 +174,12 @@ class TestTrain:
     @pytest.mark.parametrize(
         ("options", "told"),
         [
-            (["-o", "folder.json", "--force"], "folder.json: exists and is not a file"),
+            (["-o", "folder.json"], "folder.json/tokenizer.json: exists already"),
+            (["-o", "x.json", "--save-counts=folder.json"], "folder.json: is a folder"),
             (["-o", "pipe.json", "--force"], "pipe.json: exists and is not a file"),
-            (["-o", "link.json", "--force"], "link.json: is a link"),
+            (["-o", "link.json"], "link.json: exists already"),
+            (["-o", "input.json", "--force"], "input.json: is one of the inputs, a.json"),
+            (["-o", f"{'long' * 70}.json"], "file name too long"),
             (["-o", "a.json", "--force"], "a.json: is one of the inputs"),
             (["-o", "x.json", "--save-counts=a.json", "--force"], "a.json: is one of the inputs"),
             (["-o", "x.json", "--save-counts=mine"], "mine: exists already"),
@@ -193,7 +196,7 @@ class TestTrain:
             (["-o", "a.model", "--kind=unigram", "--set", "style=huggingface"], "summed in 64"),
             (["-o", "a.model"], "a.model: SentencePiece does not read a BPE of bytes"),
             (["-o", "a.model", "--start-from=bytes.json"], "a.model: SentencePiece does not read"),
-            (["-o", "vocab.txt"], "vocab.txt is for --kind wordpiece"),
+            (["-o", "vocab.txt"], "vocab.txt: .txt is for --kind wordpiece"),
             (["-o", "a.tiktoken", "--kind=unigram"], ".tiktoken holds no Unigram"),
             (["-o", "a.tiktoken", "--alphabet=characters"], ".tiktoken is for --alphabet bytes"),
         ],
@@ -206,8 +209,10 @@ class TestTrain:
             (here / name).write_text("mine", encoding="utf-8")
         jeton.BPETrainer(257).train(["hello hello"]).save(here / "bytes.json")
         (here / "folder.json").mkdir()
+        (here / "folder.json" / "tokenizer.json").write_text("mine", encoding="utf-8")
         os.mkfifo(here / "pipe.json")
         (here / "link.json").symlink_to("mine")
+        (here / "input.json").symlink_to("a.json")
         before = sorted(here.iterdir())
         result = run("train", "a.json", *options, "--vocab-size=258", "--json", code=1)
         assert told in error_of(result) and "counting" not in result.stderr

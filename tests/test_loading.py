@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 import jeton
-from jeton import _core, download, hub, registry
+from jeton import _core, download, hub, registry, samples
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
     ChecksumError,
     DownloadError,
     FormatError,
+    FormatWarning,
     MissingFileError,
     UnknownNameError,
     UnsupportedError,
@@ -179,7 +180,7 @@ def test_a_known_file_is_fetched_once_and_kept(
     assert fetched == ["https://example.org/made_up"]
     assert registry.files_of("made_up", offline=True) == [path]
     path.write_bytes(BYTES[:-1])  # damaged: fetched again, or refused where nothing may be fetched
-    with pytest.raises(DownloadError):
+    with pytest.raises(ChecksumError, match=r"made_up\.tiktoken: damaged, for its sha256 is"):
         registry.files_of("made_up", offline=True)
     registry.files_of("made_up", offline=False)
     assert len(fetched) == 2
@@ -265,6 +266,20 @@ def test_ranks_need_a_pattern(tmp_path: Path) -> None:
     path.write_bytes(BYTES + b"QUI=")
     with pytest.raises(FormatError, match="line 257: no rank"):
         jeton.load(path, pattern="gpt4")
+
+
+def test_a_vocabulary_and_merges_of_two_tokenizers(tmp_path: Path) -> None:
+    for size in (300, 320):
+        trainer = jeton.BPETrainer(size, pattern="gpt2", special_tokens=["<s>", "<|endoftext|>"])
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        tok = trainer.train(samples.read_all().values())
+        tok.replace(added_tokens=tok.added_tokens[1:]).save(folder / "vocab.json")
+        jeton.load(folder)
+    with pytest.warns(FormatWarning, match=r"vocab\.json: 20 of the 320 tokens, .* of one token"):
+        jeton.load(tmp_path / "320" / "vocab.json", merges=tmp_path / "300" / "merges.txt")
+    with pytest.raises(FormatError, match=r"merges\.txt: line .* is not in the vocabulary"):
+        jeton.load(tmp_path / "300" / "vocab.json", merges=tmp_path / "320" / "merges.txt")
 
 
 def test_the_hub_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,7 +88,7 @@ WAYS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: " ".join(way) or "defaults")
 def test_encoding(both: tuple[Any, TiktokenEncoding], text: str, way: dict[str, Any]) -> None:
     same(both, "encode", text, **way)
     same(both, "encode_batch", [text, "", text], **way)

@@ -216,6 +216,12 @@ def test_bytes_decode_as_python_decodes(data: bytes) -> None:
         assert RANKS.decode(ids, errors=handler) == data.decode("utf-8", handler)
 
 
+@pytest.mark.parametrize("dtype", [">u2", "<u2", ">u4", "<i4", ">i4", ">i8", ">u8", "i1"])
+def test_ids_in_any_byte_order(dtype: str) -> None:
+    assert ranks().decode(np.array([104, 105], dtype)) == "hi"
+    assert ranks().decode(np.array([104, 0, 105], dtype)[::2]) == "hi"
+
+
 def test_closed_alphabet_names_the_character() -> None:
     tok = jeton.CharTrainer().train("hello")
     with pytest.raises(errors.EncodeError, match=r"'x'.*position 2"):

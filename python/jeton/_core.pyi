@@ -10,6 +10,7 @@ from typing_extensions import Self, disjoint_base
 from jeton.tokenizer import SpecialPolicy
 
 __all__ = [
+    "OPTIMISED",
     "Model",
     "Pipeline",
     "Tokenizer",
@@ -37,6 +38,7 @@ __all__ = [
     "unigram_separators",
 ]
 
+OPTIMISED: bool
 __version__: str
 
 # `dropout`, `alpha`, `nbest_size` and `seed`, where any of them is given.

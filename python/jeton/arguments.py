@@ -17,6 +17,7 @@ from jeton.components._base import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = [
+    "check_kind",
     "checked_characters",
     "checked_errors",
     "checked_int",
@@ -48,6 +49,12 @@ def names_checked(function: F) -> F:
         return function(owner, *args, **kwargs)
 
     return cast(F, checked)
+
+
+def check_kind(name: str, value: object, kind: type, expected: str) -> None:
+    """Refuses a value of another type, so that nothing compares or converts it first."""
+    if not isinstance(value, kind):
+        raise ArgumentTypeError(f"{name} must be {expected}, not {type(value).__name__}")
 
 
 def checked_int(name: str, value: object, least: int) -> int:
@@ -92,13 +99,15 @@ def checked_characters(name: str, characters: Iterable[str]) -> list[str]:
     return listed
 
 
-def checked_path(name: str, path: object) -> str:
+def checked_path(name: str, path: object, expected: str = "a path") -> str:
     """A path that the file system can have."""
     if not isinstance(path, (str, os.PathLike)):
-        raise ArgumentTypeError(f"{name} must be a path, not {type(path).__name__}")
+        raise ArgumentTypeError(f"{name} must be {expected}, not {type(path).__name__}")
     text = os.fspath(path)
     if not isinstance(text, str):
         raise ArgumentTypeError(f"{name} must be a path of str, not of {type(text).__name__}")
+    if not text:
+        raise ArgumentError(f"{name} is empty: name a file or a folder")
     try:
         os.fsencode(text)
     except UnicodeEncodeError:

@@ -260,9 +260,12 @@ class TokenBatch:
             )
         if not 0 <= pad_id < 2**32:
             raise ArgumentError(f"pad_id is {pad_id}: ids run from 0 to 2**32 - 1")
-        if side not in ("right", "left"):
+        if not isinstance(side, str) or side not in ("right", "left"):
             raise ArgumentError(f'side must be "right" or "left", not {side!r}')
         width += -width % multiple_of
+        if width >= 2**31:
+            asked = "multiple_of" if multiple_of >= 2**31 else "length"
+            raise ArgumentError(f"{asked} must be less than 2**31: rows have that many ids")
         if longest > width and not truncate:
             row = int(lengths.argmax())
             raise ArgumentError(
@@ -316,8 +319,11 @@ def _integers(name: str, values: object, dtype: np.dtype[np.integer]) -> npt.NDA
     """A flat array of integers, all of which `dtype` holds."""
     import numpy as np
 
-    array = np.asarray(values)
-    if array.size == 0:
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of several lengths
+        array = np.empty((0, 0))
+    if array.size == 0 and array.ndim == 1:
         array = array.astype(dtype)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ArgumentTypeError(f"{name} must be a sequence of ints with one axis")

@@ -27,12 +27,13 @@ FILES = (
 )
 """What is fetched of a repository: tokenizers, never weights."""
 
+_LONGEST = 96 + 1 + 96
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
 def is_repository(name: str) -> bool:
-    """Whether `name` has the shape `organisation/name`."""
-    return _REPOSITORY.fullmatch(name) is not None
+    """Whether `name` has the shape `organisation/name`, and no more characters than such have."""
+    return len(name) <= _LONGEST and _REPOSITORY.fullmatch(name) is not None
 
 
 def repository_folder(repository: str, *, revision: str | None, offline: bool) -> Path:

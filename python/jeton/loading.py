@@ -5,6 +5,7 @@ Look here for how these are told apart.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,8 +48,9 @@ def load(
 
     - a known name (`"gpt2"`, `"cl100k_base"`, `"o200k_base"`, …) or a model's (`"gpt-4o"`): fetched
       once, checked by its sha256 and cached. A file of that name is `"./gpt2"`;
-    - a path to a file or a folder. The content tells the format: Hugging Face `tokenizer.json`,
-      tiktoken ranks, a GPT-2 `vocab.json`, a SentencePiece model, …;
+    - a path to a file or a folder; `~` at the beginning of a `str` is a home. The content tells the
+      format: Hugging Face `tokenizer.json`, tiktoken ranks, a GPT-2 `vocab.json`, a SentencePiece
+      model, …;
     - a repository on the Hugging Face hub, `"organisation/name"`: needs the extra `jeton[hub]`.
 
     Args:
@@ -86,16 +88,21 @@ def load(
     [104, 105]
     """
     from jeton import registry
+    from jeton.arguments import checked_path
 
-    open_path: object = os.fspath(source) if isinstance(source, os.PathLike) else source
-    if not isinstance(open_path, str):
-        raise ArgumentTypeError(f"source must be a name or a path, not {type(source).__name__}")
-    check_text("source", open_path)
-    for argument, text in (("encoding", encoding), ("pattern", pattern)):
+    open_path = checked_path("source", source, "a name or a path")
+    for argument, text in (("encoding", encoding), ("pattern", pattern), ("revision", revision)):
         if text is not None:
             check_text(argument, text)
-    if not (lowercase is None or isinstance(lowercase, bool)):
-        raise ArgumentTypeError(f"lowercase must be a bool, not {type(lowercase).__name__}")
+    for argument, flag in (("lowercase", lowercase), ("offline", offline)):
+        if not (flag is None or isinstance(flag, bool)):
+            raise ArgumentTypeError(f"{argument} must be a bool, not {type(flag).__name__}")
+    if special_tokens is not None:
+        special_ids(special_tokens)
+    if merges is not None:
+        merges = checked_path("merges", merges)
+    if folder is not None:
+        folder = checked_path("folder", folder)
     name = registry.known_name(open_path) if isinstance(source, str) else None
     if name is not None:
         _refuse(
@@ -118,8 +125,9 @@ def load(
             lowercase=None,
         )
 
-    path = Path(open_path).expanduser()
-    if not path.exists() and isinstance(source, str):
+    # Unlike that of `Path`, this leaves the name of a user whom nobody knows as it is.
+    path = Path(os.path.expanduser(open_path) if isinstance(source, str) else open_path)
+    if not _exists(path) and isinstance(source, str):
         from jeton import hub
 
         _refuse(f"{open_path!r}", folder=folder)
@@ -165,6 +173,14 @@ def _refuse(what: str, **given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise ArgumentError(f"{name}= does not go with {what} (leave it out)")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+    return True
 
 
 def _is_path(source: str) -> bool:

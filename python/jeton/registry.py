@@ -238,7 +238,7 @@ def cache_folder() -> Path:
     `%LOCALAPPDATA%\\jeton\\Cache` on Windows.
     """
     if named := os.environ.get("JETON_CACHE_DIR"):
-        return Path(named).expanduser()
+        return Path(os.path.expanduser(named))
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
         return (Path(local) if local else Path.home() / "AppData" / "Local") / "jeton" / "Cache"
@@ -292,23 +292,30 @@ def _file(
     progress: bool,
 ) -> Path:
     if folder is not None:
-        found = _in_folder(source, Path(folder).expanduser())
+        found = _in_folder(source, Path(os.path.expanduser(folder)))
         if found is None:
             raise MissingFileError(
                 f"{os.fspath(folder)}: {name} is made of {_names(source)}, which is not there"
             )
         return found
     if named := os.environ.get("JETON_DATA_DIR"):
-        found = _in_folder(source, Path(named).expanduser())
+        found = _in_folder(source, Path(os.path.expanduser(named)))
         if found is not None:
             return found
     kept = cache_folder() / source.name
-    if kept.is_file() and download.sha256_of(kept) == source.sha256:
+    actual = download.sha256_of(kept) if kept.is_file() else None
+    if actual == source.sha256:
         return kept
     if source.url is None:
         raise DownloadError(
             f"{name} is not published openly (get {source.name} from its makers and name its "
             "folder with folder= or JETON_DATA_DIR)"
+        )
+    if offline and actual is not None:
+        raise ChecksumError(
+            f"{kept}: damaged, for its sha256 is {actual}, and published is {source.sha256}; and "
+            f"jeton is offline (delete it, and fetch {source.url} to its place; or leave out "
+            "offline=True and JETON_OFFLINE)"
         )
     if offline:
         raise DownloadError(
@@ -338,9 +345,9 @@ def _in_folder(source: Source, folder: Path) -> Path | None:
         accepted.setdefault(alias, set()).add(sha256 or source.sha256)
     for name, hashes in accepted.items():
         path = folder / name
-        if path.is_file() and download.sha256_of(path) in hashes:
+        if os.path.isfile(path) and download.sha256_of(path) in hashes:
             return path
-    if own.is_file():
+    if os.path.isfile(own):
         raise ChecksumError(
             f"{own}: not the published file: its sha256 is {download.sha256_of(own)}, published is "
             f"{source.sha256}"

@@ -590,6 +590,10 @@ class Tokenizer(_core.Tokenizer):
         """
         if isinstance(tokens, str):
             raise ArgumentTypeError("tokens must be an iterable of tokens, not one str")
+        if not isinstance(tokens, Iterable):
+            raise ArgumentTypeError(
+                f"tokens must be an iterable of tokens, not {type(tokens).__name__}"
+            )
         added = [
             AddedToken(token, special=True) if isinstance(token, str) else token for token in tokens
         ]
@@ -609,13 +613,17 @@ class Tokenizer(_core.Tokenizer):
         """Writes this tokenizer to a file, in the format that the name says.
 
         Args:
-            path: A name that ends in `.json` (Hugging Face), `.tiktoken` (ranks), …
+            path: A name that ends in `.json` (Hugging Face), `.tiktoken` (ranks), …; `~` at the
+                beginning of a `str` is a home.
 
         Raises:
             UnsupportedError: The format cannot hold it; the message names what.
             FileError: The file cannot be written.
         """
-        _core.save(self._core, _path("path", path))
+        from jeton.arguments import checked_path
+
+        name = checked_path("path", path)
+        _core.save(self._core, os.path.expanduser(name) if isinstance(path, str) else name)
 
     def approximation(self, format: Literal["tokenizer.json", ".model"]) -> Tokenizer:
         """The tokenizer that comes nearest to this one and that a format can hold exactly.
@@ -709,15 +717,6 @@ class Tokenizer(_core.Tokenizer):
             f"<jeton.Tokenizer: {self._core.model_kind}, {self.vocab_size:,} tokens, "
             f"{special:,} special>"
         )
-
-
-def _path(name: str, value: str | os.PathLike[str]) -> str:
-    path: object = os.fspath(value) if isinstance(value, os.PathLike) else value
-    if not isinstance(path, str):
-        raise ArgumentTypeError(f"{name} must be a path, not {type(value).__name__}")
-    if not path:
-        raise ArgumentError(f"{name} is empty: name a file or a folder")
-    return _base.check_text(name, path)
 
 
 def _from_image(image: bytes) -> Tokenizer:

@@ -85,7 +85,9 @@ def test_pieces_fit_as_well(
     lines = [line.strip() for text in documents for line in text.splitlines() if line.strip()]
     if not scale.full:
         lines = lines[:: max(1, len(lines) // 10_000)]
-    _compare(lines, 8_000 if scale.full else 6_000, tmp_path, **options)
+    # Source code alone, which is there where ../shared is not, supports few pieces.
+    size = 1_000 if not SHARED.is_dir() else 8_000 if scale.full else 6_000
+    _compare(lines, size, tmp_path, **options)
 
 
 @pytest.mark.parametrize(("name", "size"), [("english", 32_000), ("multilingual", 32_000)])

@@ -5,7 +5,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use numpy::{Element, PyArray1, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{
+    Element, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -149,5 +151,17 @@ fn ids_of_array(name: &str, array: &Bound<'_, PyUntypedArray>) -> Outcome<Vec<u3
         .or_else(|| of::<u8>(name, array, |id| Some(u32::from(id))))
         .or_else(|| of::<i16>(name, array, |id| u32::try_from(id).ok()))
         .or_else(|| of::<i8>(name, array, |id| u32::try_from(id).ok()))
-        .unwrap_or_else(|| Err(wrong_type(name, EXPECTED, array.as_any())))
+        .unwrap_or_else(|| ids_of_other_order(name, array))
+}
+
+/// The ids of an array whose bytes stand in the other order than this machine's.
+fn ids_of_other_order(name: &str, array: &Bound<'_, PyUntypedArray>) -> Outcome<Vec<u32>> {
+    let dtype = array.dtype();
+    let is_native = dtype.getattr("isnative")?.extract::<bool>()?;
+    if is_native || !b"iu".contains(&dtype.kind()) {
+        return Err(wrong_type(name, EXPECTED, array.as_any()));
+    }
+    let native = dtype.call_method1("newbyteorder", ("=",))?;
+    let array = array.call_method1("astype", (native,))?;
+    ids_of_array(name, array.cast::<PyUntypedArray>()?)
 }

@@ -62,6 +62,7 @@ mod _core {
         jeton_core::initialize_libraries();
         // So is the lock behind which a thread of its own first finds out whether Python runs.
         module.py().detach(|| Python::attach(|_| ()));
+        module.add("OPTIMISED", !cfg!(debug_assertions))?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

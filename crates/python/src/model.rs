@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::errors::{Outcome, argument, guard, wrong_type};
 use crate::ids::id;
+use crate::text::valid;
 
 /// A model of the core.
 #[pyclass(frozen, module = "jeton._core")]
@@ -25,7 +26,7 @@ fn token_bytes(name: impl FnOnce() -> String, value: &Bound<'_, PyAny>) -> Outco
         return Ok(bytes.as_bytes().to_vec());
     }
     match value.cast::<PyString>() {
-        Ok(text) => Ok(text.to_str()?.as_bytes().to_vec()),
+        Ok(text) => Ok(valid(name, text)?.as_bytes().to_vec()),
         Err(_) => Err(wrong_type(&name(), "bytes or a str", value)),
     }
 }

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
 use crate::errors::{Outcome, argument, wrong_type};
+use crate::text::valid;
 
 /// The bool of the argument called `name`.
 pub fn flag(name: &str, value: &Bound<'_, PyAny>) -> Outcome<bool> {
@@ -88,7 +89,7 @@ fn given_options(
 fn special_policy(value: &Bound<'_, PyAny>) -> Outcome<SpecialPolicy> {
     const WORDS: [&str; 3] = ["ignore", "allow", "raise"];
     if let Ok(word) = value.cast::<PyString>() {
-        return match word.to_str()? {
+        return match &*word.to_string_lossy() {
             "ignore" => Ok(SpecialPolicy::Ignore),
             "allow" => Ok(SpecialPolicy::Allow),
             "raise" => Ok(SpecialPolicy::Raise),
@@ -109,7 +110,7 @@ fn special_policy(value: &Bound<'_, PyAny>) -> Outcome<SpecialPolicy> {
     for name in names {
         let name = name?;
         match name.cast::<PyString>() {
-            Ok(name) => only.insert(name.to_str()?.to_owned()),
+            Ok(name) => only.insert(valid(|| "each item of special".to_owned(), name)?.to_owned()),
             Err(_) => return Err(wrong_type("each item of special", "a str", &name)),
         };
     }
@@ -239,7 +240,7 @@ pub fn unit(value: &Bound<'_, PyAny>) -> Outcome<Unit> {
     let Ok(word) = value.cast::<PyString>() else {
         return Err(wrong_type("unit", "\"characters\" or \"bytes\"", value));
     };
-    match word.to_str()? {
+    match &*word.to_string_lossy() {
         "characters" => Ok(Unit::Characters),
         "bytes" => Ok(Unit::Bytes),
         other => Err(argument(match did_you_mean(other, WORDS) {

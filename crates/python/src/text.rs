@@ -8,7 +8,22 @@ use jeton_core::text::Span;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::errors::{Outcome, wrong_type};
+use crate::errors::{Outcome, argument, wrong_type};
+
+/// The text of a string, called `name`, that has to be valid Unicode.
+pub fn valid<'a>(
+    name: impl FnOnce() -> String,
+    string: &'a Bound<'_, PyString>,
+) -> Outcome<&'a str> {
+    string.to_str().or_else(|error| {
+        let error = error.value(string.py());
+        let position: usize = error.getattr("start")?.extract()?;
+        let name = name();
+        Err(argument(format!(
+            "{name} is not valid Unicode: there is a lone surrogate at position {position}"
+        )))
+    })
+}
 
 /// A caller's text as UTF-8.
 pub enum Text<'a> {

@@ -340,7 +340,7 @@ impl WordCounts {
             });
             let items = counted.collect::<Outcome<Vec<_>>>()?;
             let items = items.iter().map(|(word, count)| (word.as_str(), *count));
-            Ok(word_counts::WordCounts::from_words(items).into())
+            Ok(word_counts::WordCounts::try_from_words(items)?.into())
         })
     }
 

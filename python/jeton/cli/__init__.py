@@ -6,13 +6,18 @@ they read, `token_files.py` for ids in files, `terminal.py` for what they show.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
+import sys
+from typing import Any, NoReturn
 
 import click
 
 import jeton
-from jeton.cli.command import Command
+from jeton import _core
+from jeton.cli.command import Command, exit_code, signals_stop
+from jeton.cli.streams import BROKEN_PIPE, run_with_streams, tell
 
 __all__ = ["main"]
 
@@ -37,6 +42,30 @@ To begin:
 class Commands(click.Group):
     """The commands, each imported when it is first needed."""
 
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
+        """Runs a command line and ends the process; `sys.exit` says how it went."""
+        sys.exit(run_with_streams(lambda: self._run(*args, **extra)))
+
+    def _run(self, *args: Any, **extra: Any) -> int:
+        stdout = sys.stdout
+        try:
+            with signals_stop():
+                code = super().main(*args, **{**extra, "standalone_mode": False})
+        except click.ClickException as error:
+            with contextlib.suppress(OSError):
+                error.show()
+            return error.exit_code
+        except click.Abort as error:
+            tell("jeton: interrupted")
+            return exit_code(error.__cause__)
+        except SystemExit:
+            # What click makes of a reader that leaves before a command begins, as of --help: it
+            # puts something in the place of the streams.
+            if sys.stdout is not stdout:
+                return BROKEN_PIPE
+            raise
+        return code if isinstance(code, int) else 0
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -56,5 +85,12 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(jeton.__version__, "-V", "--version", prog_name="jeton")
+@click.version_option(
+    jeton.__version__,
+    "-V",
+    "--version",
+    prog_name="jeton",
+    message="%(prog)s, version %(version)s"
+    + ("" if _core.OPTIMISED else " (a build for development, not optimised)"),
+)
 def main() -> None: ...

@@ -1,24 +1,27 @@
 """What every command shares: how errors end, what `--quiet`, `--color` and `--debug` do.
 
 Look here for exit codes: 0 when all went well, 1 for an error told in one line, 2 for a command
-line that makes no sense, 130 after Ctrl-C, 141 when the reader of a pipe has gone.
+line that makes no sense, 130 after Ctrl-C, 143 after SIGTERM, 141 when the reader of a pipe has
+gone.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import sys
+import signal
+import threading
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn, TextIO
 
 import click
 
+from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
 from jeton.errors import FormatWarning, JetonError, TrainingWarning
 
-__all__ = ["Command", "echo_note", "is_quiet", "replacing", "use_colour"]
+__all__ = ["Command", "echo_note", "is_quiet", "signals_stop", "use_colour"]
 
 _COMMON = "jeton.cli"
 
@@ -46,18 +49,54 @@ class Command(click.Command):
             with _warnings_told():
                 return super().invoke(ctx)
         except BrokenPipeError:
-            # The reader has seen enough. Python would complain once more when it flushes.
-            with contextlib.suppress(OSError, ValueError, AttributeError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise click.exceptions.Exit(141) from None
-        except KeyboardInterrupt:
-            _end(ctx, "interrupted; nothing was left half-written", 130)
+            raise click.exceptions.Exit(BROKEN_PIPE) from None
+        except KeyboardInterrupt as stop:
+            how = "terminated" if isinstance(stop, Stopped) else "interrupted"
+            _end(ctx, f"{how}; nothing was left half-written", exit_code(stop))
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
             if ctx.meta.get(f"{_COMMON}.debug"):
                 raise
             _end(ctx, _one_line(error), 1)
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asks for the end, as Ctrl-C does."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def exit_code(stop: BaseException | None) -> int:
+    """The exit code after a signal: 130 after Ctrl-C."""
+    return 128 + (stop.number if isinstance(stop, Stopped) else signal.SIGINT)
+
+
+@contextlib.contextmanager
+def signals_stop() -> Iterator[None]:
+    """Lets SIGTERM and SIGHUP end a command as Ctrl-C does: what is half-written goes.
+
+    A signal that somebody ignores or handles already is left to them; a second one ends at once.
+    """
+    handled = []
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _stop)
+                handled.append(number)
+    try:
+        yield
+    finally:
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _stop(number: int, _: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    raise Stopped(number)
 
 
 @contextlib.contextmanager
@@ -81,7 +120,7 @@ def _warnings_told() -> Iterator[None]:
 
 def _end(ctx: click.Context, message: str, code: int) -> NoReturn:
     label = click.style("error:" if code == 1 else "jeton:", fg="red", bold=True)
-    click.echo(f"{label} {message}", err=True)
+    tell(f"{label} {message}")
     raise click.exceptions.Exit(code) from None
 
 
@@ -92,7 +131,8 @@ def _one_line(error: Exception) -> str:
         return "out of memory (documents that are lines take less: --lines)"
     if isinstance(error, OSError):
         reason = (error.strerror or str(error)).lower()
-        return f"{error.filename}: {reason}" if error.filename else reason
+        name = error.filename or (STDOUT if error.errno in UNWRITABLE else None)
+        return f"{os.fsdecode(name)}: {reason}" if name else reason
     return f"{type(error).__name__}: {error} (a mistake in jeton; --debug shows where)"
 
 
@@ -126,26 +166,4 @@ def is_quiet() -> bool:
 def echo_note(message: str) -> None:
     """Says something about the work, rather than its result: on standard error."""
     if not is_quiet():
-        click.echo(click.style(message, dim=True), err=True)
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A path to write to, which becomes `path` when all went well and vanishes otherwise.
-
-    A link stays a link; a device or a pipe is written to as it is, never replaced by a file.
-    """
-    if path.exists() and not path.is_file():
-        yield path
-        return
-    if path.is_symlink():
-        path = path.resolve()
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield partial
-        os.replace(partial, path)
-    except FileNotFoundError as error:
-        raise FileNotFoundError(error.errno, error.strerror, str(path.parent)) from None
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            partial.unlink()
+        tell(click.style(message, dim=True))

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import tempfile
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +12,12 @@ import click
 import jeton
 from jeton.cli.colours import visible
 from jeton.cli.command import Command, echo_note
+from jeton.cli.targets import FilePath, check_target, force_option, publish, workshop
 from jeton.cli.terminal import shorten, table
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.cli.verify import Check, compare, holds_ranks, library_of, pattern_of, sample_texts
 from jeton.components import models
-from jeton.errors import FileError, FormatWarning, JetonError, UnsupportedError
+from jeton.errors import FormatWarning, UnsupportedError
 from jeton.tokenizer import SpecialPolicy
 
 __all__ = ["convert"]
@@ -29,7 +26,8 @@ HELP = """Convert a tokenizer, and verify the result.
 
 The format is told by the name of TARGET, in capitals or not: .json is a tokenizer.json,
 .tiktoken is ranks, .model is SentencePiece or, for byte-level BPE, ranks; vocab.json is GPT-2's
-pair with merges.txt beside it; vocab.txt is BERT's list.
+pair with merges.txt beside it; .txt is BERT's list, vocab.txt. A TARGET without an ending, or a
+folder that is there, is a folder as transformers reads it.
 
 What was written is read back and compared on sample text: the text that ships with jeton and
 strings made to be difficult. The library that the format belongs to reads the file too and must
@@ -48,8 +46,8 @@ Examples:
 
 @click.command(cls=Command, help=HELP, short_help="From one format to another, verified.")
 @tokenizer_options
-@click.argument("target")
-@click.option("--force", is_flag=True, help="Replace TARGET if it exists.")
+@click.argument("target", type=FilePath())
+@force_option
 @click.option(
     "--approximate",
     is_flag=True,
@@ -63,32 +61,22 @@ def convert(
     approximate: bool,
 ) -> None:
     path = Path(target)
-    if path.exists() and not force:
-        raise FileError(f"{target}: exists already (--force replaces it)")
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise FileError(f"{target}: exists and is not a file (name a new file)")
-    if not path.parent.is_dir():
-        raise FileError(f"{path.parent}: no such folder to write into")
+    check_target(path, inputs=source.files, force=force, folder=True)
     original = tok = source.load()
     if approximate:
         ending = path.suffix.lower()
         if ending not in (".json", ".model"):
             raise UnsupportedError(f"{target}: only .json and .model can be approximated")
         tok = original.approximation(".model" if ending == ".model" else "tokenizer.json")
-    with _workshop(path) as folder:
+    with workshop(path) as folder:
         tok.save(folder / path.name)
         checks = _verify(tok, folder / path.name)
         differing = [check for check in checks if check.differing]
         if differing:
             raise UnsupportedError(_refusal(path, differing[0]))
-        written = sorted(folder.iterdir(), reverse=True)
-        for file in written:
-            if file.name != path.name and (path.parent / file.name).exists() and not force:
-                raise FileError(f"{path.parent / file.name}: exists already (--force replaces it)")
-        for file in written:
-            os.replace(file, path.parent / file.name)
-    for file in sorted(written):
-        click.echo(f"{path.parent / file.name}")
+        written = publish(folder, path, inputs=source.files, force=force)
+    for file in written:
+        click.echo(f"{file}")
     rows = [
         (f"{check.texts:,} texts", f"{check.tokens:,} tokens", "0 differences", check.against)
         for check in checks
@@ -111,21 +99,6 @@ def convert(
         echo_note(
             "ranks hold neither the pattern nor special tokens: give both to whoever reads it"
         )
-
-
-@contextlib.contextmanager
-def _workshop(path: Path) -> Iterator[Path]:
-    """A folder beside `path`, so that what is finished there can be renamed into place.
-
-    What goes wrong in it is told of where it was to go.
-    """
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-        try:
-            yield Path(folder)
-        except JetonError as error:
-            message = str(error).replace(str(Path(folder) / path.name), str(path))
-            message = message.replace(folder, str(path.parent))
-            raise type(error)(message) from None
 
 
 def _left_out(original: jeton.Tokenizer, tok: jeton.Tokenizer) -> list[str]:

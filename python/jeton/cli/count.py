@@ -11,8 +11,14 @@ import click
 
 from jeton.cli.command import Command
 from jeton.cli.documents import Reader, batches, input_options, input_size
+from jeton.cli.targets import check_inputs
 from jeton.cli.terminal import Progress, table
-from jeton.cli.tokenizers import Source, encoding_options, tokenizer_options
+from jeton.cli.tokenizers import (
+    Source,
+    encoding_options,
+    note_on_special_tokens,
+    tokenizer_options,
+)
 
 __all__ = ["count"]
 
@@ -68,7 +74,9 @@ def count(
 ) -> None:
     if total + each + jsonl > 1:
         raise click.UsageError("--total, --each and --jsonl exclude each other.")
+    check_inputs(paths)
     tok = source.load()
+    note_on_special_tokens(tok, options)
     tallies: dict[str, Tally] = {path: Tally() for path in paths}
     stdout = sys.stdout.buffer
     with Progress("counting", input_size(paths)) as progress:
@@ -85,7 +93,9 @@ def count(
         click.echo(everything.tokens)
     elif jsonl:
         for path, tally in tallies.items():
-            click.echo(json.dumps(_record(path, tally), ensure_ascii=False))
+            # The name of a file may be no UTF-8, and JSON has to be.
+            is_text = not any("\ud800" <= character <= "\udfff" for character in path)
+            click.echo(json.dumps(_record(path, tally), ensure_ascii=not is_text))
     elif not each:
         rows = [_row(path, tally) for path, tally in tallies.items()]
         if len(rows) > 1:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import input_paths
+from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import output, read_array, read_ids
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.errors import FormatError
@@ -38,11 +39,23 @@ Examples:
 
 @click.command(cls=Command, help=HELP, short_help="Token ids back to text.")
 @tokenizer_options
-@click.argument("paths", nargs=-1, metavar="[FILES]...", callback=input_paths)
-@click.option("-o", "--output", "target", metavar="FILE", help="Write here, once all went well.")
+@click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES]...", callback=input_paths)
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    type=FilePath(),
+    metavar="FILE",
+    help="Write here, once all went well.",
+)
 @click.option("--lines", is_flag=True, help="End each document with a line end.")
 @click.option("--jsonl", is_flag=True, help='Write {"text": "…"} for each document.')
-@click.option("--offsets", metavar="FILE", help="Where the documents of a .npy file begin.")
+@click.option(
+    "--offsets",
+    type=FilePath(),
+    metavar="FILE",
+    help="Where the documents of a .npy file begin.",
+)
 @click.option("--skip-special-tokens", is_flag=True, help="Leave special tokens out.")
 @click.option(
     "--errors",
@@ -51,6 +64,7 @@ Examples:
     show_default=True,
     help="Bytes that are not UTF-8: written as they are, as U+FFFD, or an error.",
 )
+@force_option
 def decode(
     source: Source,
     paths: tuple[str, ...],
@@ -60,14 +74,18 @@ def decode(
     offsets: str | None,
     skip_special_tokens: bool,
     errors: str,
+    force: bool,
 ) -> None:
     if jsonl and lines:
         raise click.UsageError("--jsonl and --lines exclude each other.")
     if jsonl and errors == "bytes":
         errors = "replace"
+    inputs = [*paths, *([] if offsets is None else [offsets])]
+    check_inputs(inputs)
+    check_target(target, inputs=[*inputs, *source.files], force=force, stream=True)
     tok = source.load()
     rows = 0
-    with output(target) as file:
+    with output(target, force=force) as file:
         for ids in _documents(paths, offsets):
             rows += 1
             if errors == "bytes":

@@ -20,9 +20,11 @@ import numpy.typing as npt
 import jeton
 from jeton import samples
 from jeton.cli.colours import Piece, flow, visible
-from jeton.cli.command import Command, replacing, use_colour
+from jeton.cli.command import Command, use_colour
+from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import bar, columns, heading, human_bytes, table, width_of
 from jeton.cli.token_files import NpyWriter, dtype_for
+from jeton.errors import FileError
 
 __all__ = ["demo"]
 
@@ -44,6 +46,9 @@ SENTENCE = (
 WORD = " counting"
 END = "<|endoftext|>"
 
+FILES = ("tokenizer.json", "tokens.npy")
+"""What is written."""
+
 WIDEST_BAR = 34
 """The columns of the widest bar."""
 
@@ -63,13 +68,25 @@ class Measured:
     "--vocab-size",
     default=3_000,
     show_default=True,
-    type=click.IntRange(257, 1_000_000),
+    type=click.IntRange(258, 1_000_000),
     help="How many tokens to make.",
 )
 @click.option(
-    "--out", default="jeton-demo", show_default=True, metavar="FOLDER", help="Where to write."
+    "--out",
+    type=FilePath(),
+    default="jeton-demo",
+    show_default=True,
+    metavar="FOLDER",
+    help="Where to write.",
 )
-def demo(vocab_size: int, out: str) -> None:
+@force_option
+def demo(vocab_size: int, out: str, force: bool) -> None:
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{out}: exists and is not a folder (--out names another)")
+    if folder.is_dir():
+        for name in FILES:
+            check_target(folder / name, force=force)
     texts = samples.read_all()
     size = sum(len(text.encode()) for text in texts.values())
 
@@ -112,16 +129,16 @@ def demo(vocab_size: int, out: str) -> None:
     _comparison(measured)
 
     _section("6", "To keep")
-    _write(tok, texts, encoded, Path(out))
+    _write(tok, texts, encoded, folder)
 
     _section("7", "And now?")
-    folder = f"{out}/tokenizer.json"
+    path = f"{out}/tokenizer.json"
     click.echo(
         table(
             [
-                (f'jeton inspect {folder} "your own words"', "see them cut"),
-                (f"jeton count {folder} README.md", "tokens in a file"),
-                (f"jeton decode {folder} {out}/tokens.npy", "the text again"),
+                (f'jeton inspect {path} "your own words"', "see them cut"),
+                (f"jeton count {path} README.md", "tokens in a file"),
+                (f"jeton decode {path} {out}/tokens.npy", "the text again"),
                 ("jeton --help", "everything else"),
             ],
             "<<",
@@ -235,7 +252,7 @@ def _write(
     folder: Path,
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    tokenizer, tokens = folder / "tokenizer.json", folder / "tokens.npy"
+    tokenizer, tokens = (folder / name for name in FILES)
     tok.save(tokenizer)
     again = jeton.load(tokenizer)
     if not all(np.array_equal(again.encode_array(texts[name]), encoded[name]) for name in texts):

@@ -17,7 +17,10 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 import click
 
+from jeton.cli import streams
 from jeton.cli.command import echo_note
+from jeton.cli.streams import name_full_file
+from jeton.cli.targets import FilePath
 from jeton.cli.terminal import Progress
 from jeton.errors import FormatError
 
@@ -96,7 +99,9 @@ def _field(line: str, field: str, place: str) -> str:
     try:
         record = json.loads(line)
     except ValueError as error:
-        raise FormatError(f"{place}: not JSON: {error}") from None
+        raise FormatError(
+            f"{place}: not JSON: {error} (with --field, each line is a JSON object)"
+        ) from None
     except RecursionError:
         raise FormatError(f"{place}: JSON nested too deeply") from None
     if not isinstance(record, dict):
@@ -112,7 +117,8 @@ def _field(line: str, field: str, place: str) -> str:
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
     if path == STDIN:
-        yield sys.stdin.buffer
+        with name_full_file(streams.STDIN):
+            yield sys.stdin.buffer
     else:
         with open(path, "rb") as file:
             yield file
@@ -161,7 +167,9 @@ def input_options(function: F) -> F:
         return function(reader=Reader(lines, field, invalid), **others)
 
     decorators = [
-        click.argument("paths", nargs=-1, metavar="[FILES]...", callback=input_paths),
+        click.argument(
+            "paths", nargs=-1, type=FilePath(), metavar="[FILES]...", callback=input_paths
+        ),
         click.option("--lines", is_flag=True, help="Each line is a document (without its \\n)."),
         click.option(
             "--field",

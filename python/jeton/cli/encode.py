@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
@@ -13,9 +14,16 @@ import numpy as np
 import jeton
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import Document, Reader, batches, input_options, input_size
+from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.terminal import Progress
 from jeton.cli.token_files import FORMS, Form, NpyWriter, dtype_for, form_for, output
-from jeton.cli.tokenizers import Source, encoding_options, tokenizer_options
+from jeton.cli.tokenizers import (
+    Source,
+    encoding_options,
+    note_on_special_tokens,
+    tokenizer_options,
+)
+from jeton.errors import FileError
 
 __all__ = ["encode"]
 
@@ -44,14 +52,23 @@ The forms of the output:
 @tokenizer_options
 @input_options
 @encoding_options
-@click.option("-o", "--output", "target", metavar="FILE", help="Write here, once all went well.")
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    type=FilePath(),
+    metavar="FILE",
+    help="Write here, once all went well.",
+)
 @click.option("--format", "form", type=click.Choice(FORMS), help="Default: as FILE's extension.")
 @click.option("--spans", is_flag=True, help="jsonl: add the span of each token, in characters.")
 @click.option(
     "--offsets",
+    type=FilePath(),
     metavar="FILE",
     help="npy: write where each document begins, and the end of the last, as int64.",
 )
+@force_option
 def encode(
     source: Source,
     paths: tuple[str, ...],
@@ -61,6 +78,7 @@ def encode(
     form: Form | None,
     spans: bool,
     offsets: str | None,
+    force: bool,
 ) -> None:
     form = form_for(target, form)
     if spans and form != "jsonl":
@@ -69,14 +87,22 @@ def encode(
         raise click.UsageError(
             "--offsets needs --format npy; the other forms keep documents apart."
         )
+    check_inputs(paths)
+    inputs = [*paths, *source.files]
+    check_target(target, inputs=inputs, force=force, stream=True)
+    if offsets:
+        check_target(offsets, inputs=inputs, force=force)
+        if target is not None and os.path.realpath(target) == os.path.realpath(offsets):
+            raise FileError(f"{offsets}: the ids go there (name another file for offsets)")
     tok = source.load()
+    note_on_special_tokens(tok, options)
 
     with contextlib.ExitStack() as stack:
         progress = stack.enter_context(Progress("encoding", input_size(paths)))
         groups = batches(reader.documents(paths, progress))
-        file = stack.enter_context(output(target))
+        file = stack.enter_context(output(target, force=force))
         if form == "npy":
-            starts = stack.enter_context(output(offsets)) if offsets else None
+            starts = stack.enter_context(output(offsets, force=force)) if offsets else None
             dtype = dtype_for(tok.max_id)
             rows, count = _write_npy(tok, groups, options, NpyWriter(file, dtype), starts)
             detail = f" as {np.dtype(dtype)} (the largest id possible is {tok.max_id:,})"

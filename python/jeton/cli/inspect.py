@@ -12,8 +12,14 @@ from jeton.cli.anatomy import anatomy
 from jeton.cli.colours import LEGEND, Piece, flow, paint, visible
 from jeton.cli.command import Command, use_colour
 from jeton.cli.documents import Reader
+from jeton.cli.targets import FilePath
 from jeton.cli.terminal import Progress, columns, heading, shorten, table
-from jeton.cli.tokenizers import Source, encoding_options, tokenizer_options
+from jeton.cli.tokenizers import (
+    Source,
+    encoding_options,
+    note_on_special_tokens,
+    tokenizer_options,
+)
 
 __all__ = ["inspect"]
 
@@ -36,7 +42,7 @@ Examples:
 @click.command(cls=Command, help=HELP, short_help="What is in a tokenizer; how it cuts a text.")
 @tokenizer_options
 @click.argument("text", required=False)
-@click.option("--file", metavar="FILE", help="Take the text from a file.")
+@click.option("--file", type=FilePath(), metavar="FILE", help="Take the text from a file.")
 @click.option(
     "--rows", default=48, show_default=True, metavar="N", help="Rows of the table, at most."
 )
@@ -56,6 +62,7 @@ def inspect(
             (document,) = Reader(errors="replace").documents([path], progress)
             text = document.text
     tok = source.load()
+    note_on_special_tokens(tok, options)
     if text is None:
         for line in anatomy(tok, source.name):
             click.echo(line)

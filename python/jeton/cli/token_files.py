@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import sys
 import tokenize
 from collections.abc import Iterator
@@ -19,7 +20,8 @@ from typing import BinaryIO, Literal
 import numpy as np
 import numpy.typing as npt
 
-from jeton.cli.command import replacing
+from jeton.cli.streams import STDIN, STDOUT, name_full_file
+from jeton.cli.targets import replacing
 from jeton.errors import FileError, FormatError
 
 __all__ = [
@@ -40,12 +42,26 @@ _HEADER_SIZE = 128
 _MAGIC = b"\x93NUMPY"
 
 
+_ENDINGS: dict[str, Form] = {".txt": "text", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npy": "npy"}
+
+
 def form_for(path: str | None, given: Form | None) -> Form:
-    """The form that was asked for, by name or by the extension of the output file."""
+    """The form that was asked for, by name or by the ending of the output file.
+
+    Raises:
+        FileError: The ending says no form.
+    """
     if given is not None:
         return given
-    extension = Path(path).suffix if path else ""
-    return {".npy": "npy", ".jsonl": "jsonl", ".ndjson": "jsonl"}.get(extension, "text")  # type: ignore[return-value]
+    if path is None or path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
+        return "text"
+    form = _ENDINGS.get(Path(path).suffix.lower())
+    if form is None:
+        raise FileError(
+            f"{path}: the name says no form of ids (end it in .txt, .jsonl or .npy, or give "
+            "--format)"
+        )
+    return form
 
 
 def dtype_for(max_id: int) -> type[np.uint16] | type[np.uint32]:
@@ -58,15 +74,23 @@ def dtype_for(max_id: int) -> type[np.uint16] | type[np.uint32]:
 
 
 @contextlib.contextmanager
-def output(path: str | None) -> Iterator[BinaryIO]:
+def output(path: str | None, *, force: bool) -> Iterator[BinaryIO]:
     """Where results go: a file that appears only when it is whole, or standard output."""
     if path is None or path == "-":
-        stdout = sys.stdout.buffer
-        yield stdout
-        stdout.flush()
+        with name_full_file(STDOUT):
+            stdout = sys.stdout.buffer
+            yield stdout
+            stdout.flush()
     else:
-        with replacing(Path(path)) as partial, open(partial, "wb") as file:
+        with (
+            name_full_file(path),
+            replacing(Path(path), force=force) as partial,
+            open(partial, "wb") as file,
+        ):
             yield file
+            file.flush()
+            if file.seekable():
+                os.fsync(file.fileno())
 
 
 class NpyWriter:
@@ -112,7 +136,8 @@ def read_ids(path: str) -> Iterator[npt.NDArray[np.uint32]]:
         FormatError: something that is not an id.
     """
     if path == "-":
-        yield from _read(sys.stdin.buffer, path)
+        with name_full_file(STDIN):
+            yield from _read(sys.stdin.buffer, path)
     else:
         with open(path, "rb") as file:
             yield from _read(file, path)

@@ -7,15 +7,24 @@ Look here for the argument TOKENIZER and for `--merges`, `--pattern`, `--special
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Set
+import os
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, cast
 
 import click
 
 import jeton
+from jeton.cli.command import echo_note
+from jeton.cli.targets import FilePath
 
-__all__ = ["Source", "encoding_options", "special_of", "tokenizer_options"]
+__all__ = [
+    "Source",
+    "encoding_options",
+    "note_on_special_tokens",
+    "special_of",
+    "tokenizer_options",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,6 +56,11 @@ class Source:
     special_tokens: dict[str, int] | None
     lowercase: bool | None
 
+    @property
+    def files(self) -> list[str]:
+        """What it is read from, as far as that is named: a file or a folder, and merges."""
+        return [os.path.expanduser(path) for path in (self.name, self.merges) if path is not None]
+
     def load(self) -> jeton.Tokenizer:
         """The tokenizer."""
         return jeton.load(
@@ -77,8 +91,10 @@ def tokenizer_options(function: F) -> F:
         return function(source=source, **others)
 
     decorators = [
-        click.argument("tokenizer"),
-        click.option("--merges", metavar="FILE", help="The merges.txt beside a vocab.json."),
+        click.argument("tokenizer", type=FilePath()),
+        click.option(
+            "--merges", type=FilePath(), metavar="FILE", help="The merges.txt beside a vocab.json."
+        ),
         click.option(
             "--encoding",
             metavar="NAME",
@@ -134,6 +150,14 @@ def encoding_options(function: F) -> F:
     for decorator in reversed(decorators):
         command = decorator(command)
     return cast(F, command)
+
+
+def note_on_special_tokens(tok: jeton.Tokenizer, options: Mapping[str, Any]) -> None:
+    """Says so where `--add-special-tokens` adds nothing."""
+    if options["add_special_tokens"] and tok.encode("", add_special_tokens=True) == tok.encode(""):
+        echo_note(
+            "warning: --add-special-tokens adds nothing: this tokenizer puts none around text"
+        )
 
 
 def special_of(values: tuple[str, ...]) -> Special:

@@ -12,12 +12,12 @@ import click
 
 import jeton
 from jeton.cli.command import Command, echo_note
+from jeton.cli.targets import FilePath, check_target, force_option
 from jeton.cli.train_options import TRAINERS, check_kind, in_options, settings
 from jeton.cli.train_progress import watcher
 from jeton.cli.train_targets import (
     RANKS_AS_MODEL,
     check_ending,
-    check_writable,
     companion,
     is_of_bytes,
     rehearse,
@@ -34,8 +34,10 @@ HELP = """Train a tokenizer on files of text.
 FILES are files or folders; each line is a text of its own. They may be compressed by gzip or
 Zstandard; .jsonl and .ndjson hold JSON lines, .parquet a table; - is the standard input. A file
 that is there twice is read once, and of a folder those whose names begin with a dot are left out.
-TARGET's extension says which format is written: .json is a tokenizer.json, .tiktoken is ranks,
-.model is SentencePiece's. Instead of FILES, one file of counts that --save-counts wrote will do.
+The ending of --output says which format is written: .json is a tokenizer.json, .tiktoken is ranks,
+.model is SentencePiece's, .txt is BERT's list, vocab.json is GPT-2's pair. Without an ending, or
+where there is a folder of that name, it is a folder as transformers reads it. Instead of FILES, one
+file of counts that --save-counts wrote will do.
 
 \b
 Examples:
@@ -54,23 +56,20 @@ Examples:
 """
 
 
-class _Path(click.Path):
-    """A path; an empty one is no name of this folder, but of a variable that is not set."""
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, context: click.Context | None
-    ) -> Any:
-        if value == "":
-            self.fail("the path is empty", param, context)
-        return super().convert(value, param, context)
-
-
-_PATH = _Path(path_type=Path)
+_PATH = FilePath(path_type=Path)
 
 
 @click.command(cls=Command, help=HELP, short_help="A tokenizer from files of text.")
 @click.argument("files", nargs=-1, required=True, type=_PATH)
-@click.option("-o", "--output", "target", required=True, type=_PATH)
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    required=True,
+    type=_PATH,
+    metavar="TARGET",
+    help="The file or the folder to write.",
+)
 @click.option(
     "--kind",
     type=click.Choice(list(TRAINERS)),
@@ -99,6 +98,7 @@ _PATH = _Path(path_type=Path)
 )
 @click.option(
     "--start-from",
+    type=FilePath(),
     metavar="TOKENIZER",
     help="A tokenizer whose merges come first, and whose ids stay: a known name or a file.",
 )
@@ -135,9 +135,7 @@ _PATH = _Path(path_type=Path)
     help="What becomes of bytes that are not UTF-8.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard error.")
-@click.option(
-    "--force", is_flag=True, help="Replace TARGET, and the file of counts, if they exist."
-)
+@force_option
 def train(files: tuple[Path, ...], target: Path, **options: Any) -> None:
     try:
         with _warnings_in_options():
@@ -181,9 +179,9 @@ def _train(
     for path in targets.values():
         check_ending(path, kind, alphabet, start_from is not None)
         for written in filter(None, (path, companion(path))):
-            check_writable(written, inputs, force)
+            check_target(written, inputs=inputs, force=force, folder=written == path)
     if save_counts is not None:
-        check_writable(save_counts, inputs, force)
+        check_target(save_counts, inputs=inputs, force=force)
         if save_counts.resolve() in {path.resolve() for path in targets.values()}:
             raise FileError(f"{save_counts}: the tokenizer goes there (name another for counts)")
     from_counts = len(files) == 1 and is_counts(files[0])
@@ -216,7 +214,8 @@ def _train(
     parameters |= settings(kind, given)
     trainer = TRAINERS[kind](**parameters)
     without_limit = {"hard_vocab_limit": False} if kind == "unigram" else {}
-    rehearse(TRAINERS[kind](**(parameters | without_limit)), targets[sizes[0]])
+    miniature = TRAINERS[kind](**(parameters | without_limit))
+    rehearse(miniature, targets[sizes[0]], inputs=inputs, force=force)
     with closing(watcher(as_json)) as watch:
         if from_counts:
             counts = jeton.WordCounts.load(files[0])
@@ -250,7 +249,7 @@ def _train(
             )
             raise
     for size, tok in trained.items():
-        save(tok, targets[size])
+        save(tok, targets[size], inputs=inputs, force=force)
         click.echo(f"{targets[size]}")
 
 

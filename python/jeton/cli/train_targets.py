@@ -5,19 +5,19 @@ Look here when a target is refused before anything is counted.
 
 from __future__ import annotations
 
-import os
 import tempfile
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import jeton
+from jeton.cli.targets import check_moves, moves, publish, workshop
 from jeton.errors import FileError, JetonError, TrainingError, UnsupportedError
 
 __all__ = [
     "RANKS_AS_MODEL",
     "check_ending",
-    "check_writable",
     "companion",
     "is_of_bytes",
     "rehearse",
@@ -33,19 +33,21 @@ RANKS_AS_MODEL = (
 def check_ending(path: Path, kind: str, alphabet: str | None, continued: bool) -> None:
     """Refuses a name whose format cannot hold what is to be trained."""
     name = path.name.lower()
+    if path.is_dir():
+        return
     if name == "-":
         raise FileError("-: a tokenizer is no text for the standard output (name a file)")
     if name.endswith(".json") or not path.suffix:
         return
     if kind in ("char", "wordlevel"):
         raise FileError(f"{path}: --kind {kind} is saved as tokenizer.json (name it .json)")
-    if name.endswith("vocab.txt"):
+    if name.endswith(".txt"):
         if kind != "wordpiece":
-            raise FileError(f"{path}: vocab.txt is for --kind wordpiece (.json holds any kind)")
+            raise FileError(f"{path}: .txt is for --kind wordpiece (.json holds any kind)")
     elif name.endswith((".model", ".tiktoken")):
         ending = path.suffix.lower()
         if kind == "wordpiece":
-            raise FileError(f"{path}: {ending} holds no WordPiece (name it vocab.txt or .json)")
+            raise FileError(f"{path}: {ending} holds no WordPiece (name it .txt or .json)")
         if ending == ".tiktoken" and kind != "bpe":
             raise FileError(f"{path}: .tiktoken holds no Unigram (name it .model or .json)")
         is_bytes = kind == "bpe" and not continued and alphabet in (None, "bytes")
@@ -56,7 +58,7 @@ def check_ending(path: Path, kind: str, alphabet: str | None, continued: bool) -
     else:
         raise FileError(
             f"{path}: the name says no format (end it in .json, vocab.json, .tiktoken, .model or "
-            "vocab.txt)"
+            ".txt; without an ending it is a folder)"
         )
 
 
@@ -69,24 +71,6 @@ def companion(path: Path) -> Path | None:
     return None
 
 
-def check_writable(path: Path, inputs: tuple[Path, ...], force: bool) -> None:
-    """Refuses a path that must not be replaced, or cannot be written."""
-    if not path.parent.is_dir():
-        raise FileError(f"{path.parent}: no such folder to write into")
-    if path.is_symlink():
-        raise FileError(f"{path}: is a link (name the file that it stands for)")
-    if not path.exists():
-        return
-    if not path.is_file():
-        raise FileError(f"{path}: exists and is not a file (name a new file)")
-    real = path.resolve()
-    for given in inputs:
-        if given.resolve() in (real, *real.parents) or (given.exists() and given.samefile(path)):
-            raise FileError(f"{path}: is one of the inputs (name another file)")
-    if not force:
-        raise FileError(f"{path}: exists already (--force replaces it)")
-
-
 def is_of_bytes(tok: jeton.Tokenizer) -> bool:
     """Whether this is a BPE of bytes, which `.model` would hold as ranks."""
     try:
@@ -96,27 +80,31 @@ def is_of_bytes(tok: jeton.Tokenizer) -> bool:
     return True
 
 
-def rehearse(trainer: Any, path: Path) -> None:
-    """Refuses a path whose format cannot hold what this trainer makes.
+def rehearse(trainer: Any, path: Path, *, inputs: Iterable[Path] = (), force: bool = False) -> None:
+    """Refuses a path whose format cannot hold what this trainer makes, and files in its way.
 
     That depends on the trainer's parameters, hardly on the corpus: next to no text will tell.
     """
-    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as name:
         warnings.simplefilter("ignore")
         try:
             tok = trainer.train(iter(["a"]))
         except TrainingError:
             return
-        _write(tok, Path(folder), path)
-
-
-def save(tok: jeton.Tokenizer, path: Path) -> None:
-    """Writes in a folder beside; then moves it all."""
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as name:
         folder = Path(name)
+        if path.is_dir():
+            (folder / path.name).mkdir()
         _write(tok, folder, path)
-        for file in sorted(folder.iterdir(), reverse=True):
-            os.replace(file, path.parent / file.name)
+        check_moves(moves(folder, path), inputs, force)
+
+
+def save(
+    tok: jeton.Tokenizer, path: Path, *, inputs: Iterable[Path] = (), force: bool = False
+) -> list[Path]:
+    """Writes in a folder beside, then moves it all; gives what was written."""
+    with workshop(path) as folder:
+        _write(tok, folder, path)
+        return publish(folder, path, inputs=inputs, force=force)
 
 
 def _write(tok: jeton.Tokenizer, folder: Path, path: Path) -> None:

@@ -7,9 +7,13 @@ what was written, and the library that the format belongs to, where that is inst
 from __future__ import annotations
 
 import base64
+import contextlib
 import importlib.util
+import os
 import random
-from collections.abc import Callable, Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -154,12 +158,28 @@ def library_of(written: Path, tok: jeton.Tokenizer) -> Library | None:
     if importlib.util.find_spec(name) is None:
         return None
     try:
-        encode = make(written, tok)
+        with _under_plain_name(written) as path:
+            encode = make(path, tok)
     except Exception as error:
         raise UnsupportedError(
             f"{written}: not kept, because {name} cannot read it: {error}"
         ) from (error)
     return None if encode is None else Library(name, encode, name != "sentencepiece")
+
+
+@contextlib.contextmanager
+def _under_plain_name(written: Path) -> Iterator[Path]:
+    """A path that libraries can take, which want UTF-8: of a copy, if need be."""
+    try:
+        str(written).encode()
+    except UnicodeEncodeError:
+        with tempfile.TemporaryDirectory() as name:
+            for path in written.parent.iterdir():
+                copy = Path(name, os.fsencode(path.name).decode("ascii", "ignore"))
+                (shutil.copytree if path.is_dir() else shutil.copyfile)(path, copy)
+            yield Path(name, os.fsencode(written.name).decode("ascii", "ignore"))
+    else:
+        yield written
 
 
 _Maker = Callable[[Path, jeton.Tokenizer], Encode | None]
@@ -169,7 +189,7 @@ def _library(written: Path) -> tuple[str, _Maker]:
     name = written.name.lower()
     if name.endswith(("vocab.json", "encoder.json")):
         return "tokenizers", _gpt2_pair
-    if name.endswith("vocab.txt"):
+    if name.endswith(".txt"):
         return "tokenizers", _bert
     if holds_ranks(written):
         return "tiktoken", _tiktoken

@@ -13,33 +13,58 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final, TypeAlias
 
 from jeton import _core
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 
 __all__ = ["AddedToken", "Component", "Regex", "one_of"]
 
 _KINDS: Final[dict[str, tuple[tuple[type, ...], str]]] = {
     "bool": ((bool,), "a bool"),
     "int": ((int,), "an int"),
+    "int | None": ((int, type(None)), "an int or None"),
     "str": ((str,), "a str"),
     "bytes": ((bytes,), "bytes"),
     "bytes | None": ((bytes, type(None)), "bytes or None"),
     "bool | None": ((bool, type(None)), "a bool or None"),
     "str | None": ((str, type(None)), "a str or None"),
     "float | None": ((float, int, type(None)), "a number or None"),
+    "tuple[str, int]": ((tuple, list), "a token and its id"),
+    "Vocabulary": ((Mapping,), "a mapping from tokens to ids"),
 }
+
+_MOST_INT = 2**63 - 1
 
 
 def check_fields(value: Any) -> None:
     """Checks the fields of a dataclass whose annotations are among the simple ones."""
     for field in dataclasses.fields(value):
+        name = f"{type(value).__name__}.{field.name}"
         given = getattr(value, field.name)
         types, expected = _KINDS.get(str(field.type), ((object,), ""))
         wrong_bool = isinstance(given, bool) and bool not in types and object not in types
         if wrong_bool or not isinstance(given, types):
-            raise ArgumentTypeError(
-                f"{type(value).__name__}.{field.name} must be {expected}, "
-                f"not {type(given).__name__}"
-            )
+            raise ArgumentTypeError(f"{name} must be {expected}, not {type(given).__name__}")
+        if isinstance(given, str) and str in types:
+            check_text(name, given)
+        elif isinstance(given, int) and not -_MOST_INT <= given <= _MOST_INT:
+            raise ArgumentError(f"{name} must be less than 2**63 in size")
+        elif field.type == "tuple[str, int]":
+            object.__setattr__(value, field.name, token_and_id(name, given))
+
+
+def token_and_id(name: str, value: object) -> tuple[str, int]:
+    """Checks that a value is a token with its id."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise ArgumentTypeError(f"{name} must be a token and its id, as in ('[SEP]', 102)")
+    return check_text(f"the token of {name}", value[0]), check_id(f"the id of {name}", value[1])
+
+
+def check_id(name: str, value: object) -> int:
+    """Checks that a value is an id: an int of 32 bits."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
+    if not 0 <= value < 1 << 32:
+        raise ArgumentError(f"{name} must be from 0 to 2**32 - 1")
+    return value
 
 
 def texts(owner: object, field: str, value: object) -> tuple[str, ...]:
@@ -76,7 +101,7 @@ def short_repr(value: Any) -> str:
 
 def one_of(owner: object, field: str, value: str, choices: tuple[str, ...]) -> None:
     """Checks that a field holds one of the words it may."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         listed = ", ".join(map(repr, choices))
         hint = _core.did_you_mean(value, choices) if isinstance(value, str) else None
         asked = f"; did you mean {hint!r}?" if hint else ""
@@ -86,7 +111,7 @@ def one_of(owner: object, field: str, value: str, choices: tuple[str, ...]) -> N
 
 
 def one_character(owner: object, field: str, value: str) -> None:
-    """Checks that a field holds a single character."""
+    """Checks that a field, which holds a `str`, holds a single character."""
     if len(value) != 1:
         raise ArgumentError(
             f"{type(owner).__name__}.{field} must be a single character, not {value!r}"
@@ -133,7 +158,7 @@ class Component:
         return {"type": self.TYPE, **fields, **self.UNREAD}
 
     @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> Component:
+    def _from_dict(cls, stored: dict[str, Any]) -> Component:
         """The component of this class that `to_dict` gave, in the form that the core writes."""
         fields = {
             field.name: _codec(field)[1](stored[cls.JSON_NAMES.get(field.name, field.name)])
@@ -178,14 +203,17 @@ def read_stored(stage: str, stored: dict[str, Any] | None) -> Any:
     if stored is None:
         return None
     importlib.import_module(f"jeton.components.{stage}s")
-    return Component._kinds[stage, stored["type"]].from_dict(stored)
+    return Component._kinds[stage, stored["type"]]._from_dict(stored)
 
 
 def read_json(stage: str, text: str) -> Any:
     """A component of a stage, from what stands in a `tokenizer.json`."""
-    return read_stored(
-        stage, json.loads(_core.canonical_component(stage, check_text("text", text)))
-    )
+    check_text("text", text)
+    try:
+        canonical = _core.canonical_component(stage, text)
+    except FormatError as error:
+        raise FormatError(f"text: {error}") from None
+    return read_stored(stage, json.loads(canonical))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -237,27 +265,25 @@ class AddedToken:
 
     def __post_init__(self) -> None:
         if self.normalized is None:
-            object.__setattr__(self, "normalized", not self.special)
+            object.__setattr__(self, "normalized", self.special is not True)
         check_fields(self)
         if not self.content:
             raise ArgumentError("AddedToken.content must not be empty")
+        if self.id is not None and self.id < 0:
+            raise ArgumentError(f"AddedToken.id must not be negative, as {self.id} is")
         if self.id is not None:
-            if not isinstance(self.id, int) or isinstance(self.id, bool):
-                raise ArgumentTypeError(
-                    f"AddedToken.id must be an int or None, not {type(self.id).__name__}"
-                )
-            if self.id < 0:
-                raise ArgumentError(f"AddedToken.id must not be negative, as {self.id} is")
+            check_id("AddedToken.id", self.id)
 
 
 def check_pattern(owner: object, pattern: object, dialect: str = "oniguruma") -> None:
     """Checks that a field called `pattern` holds a text or an expression of a dialect."""
+    name = f"{type(owner).__name__}.pattern"
     if isinstance(pattern, Regex):
         _core.check_regex(pattern.source, dialect)
-    elif not isinstance(pattern, str):
-        raise ArgumentTypeError(
-            f"{type(owner).__name__}.pattern must be a str or a Regex, not {type(pattern).__name__}"
-        )
+    elif isinstance(pattern, str):
+        check_text(name, pattern)
+    else:
+        raise ArgumentTypeError(f"{name} must be a str or a Regex, not {type(pattern).__name__}")
 
 
 def _same(value: Any) -> Any:
@@ -327,7 +353,7 @@ class Steps:
         name = type(self).__name__
         if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
             raise ArgumentTypeError(
-                f"{name} must be given a list of components, not {type(given).__name__}"
+                f"{name}.steps must be a list of components, not {type(given).__name__}"
             )
         steps = tuple(given)
         for position, step in enumerate(steps):
@@ -343,7 +369,7 @@ class Steps:
         return {"type": "Sequence", self.STEPS_NAME: [step.to_dict() for step in self.steps]}
 
     @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> Any:
+    def _from_dict(cls, stored: dict[str, Any]) -> Any:
         """The sequence that `to_dict` gave."""
         steps = stored[cls.STEPS_NAME]
         return cls(tuple(read_stored(cls.STEP.STAGE, step) for step in steps))  # type: ignore[call-arg]

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from jeton import _core
 from jeton.components import _base
-from jeton.errors import ArgumentError
+from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["BPE", "Characters", "Model", "SentencePiece", "Unigram", "WordLevel", "WordPiece"]
 
@@ -22,6 +22,8 @@ class Model:
 
     def __post_init__(self) -> None:
         _base.check_fields(self)
+        if getattr(self, "unk_id", None) is not None:
+            _base.check_id(f"{type(self).__name__}.unk_id", self.unk_id)  # type: ignore[attr-defined]
 
     def to_core(self) -> _core.Model:
         """This model, built.
@@ -73,6 +75,8 @@ class BPE(Model):
     def __post_init__(self) -> None:
         super().__post_init__()
         _base.one_of(self, "alphabet", self.alphabet, ("bytes", "characters"))
+        if self.merges is not None:
+            _check_list("BPE.merges", self.merges, "pairs of tokens")
         if self.merges is None and self._options() != BPE({}, ())._options():
             raise ArgumentError(
                 "BPE by ranks (merges=None) has no options; give merges, or leave them out"
@@ -165,6 +169,10 @@ class Unigram(Model):
     unk_id: int | None = None
     byte_fallback: bool = False
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_list("Unigram.pieces", self.pieces, "pairs of a token and its score")
+
     def to_core(self) -> _core.Model:
         return _core.Model.unigram(self.pieces, self.unk_id, self.byte_fallback)
 
@@ -209,6 +217,11 @@ class SentencePiece(Model):
 
     def __repr__(self) -> str:
         return f"SentencePiece({len(self.proto)} bytes)"
+
+
+def _check_list(name: str, value: object, expected: str) -> None:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+        raise ArgumentTypeError(f"{name} must be a list of {expected}, not {type(value).__name__}")
 
 
 def _dict(vocab: object) -> object:

@@ -43,6 +43,10 @@ class TemplatePiece:
     name: str
     type_id: int = 0
 
+    def __post_init__(self) -> None:
+        _base.check_text("TemplatePiece.name", self.name)
+        _base.check_id("TemplatePiece.type_id", self.type_id)
+
     @classmethod
     def parse(cls, piece: str) -> TemplatePiece:
         """A piece as it is written: `$A`, `$B:1`, `$1`, `[SEP]`, `[SEP]:1`.
@@ -52,17 +56,17 @@ class TemplatePiece:
             >>> post_processors.TemplatePiece.parse("$B:1")
             TemplatePiece(name='$B', type_id=1)
         """
-        name, colon, number = piece.rpartition(":")
+        name, colon, number = _base.check_text("a piece of a template", piece).rpartition(":")
         if not colon:
             name, number = piece, "0"
-        if not number.isdecimal() or not name:
+        if not number.isdecimal() or len(number) > 9 or not name:
             raise ArgumentError(
                 f"{piece!r} is no piece of a template: write $A, $B or a special token, with :1 "
                 "for the type id 1"
             )
         if name[:1] == "$":
             which = name[1:]
-            if which.isdecimal():
+            if which.isdecimal() and len(which) < 10:
                 return cls("$A", int(which))
             if which.upper() not in ("", "A", "B"):
                 raise ArgumentError(f"{piece!r} is no text of a template: write $A or $B")
@@ -76,7 +80,7 @@ class TemplatePiece:
         return {"SpecialToken": {"id": self.name, "type_id": self.type_id}}
 
     @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> TemplatePiece:
+    def _from_dict(cls, stored: dict[str, Any]) -> TemplatePiece:
         """The piece that a `tokenizer.json` holds so."""
         kind, fields = next(iter(stored.items()))
         return cls("$" + fields["id"] if kind == "Sequence" else fields["id"], fields["type_id"])
@@ -97,30 +101,49 @@ class TemplateToken:
     tokens: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ids", tuple(self.ids))
-        object.__setattr__(self, "tokens", tuple(self.tokens))
+        _base.check_text("TemplateToken.name", self.name)
+        if not isinstance(self.ids, Iterable):
+            raise ArgumentTypeError(
+                f"TemplateToken.ids must be an iterable of ints, not {type(self.ids).__name__}"
+            )
+        ids = tuple(_base.check_id("each of TemplateToken.ids", id) for id in self.ids)
+        object.__setattr__(self, "ids", ids)
+        object.__setattr__(self, "tokens", _base.texts(self, "tokens", self.tokens))
         if len(self.ids) != len(self.tokens):
             raise ArgumentError(
                 f"TemplateToken {self.name!r} has {len(self.ids)} ids and {len(self.tokens)} tokens"
             )
 
 
-def _template(given: object) -> tuple[TemplatePiece, ...]:
+def _template(name: str, given: object) -> tuple[TemplatePiece, ...]:
     if isinstance(given, str):
         given = given.split()
-    if not isinstance(given, Iterable):
-        raise ArgumentTypeError(f"a template must be a str or a list, not {type(given).__name__}")
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise ArgumentTypeError(
+            f"{name} must be a template, a str or a list of pieces, not {type(given).__name__}"
+        )
     return tuple(
-        piece if isinstance(piece, TemplatePiece) else TemplatePiece.parse(piece) for piece in given
+        piece
+        if isinstance(piece, TemplatePiece)
+        else TemplatePiece.parse(_base.check_text(f"each piece of {name}", piece))
+        for piece in given
     )
 
 
 def _tokens(given: object) -> tuple[TemplateToken, ...]:
-    pairs: Any = given.items() if isinstance(given, Mapping) else given
-    return tuple(
-        item if isinstance(item, TemplateToken) else TemplateToken(item[0], (item[1],), (item[0],))
-        for item in pairs
-    )
+    items: Any = given.items() if isinstance(given, Mapping) else given
+    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+        raise ArgumentTypeError(
+            "special_tokens must map tokens to ids, as in {'[SEP]': 102}, or be pairs of these, "
+            f"not {type(given).__name__}"
+        )
+    tokens = []
+    for position, item in enumerate(items):
+        if not isinstance(item, TemplateToken):
+            name, id = _base.token_and_id(f"special_tokens[{position}]", item)
+            item = TemplateToken(name, (id,), (name,))
+        tokens.append(item)
+    return tuple(tokens)
 
 
 @dataclass(frozen=True)
@@ -157,17 +180,18 @@ class TemplateProcessing(PostProcessor):
         pair: str | Iterable[str | TemplatePiece] = "$A $B:1",
         special_tokens: Mapping[str, int] | Iterable[tuple[str, int] | TemplateToken] = (),
     ) -> None:
-        object.__setattr__(self, "single", _template(single))
-        object.__setattr__(self, "pair", _template(pair))
+        object.__setattr__(self, "single", _template("single", single))
+        object.__setattr__(self, "pair", _template("pair", pair))
         object.__setattr__(self, "special_tokens", _tokens(special_tokens))
         known = [token.name for token in self.special_tokens]
-        for piece in (*self.single, *self.pair):
-            if piece.name not in ("$A", "$B", *known):
-                hint = _core.did_you_mean(piece.name, known)
-                raise ArgumentError(
-                    f"the template names {piece.name!r}, which special_tokens does not hold"
-                    + (f"; did you mean {hint!r}?" if hint else "")
-                )
+        for name, template in {"single": self.single, "pair": self.pair}.items():
+            for piece in template:
+                if piece.name not in ("$A", "$B", *known):
+                    hint = _core.did_you_mean(piece.name, known)
+                    raise ArgumentError(
+                        f"{name}: the template names {piece.name!r}, which special_tokens does not "
+                        "hold" + (f"; did you mean {hint!r}?" if hint else "")
+                    )
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -181,10 +205,10 @@ class TemplateProcessing(PostProcessor):
         }
 
     @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> TemplateProcessing:
+    def _from_dict(cls, stored: dict[str, Any]) -> TemplateProcessing:
         return cls(
-            [TemplatePiece.from_dict(piece) for piece in stored["single"]],
-            [TemplatePiece.from_dict(piece) for piece in stored["pair"]],
+            [TemplatePiece._from_dict(piece) for piece in stored["single"]],
+            [TemplatePiece._from_dict(piece) for piece in stored["pair"]],
             [
                 TemplateToken(token["id"], tuple(token["ids"]), tuple(token["tokens"]))
                 for token in stored["special_tokens"].values()

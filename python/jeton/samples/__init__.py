@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from importlib.resources import files
 
+from jeton.errors import ArgumentTypeError, UnknownNameError
+
 __all__ = ["NAMES", "read", "read_all"]
 
 NAMES: tuple[str, ...] = (
@@ -32,13 +34,17 @@ def read(name: str) -> str:
     """The sample of this name.
 
     Raises:
-        ValueError: `name` is none of `NAMES`.
+        ArgumentTypeError: `name` is no `str`.
+        UnknownNameError: `name` is none of `NAMES`.
 
     >>> "🎶⛴️" in read("figures")
     True
     """
+    if not isinstance(name, str):
+        raise ArgumentTypeError(f"name must be a str, not {type(name).__name__}")
     if name not in NAMES:
-        raise ValueError(f"no sample is named {name!r}; there are {', '.join(NAMES)}")
+        known = ", ".join(NAMES)
+        raise UnknownNameError(f"no sample has the name {name[:80]!r}; there are {known}")
     return files(__name__).joinpath(f"{name}.txt").read_bytes().decode()
 
 

@@ -157,7 +157,8 @@ class WordTrainer(Trainer):
         counts = self._counts(data, reading)
         if not len(counts):
             raise TrainingError(
-                "the corpus has no words to learn from (is it empty, or min_word_count too high?)"
+                "the corpus has no words to learn from (is it empty, min_word_count too high, or "
+                "does the pattern find nothing in it?)"
             )
         return counts
 

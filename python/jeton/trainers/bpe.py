@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from jeton import _core
-from jeton.arguments import checked_characters, checked_int, names_checked
+from jeton.arguments import check_kind, checked_characters, checked_int, names_checked
 from jeton.components import (
     AddedToken,
     decoders,
@@ -114,6 +114,10 @@ class BPETrainer(WordTrainer):
         min_word_count: int = 0,
     ) -> None:
         self.vocab_sizes = _sizes(vocab_size)
+        for name, word in {"alphabet": alphabet, "byte_order": byte_order}.items():
+            if word is not None:
+                check_kind(name, word, str, "a str")
+        check_kind("separate_suffix", separate_suffix, bool, "a bool")
         self.start = Start.of(start_from)
         known = self.start.options
         own = {

@@ -51,8 +51,12 @@ class CharTrainer(Trainer):
     def __init__(self, *, unk_token: str | None = None, special_tokens: Iterable[str] = ()) -> None:
         self.unk_token = None if unk_token is None else check_text("unk_token", unk_token)
         self.special_tokens = checked_texts("special_tokens", special_tokens)
-        if unk_token == "" or "" in self.special_tokens:
-            raise ArgumentError("a token must not be empty")
+        for name, tokens in {
+            "unk_token": [unk_token],
+            "special_tokens": self.special_tokens,
+        }.items():
+            if "" in tokens:
+                raise ArgumentError(f"{name}: a token must not be empty")
         for at, token in enumerate(self.special_tokens):
             if token in self.special_tokens[:at]:
                 raise ArgumentError(f"special_tokens holds {token!r} twice; name each once")

@@ -155,6 +155,10 @@ class UnigramTrainer(Trainer):
             "num_sub_iterations": num_sub_iterations,
             "hard_vocab_limit": hard_vocab_limit,
         }
+        for name in ("unk_token", "bos_token", "eos_token", "pad_token"):
+            token = self.parameters[name]
+            if isinstance(token, str) and (not token or "\0" in token):
+                raise ArgumentError(f"{name} must not be empty, nor hold U+0000")
         _core.check_unigram_training(self.parameters)
         if unk_token is None and style == "sentencepiece":
             raise ArgumentError(

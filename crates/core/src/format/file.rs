@@ -50,7 +50,7 @@ fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir()) {
         return fs::write(path, contents);
     }
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let target = behind_links(path)?;
     let (temporary, mut file) = create_beside(&target)?;
     let written = (|| {
         file.write_all(contents)?;
@@ -68,21 +68,33 @@ fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     written
 }
 
-/// A new file in the folder of `target`, under a name that no other process or thread uses.
+/// What a path stands for when links are followed, whether anything is there or not.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    /// As many as Linux follows.
+    const LINKS: usize = 40;
+    let mut target = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&target) {
+            Ok(next) => target = target.parent().unwrap_or(Path::new("")).join(next),
+            // It is no link, or is not there.
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("too many links lead from one to another"))
+}
+
+/// A new file in the folder of `target`, under a name that no other process or thread uses. It is
+/// short, so that there is room for it wherever there is for a file.
 fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let name = target
-        .file_name()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"))?;
+    if target.file_name().is_none() {
+        let message = "the path names no file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
     loop {
-        let mut temporary = std::ffi::OsString::from(".");
-        temporary.push(name);
-        temporary.push(format!(
-            ".{}.{}.tmp",
-            std::process::id(),
-            COUNTER.fetch_add(1, Ordering::Relaxed)
-        ));
-        let temporary = target.with_file_name(temporary);
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".jeton-{}-{number}.tmp", std::process::id());
+        let temporary = target.with_file_name(name);
         match OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -154,6 +166,32 @@ mod tests {
         assert_eq!(read(&path).unwrap(), b"two");
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_nothing_stays_a_link() {
+        use std::os::unix::fs::symlink;
+
+        let folder = Folder::new("dangling");
+        let link = folder.0.join("link");
+        symlink("other", folder.0.join("between")).unwrap();
+        symlink("between", &link).unwrap();
+        write(&link, b"one").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(read(&folder.0.join("other")).unwrap(), b"one");
+
+        symlink("round", folder.0.join("round")).unwrap();
+        write(&folder.0.join("round"), b"two").unwrap_err();
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn any_name_that_a_file_can_have_will_do() {
+        let folder = Folder::new("long");
+        let path = folder.0.join("x".repeat(255));
+        write(&path, b"one").unwrap();
+        assert_eq!(read(&path).unwrap(), b"one");
     }
 
     #[cfg(unix)]

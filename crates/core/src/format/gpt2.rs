@@ -9,6 +9,8 @@
 //!                                                  h e
 //! ```
 
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::{plain_bpe, special_token, stage};
@@ -64,6 +66,48 @@ pub fn stages(vocab: Vocab, merges: Merges) -> Result<Stages> {
         decoder: Some(Decoder::ByteLevel { printable: false }),
         ..Stages::of_model(model)
     })
+}
+
+/// What suggests that a vocabulary and merges are of two tokenizers: tokens that no text becomes.
+///
+/// A few are in real files (`madeupword0000` in RoBERTa's), beside special tokens in brackets.
+pub fn doubts(stages: &Stages) -> Vec<String> {
+    const FEW: usize = 4;
+    let Model::Bpe(bpe) = &stages.model else {
+        return Vec::new();
+    };
+    let vocab = bpe.vocab();
+    let merges = bpe.merges().merges;
+    if vocab.len() <= 256 + merges.len() + FEW {
+        return Vec::new();
+    }
+    let whole = |&(left, right): &(u32, u32)| {
+        let parts = [left, right].map(|id| vocab.token(id).unwrap_or_default());
+        vocab.id(&parts.concat())
+    };
+    let made: HashSet<u32, FixedState> = merges.iter().filter_map(whole).collect();
+    let is_special = |token: &[u8]| {
+        matches!(
+            (token.first(), token.last()),
+            (Some(b'<'), Some(b'>')) | (Some(b'['), Some(b']'))
+        )
+    };
+    let mut unmade = vocab
+        .iter()
+        .filter(|&(token, id)| token.len() > 1 && !made.contains(&id) && !is_special(token));
+    let Some((first, _)) = unmade.next() else {
+        return Vec::new();
+    };
+    let count = unmade.count() + 1;
+    if count <= FEW {
+        return Vec::new();
+    }
+    vec![format!(
+        "{count} of the {} tokens, {} the first of them, come of no merge, so no text becomes them: \
+         are the vocabulary and the merges of one tokenizer?",
+        vocab.len(),
+        show(first),
+    )]
 }
 
 /// The tokens in a `vocab.json`.

@@ -2,6 +2,7 @@
 //!
 //! Look here for what may be said beside a path, and for how a folder is read.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -114,7 +115,9 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<(Stages, Vec<
         }
         Format::VocabJson => {
             options.allow(format.name(), &["merges", "special_tokens"])?;
-            read_pair(path, data, options)?
+            let stages = read_pair(path, data, options)?;
+            doubts = gpt2::doubts(&stages);
+            stages
         }
         Format::Merges => {
             return Err(Error::new(
@@ -348,7 +351,7 @@ fn ranks_in(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Writes `tokenizer` to `path`, in the format that its name says: `tokenizer.json` or another
-/// `.json`, `vocab.json` (with its merges beside it), `.tiktoken`, `vocab.txt`, `.model` for
+/// `.json`, `vocab.json` (with its merges beside it), `.tiktoken`, `.txt` for WordPiece, `.model` for
 /// SentencePiece, or for ranks as Llama 3 has them; a name without an ending is a folder for `transformers`.
 ///
 /// Each file is written beside its place and renamed into it.
@@ -380,7 +383,7 @@ pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
         let ranks = tiktoken::write(tokenizer.stages()).map_err(place)?;
         return file::write(path, &ranks);
     }
-    if name.ends_with("vocab.txt") {
+    if name.ends_with(".txt") {
         let vocab = wordpiece::write(tokenizer.stages()).map_err(place)?;
         return file::write(path, &vocab);
     }
@@ -400,7 +403,7 @@ pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
     Err(place(
         Error::new(ErrorKind::Argument, "the name says no format").hint(
             "end it in .json for Hugging Face, vocab.json for a GPT-2 pair, .tiktoken for ranks, \
-             .model for SentencePiece or vocab.txt for WordPiece; without an ending it is a folder",
+             .model for SentencePiece or .txt for WordPiece; without an ending it is a folder",
         ),
     ))
 }
@@ -416,15 +419,15 @@ const TOKENIZER_CONFIG: &str = "{\n  \"tokenizer_class\": \"PreTrainedTokenizerF
 
 /// Where the merges of a new `vocab.json` go.
 fn merges_path_for(vocab_json: &Path) -> PathBuf {
-    let name = vocab_json
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    vocab_json.with_file_name(match name.strip_suffix("encoder.json") {
-        Some(prefix) => format!("{prefix}vocab.bpe"),
-        None => format!(
-            "{}merges.txt",
-            name.strip_suffix("vocab.json").unwrap_or_default()
-        ),
-    })
+    let name = vocab_json.file_name().unwrap_or_default();
+    let (ending, other) = match name.as_encoded_bytes().ends_with(b"encoder.json") {
+        true => ("encoder.json", "vocab.bpe"),
+        false => ("vocab.json", "merges.txt"),
+    };
+    let prefix = name.as_encoded_bytes().strip_suffix(ending.as_bytes());
+    // SAFETY: what stands before a suffix of ASCII ends where a character does.
+    let prefix = unsafe { OsStr::from_encoded_bytes_unchecked(prefix.unwrap_or_default()) };
+    let mut merges = prefix.to_owned();
+    merges.push(other);
+    vocab_json.with_file_name(merges)
 }

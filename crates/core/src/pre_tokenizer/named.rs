@@ -152,6 +152,11 @@ pub fn from_pattern(pattern: &str) -> Result<PreTokenizer> {
     match find(pattern) {
         Ok(named) => Ok(named.pre_tokenizer()),
         Err(error) if pattern.len() > 1 && pattern.bytes().all(is_name) => Err(error),
+        Err(_) if pattern.is_empty() => Err(Error::new(
+            ErrorKind::Argument,
+            "the pattern is empty: it finds no piece, and no text would become tokens",
+        )
+        .hint("give the name of a known one, such as \"gpt4\", or a regular expression")),
         Err(_) => Ok(PreTokenizer::Matches {
             pattern: SearchPattern::Regex(Regex::new(pattern, Dialect::Tiktoken)?),
         }),

@@ -25,7 +25,7 @@ pub(crate) use budget::{amount, give_back};
 use budget::Fit;
 use table::Entry;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// The distinct pieces of a corpus with their counts, in the order in which each was first met.
 ///
@@ -75,6 +75,26 @@ impl WordCounts {
             }
         }
         counts
+    }
+
+    /// As [`from_words`](Self::from_words), for counts that may be any numbers.
+    ///
+    /// # Errors
+    /// Counts that add up to more than a number of 64 bits.
+    pub fn try_from_words<'a>(words: impl IntoIterator<Item = (&'a str, u64)>) -> Result<Self> {
+        let mut total = Some(0u64);
+        let words = words.into_iter().inspect(|(_, count)| {
+            total = total.and_then(|total| total.checked_add(*count));
+        });
+        let counts = Self::from_words(words);
+        match total {
+            Some(_) => Ok(counts),
+            None => Err(Error::new(
+                ErrorKind::Argument,
+                "the counts of words add up to 2**64 or more, which cannot be counted",
+            )
+            .hint("divide them all by the same number")),
+        }
     }
 
     /// Adds a word that is not there yet.
@@ -139,12 +159,12 @@ impl WordCounts {
     /// any.
     ///
     /// # Errors
-    /// Counts that were made differently.
+    /// Counts that were made differently, or that add up to more than a number of 64 bits.
     pub fn merged(&self, other: &Self) -> Result<Self> {
         let provenance = self.common_provenance(other)?;
         Ok(Self {
             provenance,
-            ..Self::from_words(self.iter().chain(other.iter()))
+            ..Self::try_from_words(self.iter().chain(other.iter()))?
         })
     }
 

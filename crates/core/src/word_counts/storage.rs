@@ -77,6 +77,11 @@ impl WordCounts {
             let word = body.text.get(std::mem::replace(&mut start, end)..end);
             word.is_some_and(|word| !word.is_empty())
         });
+        let mut counts = body.counts.iter();
+        let sound = sound
+            && counts
+                .try_fold(0u64, |sum, &count| sum.checked_add(count))
+                .is_some();
         if !sound || start != body.text.len() || body.ends.len() != body.counts.len() {
             return Err(changed());
         }
@@ -113,7 +118,7 @@ mod tests {
     use super::*;
 
     fn counts() -> WordCounts {
-        let mut counts = WordCounts::from_words([("héllo", 3), ("world", u64::MAX)]);
+        let mut counts = WordCounts::from_words([("héllo", 3), ("world", u64::MAX - 3)]);
         counts.provenance = Some(Provenance {
             cutting: Cutting::Between(b" ".into()),
             cut_at: Some(7),

@@ -1,0 +1,141 @@
+"""Standard streams in any state: closed, full, of another encoding; and signals that end a command.
+
+Look here for what a shell sees: exit codes, and one line on standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import jeton
+
+JETON = f"{sys.executable} -m jeton"
+
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that the test is in, with a tokenizer and a text."""
+    monkeypatch.chdir(tmp_path)
+    jeton.BPETrainer(258).train(["hello hello"]).save("tok.json")
+    Path("in.txt").write_text("hello\n", encoding="utf-8")
+    return tmp_path
+
+
+def shell(command: str, **environment: str) -> tuple[int, str, str]:
+    """The exit code and both outputs of a line of a shell in which `jeton` is a word."""
+    done = subprocess.run(
+        ["bash", "-c", command.replace("jeton", JETON, 1)],
+        capture_output=True,
+        env={**os.environ, **environment},
+    )
+    return done.returncode, done.stdout.decode("latin-1"), done.stderr.decode("latin-1")
+
+
+CLOSED = "bad file descriptor"
+FULL = "no space left on device"
+
+
+@needs_full
+@pytest.mark.parametrize(
+    ("command", "code", "told"),
+    [
+        ("jeton --help >&-", 1, f"standard output: {CLOSED}"),
+        ("jeton --help > /dev/full", 1, f"standard output: {FULL}"),
+        ("jeton encode --help > /dev/full", 1, f"standard output: {FULL}"),
+        ("jeton --version > /dev/full", 1, f"standard output: {FULL}"),
+        ("jeton demo --vocab-size 300 >&-", 1, f"standard output: {CLOSED}"),
+        ("jeton demo --vocab-size 300 > /dev/full", 1, f"standard output: {FULL}"),
+        ("jeton encode tok.json in.txt >&-", 1, f"standard output: {CLOSED}"),
+        ("jeton encode tok.json in.txt > /dev/full", 1, f"standard output: {FULL}"),
+        ("jeton encode tok.json in.txt -o /dev/full", 1, f"/dev/full: {FULL}"),
+        ("jeton count tok.json in.txt --each > /dev/full", 1, f"standard output: {FULL}"),
+        ("jeton encode tok.json <&-", 1, f"standard input: {CLOSED}"),
+        ("jeton decode tok.json <&-", 1, f"standard input: {CLOSED}"),
+        ("jeton count tok.json in.txt <&-", 0, ""),
+        ("jeton encode tok.json in.txt -o x.npy 2>&-", 0, ""),
+        ("jeton encode tok.json none.txt 2>&-", 1, ""),
+        ("jeton encode tok.json none.txt 2> /dev/full", 1, ""),
+        ("jeton nothing 2> /dev/full", 2, ""),
+        ("jeton convert tok.json a.json >&- 2>&- <&-", 1, ""),
+    ],
+)
+def test_closed_and_full(command: str, code: int, told: str) -> None:
+    ended, _, errors = shell(command)
+    assert ended == code
+    assert errors == (f"error: {told}\n" if code == 1 and told else errors)
+    assert "Traceback" not in errors and "mistake" not in errors
+
+
+def test_a_closed_stream_is_not_the_next_file() -> None:
+    assert shell("jeton encode tok.json in.txt -o x.txt >&- 2>&- <&-")[0] == 0
+    assert Path("x.txt").read_text() == shell("jeton encode tok.json in.txt")[1]
+
+
+@pytest.mark.parametrize("command", ["--help", "encode --help", "encode tok.json in.txt"])
+def test_a_reader_that_never_came(command: str) -> None:
+    assert shell(f"jeton {command} | true; exit ${{PIPESTATUS[0]}}")[0] in (0, 141)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "cp437", "utf-16"])
+@pytest.mark.parametrize(
+    "command", ["jeton --help", "jeton demo --vocab-size 300", "jeton inspect tok.json 'hé 図 ─'"]
+)
+def test_any_encoding(command: str, encoding: str) -> None:
+    code, output, errors = shell(command, PYTHONIOENCODING=encoding)
+    assert (code, errors) == (0, "")
+    assert output
+
+
+def test_signs_that_an_encoding_lacks_have_others() -> None:
+    _, output, _ = shell("jeton inspect tok.json 'h 図'", PYTHONIOENCODING="latin-1")
+    assert "-- 5 tokens · 3 characters" in output
+    assert "h|·|<e5>|<9b>|<b3>" in output
+
+
+def test_names_that_are_no_utf8_are_shown_as_they_are() -> None:
+    name = os.fsdecode(b"\xff.txt")
+    try:
+        Path(name).write_text("hello", encoding="utf-8")
+    except OSError:
+        pytest.skip("the file system takes only names in UTF-8")
+    assert shell(f"jeton count tok.json {name}")[1].endswith("\xff.txt\n")
+    assert '"\\udcff.txt"' in shell(f"jeton count --jsonl tok.json {name}")[1]
+    assert shell(f"jeton count tok.json no{name}")[2].startswith("error: no\xff.txt: no such")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_leaves_nothing_behind(number: signal.Signals, folder: Path) -> None:
+    before = sorted(os.listdir())
+    command = [*JETON.split(), "encode", "tok.json", "--lines", "-o", "out.npy"]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # What runs in the background ignores SIGINT, and what outlives a terminal SIGHUP.
+        preexec_fn=lambda: [signal.signal(n, signal.SIG_DFL) for n in (1, 2, 15)],
+    ) as process:
+        assert process.stdin and process.stderr
+        process.stdin.write(b"a line\n" * 200_000)
+        process.stdin.flush()
+        until = time.monotonic() + 30
+        while sorted(os.listdir()) == before and time.monotonic() < until:
+            time.sleep(0.01)
+        assert sorted(os.listdir()) != before, "work has begun"
+        process.send_signal(number)
+        assert process.wait(30) == 128 + number
+        assert b"nothing was left half-written" in process.stderr.read()
+    assert sorted(os.listdir()) == before
+
+
+def test_what_is_ignored_stays_ignored() -> None:
+    code, output, _ = shell("trap '' TERM HUP; (kill -TERM $BASHPID; jeton encode tok.json in.txt)")
+    assert (code, bool(output)) == (0, True)

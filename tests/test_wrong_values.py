@@ -1,0 +1,133 @@
+"""Every public function, method and constructor with wrong values; every command, too.
+
+Each gives a result or one of jeton's own errors, which names the argument.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from jeton.cli import COMMANDS, main
+from wrong_values import TOK, WRONG, Call, Failed, accepted, calls, failing, good, is_named
+
+CALLS = calls()
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of its own, and no network."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JETON_OFFLINE", "1")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("JETON_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("JETON_DATA_DIR", raising=False)
+    TOK.save("tokenizer.json")
+
+
+@pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
+def test_wrong_values(call: Call) -> None:
+    wrong: list[str] = []
+    given = {
+        parameter.name: good(call, parameter)
+        for parameter in call.parameters
+        if parameter.default is parameter.empty
+    }
+    for parameter in call.parameters:
+        for what, value in WRONG.items():
+            value = failing() if what == "a generator that fails" else value
+            told = outcome(call, {**given, parameter.name: value}, parameter.name)
+            if told is not None:
+                wrong.append(f"{parameter.name} = {what}: {told}")
+    assert not wrong, "\n".join(wrong)
+
+
+def outcome(call: Call, arguments: dict[str, Any], parameter: str) -> str | None:
+    """What is wrong with how a call ends, if something is."""
+    value = arguments[parameter]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = call.function(**arguments)
+            repr(result)
+    except Failed:
+        return None
+    except Exception as error:
+        if not accepted(error):
+            return f"{type(error).__name__}: {str(error)[:200]}"
+        if not is_named(call, parameter, value, str(error)):
+            return f"does not name it: {type(error).__name__}: {str(error)[:200]}"
+    return None
+
+
+BASE = {
+    "demo": ["--vocab-size", "258", "--force"],
+    "train": ["in.txt", "-o", "out.json", "--vocab-size", "258", "--force"],
+    "encode": ["tokenizer.json", "in.txt"],
+    "decode": ["tokenizer.json", "ids.txt"],
+    "count": ["tokenizer.json", "in.txt"],
+    "inspect": ["tokenizer.json", "some text"],
+    "convert": ["tokenizer.json", "out.json", "--force"],
+}
+"""A line for each command that works."""
+
+WORDS = [
+    "",
+    "-1",
+    "nan",
+    "1e999",
+    "9" * 40,
+    "x" * 300,
+    "no/such/place",
+    "~nobody/x",
+    "🙂",
+    "[",
+    "-",
+]
+"""Values for options."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_wrong_options(name: str) -> None:
+    Path("in.txt").write_text("hello hello help\n", encoding="utf-8")
+    Path("ids.txt").write_text("104 105\n", encoding="utf-8")
+    context = click.Context(main)
+    command = main.get_command(context, name)
+    assert command is not None
+    wrong: list[str] = []
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and not parameter.is_flag:
+            option = parameter.opts[-1]
+            for word in WORDS:
+                told = ended([name, *BASE[name], option, word], option, word)
+                if told is not None:
+                    wrong.append(f"{name} {option} {word[:40]!r}: {told}")
+    for position in range(len(BASE[name])):
+        for word in WORDS:
+            line = [*BASE[name]]
+            line[position] = word
+            told = ended([name, *line], None, word)
+            if told is not None:
+                wrong.append(f"{name} {' '.join(line)[:60]!r}: {told}")
+    assert not wrong, "\n".join(wrong)
+
+
+def ended(line: list[str], option: str | None, word: str) -> str | None:
+    """What is wrong with how a command ends, if something is."""
+    result = CliRunner().invoke(main, line, input="")
+    if not isinstance(result.exception, SystemExit | None):
+        return f"{type(result.exception).__name__}: {result.exception}"
+    if result.exit_code not in (0, 1, 2) or "mistake in jeton" in result.stderr:
+        return f"{result.exit_code}: {result.stderr[:200]}"
+    if result.exit_code and option is not None:
+        short = option.strip("-").replace("-", "_").removeprefix("max_").removeprefix("min_")
+        told = result.stderr.replace("-", "_")
+        place = word.rpartition("/")[0] or word[:30]
+        if short not in told and (place or '""') not in result.stderr:
+            return f"does not name it: {result.stderr[:300]}"
+    return None

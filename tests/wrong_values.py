@@ -1,0 +1,256 @@
+"""Wrong values for everything public: what `test_wrong_values.py` calls, and with what.
+
+Look here to have a new function, class or method called with wrong values: add its module to
+`modules`, a way to make one to `OWNERS`, and a good value for each parameter that must be given
+to `GOOD`, by the parameter's name or by that of the call and the parameter.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import jeton
+from jeton import components, errors, samples
+from jeton.components import decoders as d
+from jeton.components import models as m
+from jeton.components import normalizers as n
+from jeton.components import post_processors as pp
+from jeton.components import pre_tokenizers as p
+from kinds import ranks
+
+STAGES = (n, p, m, pp, d)
+
+
+def modules() -> list[types.ModuleType]:
+    """The modules whose `__all__` is public, but for those that raise what another library does."""
+    return [jeton, components, *STAGES, samples]
+
+
+class Anything:
+    """What takes any arguments."""
+
+    def __init__(self, *_: object, **__: object) -> None: ...
+
+
+WRONG: dict[str, Any] = {
+    "None": None,
+    "a bool": True,
+    "negative": -1,
+    "a huge int": 2**70,
+    "a float": 1.5,
+    "no number": math.nan,
+    "no text": "",
+    "a lone surrogate": "\ud800",
+    "NUL": "\0",
+    "a long text": "x" * 5_000,
+    "a home of nobody": "~nobody-at-all/x",
+    "bytes": b"\xff",
+    "a list of None": [None],
+    "a list of texts": ["a"],
+    "a list of bad numbers": [-1, 2**70],
+    "a list of lists": [[1, [2]]],
+    "an empty list": [],
+    "a dict of None": {None: None},
+    "a dict of wrong pairs": {"a": "b", 1: 2},
+    "a set of mixed types": {1, "a"},
+    "an object": object(),
+    "a class": Anything,
+    "a generator that fails": "replaced by a new one for each call",
+    "an array of floats": np.zeros((2, 2)),
+    "big-endian": np.array([1, 2**20], dtype=">i4"),
+    "a component of no stage": d.Fuse(),
+}
+"""What no parameter, or hardly any, can make sense of."""
+
+
+class Failed(Exception):
+    """What a generator of the caller raises; it comes out as it is."""
+
+
+def failing() -> Iterator[Any]:
+    """A generator that fails at once."""
+    raise Failed
+    yield
+
+
+TOK = ranks()
+PIECES = jeton.UnigramTrainer(20, hard_vocab_limit=False).train(["the weather", "there"])
+BYTES = {bytes([byte]): byte for byte in range(256)}
+COUNTS = jeton.WordCounts([("hello", 3), ("help", 1)])
+
+OWNERS: dict[type | str, Callable[[], Any]] = {
+    jeton.Tokenizer: lambda: TOK,
+    "Tokenizer.nbest": lambda: PIECES,
+    jeton.Encoding: lambda: TOK.encode_with_spans("the theory"),
+    jeton.TokenBatch: lambda: TOK.encode_batch(["the", "theory there"]),
+    jeton.PaddedBatch: lambda: TOK.encode_batch(["the", "theory there"]).pad(),
+    jeton.WordCounts: lambda: COUNTS,
+    jeton.BPETrainer: lambda: jeton.BPETrainer(260),
+    jeton.CharTrainer: lambda: jeton.CharTrainer(),
+    jeton.UnigramTrainer: lambda: jeton.UnigramTrainer(30, hard_vocab_limit=False),
+    jeton.WordPieceTrainer: lambda: jeton.WordPieceTrainer(40),
+    m.Model: lambda: m.WordLevel({b"[UNK]": 0}),
+}
+"""An object of each class that has methods; for single methods, one that has what they need."""
+
+LINES = ["hello hello help", "the weather there"]
+
+GOOD: dict[str, Any] = {
+    "text": "the theory",
+    "texts": ["the", "theory"],
+    "ids": [1, 2],
+    "batch": [[1], [2, 3]],
+    "id": 65,
+    "n": 2,
+    "token": b"a",
+    "multiple_of": 8,
+    "tokens": ["<|new|>"],
+    "format": "tokenizer.json",
+    "data": LINES,
+    "vocab": {b"a": 0, b"[UNK]": 1},
+    "merges": [],
+    "pattern": "gpt2",
+    "content": "x",
+    "name": "essays",
+    "source": "gpt2",
+    "limit": 1 << 20,
+    "prefix": "x",
+    "charsmap": b"",
+    "delimiter": "-",
+    "steps": [],
+    "sep": ("[SEP]", 1),
+    "cls": ("[CLS]", 2),
+    "piece": "$A",
+    "proto": b"",
+    "pieces": [(b"a", -1.0)],
+    "model": m.BPE(BYTES, []),
+    "ranks": BYTES,
+    "words": [("a", 1)],
+    "counts": COUNTS,
+    "other": COUNTS,
+    "offsets": [0, 2],
+    "vocab_size": 300,
+    "spans": [(0, 1)],
+    "mask": np.ones((1, 2), bool),
+    "phase": "counting",
+    "done": 1,
+    "total": 2,
+    "rows": [[1], [2]],
+    "count": 2,
+    "path": "somewhere.json",
+    "special_tokens_mask": [0],
+    "word_ids": [0],
+    "post_processors.TemplateToken.ids": [1],
+    "load.source": "tokenizer.json",
+    "behavior": "isolated",
+    "type_ids": [0],
+    "sequence_ids": [0],
+    "single_token_bytes": b"a",
+    "text_or_token": "a",
+    "word": "a",
+}
+"""Values that make sense, for parameters that must be given."""
+
+NOT_PUBLIC = {"WordCounts.of_core"}
+"""What takes or gives objects of the core, which only jeton itself has."""
+
+OTHER_NAMES = {
+    "data": ("corpus", "the text"),
+    "from_json.text": ("tokenizer.json",),
+}
+"""What messages call a parameter, of one call or of all, where not by its name."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """Something that can be called with arguments by name."""
+
+    name: str
+    function: Callable[..., Any]
+    parameters: tuple[inspect.Parameter, ...]
+
+
+def calls() -> list[Call]:
+    """Everything public that takes arguments."""
+    found: dict[str, Call] = {}
+    for module in modules():
+        for name in module.__all__:
+            thing = getattr(module, name)
+            place = name if module is jeton else f"{module.__name__.rpartition('.')[2]}.{name}"
+            if inspect.isclass(thing):
+                if not issubclass(thing, BaseException):
+                    _add_class(found, place, thing)
+            elif callable(thing):
+                _add(found, place, thing)
+    return list(found.values())
+
+
+def _add_class(found: dict[str, Call], place: str, made: type) -> None:
+    _add(found, place, made)
+    _add_methods(found, place, made)
+
+
+def _add_methods(found: dict[str, Call], place: str, owner: type) -> None:
+    for name in dir(owner):
+        if name.startswith("_") or f"{place}.{name}" in NOT_PUBLIC:
+            continue
+        static = inspect.getattr_static(owner, name)
+        if isinstance(static, (classmethod, staticmethod)):
+            _add(found, f"{place}.{name}", getattr(owner, name))
+        else:
+            make = OWNERS.get(f"{place}.{name}") or OWNERS.get(owner)
+            if make is not None and callable(getattr(make(), name)):
+                _add(found, f"{place}.{name}", _on_new(make, name))
+
+
+def _on_new(make: Callable[[], Any], name: str) -> Callable[..., Any]:
+    def call(**arguments: Any) -> Any:
+        return getattr(make(), name)(**arguments)
+
+    call.__signature__ = inspect.signature(getattr(make(), name))  # type: ignore[attr-defined]
+    return call
+
+
+def _add(found: dict[str, Call], place: str, function: Callable[..., Any]) -> None:
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return
+    parameters = tuple(
+        parameter
+        for parameter in signature.parameters.values()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    )
+    if parameters:
+        found[place] = Call(place, function, parameters)
+
+
+def good(call: Call, parameter: inspect.Parameter) -> Any:
+    """A value for a parameter that makes sense."""
+    for name in (f"{call.name}.{parameter.name}", parameter.name):
+        if name in GOOD:
+            return GOOD[name]
+    raise AssertionError(f"wrong_values.GOOD has no value for {call.name}.{parameter.name}")
+
+
+def is_named(call: Call, parameter: str, value: object, message: str) -> bool:
+    """Whether an error's message says which argument it is about: its name, or what it was."""
+    short = call.name.rpartition(".")[2]
+    others = (*OTHER_NAMES.get(parameter, ()), *OTHER_NAMES.get(f"{short}.{parameter}", ()))
+    if any(name in message for name in (parameter, parameter.removesuffix("s"), *others)):
+        return True
+    if not isinstance(value, (str, bytes)) or not value:
+        return False
+    return str(value)[:40] in message or repr(value) in message
+
+
+def accepted(error: BaseException) -> bool:
+    """Whether an exception is one that a caller of jeton may meet."""
+    return isinstance(error, errors.JetonError) and not isinstance(error, errors.InternalError)
