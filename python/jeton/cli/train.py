@@ -13,7 +13,7 @@ import click
 import jeton
 from jeton.cli.command import Command, echo_note
 from jeton.cli.targets import FilePath, check_target, force_option
-from jeton.cli.train_options import TRAINERS, check_kind, in_options, settings
+from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, check_kind, in_options, settings
 from jeton.cli.train_progress import watcher
 from jeton.cli.train_targets import (
     RANKS_AS_MODEL,
@@ -36,8 +36,10 @@ Zstandard; .jsonl and .ndjson hold JSON lines, .parquet a table; - is the standa
 that is there twice is read once, and of a folder those whose names begin with a dot are left out.
 The ending of --output says which format is written: .json is a tokenizer.json, .tiktoken is ranks,
 .model is SentencePiece's, .txt is BERT's list, vocab.json is GPT-2's pair. Without an ending, or
-where there is a folder of that name, it is a folder as transformers reads it. Instead of FILES, one
-file of counts that --save-counts wrote will do.
+where there is a folder of that name, it is a folder as transformers reads it. With --kind unigram
+the ending says which style is trained, too: .model is SentencePiece's, whose library reads it;
+.json is composed of tokenizers' components. The two give other ids. Instead of FILES, one file of
+counts that --save-counts wrote will do.
 
 \b
 Examples:
@@ -82,9 +84,14 @@ _PATH = FilePath(path_type=Path)
     "sizes",
     type=click.IntRange(min=1),
     multiple=True,
-    default=[30_000],
-    show_default=True,
-    help="How many tokens; given several times, a tokenizer of each size from one run.",
+    help="How many tokens; given several times, a tokenizer of each size from one run.  "
+    "[default: 30000; of Unigram, 8000]",
+)
+@click.option(
+    "--new-tokens",
+    type=click.IntRange(min=1),
+    multiple=True,
+    help="Instead: how many tokens more than --start-from has.",
 )
 @click.option(
     "--pattern",
@@ -150,6 +157,7 @@ def _train(
     *,
     kind: str,
     sizes: tuple[int, ...],
+    new_tokens: tuple[int, ...],
     pattern: str | None,
     specials: tuple[str, ...],
     alphabet: str | None,
@@ -167,7 +175,13 @@ def _train(
     as_json: bool,
     force: bool,
 ) -> None:
-    sizes = tuple(sorted(set(sizes)))
+    start = None
+    if new_tokens:
+        if sizes or start_from is None:
+            raise click.UsageError("--new-tokens goes with --start-from, and without --vocab-size")
+        start = jeton.load(start_from)
+        sizes = tuple(start.vocab_size + size for size in new_tokens)
+    sizes = tuple(sorted(set(sizes))) or (DEFAULT_SIZES.get(kind, 30_000),)
     check_kind(kind, sizes)
     targets = {
         size: target if len(sizes) == 1 else target.with_stem(f"{target.stem}-{size}")
@@ -200,7 +214,8 @@ def _train(
         if max_word_length is not None:
             parameters["max_word_length"] = max_word_length
     if kind == "bpe":
-        start = None if start_from is None else jeton.load(start_from)
+        if start_from is not None and start is None:
+            start = jeton.load(start_from)
         if start is not None and target.name.lower().endswith(".model") and is_of_bytes(start):
             raise FileError(RANKS_AS_MODEL.format(target))
         parameters |= {"pattern": pattern, "alphabet": alphabet, "start_from": start}
@@ -211,6 +226,7 @@ def _train(
     elif kind == "unigram":
         is_model = target.name.lower().endswith(".model")
         parameters["style"] = "sentencepiece" if is_model else "huggingface"
+        echo_note(_STYLES[parameters["style"]])
     parameters |= settings(kind, given)
     trainer = TRAINERS[kind](**parameters)
     without_limit = {"hard_vocab_limit": False} if kind == "unigram" else {}
@@ -251,6 +267,12 @@ def _train(
     for size, tok in trained.items():
         save(tok, targets[size], inputs=inputs, force=force)
         click.echo(f"{targets[size]}")
+
+
+_STYLES = {
+    "sentencepiece": "style: sentencepiece, as a .model holds it (a .json gets Hugging Face's)",
+    "huggingface": "style: huggingface, as a .json holds it (a .model gets SentencePiece's)",
+}
 
 
 def _refuse_options_of_counting(counts: Path) -> None:
