@@ -6,7 +6,7 @@
 //! as behind it: a token that is found in that white space is cut out once more, as
 //! `tokenizers` does.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
@@ -16,6 +16,12 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::normalizer::Normalizer;
 use crate::text::AlignedText;
+
+mod ids;
+
+pub use ids::assign_ids;
+use ids::check;
+pub(crate) use ids::check_ids;
 
 /// A token that is found in text by its spelling, whatever the model would make of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,6 +153,12 @@ impl AddedTokens {
     /// The tokens in the order of ids.
     pub fn list(&self) -> &[AddedToken] {
         &self.tokens
+    }
+
+    /// The ids of the special tokens.
+    pub(crate) fn special_ids(&self) -> Vec<u32> {
+        let specials = self.tokens.iter().filter(|token| token.special);
+        specials.map(|token| token.id).collect()
     }
 
     /// The token of an id.
@@ -416,78 +428,6 @@ impl AddedTokens {
     }
 }
 
-/// The ids that `tokenizers` gives to the added tokens of a file, whatever ids the file says.
-///
-/// In the order of the file: a content that the model's vocabulary has keeps that id, any other
-/// gets the next one after the number of tokens in the model. A content that comes twice is one
-/// token, described by the last mention, and special if any mention is. An empty content is
-/// dropped.
-pub fn assign_ids(
-    tokens: Vec<AddedToken>,
-    model_size: u32,
-    model_id: impl Fn(&str) -> Option<u32>,
-) -> Vec<AddedToken> {
-    let mut next = model_size;
-    let mut ids = HashMap::new();
-    let mut by_id: BTreeMap<u32, AddedToken> = BTreeMap::new();
-    for mut token in tokens {
-        if token.content.is_empty() {
-            continue;
-        }
-        token.id = *ids.entry(token.content.clone()).or_insert_with(|| {
-            model_id(&token.content).unwrap_or_else(|| {
-                next += 1;
-                next - 1
-            })
-        });
-        if let Some(earlier) = by_id.get(&token.id) {
-            token.special |= earlier.special && earlier.content == token.content;
-        }
-        by_id.insert(token.id, token);
-    }
-    by_id.into_values().collect()
-}
-
-/// Refuses a list that is no function from contents to ids and back; but special tokens may share
-/// an id, as two of o200k_harmony do. Decoding gives the first of them.
-fn check(tokens: &[AddedToken], by_content: &[usize]) -> Result<()> {
-    let broken = |message: String| Err(Error::new(ErrorKind::Argument, message));
-    if let Some(token) = tokens.iter().find(|token| token.content.is_empty()) {
-        return broken(format!("the added token with id {} is empty", token.id));
-    }
-    let twice = |token: &AddedToken| {
-        let content = &token.content;
-        broken(format!(
-            "the added token {content:?} is there twice, each time with id {}",
-            token.id
-        ))
-    };
-    for pair in tokens.windows(2) {
-        if pair[0].id == pair[1].id && pair[0].content == pair[1].content {
-            return twice(&pair[0]);
-        }
-        if pair[0].id == pair[1].id && !(pair[0].special && pair[1].special) {
-            return broken(format!(
-                "the added tokens {:?} and {:?} have one id, {}",
-                pair[0].content, pair[1].content, pair[0].id
-            ));
-        }
-    }
-    for pair in by_content.windows(2) {
-        let (a, b) = (&tokens[pair[0]], &tokens[pair[1]]);
-        if a.content == b.content {
-            if a.id == b.id {
-                return twice(a);
-            }
-            return broken(format!(
-                "the added token {:?} has two ids, {} and {}",
-                a.content, a.id, b.id
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// The error about a special token that begins at byte `at` of the original.
 fn refused(token: &AddedToken, at: usize, original: &AlignedText) -> Error {
     let before = original
@@ -615,10 +555,11 @@ mod tests {
         for tokens in [
             vec![token(1, "a", false), token(2, "a", false)],
             vec![token(1, "a", false), token(1, "b", false)],
+            vec![token(1, "a", true), token(1, "b", true)],
             vec![token(1, "", false)],
         ] {
             let error = AddedTokens::new(tokens, None).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Argument);
+            assert_eq!(error.kind(), ErrorKind::Format);
         }
     }
 

@@ -96,6 +96,9 @@ impl Tokenizer {
         stages.added_tokens.sort_by_key(|token| token.id);
         let added_tokens =
             AddedTokens::new(stages.added_tokens.clone(), stages.normalizer.as_ref())?;
+        added_tokens.check_against(stages.model.vocab())?;
+        // Special tokens are cut out, or they are text: the model never finds one.
+        stages.model.withhold(&added_tokens.special_ids());
         Ok(Self {
             compiled: Compiled::new(&stages),
             frames: [false, true].map(|add| frame(stages.post_processor.as_ref(), add)),

@@ -57,6 +57,15 @@ pub fn by_name(name: &str) -> Option<&'static Encoding> {
     ENCODINGS.iter().find(|encoding| encoding.name == name)
 }
 
+/// Whether an encoding was published in which both of these special tokens have this id.
+pub(crate) fn share_an_id(a: &str, b: &str, id: u32) -> bool {
+    let has = |encoding: &Encoding, name: &str| {
+        let mut tokens = encoding.special_tokens();
+        tokens.any(|(token, of_token)| token == name && of_token == id)
+    };
+    (ENCODINGS.iter()).any(|encoding| has(encoding, a) && has(encoding, b))
+}
+
 const R50K: &str = "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930";
 const P50K: &str = "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069";
 const CL100K: &str = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7";

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use super::known::{self, Encoding};
 use super::sniff::{self, Format};
 use super::{file, gpt2, huggingface, sentencepiece, special_token, tiktoken, wordpiece};
+use crate::added_tokens::check_ids;
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::model::bpe::Alphabet;
 use crate::model::{Model, show};
@@ -277,7 +278,8 @@ fn add_special_tokens(stages: &mut Stages, tokens: &[(String, u32)]) -> Result<(
                 .push(special_token(content.clone(), *id));
         }
     }
-    Ok(())
+    stages.added_tokens.sort_by_key(|token| token.id);
+    check_ids(&stages.added_tokens).map_err(|error| error.of_kind(ErrorKind::Argument))
 }
 
 /// The tokenizer in a folder: that of its `tokenizer.json`, or of the one other known file in it.

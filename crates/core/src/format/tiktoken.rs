@@ -16,7 +16,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 use super::{plain_bpe, special_token, stage};
-use crate::added_tokens::AddedToken;
+use crate::added_tokens::{AddedToken, check_ids};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::MergeRule;
@@ -392,6 +392,7 @@ pub fn stages(
         added_tokens.push(special_token(content, id));
     }
     added_tokens.sort_by_key(|token| token.id);
+    check_ids(&added_tokens).map_err(|error| error.of_kind(ErrorKind::Argument))?;
     Ok(Stages {
         added_tokens,
         pre_tokenizer: Some(pre_tokenizer.into()),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Token, Vocab, show};
+use super::{Token, Vocab, only_withheld, show};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What stands for an unseen character in an open alphabet.
@@ -89,12 +89,21 @@ impl Characters {
         self.unk_id
     }
 
+    /// See [`Model::withhold`](super::Model::withhold).
+    pub(super) fn withhold(&mut self, ids: &[u32]) {
+        self.vocab.withhold(ids);
+    }
+
     /// The tokens of `piece`, appended to `tokens`.
     pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
         for (position, (start, character)) in piece.char_indices().enumerate() {
             let range = start..start + character.len_utf8();
-            let known = self.vocab.id(&piece.as_bytes()[range.clone()]);
+            let spelled = &piece.as_bytes()[range.clone()];
+            let known = self.vocab.text_id(spelled);
             let id = known.or(self.unk_id).ok_or_else(|| {
+                if self.vocab.id(spelled).is_some() {
+                    return only_withheld(spelled);
+                }
                 Error::new(
                     ErrorKind::Encode,
                     format!(

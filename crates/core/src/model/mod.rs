@@ -18,6 +18,7 @@ mod special_tokens;
 pub(crate) mod trie;
 pub mod unigram;
 mod vocab;
+mod withheld;
 pub mod word_level;
 pub mod wordpiece;
 
@@ -104,6 +105,20 @@ impl Model {
         }
     }
 
+    /// From now on text becomes none of these tokens, as if the vocabulary did not have them; but what
+    /// stands for text that no token spells, the unknown token and the tokens of bytes, still does. Ids
+    /// that were withheld before are not, unless they are among these.
+    pub(crate) fn withhold(&mut self, ids: &[u32]) {
+        match self {
+            Self::Bpe(model) => model.withhold(ids),
+            Self::WordLevel(model) => model.withhold(ids),
+            Self::WordPiece(model) => model.withhold(ids),
+            Self::Unigram(model) => model.withhold(ids),
+            Self::Characters(model) => model.withhold(ids),
+            Self::SentencePiece(model) => model.withhold(ids),
+        }
+    }
+
     /// The name of the algorithm.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -130,6 +145,17 @@ fn unless_interrupted(told: ControlFlow<()>) -> Result<()> {
 pub(crate) fn byte_token(byte: u8) -> [u8; 6] {
     let digit = |half: u8| b"0123456789ABCDEF"[usize::from(half)];
     [b'<', b'0', b'x', digit(byte >> 4), digit(byte & 15), b'>']
+}
+
+/// The error of a character or byte that only a withheld token spells, where no unknown token stands
+/// for it.
+fn only_withheld(unit: &[u8]) -> Error {
+    let unit = show(unit);
+    Error::new(
+        ErrorKind::Encode,
+        format!("the only token for {unit} is a special one, which text does not become"),
+    )
+    .hint("allow special tokens if the text is trusted")
 }
 
 /// The error of an unknown piece where the vocabulary lacks the unknown token, too.

@@ -3,6 +3,8 @@
 //! Look here for the look-up behind WordPiece and Unigram. Children of a node lie side by side,
 //! sorted by byte, in one flat array; building is linear in the bytes of the tokens.
 
+use super::Vocab;
+
 /// No token ends at this node.
 const NO_TOKEN: u32 = u32::MAX;
 
@@ -106,6 +108,31 @@ impl Trie {
             node = child;
         }
         self.nodes[node].id = id;
+    }
+
+    /// Takes out these tokens of `vocab`, which the trie was made of.
+    pub(crate) fn take_out(&mut self, vocab: &Vocab, ids: &[u32]) {
+        for &id in ids {
+            self.replace(vocab, id, id, NO_TOKEN);
+        }
+    }
+
+    /// Puts back the tokens that [`Self::take_out`] took out.
+    pub(crate) fn put_back(&mut self, vocab: &Vocab, ids: &[u32]) {
+        // Of two equal tokens the later one counts.
+        for &id in ids.iter().rev() {
+            self.replace(vocab, id, NO_TOKEN, id);
+        }
+    }
+
+    /// Where the token of an id ends, `new` takes the place of `old`.
+    fn replace(&mut self, vocab: &Vocab, id: u32, old: u32, new: u32) {
+        let mut bytes = vocab.token(id).unwrap_or_default().iter();
+        let end = bytes.try_fold(self.root(), |place, byte| self.step(place, *byte));
+        let node = end.map(|Place(node)| &mut self.nodes[node as usize].id);
+        if let Some(id) = node.filter(|id| **id == old) {
+            *id = new;
+        }
     }
 
     /// How many nodes there are.

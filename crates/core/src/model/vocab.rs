@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
 use std::ops::Range;
 
+use super::withheld::Withheld;
 use crate::compiled::{SHORT, ShortKey};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -31,6 +32,8 @@ pub struct Vocab {
     /// Where each id's token lies in `bytes`; `ABSENT` for a gap.
     ranges: Vec<(u32, u32)>,
     index: Index,
+    /// The tokens that text never becomes. Who uses the vocabulary says so, so it is no part of its value.
+    withheld: Withheld,
 }
 
 /// What a gap in the ids looks like.
@@ -110,6 +113,7 @@ impl Vocab {
             bytes,
             ranges,
             index,
+            withheld: Withheld::default(),
         })
     }
 
@@ -187,6 +191,27 @@ impl Vocab {
         let token = &text[start..start + length];
         let place = self.index.find(hash, |id| self.token(id) == Some(token));
         place.ok().map(|place| self.index.id(place))
+    }
+
+    /// The id of the token that text of this spelling is: no withheld one.
+    pub(crate) fn text_id(&self, text: &[u8]) -> Option<u32> {
+        self.id(text).filter(|id| !self.withheld.contains(*id))
+    }
+
+    /// Withholds those of these ids that stand for a token, and no others.
+    pub(crate) fn withhold(&mut self, ids: &[u32]) {
+        let known = ids.iter().copied().filter(|id| self.token(*id).is_some());
+        self.withheld = Withheld::new(&known.collect::<Vec<_>>());
+    }
+
+    /// The ids of the tokens that text never becomes.
+    pub(crate) fn withheld(&self) -> &Withheld {
+        &self.withheld
+    }
+
+    /// The tokens that text may become with their ids, in the order of ids.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        self.iter().filter(|(_, id)| !self.withheld.contains(*id))
     }
 
     /// The token of an id.

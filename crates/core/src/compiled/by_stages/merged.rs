@@ -26,14 +26,16 @@ enum Tables {
 }
 
 impl Merged {
-    /// The merges of `bpe`, if it leaves none out, its ids and ranks fit, and its bytes, if these are
-    /// its alphabet, bear no marks.
+    /// The merges of `bpe`, if it leaves none out and refuses no characters, its ids and ranks fit, and
+    /// its bytes, if these are its alphabet, bear no marks.
     pub fn new(bpe: &Bpe) -> Option<Self> {
         let options = bpe.options();
         let tables = match options.alphabet {
             Alphabet::Bytes if bpe.merges_bytes_only() => Tables::Bytes(Merges::new(bpe)?),
             Alphabet::Characters
-                if options.dropout.is_none() && *bpe.rule() != MergeRule::Ranks =>
+                if options.dropout.is_none()
+                    && *bpe.rule() != MergeRule::Ranks
+                    && !bpe.refuses_some_units() =>
             {
                 let pairs = Pairs::new(&bpe.reachable_merges(), bpe.vocab().max_id()?)?;
                 Tables::Characters(Units::new(bpe), pairs)
@@ -79,7 +81,7 @@ impl Merged {
     /// appends none, if the model has to be asked.
     pub fn merge(&self, bpe: &Bpe, piece: &[u8], work: &mut Work, ids: &mut Vec<u32>) -> bool {
         if self.whole
-            && let Some(id) = bpe.vocab().id(piece)
+            && let Some(id) = bpe.vocab().text_id(piece)
         {
             ids.push(id);
             return true;

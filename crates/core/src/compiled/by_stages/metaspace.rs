@@ -319,7 +319,7 @@ fn merges_nothing_across_cuts(bpe: &Bpe) -> bool {
         // No unknown character is dropped, which would make neighbours of what it parts.
         && (bpe.options().unk_token.is_some() || falls_back_to_bytes(bpe))
         // Unknown characters are never fused across one that is known.
-        && vocab.id(space).is_some()
+        && vocab.text_id(space).is_some()
         && merges.iter().all(|&(left, right)| {
             !text(right).starts_with(space)
                 || text(left).ends_with(space) && Some(left) != unk_id

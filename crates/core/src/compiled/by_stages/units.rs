@@ -60,7 +60,7 @@ impl Units {
         let vocab = bpe.vocab();
         let mark = |mark: &Option<String>| mark.as_deref().unwrap_or_default().as_bytes().to_vec();
         let (prefix, mut suffix) = (mark(continuing_subword_prefix), mark(end_of_word_suffix));
-        let end = separate_suffix.then(|| vocab.id(&suffix)).flatten();
+        let end = separate_suffix.then(|| vocab.text_id(&suffix)).flatten();
         if *separate_suffix {
             suffix.clear();
         }
@@ -211,7 +211,7 @@ impl Tokens {
                 }
                 // A token that stands twice is the later one, as the vocabulary knows.
                 this.tokens[usize::from(*row)][only as usize % ROW] =
-                    vocab.id(token).unwrap_or(NONE);
+                    vocab.text_id(token).unwrap_or(NONE);
             }
         }
         this

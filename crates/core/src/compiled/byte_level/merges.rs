@@ -109,11 +109,11 @@ impl Merges<Growing> {
 }
 
 impl<T: Table> Merges<T> {
-    /// The id of each byte, if all are tokens.
+    /// The id of each byte, if all are tokens that text may become.
     fn byte_ids(vocab: &Vocab) -> Option<[u32; 256]> {
         let mut bytes = [0; 256];
         for (byte, id) in bytes.iter_mut().enumerate() {
-            *id = vocab.id(&[byte as u8])?;
+            *id = vocab.text_id(&[byte as u8])?;
         }
         Some(bytes)
     }

@@ -23,7 +23,7 @@ impl Whole {
         }
         let tokens = spellings.unmade().iter().filter_map(|&id| {
             let token = bpe.vocab().token(id)?;
-            Some((token.into(), id))
+            (!bpe.vocab().withheld().contains(id)).then(|| (token.into(), id))
         });
         Self(tokens.collect())
     }

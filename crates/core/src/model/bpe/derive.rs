@@ -29,9 +29,9 @@ const BLOCKS: usize = 8;
 const MANY: usize = 1 << 12;
 
 /// The pairs that make the tokens of more than one byte, in the order of ids, and as a table.
-/// `None` where a token is there twice, or the table does not hold the ids.
+/// `None` where a token is there twice or withheld, or the table does not hold the ids.
 pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<Growing>)> {
-    if vocab.iter().count() > vocab.len() {
+    if vocab.iter().count() > vocab.len() || !vocab.withheld().is_empty() {
         return None;
     }
     let mut merges = Merges::of_ranks(vocab)?;

@@ -18,9 +18,10 @@ use serde::{Deserialize, Serialize};
 mod derive;
 mod merge;
 pub mod train;
+mod withheld;
 
 use self::merge::{Merge, Pairs, Symbol, merge, merge_by_queue};
-use super::{Sampler, Token, Vocab, byte_token, show};
+use super::{Sampler, Token, Vocab, byte_token, only_withheld, show};
 use crate::compiled::{Growing, Merges};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lazy::Lazy;
@@ -311,8 +312,9 @@ impl Bpe {
             merges: Vec::with_capacity(self.vocab.len()),
             underivable: Vec::new(),
         };
-        for (token, rank) in self.vocab.iter().filter(|(token, _)| token.len() > 1) {
-            let mut symbols = self.bytes_as_symbols(token);
+        for (token, rank) in self.vocab.texts().filter(|(token, _)| token.len() > 1) {
+            // No token is made of a withheld byte.
+            let mut symbols = self.bytes_as_symbols(token).unwrap_or_default();
             match symbols.len() < u32::MAX as usize {
                 true => merge(&mut symbols, pairs, rank),
                 false => symbols.clear(),
@@ -343,7 +345,9 @@ impl Bpe {
             };
             let mut pairs = Pairs::with_capacity(merges.len());
             for (rank, (&(left, right), &id)) in (0..).zip(merges.iter().zip(&self.made)) {
-                pairs.insert(left, right, Merge { rank, id });
+                if !self.vocab.withheld().contains(id) {
+                    pairs.insert(left, right, Merge { rank, id });
+                }
             }
             pairs
         })
@@ -377,7 +381,7 @@ impl Bpe {
                     merges,
                     underivable,
                 } = self.derived();
-                let tokens = self.vocab.iter().filter(|(token, id)| {
+                let tokens = self.vocab.texts().filter(|(token, id)| {
                     token.len() > 1 && underivable.binary_search(id).is_err()
                 });
                 let pairs = merges.iter().zip(tokens);
@@ -387,6 +391,7 @@ impl Bpe {
         let made = merges.iter().zip(&self.made);
         (0..)
             .zip(made)
+            .filter(|(_, (_, id))| !self.vocab.withheld().contains(**id))
             .map(|(rank, (&pair, &id))| (pair, rank, id))
             .collect()
     }
@@ -445,13 +450,13 @@ impl Bpe {
             return Ok(());
         }
         // With dropout a whole piece must fall apart like any other.
-        if let (true, 0.0, Some(id)) = (whole, dropout, self.vocab.id(piece)) {
+        if let (true, 0.0, Some(id)) = (whole, dropout, self.vocab.text_id(piece)) {
             let range = 0..piece.len();
             tokens.push(Token { id, range });
             return Ok(());
         }
         let mut symbols = match self.rule {
-            MergeRule::Ranks => self.bytes_as_symbols(piece),
+            MergeRule::Ranks => self.bytes_as_symbols(piece)?,
             MergeRule::Merges(_) => self.units_as_symbols(piece, length_at)?,
         };
         if symbols.len() >= u32::MAX as usize {
@@ -480,13 +485,17 @@ impl Bpe {
         Ok(())
     }
 
-    /// One symbol a byte; every byte is known.
-    fn bytes_as_symbols(&self, piece: &[u8]) -> Vec<Symbol> {
-        piece
-            .iter()
-            .filter_map(|byte| self.vocab.id(std::slice::from_ref(byte)))
-            .map(|id| Symbol { id, length: 1 })
-            .collect()
+    /// One symbol a byte; every byte is known, but may be withheld.
+    fn bytes_as_symbols(&self, piece: &[u8]) -> Result<Vec<Symbol>> {
+        let symbol = |byte: &u8| {
+            let unit = std::slice::from_ref(byte);
+            let id = self
+                .vocab
+                .text_id(unit)
+                .ok_or_else(|| only_withheld(unit))?;
+            Ok(Symbol { id, length: 1 })
+        };
+        piece.iter().map(symbol).collect()
     }
 
     /// One symbol a unit, with its prefix and suffix, where the vocabulary has it; bytes or the
@@ -519,7 +528,7 @@ impl Bpe {
             let length = (end - start) as u32;
             let unit = start..end;
             start = end;
-            if let Some(id) = self.vocab.id(&marked) {
+            if let Some(id) = self.vocab.text_id(&marked) {
                 symbols.extend(unknown.take());
                 symbols.push(Symbol { id, length });
                 continue;
@@ -536,7 +545,10 @@ impl Bpe {
                 }
             }
             let Some(unk_token) = &options.unk_token else {
-                continue;
+                match self.vocab.id(&marked) {
+                    None => continue,
+                    Some(_) => return Err(only_withheld(&marked)),
+                }
             };
             let Some(id) = self.unk_id else {
                 return Err(Error::new(
@@ -555,7 +567,7 @@ impl Bpe {
         }
         symbols.extend(unknown);
         if options.separate_suffix {
-            let id = self.vocab.id(suffix.as_bytes());
+            let id = self.vocab.text_id(suffix.as_bytes());
             symbols.extend(id.map(|id| Symbol { id, length: 0 }));
         }
         Ok(symbols)
@@ -574,20 +586,22 @@ fn check_dropout(dropout: f32) -> Result<()> {
 
 /// Each way to cut a token in two tokens is a pair that merges into it.
 fn pairs_by_rank(vocab: &Vocab) -> Pairs {
-    let longest = vocab.iter().map(|(token, _)| token.len()).max();
+    let longest = vocab.texts().map(|(token, _)| token.len()).max();
     let mut lengths = vec![false; longest.unwrap_or(0) + 1];
-    for (token, _) in vocab.iter() {
+    for (token, _) in vocab.texts() {
         lengths[token.len()] = true;
     }
     let mut pairs = Pairs::with_capacity(2 * vocab.len());
-    for (token, rank) in vocab.iter() {
+    for (token, rank) in vocab.texts() {
         for cut in 1..token.len() {
             if !(lengths[cut] && lengths[token.len() - cut]) {
                 continue;
             }
             let (left, right) = token.split_at(cut);
-            let Some(left) = vocab.id(left) else { continue };
-            let Some(right) = vocab.id(right) else {
+            let Some(left) = vocab.text_id(left) else {
+                continue;
+            };
+            let Some(right) = vocab.text_id(right) else {
                 continue;
             };
             pairs.insert(left, right, Merge { rank, id: rank });

@@ -112,6 +112,25 @@ impl SentencePiece {
         &self.vocab
     }
 
+    /// See [`Model::withhold`](super::Model::withhold).
+    pub(super) fn withhold(&mut self, ids: &[u32]) {
+        let kinds = self.proto.pieces.kinds();
+        let is_text = |id: &u32| kinds.get(*id as usize).is_some_and(|kind| is_text(*kind));
+        let texts: Vec<u32> = ids.iter().copied().filter(is_text).collect();
+        let user_defined = |mut ids: Vec<u32>| {
+            ids.retain(|id| kinds[*id as usize] == PieceKind::UserDefined);
+            ids
+        };
+        let before = self.vocab.withheld().ids();
+        self.trie.put_back(&self.vocab, &before);
+        (self.user_defined).put_back(&self.vocab, &user_defined(before));
+        self.vocab.withhold(&texts);
+        let after = self.vocab.withheld().ids();
+        self.trie.take_out(&self.vocab, &after);
+        self.user_defined
+            .take_out(&self.vocab, &user_defined(after));
+    }
+
     /// The tokens of normalized text, appended to `tokens`.
     ///
     /// A token that stands for a byte holds that byte. With an `alpha` the segmentation is drawn
@@ -215,8 +234,12 @@ impl SentencePiece {
         &self.trie
     }
 
+    /// What text may make of a piece: a withheld one is a control piece, whatever the file says.
     pub(crate) fn kind(&self, id: u32) -> PieceKind {
-        self.proto.pieces.kinds()[id as usize]
+        match self.vocab.withheld().contains(id) {
+            true => PieceKind::Control,
+            false => self.proto.pieces.kinds()[id as usize],
+        }
     }
 
     pub(crate) fn score(&self, id: u32) -> f32 {
@@ -232,7 +255,8 @@ impl SentencePiece {
         if self.twins.is_empty() {
             return None;
         }
-        self.twins.id(&[b"\0", text.as_bytes()].concat())
+        let twin = self.twins.id(&[b"\0", text.as_bytes()].concat());
+        twin.filter(|id| is_text(self.kind(*id)))
     }
 
     /// A piece of text that is spelled as a piece is that text never becomes.

@@ -94,6 +94,14 @@ impl Unigram {
         self.parts.byte_fallback
     }
 
+    /// See [`Model::withhold`](super::Model::withhold).
+    pub(super) fn withhold(&mut self, ids: &[u32]) {
+        let Parts { vocab, .. } = &mut self.parts;
+        self.trie.put_back(vocab, &vocab.withheld().ids());
+        vocab.withhold(ids);
+        self.trie.take_out(vocab, &vocab.withheld().ids());
+    }
+
     /// The tokens of `piece`, appended to `tokens`.
     pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
         self.emit(piece, &self.best_path(piece)?, tokens)
@@ -159,7 +167,7 @@ impl Unigram {
     ) -> Result<()> {
         let Parts { vocab, unk_id, .. } = &self.parts;
         let bytes = &piece.as_bytes()[range.clone()];
-        if let Some(id) = vocab.id(bytes) {
+        if let Some(id) = vocab.text_id(bytes) {
             tokens.push(Token { id, range });
             return Ok(());
         }

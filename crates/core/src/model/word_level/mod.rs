@@ -43,11 +43,16 @@ impl WordLevel {
         &self.unk_token
     }
 
+    /// See [`Model::withhold`](super::Model::withhold).
+    pub(super) fn withhold(&mut self, ids: &[u32]) {
+        self.vocab.withhold(ids);
+    }
+
     /// The tokens of `piece`, appended to `tokens`.
     pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
         let id = self
             .vocab
-            .id(piece.as_bytes())
+            .text_id(piece.as_bytes())
             .or_else(|| self.vocab.id(self.unk_token.as_bytes()))
             .ok_or_else(|| missing_unk(piece, &self.unk_token))?;
         let range = 0..piece.len();

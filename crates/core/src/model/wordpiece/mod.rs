@@ -82,6 +82,14 @@ impl WordPiece {
         self.parts.max_input_chars_per_word
     }
 
+    /// See [`Model::withhold`](super::Model::withhold).
+    pub(super) fn withhold(&mut self, ids: &[u32]) {
+        let Parts { vocab, .. } = &mut self.parts;
+        self.trie.put_back(vocab, &vocab.withheld().ids());
+        vocab.withhold(ids);
+        self.trie.take_out(vocab, &vocab.withheld().ids());
+    }
+
     /// The tokens by their bytes.
     pub(crate) fn trie(&self) -> &Trie {
         &self.trie
