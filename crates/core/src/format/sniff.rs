@@ -5,6 +5,8 @@
 
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 
+use super::sentencepiece::ModelProto;
+
 /// A format of tokenizer files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -16,7 +18,7 @@ pub enum Format {
     Merges,
     /// Lines of base64 and a number: tiktoken's ranks.
     Ranks,
-    /// Protocol buffers that begin with a scored piece: SentencePiece.
+    /// Protocol buffers with a piece: SentencePiece.
     SentencePiece,
     /// Lines of a piece, a tab and a score: what SentencePiece writes beside a model.
     SentencePieceList,
@@ -51,7 +53,7 @@ impl Format {
 
 /// The format of these contents, if they show the mark of one.
 pub fn format_of(data: &[u8]) -> Option<Format> {
-    if begins_with_piece(data) {
+    if ModelProto::begins(data) {
         return Some(Format::SentencePiece);
     }
     let first_line = data
@@ -99,33 +101,6 @@ fn is_number(field: &[u8]) -> bool {
 fn is_score(field: &[u8]) -> bool {
     let field = std::str::from_utf8(field).ok();
     field.is_some_and(|field| field.parse::<f32>().is_ok())
-}
-
-/// Whether this is a message whose first field is a message (tag 0x0A) with a text (tag 0x0A) and
-/// a 32-bit score (tag 0x15): the first piece of a SentencePiece model.
-fn begins_with_piece(data: &[u8]) -> bool {
-    let Some((piece, _)) = length_delimited(data) else {
-        return false;
-    };
-    let Some((text, after)) = length_delimited(piece) else {
-        return false;
-    };
-    std::str::from_utf8(text).is_ok() && after.len() >= 5 && after[0] == 0x15
-}
-
-/// The field with tag 0x0A that `data` begins with, and what follows it.
-fn length_delimited(data: &[u8]) -> Option<(&[u8], &[u8])> {
-    let mut rest = data.strip_prefix(b"\x0A")?;
-    let mut length = 0;
-    for shift in (0..28).step_by(7) {
-        let (byte, after) = rest.split_first()?;
-        rest = after;
-        length |= usize::from(byte & 0x7F) << shift;
-        if byte & 0x80 == 0 {
-            return rest.split_at_checked(length);
-        }
-    }
-    None
 }
 
 /// Tells the two objects of JSON apart by their first telling entry, without reading on.
@@ -215,6 +190,27 @@ mod tests {
                 "SentencePiece",
                 b"\x0a\x0e\x0a\x05<unk>\x15\0\0\0\0\x18\x02",
                 Some(SentencePiece),
+            ),
+            (
+                "SentencePiece, a piece without score",
+                b"\x0a\x05\x0a\x03<s>",
+                Some(SentencePiece),
+            ),
+            (
+                "SentencePiece, another field and a group first",
+                b"\x1a\0\x4b\x4c\x0a\x05\x0a\x03<s>",
+                Some(SentencePiece),
+            ),
+            (
+                "SentencePiece, cut behind its first piece",
+                b"\x0a\x05\x0a\x03<s>\x0a\x7f",
+                Some(SentencePiece),
+            ),
+            ("a message without a piece", b"\x1a\0\x12\x03abc", None),
+            (
+                "text that is a message with a piece",
+                b"\n)\n'abcdefghijklmnopqrstuvwxyzabcdefghijklm",
+                None,
             ),
             ("blank lines", b"\n\n\n\n\n\n\n\n\n\n\n\n\n\n", None),
             ("binary", b"\x7fELF\x02\x01\x01\0", None),

@@ -7,7 +7,8 @@
 //! A token with a character outside the 256 can never be found in text, since text is rewritten
 //! to the 256. As raw bytes it could be, or could collide with another token. If it is an added
 //! token, its id has a meaning without the vocabulary, and it is left out there; else the
-//! vocabulary stays as it is spelled.
+//! vocabulary stays as it is spelled. An added token may have the id of a token that stands for the
+//! same bytes, as `"\n"` beside `"Ċ"`; only the first of them is left out.
 
 use std::collections::HashSet;
 
@@ -21,8 +22,8 @@ use crate::pre_tokenizer::PreTokenizer;
 use crate::printable;
 use crate::text::AlignedText;
 
-/// The ids that the model's vocabulary leaves out when it is lifted, or `None` where it must stay
-/// as it is spelled.
+/// The places of the tokens that the model's vocabulary leaves out when it is lifted, or `None`
+/// where it must stay as it is spelled.
 pub(super) fn left_out(
     model: &Node<'_>,
     entries: &Entries<'_>,
@@ -30,7 +31,7 @@ pub(super) fn left_out(
     pre_tokenizer: Option<&PreTokenizer>,
     decoder: Option<&Decoder>,
     added_tokens: &[AddedToken],
-) -> Result<Option<HashSet<u32>>> {
+) -> Result<Option<HashSet<usize>>> {
     let is_bpe = match model.optional("type")? {
         Some(kind) => kind.json.as_str() == Some("BPE"),
         None => model.has("merges"),
@@ -51,16 +52,19 @@ pub(super) fn left_out(
             return Ok(None);
         }
     }
-    let added: HashSet<u32> = added_tokens.iter().map(|token| token.id).collect();
+    let added: HashSet<(&str, u32)> = added_tokens
+        .iter()
+        .map(|token| (token.content.as_str(), token.id))
+        .collect();
     let mut odd = HashSet::new();
     let mut left_out = HashSet::new();
-    for (token, id) in entries {
-        if !printable::stands_for_bytes(token) {
-            if !added.contains(id) {
+    for (place, entry) in entries.iter().enumerate() {
+        if !printable::stands_for_bytes(entry.0) {
+            if !added.contains(entry) {
                 return Ok(None);
             }
-            odd.insert(*token);
-            left_out.insert(*id);
+            odd.insert(entry.0);
+            left_out.insert(place);
         }
     }
     match !odd.is_empty() && any_merged(model, &odd)? {

@@ -68,11 +68,11 @@ fn read_piece<'j>(vocab: &Node<'j>, index: usize, item: &'j Json<'j>) -> Result<
 }
 
 /// The model of `entries`. Of a BPE, the tokens are kept as raw bytes if `raw` says which of the
-/// others to leave out.
+/// others to leave out, by their places.
 pub(super) fn read(
     node: &Node<'_>,
     entries: &Entries<'_>,
-    raw: Option<&HashSet<u32>>,
+    raw: Option<&HashSet<usize>>,
 ) -> Result<Model> {
     let vocab = |node: &Node<'_>| {
         Vocab::new(entries.iter().copied()).map_err(|error| match node.field("vocab") {
@@ -131,7 +131,7 @@ pub(super) fn read(
     })
 }
 
-fn read_raw_bpe(node: &Node<'_>, entries: &Entries<'_>, left_out: &HashSet<u32>) -> Result<Bpe> {
+fn read_raw_bpe(node: &Node<'_>, entries: &Entries<'_>, left_out: &HashSet<usize>) -> Result<Bpe> {
     let merges = read_merges(node);
     let usual = || {
         let vocab = raw_vocab(entries, left_out)?;
@@ -143,7 +143,7 @@ fn read_raw_bpe(node: &Node<'_>, entries: &Entries<'_>, left_out: &HashSet<u32>)
         // What is wrong is found the slow way.
         None => {
             let bytes = |token: &str| printable::decode(token).unwrap_or_else(|| token.into());
-            let entries = entries.iter().filter(|(_, id)| !left_out.contains(id));
+            let entries = kept(entries, left_out);
             let vocab = Vocab::new(entries.map(|(token, id)| (bytes(token), *id)));
             let vocab = vocab.map_err(|error| error.at("vocab"))?;
             let merges = merges.as_ref().map_err(Clone::clone)?.iter();
@@ -161,17 +161,26 @@ fn push_raw(token: &str, bytes: &mut Vec<u8>) {
     }
 }
 
+/// The tokens that are not left out.
+fn kept<'e, 'j>(
+    entries: &'e Entries<'j>,
+    left_out: &HashSet<usize>,
+) -> impl Iterator<Item = &'e (&'j str, u32)> {
+    let is_in = |place: &usize| left_out.is_empty() || !left_out.contains(place);
+    let places = entries.iter().enumerate();
+    places.filter_map(move |(place, entry)| is_in(&place).then_some(entry))
+}
+
 /// The vocabulary of the bytes that tokens stand for; none where [`Vocab::new`] would refuse it.
-fn raw_vocab(entries: &Entries<'_>, left_out: &HashSet<u32>) -> Option<Vocab> {
-    let is_in = |id: &u32| left_out.is_empty() || !left_out.contains(id);
-    let ids = entries.iter().map(|(_, id)| *id).filter(is_in);
+fn raw_vocab(entries: &Entries<'_>, left_out: &HashSet<usize>) -> Option<Vocab> {
+    let ids = kept(entries, left_out).map(|(_, id)| *id);
     let ids = ids.max().map_or(0, |last| last as usize + 1);
     if ids > MAX_ID as usize + 1 {
         return None;
     }
     let mut ranges = vec![ABSENT; ids];
     let mut bytes = Vec::with_capacity(entries.iter().map(|(token, _)| token.len()).sum());
-    for (token, id) in entries.iter().filter(|(_, id)| is_in(id)) {
+    for (token, id) in kept(entries, left_out) {
         let start = bytes.len();
         push_raw(token, &mut bytes);
         let range = (start as u32, bytes.len() as u32);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::wire::{Fields, Message};
+use super::wire::{Field, Fields, Message, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{MAX_ID, show};
 
@@ -30,7 +30,8 @@ pub enum PieceKind {
 
 impl PieceKind {
     fn from_number(number: u64) -> Option<Self> {
-        Some(match number {
+        // As protocol buffers take the numbers of an enumeration.
+        Some(match number as u32 {
             1 => Self::Normal,
             2 => Self::Unknown,
             3 => Self::Control,
@@ -82,7 +83,7 @@ impl Piece {
 
 impl<'a> Piece<&'a str> {
     /// Reads the piece whose field a file goes on with, if it is short, without a fault and spelled as
-    /// [`Self::message`] would, as nearly all are; and how many bytes the field takes.
+    /// [`Self::field`] would, as nearly all are; and how many bytes the field takes.
     #[inline]
     fn read_usual(file: &'a [u8]) -> Option<(Self, usize)> {
         let [0x0A, length @ ..0x80, 0x0A, text @ ..0x80, rest @ ..] = file else {
@@ -113,14 +114,12 @@ impl<'a> Piece<&'a str> {
         };
         for field in Fields::of(message) {
             let field = field?;
-            match field.number {
-                1 => piece.text = field.text()?,
-                2 => piece.score = field.float()?,
+            match (field.number, field.value) {
+                (1, Value::Bytes(text)) => piece.text = field.text(text)?,
+                (2, Value::Fixed32(score)) => piece.score = f32::from_bits(score),
                 // A number that is no kind counts as unset, as closed enumerations have it.
-                3 => {
-                    if let Some(kind) = PieceKind::from_number(field.integer()?) {
-                        piece.kind = kind;
-                    }
+                (3, Value::Varint(kind)) => {
+                    piece.kind = PieceKind::from_number(kind).unwrap_or(piece.kind);
                 }
                 _ => {}
             }
@@ -138,13 +137,14 @@ impl<'a> Piece<&'a str> {
         }
     }
 
-    fn message(&self) -> Vec<u8> {
+    /// The field of a file that holds it.
+    fn field(&self) -> Vec<u8> {
         let mut message = Message::default();
         message.bytes(1, self.text.as_bytes()).float(2, self.score);
         if self.kind != PieceKind::Normal {
             message.integer(3, self.kind.number());
         }
-        message.finish()
+        Message::default().bytes(1, &message.finish()).finish()
     }
 }
 
@@ -194,7 +194,7 @@ pub struct Pieces {
     kinds: Vec<PieceKind>,
     /// Which pieces are not normal; mostly few.
     others: Vec<u32>,
-    /// How the file spells pieces that it does not spell as they are written here.
+    /// The fields of pieces that the file does not spell as they are written here.
     originals: BTreeMap<usize, Box<[u8]>>,
 }
 
@@ -286,11 +286,11 @@ impl Pieces {
         position
     }
 
-    /// Takes in the piece of a message.
-    pub(super) fn read(&mut self, message: &[u8]) -> Result<()> {
+    /// Takes in the piece of a field, whose bytes are `message`.
+    pub(super) fn read(&mut self, field: &Field<'_>, message: &[u8]) -> Result<()> {
         let piece = Piece::<&str>::read(message)?;
-        if piece.message() != message {
-            self.originals.insert(self.len(), message.into());
+        if piece.field() != field.raw {
+            self.originals.insert(self.len(), field.raw.into());
         }
         self.push(piece);
         Ok(())
@@ -307,11 +307,11 @@ impl Pieces {
         self.kinds.push(piece.kind);
     }
 
-    /// The messages of all pieces, as the file has them.
-    pub(super) fn messages(&self) -> impl Iterator<Item = Vec<u8>> {
+    /// The fields of all pieces, as the file has them.
+    pub(super) fn fields(&self) -> impl Iterator<Item = Vec<u8>> {
         (self.iter().enumerate()).map(|(at, piece)| match self.originals.get(&at) {
             Some(original) => original.to_vec(),
-            None => piece.message(),
+            None => piece.field(),
         })
     }
 }
@@ -378,7 +378,11 @@ mod tests {
             assert_eq!(pieces.read_usual(&whole, 0), whole.len());
             let mut expected = Pieces::default();
             for field in Fields::of(&whole) {
-                expected.read(field.unwrap().bytes().unwrap()).unwrap();
+                let field = field.unwrap();
+                let Value::Bytes(message) = field.value else {
+                    panic!("a piece is a message");
+                };
+                expected.read(&field, message).unwrap();
             }
             assert!(pieces == expected && expected.originals.is_empty());
             assert!(pieces.iter().map(|piece| piece.text).eq(texts));

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::pieces::{Piece, PieceKind, Pieces};
-use super::wire::{Fields, Message};
+use super::wire::{Fields, Message, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::MAX_ID;
 
@@ -26,7 +26,8 @@ pub enum Algorithm {
 
 impl Algorithm {
     fn from_number(number: u64) -> Option<Self> {
-        Some(match number {
+        // As protocol buffers take the numbers of an enumeration.
+        Some(match number as u32 {
             1 => Self::Unigram,
             2 => Self::Bpe,
             3 => Self::Word,
@@ -92,18 +93,16 @@ impl TrainerSpec {
     fn merge(&mut self, message: &[u8]) -> Result<()> {
         for field in Fields::of(message) {
             let field = field?;
-            match field.number {
-                3 => {
-                    if let Some(algorithm) = Algorithm::from_number(field.integer()?) {
-                        self.algorithm = algorithm;
-                    }
+            match (field.number, field.value) {
+                (3, Value::Varint(number)) => {
+                    self.algorithm = Algorithm::from_number(number).unwrap_or(self.algorithm);
                 }
-                24 => self.treat_whitespace_as_suffix = field.boolean()?,
-                35 => self.byte_fallback = field.boolean()?,
-                44 => self.unk_surface = field.text()?.to_owned(),
-                46 => self.bos_piece = field.text()?.to_owned(),
-                47 => self.eos_piece = field.text()?.to_owned(),
-                48 => self.pad_piece = field.text()?.to_owned(),
+                (24, Value::Varint(flag)) => self.treat_whitespace_as_suffix = flag != 0,
+                (35, Value::Varint(flag)) => self.byte_fallback = flag != 0,
+                (44, Value::Bytes(text)) => self.unk_surface = field.text(text)?.to_owned(),
+                (46, Value::Bytes(text)) => self.bos_piece = field.text(text)?.to_owned(),
+                (47, Value::Bytes(text)) => self.eos_piece = field.text(text)?.to_owned(),
+                (48, Value::Bytes(text)) => self.pad_piece = field.text(text)?.to_owned(),
                 _ => {}
             }
         }
@@ -173,12 +172,12 @@ impl NormalizerSpec {
     fn merge(&mut self, message: &[u8]) -> Result<()> {
         for field in Fields::of(message) {
             let field = field?;
-            match field.number {
-                1 => self.name = field.text()?.to_owned(),
-                2 => self.precompiled_charsmap = field.bytes()?.to_vec(),
-                3 => self.add_dummy_prefix = field.boolean()?,
-                4 => self.remove_extra_whitespaces = field.boolean()?,
-                5 => self.escape_whitespaces = field.boolean()?,
+            match (field.number, field.value) {
+                (1, Value::Bytes(text)) => self.name = field.text(text)?.to_owned(),
+                (2, Value::Bytes(blob)) => self.precompiled_charsmap = blob.to_vec(),
+                (3, Value::Varint(flag)) => self.add_dummy_prefix = flag != 0,
+                (4, Value::Varint(flag)) => self.remove_extra_whitespaces = flag != 0,
+                (5, Value::Varint(flag)) => self.escape_whitespaces = flag != 0,
                 _ => {}
             }
         }
@@ -218,6 +217,9 @@ pub struct ModelProto {
     stated_size: Option<u64>,
     /// All fields but the pieces, as the file has them.
     rest: Vec<u8>,
+    /// Where some of them stand before the last piece: how many pieces come first, and how many
+    /// bytes of `rest` are then due.
+    between: Vec<(usize, usize)>,
 }
 
 impl ModelProto {
@@ -240,6 +242,7 @@ impl ModelProto {
             stated_size: Some(pieces.len() as u64),
             pieces,
             rest,
+            between: Vec::new(),
         }
     }
 
@@ -257,16 +260,19 @@ impl ModelProto {
             self_tests: Vec::new(),
             stated_size: None,
             rest: Vec::new(),
+            between: Vec::new(),
         };
         let mut fields = Fields::of(file);
         loop {
             fields = Fields::from(file, proto.pieces.read_usual(file, fields.position()));
             let Some(field) = fields.next() else {
+                let pieces = proto.pieces.len();
+                proto.between.retain(|(before, _)| *before < pieces);
                 return Ok(proto);
             };
             let field = field?;
-            match field.number {
-                1 => {
+            match (field.number, field.value) {
+                (1, Value::Bytes(message)) => {
                     let id = proto.pieces.len();
                     let place = |error: Error| error.at(format!("piece {id}"));
                     if id > MAX_ID as usize {
@@ -275,41 +281,60 @@ impl ModelProto {
                             format!("past the largest supported id {MAX_ID}"),
                         )));
                     }
-                    let message = field.bytes().map_err(place)?;
-                    proto.pieces.read(message).map_err(place)?;
+                    proto.pieces.read(&field, message).map_err(place)?;
                     continue;
                 }
-                2 => field
-                    .bytes()
-                    .and_then(|message| proto.read_trainer(message))
+                (2, Value::Bytes(message)) => proto
+                    .read_trainer(message)
                     .map_err(|error| error.at("trainer_spec"))?,
-                3 => field
-                    .bytes()
-                    .and_then(|message| proto.normalizer.merge(message))
+                (3, Value::Bytes(message)) => proto
+                    .normalizer
+                    .merge(message)
                     .map_err(|error| error.at("normalizer_spec"))?,
-                4 => field
-                    .bytes()
-                    .and_then(|message| proto.read_self_tests(message))
+                (4, Value::Bytes(message)) => proto
+                    .read_self_tests(message)
                     .map_err(|error| error.at("self_test_data"))?,
-                5 => {
-                    let denormalizer = proto.denormalizer.get_or_insert_default();
-                    field
-                        .bytes()
-                        .and_then(|message| denormalizer.merge(message))
-                        .map_err(|error| error.at("denormalizer_spec"))?;
-                }
+                (5, Value::Bytes(message)) => proto
+                    .denormalizer
+                    .get_or_insert_default()
+                    .merge(message)
+                    .map_err(|error| error.at("denormalizer_spec"))?,
                 _ => {}
             }
             proto.rest.extend_from_slice(field.raw);
+            let here = (proto.pieces.len(), proto.rest.len());
+            match proto.between.last_mut() {
+                Some(last) if last.0 == here.0 => *last = here,
+                _ => proto.between.push(here),
+            }
         }
+    }
+
+    /// Whether these bytes are such a file, or begin as one: fields, of which the first that is a
+    /// piece is spelled as one. Its lengths and numbers are bytes that no text has.
+    pub(in crate::format) fn begins(file: &[u8]) -> bool {
+        for field in Fields::of(file) {
+            match field.map(|field| (field.number, field.value, field.raw)) {
+                Ok((1, Value::Bytes(message), raw)) if is_piece(message) => {
+                    let is_control = |byte: &u8| byte.is_ascii_control();
+                    let in_text = |byte: &u8| byte.is_ascii_whitespace();
+                    if raw.iter().any(|byte| is_control(byte) && !in_text(byte)) {
+                        return true;
+                    }
+                }
+                Ok((1, Value::Bytes(_), _)) | Err(_) => return false,
+                Ok(_) => {}
+            }
+        }
+        false
     }
 
     fn read_trainer(&mut self, message: &[u8]) -> Result<()> {
         self.trainer.merge(message)?;
         for field in Fields::of(message) {
             let field = field?;
-            if field.number == 4 {
-                self.stated_size = Some(field.integer()?);
+            if let (4, Value::Varint(size)) = (field.number, field.value) {
+                self.stated_size = u64::try_from(size as i32).ok();
             }
         }
         Ok(())
@@ -318,18 +343,18 @@ impl ModelProto {
     fn read_self_tests(&mut self, message: &[u8]) -> Result<()> {
         for field in Fields::of(message) {
             let field = field?;
-            if field.number != 1 {
+            let (1, Value::Bytes(sample)) = (field.number, field.value) else {
                 continue;
-            }
+            };
             let mut test = SelfTest {
                 input: String::new(),
                 expected: String::new(),
             };
-            for field in Fields::of(field.bytes()?) {
+            for field in Fields::of(sample) {
                 let field = field?;
-                match field.number {
-                    1 => test.input = field.text()?.to_owned(),
-                    2 => test.expected = field.text()?.to_owned(),
+                match (field.number, field.value) {
+                    (1, Value::Bytes(text)) => test.input = field.text(text)?.to_owned(),
+                    (2, Value::Bytes(text)) => test.expected = field.text(text)?.to_owned(),
                     _ => {}
                 }
             }
@@ -354,16 +379,24 @@ impl ModelProto {
     }
 
     fn has(&self, number: u32) -> bool {
-        Fields::of(&self.rest).any(|field| field.is_ok_and(|field| field.number == number))
+        Fields::of(&self.rest).any(|field| {
+            field.is_ok_and(|it| it.number == number && matches!(it.value, Value::Bytes(_)))
+        })
     }
 
     /// The bytes of the file.
     pub fn write(&self) -> Vec<u8> {
         let mut file = Message::default();
-        for message in self.pieces.messages() {
-            file.bytes(1, &message);
+        let mut between = self.between.iter().peekable();
+        let mut written = 0;
+        for (at, field) in self.pieces.fields().enumerate() {
+            if let Some((_, due)) = between.next_if(|(before, _)| *before == at) {
+                file.raw(&self.rest[written..*due]);
+                written = *due;
+            }
+            file.raw(&field);
         }
-        file.raw(&self.rest).finish()
+        file.raw(&self.rest[written..]).finish()
     }
 
     /// What of the trainer's specification says how text is encoded and decoded.
@@ -385,6 +418,19 @@ impl ModelProto {
     pub fn self_tests(&self) -> &[SelfTest] {
         &self.self_tests
     }
+}
+
+/// Whether a message is a piece: whole, with a text.
+fn is_piece(message: &[u8]) -> bool {
+    let mut has_text = false;
+    for field in Fields::of(message) {
+        match field.map(|field| (field.number, field.value)) {
+            Ok((1, Value::Bytes(text))) if std::str::from_utf8(text).is_ok() => has_text = true,
+            Ok((1, Value::Bytes(_))) | Err(_) => return false,
+            Ok(_) => {}
+        }
+    }
+    has_text
 }
 
 #[cfg(test)]
@@ -427,6 +473,9 @@ mod tests {
         let proto = ModelProto::read(&file).unwrap();
         assert_eq!(proto.pieces.get(0).unwrap().text, "b");
         assert_eq!(proto.write(), file);
+        let group = [0x4B, 0x08, 1, 0x4C];
+        let file = [&group, file.as_slice(), &group, &file, &group].concat();
+        assert_eq!(ModelProto::read(&file).unwrap().write(), file);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The wire format of protocol buffers: messages are fields, fields are numbered values.
 //!
 //! Look here when a `.model` file cannot be parsed at all; what its fields mean is in
-//! [`super::proto`]. Nothing is allocated for a length before the bytes are known to be there.
+//! [`super::proto`]. Nothing is allocated for a length before the bytes are known to be there. A
+//! field that has another wire type than its number should have is one that is not known.
 //!
 //! Source: "Encoding", Protocol Buffers Documentation.
 
@@ -18,7 +19,12 @@ pub(super) enum Value<'a> {
     Bytes(&'a [u8]),
     /// 32-bit floats and fixed integers.
     Fixed32(u32),
+    /// Fields between two marks, of which no known field consists.
+    Group,
 }
+
+/// Groups nested deeper than this are refused, as protocol buffers refuse them.
+const MAX_DEPTH: usize = 100;
 
 /// One field of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,21 +34,13 @@ pub(super) struct Field<'a> {
     /// The field as it stands in the file, its number included.
     pub raw: &'a [u8],
     /// Where it begins in its message.
-    pub position: usize,
+    position: usize,
 }
 
 impl<'a> Field<'a> {
-    /// The value as bytes.
-    pub fn bytes(&self) -> Result<&'a [u8]> {
-        match self.value {
-            Value::Bytes(bytes) => Ok(bytes),
-            _ => Err(self.mismatch("bytes")),
-        }
-    }
-
-    /// The value as text.
-    pub fn text(&self) -> Result<&'a str> {
-        std::str::from_utf8(self.bytes()?).map_err(|error| {
+    /// The text that the bytes of the field are.
+    pub fn text(&self, bytes: &'a [u8]) -> Result<&'a str> {
+        std::str::from_utf8(bytes).map_err(|error| {
             broken(
                 format!(
                     "field {} is not valid UTF-8 from its byte {} on",
@@ -52,34 +50,6 @@ impl<'a> Field<'a> {
                 self.position,
             )
         })
-    }
-
-    /// The value as a 32-bit float.
-    pub fn float(&self) -> Result<f32> {
-        match self.value {
-            Value::Fixed32(bits) => Ok(f32::from_bits(bits)),
-            _ => Err(self.mismatch("a 32-bit float")),
-        }
-    }
-
-    /// The value as an integer.
-    pub fn integer(&self) -> Result<u64> {
-        match self.value {
-            Value::Varint(number) => Ok(number),
-            _ => Err(self.mismatch("an integer")),
-        }
-    }
-
-    /// The value as a truth value.
-    pub fn boolean(&self) -> Result<bool> {
-        Ok(self.integer()? != 0)
-    }
-
-    fn mismatch(&self, expected: &str) -> Error {
-        broken(
-            format!("field {} should hold {expected}", self.number),
-            self.position,
-        )
     }
 }
 
@@ -106,27 +76,10 @@ impl<'a> Fields<'a> {
 
     fn next_field(&mut self) -> Result<Field<'a>> {
         let start = self.position;
-        let key = self.varint()?;
-        let number = match u32::try_from(key >> 3) {
-            Ok(number @ 1..=0x1FFF_FFFF) => number,
-            _ => {
-                return Err(broken(format!("{} is not a field number", key >> 3), start));
-            }
-        };
-        let value = match key & 7 {
-            0 => Value::Varint(self.varint()?),
-            1 => Value::Fixed64(u64::from_le_bytes(self.array()?)),
-            2 => {
-                let length = self.varint()?;
-                Value::Bytes(self.take(length)?)
-            }
-            5 => Value::Fixed32(u32::from_le_bytes(self.array()?)),
-            wire_type => {
-                return Err(broken(
-                    format!("field {number} has wire type {wire_type}, which no such file uses"),
-                    start,
-                ));
-            }
+        let (number, wire_type) = self.key()?;
+        let value = match wire_type {
+            3 => self.group(number, start)?,
+            _ => self.value(number, wire_type, start)?,
         };
         Ok(Field {
             number,
@@ -134,6 +87,58 @@ impl<'a> Fields<'a> {
             raw: &self.message[start..self.position],
             position: start,
         })
+    }
+
+    /// The number of a field and its wire type.
+    fn key(&mut self) -> Result<(u32, u64)> {
+        let start = self.position;
+        let key = self.varint()?;
+        match u32::try_from(key >> 3) {
+            Ok(number @ 1..=0x1FFF_FFFF) => Ok((number, key & 7)),
+            _ => Err(broken(format!("{} is not a field number", key >> 3), start)),
+        }
+    }
+
+    fn value(&mut self, number: u32, wire_type: u64, start: usize) -> Result<Value<'a>> {
+        Ok(match wire_type {
+            0 => Value::Varint(self.varint()?),
+            1 => Value::Fixed64(u64::from_le_bytes(self.array()?)),
+            2 => {
+                let length = self.varint()?;
+                Value::Bytes(self.take(length)?)
+            }
+            5 => Value::Fixed32(u32::from_le_bytes(self.array()?)),
+            4 => {
+                let message = format!("a group of the number {number} ends that never began");
+                return Err(broken(message, start));
+            }
+            _ => {
+                let message = format!("field {number} has wire type {wire_type}, which is none");
+                return Err(broken(message, start));
+            }
+        })
+    }
+
+    /// Passes over the fields of a group, up to the mark that ends it.
+    fn group(&mut self, number: u32, start: usize) -> Result<Value<'a>> {
+        let mut open = vec![number];
+        while let Some(&innermost) = open.last() {
+            if self.position == self.message.len() {
+                return Err(broken(format!("the group {innermost} never ends"), start));
+            }
+            let at = self.position;
+            match self.key()? {
+                (number, 3) if open.len() < MAX_DEPTH => open.push(number),
+                (_, 3) => return Err(broken("groups are nested too deeply", start)),
+                (number, 4) if number == innermost => {
+                    open.pop();
+                }
+                (number, wire_type) => {
+                    self.value(number, wire_type, at)?;
+                }
+            }
+        }
+        Ok(Value::Group)
     }
 
     fn varint(&mut self) -> Result<u64> {
@@ -259,20 +264,56 @@ mod tests {
             .boolean(536_870_911, true)
             .finish();
         let fields: Vec<Field> = Fields::of(&message).map(Result::unwrap).collect();
-        assert_eq!(fields[0].integer(), Ok(300));
-        assert_eq!(fields[1].float(), Ok(-1.5));
-        assert_eq!(fields[2].text(), Ok("é"));
-        assert_eq!(fields[3].boolean(), Ok(true));
-        assert_eq!(fields[3].number, 536_870_911);
+        let values: Vec<_> = fields.iter().map(|it| (it.number, it.value)).collect();
+        assert_eq!(
+            values,
+            [
+                (3, Value::Varint(300)),
+                (2, Value::Fixed32((-1.5_f32).to_bits())),
+                (1, Value::Bytes("é".as_bytes())),
+                (536_870_911, Value::Varint(1)),
+            ]
+        );
         let raw: Vec<u8> = fields.iter().flat_map(|field| field.raw).copied().collect();
         assert_eq!(raw, message);
     }
 
     #[test]
+    fn groups_are_passed_over_whole() {
+        // Group 1 holds field 2 = 5 and an empty group 3; behind it, field 4 = 6.
+        let message = [0x0B, 0x10, 5, 0x1B, 0x1C, 0x0C, 0x20, 6];
+        let values: Vec<_> = Fields::of(&message)
+            .map(|field| field.map(|it| (it.number, it.value, it.raw.len())).unwrap())
+            .collect();
+        assert_eq!(values, [(1, Value::Group, 6), (4, Value::Varint(6), 2)]);
+        for (depth, is_read) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false)] {
+            let message = [vec![0x0B; depth], vec![0x0C; depth]].concat();
+            assert_eq!(Fields::of(&message).all(|field| field.is_ok()), is_read);
+        }
+        let endless = vec![0x0B; 1_000_000];
+        assert!(Fields::of(&endless).next().unwrap().is_err());
+    }
+
+    #[test]
     fn broken_messages_are_named() {
-        let rows: [(&str, &[u8], &str); 7] = [
+        let rows: [(&str, &[u8], &str); 10] = [
             ("field 0", &[0x02, 0x00], "0 is not a field number"),
-            ("a group", &[0x0B], "wire type 3"),
+            ("a group without end", &[0x0B], "the group 1 never ends"),
+            (
+                "an end without group",
+                &[0x0C],
+                "the number 1 ends that never began",
+            ),
+            (
+                "another group's end",
+                &[0x0B, 0x14],
+                "the number 2 ends that never",
+            ),
+            (
+                "a wire type that is none",
+                &[0x0E],
+                "wire type 6, which is none",
+            ),
             ("an endless number", &[0xFF; 11], "more than ten bytes"),
             ("a cut number", &[0x08, 0x80], "only 0 are left"),
             ("a cut float", &[0x15, 0, 0], "only 2 are left"),
