@@ -95,7 +95,8 @@ class TrainingWarning(UserWarning):
 
 
 class FormatWarning(UserWarning):
-    """A file was read as its library reads it, but it seems not to be what it was meant to be."""
+    """A file was read as its library reads it, but it seems not to be what it was meant to be; or
+    one was written that does not hold all."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

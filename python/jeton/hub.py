@@ -19,6 +19,7 @@ FILES = (
     "special_tokens_map.json",
     "added_tokens.json",
     "chat_template.jinja",
+    "additional_chat_templates/*.jinja",
     "tokenizer.model",
     "vocab.json",
     "merges.txt",

@@ -16,11 +16,13 @@ from jeton.components._base import check_text, special_ids
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
+    FormatError,
     FormatWarning,
     MissingFileError,
     UnknownNameError,
     warn_caller,
 )
+from jeton.settings import Settings, read_beside
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
@@ -50,7 +52,8 @@ def load(
       once, checked by its sha256 and cached. A file of that name is `"./gpt2"`;
     - a path to a file or a folder; `~` at the beginning of a `str` is a home. The content tells the
       format: Hugging Face `tokenizer.json`, tiktoken ranks, a GPT-2 `vocab.json`, a SentencePiece
-      model, …;
+      model, …; of a folder, roles of special tokens, chat templates and the rest of its
+      `tokenizer_config.json` are kept as well;
     - a repository on the Hugging Face hub, `"organisation/name"`: needs the extra `jeton[hub]`.
 
     Args:
@@ -77,7 +80,8 @@ def load(
     Warns:
         FormatWarning: a file that its library reads as it stands, but that seems to be cut or
             damaged: a `.model` without what follows its pieces, a `vocab.txt` with a byte order
-            mark or with a token on two lines.
+            mark or with a token on two lines; a folder whose configuration names tokens that its
+            tokenizer lacks.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "bytes.tiktoken"
@@ -156,7 +160,7 @@ def _of_path(
 ) -> Tokenizer:
     from jeton.tokenizer import Tokenizer
 
-    core, doubts = _core.load(
+    core, doubts, roles = _core.load(
         os.fspath(path),
         encoding,
         pattern,
@@ -166,7 +170,25 @@ def _of_path(
     )
     for doubt in doubts:
         warn_caller(doubt, FormatWarning)
-    return Tokenizer._of_core(core)
+    files = read_beside(path) if path.is_dir() else {}
+    if not (files or roles):
+        return Tokenizer._of_core(core)
+    try:
+        settings = Settings.of_files(files, dict(roles))
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
+    missing = [
+        f"{role} ({token})"
+        for role, token in settings.roles.items()
+        if token is not None and core.bytes_to_id(token.encode("utf-8", "surrogatepass")) is None
+    ]
+    if missing:
+        warn_caller(
+            f"{path}: the files beside the tokenizer name tokens that it does not have: "
+            f"{', '.join(missing)}",
+            FormatWarning,
+        )
+    return Tokenizer._of_core(core, settings)
 
 
 def _refuse(what: str, **given: object) -> None:

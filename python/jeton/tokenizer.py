@@ -14,15 +14,34 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overload
 
 from jeton import _core, components
 from jeton.components import _base
 from jeton.components._base import AddedToken, Component
 from jeton.encoding import Encoding, TokenBatch
-from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FormatWarning,
+    UnknownTokenError,
+    warn_caller,
+)
 from jeton.other_names import IN_JETON, HidesOtherNames, knows_other_names
 from jeton.padding import Origin
+from jeton.settings import (
+    CONFIG,
+    NO_SETTINGS,
+    STANDARD_ROLES,
+    ChatTemplate,
+    Settings,
+    checked_chat_template,
+    checked_max_length,
+    checked_roles,
+    checked_section,
+    json_object,
+)
 from jeton.vocabulary import Vocabulary, bytes_of
 
 if TYPE_CHECKING:
@@ -60,7 +79,8 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 
     It never changes once it is built, so threads and forked processes share it freely; what
     varies by call is an argument of the call, and editing gives a new tokenizer. Tokenizers with
-    the same stages are equal. They can be pickled and copied.
+    the same stages are equal: they give the same ids. What programs go by beside them (`roles`,
+    `chat_template`, `model_max_length`, `config`) does not count. All of it is pickled and copied.
 
     A `str` that holds surrogates is no valid Unicode: a surrogate pair is taken for the character
     that it spells, a lone surrogate for U+FFFD. Spans still count the characters of the `str`
@@ -98,10 +118,11 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         'lowlow'
     """
 
-    __slots__ = ("__weakref__", "_core", "_hash", "_vocab")
+    __slots__ = ("__weakref__", "_core", "_hash", "_settings", "_vocab")
 
     _core: Pipeline
     _hash: int | None
+    _settings: Settings
     _vocab: Vocabulary | None
 
     def __init__(
@@ -142,14 +163,15 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         return cls._of_core(_core.Pipeline.build_as_stored(model, stages))
 
     @classmethod
-    def _of_core(cls, core: Pipeline) -> Tokenizer:
+    def _of_core(cls, core: Pipeline, settings: Settings = NO_SETTINGS) -> Tokenizer:
         tokenizer = cls.__new__(cls)
-        tokenizer._set_core(core)
+        tokenizer._set_core(core, settings)
         return tokenizer
 
-    def _set_core(self, core: Pipeline) -> None:
+    def _set_core(self, core: Pipeline, settings: Settings = NO_SETTINGS) -> None:
         self._bind(core)
         self._core = core
+        self._settings = settings
         self._hash = None
         self._vocab = None
 
@@ -608,6 +630,67 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         component: decoders.Decoder | None = self._stage("decoder")
         return component
 
+    # What programs go by beside it
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The special tokens that play a known part, by role: `"bos"`, `"eos"`, `"pad"`, ….
+
+        From the folder that the tokenizer was loaded from, as `replace` and `save` set them, or
+        from what its stages and its format tell: a SentencePiece model names its own, a published
+        encoding has known ones, and BERT's vocabularies have known names. A new dict each time.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.WordPieceTrainer(60).train(["the weather"])
+            >>> tok.roles["pad"], tok.role_ids["pad"]
+            ('[PAD]', 0)
+        """
+        told = {**dict(self._core.roles()), **self._settings.implied, **self._settings.roles}
+        names = [*STANDARD_ROLES, *(role for role in told if role not in STANDARD_ROLES)]
+        tokens = {role: told[role] for role in names if role in told}
+        return {
+            role: token
+            for role, token in tokens.items()
+            if token is not None and self._id_of(token) is not None
+        }
+
+    @property
+    def role_ids(self) -> dict[str, int]:
+        """The ids of the tokens in `roles`, by role."""
+        return {role: self.bytes_to_id(token) for role, token in self.roles.items()}
+
+    @property
+    def chat_template(self) -> str | dict[str, str] | None:
+        """The chat template of the folder, or several by name; the usual one is `"default"`."""
+        template = self._settings.chat_template
+        return template if template is None or isinstance(template, str) else dict(template)
+
+    @property
+    def model_max_length(self) -> int | None:
+        """How many tokens the model takes, if the folder says so. Nothing is cut by it."""
+        return self._settings.model_max_length
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The `tokenizer_config.json` of the folder, as it was loaded. A new dict each time."""
+        return json_object(self._settings.files, CONFIG)
+
+    @property
+    def padding(self) -> dict[str, Any] | None:
+        """How a `tokenizer.json` says that batches are padded; `encode` does not go by it."""
+        padding: dict[str, Any] | None = self._stages()["padding"]
+        return padding
+
+    @property
+    def truncation(self) -> dict[str, Any] | None:
+        """How a `tokenizer.json` says that texts are cut; `encode` does not go by it."""
+        truncation: dict[str, Any] | None = self._stages()["truncation"]
+        return truncation
+
+    def _id_of(self, token: str) -> int | None:
+        return self._core.bytes_to_id(token.encode("utf-8", "surrogatepass"))
+
     def _stages(self) -> dict[str, Any]:
         """All stages but the model, in the shape of a `tokenizer.json`."""
         stages: dict[str, Any] = json.loads(self._core.stages())
@@ -627,10 +710,24 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         post_processor: post_processors.PostProcessor | None = _KEEP,
         decoder: decoders.Decoder | None = _KEEP,
         added_tokens: Iterable[AddedToken] = _KEEP,
+        padding: Mapping[str, Any] | None = _KEEP,
+        truncation: Mapping[str, Any] | None = _KEEP,
+        roles: Mapping[str, str | None] = _KEEP,
+        chat_template: ChatTemplate | None = _KEEP,
+        model_max_length: int | None = _KEEP,
     ) -> Tokenizer:
-        """A tokenizer like this one but for the stages given; `None` leaves a stage out.
+        """A tokenizer like this one but for what is given; `None` leaves it out.
+
+        Args:
+            model, normalizer, pre_tokenizer, post_processor, decoder, added_tokens: Its stages.
+            padding, truncation: What a `tokenizer.json` says of them, with all its fields.
+            roles: Tokens by role (`"eos"`, `"pad"`, …), beside those that are set; a role that is
+                `None` is no token's. The tokens must be there.
+            chat_template: A template of Jinja, or several by name, the usual one as `"default"`.
+            model_max_length: How many tokens the model takes.
 
         Raises:
+            ArgumentError: A role for what is no token.
             As the constructor.
 
         Example:
@@ -644,20 +741,49 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             raise ArgumentTypeError(
                 f"model must be one of jeton.components.models, not {type(model).__name__}"
             )
-        built = self._core.model() if model is _KEEP else model.to_core()
-        stages = self._stages()
-        if added_tokens is not _KEEP:
-            stages["added_tokens"] = _stored_tokens(added_tokens, built)
         given: tuple[tuple[type[Component], Any], ...] = (
             (components.normalizers.Normalizer, normalizer),
             (components.pre_tokenizers.PreTokenizer, pre_tokenizer),
             (components.post_processors.PostProcessor, post_processor),
             (components.decoders.Decoder, decoder),
         )
-        for stage, component in given:
-            if component is not _KEEP:
-                stages[stage.STAGE] = _base.stored(stage, component)
-        return self._of_core(_core.Pipeline.build(built, json.dumps(stages)))
+        changed = {
+            stage.STAGE: _base.stored(stage, component)
+            for stage, component in given
+            if component is not _KEEP
+        }
+        settings = self._settings
+        if changed or model is not _KEEP:
+            settings = dataclasses.replace(settings, stages_changed=True)
+        for name, value in (("padding", padding), ("truncation", truncation)):
+            if value is not _KEEP:
+                changed[name] = checked_section(name, value)
+        core = self._core
+        if changed or model is not _KEEP or added_tokens is not _KEEP:
+            built = core.model() if model is _KEEP else model.to_core()
+            stages = {**self._stages(), **changed}
+            if added_tokens is not _KEEP:
+                stages["added_tokens"] = _stored_tokens(added_tokens, built)
+            core = _core.Pipeline.build(built, json.dumps(stages))
+        if chat_template is not _KEEP:
+            template = None if chat_template is None else checked_chat_template(chat_template)
+            settings = dataclasses.replace(settings, chat_template=template)
+        if model_max_length is not _KEEP:
+            length = None if model_max_length is None else checked_max_length(model_max_length)
+            settings = dataclasses.replace(settings, model_max_length=length)
+        tokenizer = self._of_core(core, settings)
+        return tokenizer if roles is _KEEP else tokenizer._with_roles(roles)
+
+    def _with_roles(self, roles: Mapping[str, str | None]) -> Tokenizer:
+        checked = checked_roles(roles)
+        for role, token in checked.items():
+            if token is not None and self._id_of(token) is None:
+                raise ArgumentError(
+                    f"roles: {token!r} is no token of this tokenizer, so it cannot be the {role} "
+                    "(with_added_tokens adds one)"
+                )
+        merged = {**self._settings.roles, **checked}
+        return self._of_core(self._core, dataclasses.replace(self._settings, roles=merged))
 
     __replace__ = replace
 
@@ -705,21 +831,91 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         """
         return self._core.to_json()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes this tokenizer to a file, in the format that the name says.
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        roles: Mapping[str, str | None] | None = None,
+        chat_template: ChatTemplate | None = None,
+        lossy: bool = False,
+    ) -> None:
+        """Writes this tokenizer to a file or a folder, in the format that the name says.
+
+        A folder is what `transformers` loads. Saved again, what was loaded from one comes back
+        unchanged, but for what the tokenizer itself changed: its configuration, chat templates
+        and lists of special tokens. Of another tokenizer, what such files the folder held is
+        replaced. The tokens of roles are special tokens to who loads a folder.
+
+        A file that would mean another tokenizer is refused. What a format leaves to whoever loads
+        it, such as the pattern and the special tokens of ranks, or the roles and the chat template
+        that only a folder holds, is left out, with a warning that names it.
 
         Args:
-            path: A name that ends in `.json` (Hugging Face), `.tiktoken` (ranks), …; `~` at the
-                beginning of a `str` is a home.
+            path: A name that ends in `.json` (Hugging Face), `vocab.json` (GPT-2's pair),
+                `.tiktoken` (ranks), `.model` (SentencePiece) or `.txt` (BERT); one without an
+                ending, or with a separator at its end, is a folder. `~` at the beginning of a
+                `str` is a home.
+            roles: For a folder: tokens by role, as in `replace`.
+            chat_template: For a folder: as in `replace`.
+            lossy: Whether to leave things out without a warning.
 
         Raises:
+            ArgumentError: `roles` or `chat_template` for what is no folder.
             UnsupportedError: The format cannot hold it; the message names what.
             FileError: The file cannot be written.
+
+        Warns:
+            FormatWarning: The file does not hold all; it says what is missing.
+
+        Example:
+            >>> import jeton, tempfile
+            >>> tok = jeton.CharTrainer(special_tokens=["<|end|>"]).train("to be or not to be")
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     tok.save(folder, roles={"eos": "<|end|>"})
+            ...     jeton.load(folder).roles["eos"]
+            '<|end|>'
         """
         from jeton.arguments import checked_path
 
         name = checked_path("path", path)
-        _core.save(self._core, os.path.expanduser(name) if isinstance(path, str) else name)
+        if isinstance(path, str):
+            name = os.path.expanduser(name)
+        is_folder = _core.target_of(self._core, name) == "folder"
+        tokenizer = self
+        for argument, given in (("roles", roles), ("chat_template", chat_template)):
+            if given is not None and not is_folder:
+                raise ArgumentError(f"{argument}= goes with a folder, and {name} is a file")
+        if roles is not None:
+            tokenizer = tokenizer.replace(roles=roles)
+        if chat_template is not None:
+            tokenizer = tokenizer.replace(chat_template=chat_template)
+        if is_folder:
+            from jeton import folder
+
+            folder.write(Path(name), tokenizer._core, tokenizer._settings, tokenizer.roles)
+            return
+        left_out = [*_core.save(self._core, name), *self._held_by_folders()]
+        if left_out and not lossy:
+            warn_caller(
+                f"{name} does not hold {', '.join(left_out)} (say so again when it is loaded; a "
+                "folder, which is a name without an ending, holds everything)",
+                FormatWarning,
+            )
+
+    def _held_by_folders(self) -> list[str]:
+        """What is set that a file of this tokenizer does not tell."""
+        told = dict(self._core.roles())
+        roles = [
+            role
+            for role, token in self._settings.roles.items()
+            if token is not None and told.get(role) != token
+        ]
+        held = [f"the role{'s' * (len(roles) > 1)} {', '.join(roles)}"] if roles else []
+        if self._settings.chat_template is not None:
+            held.append("the chat template")
+        if self._settings.model_max_length is not None:
+            held.append("model_max_length")
+        return held
 
     def approximation(self, format: Literal["tokenizer.json", ".model"]) -> Tokenizer:
         """The tokenizer that comes nearest to this one and that a format can hold exactly.
@@ -757,7 +953,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             >>> tok.approximation("tokenizer.json").save("tokenizer.json")  # doctest: +SKIP
         """
         _base.one_of(self, "format", format, ("tokenizer.json", ".model"))
-        return self._of_core(self._core.approximation(format))
+        return self._of_core(self._core.approximation(format), self._settings)
 
     def as_tiktoken(self, name: str = "jeton") -> TiktokenEncoding:
         """This tokenizer under the interface of `tiktoken.Encoding`, for code that calls that.
@@ -804,8 +1000,8 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
     def __deepcopy__(self, memo: object) -> Tokenizer:
         return self
 
-    def __reduce__(self) -> tuple[Callable[[bytes], Tokenizer], tuple[bytes]]:
-        return _from_image, (self._core.image(),)
+    def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[bytes, Settings]]:
+        return _from_image, (self._core.image(), self._settings)
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in IN_JETON]
@@ -821,9 +1017,9 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 knows_other_names(Tokenizer)
 
 
-def _from_image(image: bytes) -> Tokenizer:
+def _from_image(image: bytes, settings: Settings = NO_SETTINGS) -> Tokenizer:
     """Undoes `Tokenizer.__reduce__`."""
-    return Tokenizer._of_core(_core.Pipeline.from_image(image))
+    return Tokenizer._of_core(_core.Pipeline.from_image(image), settings)
 
 
 def _stages_around(

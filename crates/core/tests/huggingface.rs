@@ -203,7 +203,11 @@ fn the_files_beside_it_add_tokens_as_transformers_does() {
         "image_token": "<image>", "pad_token": "<pad>", "bos_token": "<s>", "add_bos_token": true,
         "additional_special_tokens": ["<e>", "ab"]
     }"#;
-    let stages = huggingface::read_folder(file().as_bytes(), Some(config), None).unwrap();
+    let beside = |config| huggingface::Beside {
+        config: Some(config),
+        ..Default::default()
+    };
+    let stages = huggingface::read_folder(file().as_bytes(), beside(config)).unwrap();
     let added: Vec<_> = (stages.added_tokens.iter())
         .map(|token| (token.id, token.content.as_str(), token.special))
         .collect();
@@ -216,14 +220,15 @@ fn the_files_beside_it_add_tokens_as_transformers_does() {
         (7, "<e>", true),
     ];
     assert_eq!(added, wanted);
-    let files = huggingface::write_folder(&stages).unwrap();
-    let again = huggingface::read_folder(
-        files[0].1.as_bytes(),
-        Some(files[1].1.as_bytes()),
-        Some(files[2].1.as_bytes()),
-    );
+    let roles = [("pad", "<pad>".to_owned())];
+    let files = huggingface::write_folder(&stages, &roles).unwrap();
+    let whole = huggingface::Beside {
+        special_tokens: Some(files[2].1.as_bytes()),
+        ..beside(files[1].1.as_bytes())
+    };
+    let again = huggingface::read_folder(files[0].1.as_bytes(), whole);
     assert_eq!(again.unwrap(), stages);
-    let broken = huggingface::read_folder(file().as_bytes(), Some(b"[1]"), None).unwrap_err();
+    let broken = huggingface::read_folder(file().as_bytes(), beside(b"[1]")).unwrap_err();
     assert_eq!(
         broken.to_string(),
         "tokenizer_config.json: expected an object, found an array"

@@ -2,15 +2,16 @@
 
 use std::path::PathBuf;
 
-use jeton_core::format::{self, LoadOptions, known};
+use jeton_core::format::{self, LoadOptions, Target, huggingface, known};
+use jeton_core::roles;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::guard;
 use crate::tokenizer::Tokenizer;
 
-/// The tokenizer of a file or a folder, and what makes the file doubtful. `encoding` is the name of
-/// a published one.
+/// The tokenizer of a file or a folder, what makes the file doubtful, and the roles that the format
+/// gives to special tokens. `encoding` is the name of a published one.
 #[pyfunction]
 pub fn load(
     py: Python<'_>,
@@ -20,7 +21,7 @@ pub fn load(
     special_tokens: Option<Vec<(String, u32)>>,
     merges: Option<PathBuf>,
     lowercase: Option<bool>,
-) -> PyResult<(Tokenizer, Vec<String>)> {
+) -> PyResult<(Tokenizer, Vec<String>, Vec<roles::Role>)> {
     guard(py, || {
         let options = LoadOptions {
             encoding,
@@ -29,18 +30,80 @@ pub fn load(
             merges,
             lowercase,
         };
-        let (core, doubts) = py.detach(|| format::load_with_doubts(&path, &options))?;
-        Ok((core.into(), doubts))
+        let loaded = py.detach(|| format::load_whole(&path, &options))?;
+        Ok((loaded.tokenizer.into(), loaded.doubts, loaded.roles))
     })
 }
 
-/// Writes a tokenizer to a path, in the format that its name says.
+/// Writes a tokenizer to a path, in the format that its name says; what is not in the file.
 #[pyfunction]
-pub fn save(py: Python<'_>, tokenizer: &Bound<'_, Tokenizer>, path: PathBuf) -> PyResult<()> {
+pub fn save(
+    py: Python<'_>,
+    tokenizer: &Bound<'_, Tokenizer>,
+    path: PathBuf,
+) -> PyResult<Vec<String>> {
     guard(py, || {
         let tokenizer = tokenizer.get();
         Ok(py.detach(|| format::save(&tokenizer.core, &path))?)
     })
+}
+
+/// What `save` would make of a path: `"folder"`, `"tokenizer.json"`, `"ranks"`, …
+#[pyfunction]
+pub fn target_of(
+    py: Python<'_>,
+    tokenizer: &Bound<'_, Tokenizer>,
+    path: PathBuf,
+) -> PyResult<&'static str> {
+    guard(py, || {
+        let stages = tokenizer.get().core.stages();
+        Ok(Target::of(&path, stages)?.name())
+    })
+}
+
+/// The files of a tokenizer's folder, by name: `tokenizer.json` and what stands beside it.
+#[pyfunction]
+pub fn folder_files(
+    py: Python<'_>,
+    tokenizer: &Bound<'_, Tokenizer>,
+    roles: Vec<(String, String)>,
+) -> PyResult<Vec<(&'static str, String)>> {
+    guard(py, || {
+        let stages = tokenizer.get().core.stages();
+        let files = py.detach(|| huggingface::write_folder(stages, &roles))?;
+        Ok(files.into())
+    })
+}
+
+/// A `tokenizer_config.json`, a `special_tokens_map.json` and an `added_tokens.json`.
+type Beside = (Option<Vec<u8>>, Option<Vec<u8>>, Option<Vec<u8>>);
+
+/// Whether the files beside a `tokenizer.json` add the same tokens to it as other ones do.
+#[pyfunction]
+pub fn add_the_same(
+    py: Python<'_>,
+    tokenizer_json: &str,
+    files: Beside,
+    others: Beside,
+) -> PyResult<bool> {
+    guard(py, || {
+        let [files, others] = [&files, &others].map(|it| huggingface::Beside {
+            config: it.0.as_deref(),
+            special_tokens: it.1.as_deref(),
+            added_tokens: it.2.as_deref(),
+        });
+        let json = tokenizer_json.as_bytes();
+        Ok(py.detach(|| huggingface::add_the_same(json, files, others))?)
+    })
+}
+
+/// Writes files into a folder, each beside its place; then renames them all.
+#[pyfunction]
+pub fn write_into(py: Python<'_>, folder: PathBuf, files: Vec<(String, Vec<u8>)>) -> PyResult<()> {
+    guard(
+        py,
+        || Ok(py.detach(|| format::write_into(&folder, &files))?),
+    )
 }
 
 /// The published encodings: name, sha256 of the file, name of the pattern.

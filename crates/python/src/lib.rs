@@ -36,7 +36,10 @@ mod _core {
     #[pymodule_export]
     use super::calls::Calls;
     #[pymodule_export]
-    use super::files::{fingerprint, load, published_encodings, save};
+    use super::files::{
+        add_the_same, fingerprint, folder_files, load, published_encodings, save, target_of,
+        write_into,
+    };
     #[pymodule_export]
     use super::ints::lists;
     #[pymodule_export]

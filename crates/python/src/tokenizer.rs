@@ -11,6 +11,7 @@ use std::sync::Arc;
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
 use jeton_core::model::{Sampler, Sampling};
 use jeton_core::pre_tokenizer::named;
+use jeton_core::roles;
 use jeton_core::{EncodeOptions, Error, ErrorKind, Stages};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -512,6 +513,11 @@ impl Tokenizer {
             }
             Ok(tokens)
         })
+    }
+
+    /// The roles of special tokens that the stages tell.
+    fn roles(&self, py: Python<'_>) -> PyResult<Vec<roles::Role>> {
+        guard(py, || Ok(roles::of(self.core.stages())))
     }
 
     /// What byte pair encoding makes of bytes that no pre-tokenizer has seen.

@@ -23,7 +23,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 /// # Errors
 /// A folder that is not there, or that cannot be written to. The old file is then untouched.
 pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
-    replace(path, contents).map_err(|error| file_error(path, "written", &error))
+    Beside::write(path, contents)?.put()
 }
 
 /// What lies in a folder, in no order.
@@ -46,26 +46,70 @@ pub fn make_folder(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|error| file_error(path, "made", &error))
 }
 
-fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
+/// A file that is written beside its place and not yet renamed into it; dropped, it is removed.
+#[derive(Debug)]
+pub(super) struct Beside {
+    /// The file beside, or none where the place was written to as it is.
+    temporary: Option<PathBuf>,
+    target: PathBuf,
+    path: PathBuf,
+}
+
+impl Beside {
+    /// Writes `contents` beside `path`, or to it if it is a device or a pipe.
+    ///
+    /// # Errors
+    /// A folder that is not there, or that cannot be written to.
+    pub(super) fn write(path: &Path, contents: &[u8]) -> Result<Self> {
+        write_beside(path, contents).map_err(|error| file_error(path, "written", &error))
+    }
+
+    /// Renames it into its place.
+    ///
+    /// # Errors
+    /// A place that cannot be renamed to, such as a folder.
+    pub(super) fn put(mut self) -> Result<()> {
+        match self.temporary.take() {
+            None => Ok(()),
+            Some(temporary) => fs::rename(&temporary, &self.target).map_err(|error| {
+                self.temporary = Some(temporary);
+                file_error(&self.path, "written", &error)
+            }),
+        }
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // The failure that led here is the one to report.
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+fn write_beside(path: &Path, contents: &[u8]) -> io::Result<Beside> {
     if fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir()) {
-        return fs::write(path, contents);
+        fs::write(path, contents)?;
+        return Ok(Beside {
+            temporary: None,
+            target: path.to_owned(),
+            path: path.to_owned(),
+        });
     }
     let target = behind_links(path)?;
     let (temporary, mut file) = create_beside(&target)?;
-    let written = (|| {
-        file.write_all(contents)?;
-        if let Ok(old) = fs::metadata(&target) {
-            file.set_permissions(old.permissions())?;
-        }
-        file.sync_all()?;
-        drop(file);
-        fs::rename(&temporary, &target)
-    })();
-    if written.is_err() {
-        // The first failure is the one to report.
-        let _ = fs::remove_file(&temporary);
+    let beside = Beside {
+        temporary: Some(temporary),
+        target,
+        path: path.to_owned(),
+    };
+    file.write_all(contents)?;
+    if let Ok(old) = fs::metadata(&beside.target) {
+        file.set_permissions(old.permissions())?;
     }
-    written
+    file.sync_all()?;
+    Ok(beside)
 }
 
 /// What a path stands for when links are followed, whether anything is there or not.

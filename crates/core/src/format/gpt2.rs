@@ -27,6 +27,9 @@ use crate::stages::Stages;
 /// The token that ends a document; special wherever the vocabulary holds it.
 pub const END_OF_TEXT: &str = "<|endoftext|>";
 
+/// The parts that it plays where these files are used.
+pub const ROLES: &[(&str, &str)] = &[("bos", END_OF_TEXT), ("eos", END_OF_TEXT)];
+
 /// A merge list: what is merged with what, first to last.
 pub type Merges = Vec<(Vec<u8>, Vec<u8>)>;
 
@@ -217,7 +220,8 @@ fn read_token(text: &str) -> Result<Vec<u8>> {
 /// A tokenizer as a pair of files, `vocab.json` and `merges.txt`.
 ///
 /// Ranks become merges where both say the same: where the bytes of each token, merged by the ranks
-/// below its own, end in two tokens.
+/// below its own, end in two tokens. Special tokens but [`END_OF_TEXT`] are not part of the pair:
+/// who reads it must know them.
 ///
 /// # Errors
 /// What the pair cannot say, by name.
@@ -225,13 +229,11 @@ pub fn write(stages: &Stages) -> Result<(String, String)> {
     const FORMAT: &str = "a GPT-2 pair";
     let cannot = |what: String| Err(Error::new(ErrorKind::Unsupported, what));
     let bpe = plain_bpe(stages, FORMAT)?;
-    for token in &stages.added_tokens {
-        if token.content != END_OF_TEXT || !token.special {
-            return cannot(format!(
-                "{FORMAT} cannot hold the added token {:?}, only a special {END_OF_TEXT:?}",
-                token.content
-            ));
-        }
+    if let Some(token) = stages.added_tokens.iter().find(|token| !token.special) {
+        return cannot(format!(
+            "{FORMAT} cannot hold the added token {:?}, which is not special",
+            token.content
+        ));
     }
     if !stages.pre_tokenizer.as_ref().is_some_and(cuts_as_gpt2) {
         return cannot(format!(
@@ -253,7 +255,8 @@ pub fn write(stages: &Stages) -> Result<(String, String)> {
     let token = |id| bpe.vocab().token(id).unwrap_or_default();
     let merges = list.merges.iter().map(|&(a, b)| (token(a), token(b)));
     let merges = write_merges(merges);
-    let vocab = match stages.added_tokens.first() {
+    let mut added = stages.added_tokens.iter();
+    let vocab = match added.find(|token| token.content == END_OF_TEXT) {
         Some(end) if bpe.vocab().id(END_OF_TEXT.as_bytes()).is_none() => {
             let end = (end.content.as_bytes(), end.id);
             write_vocab(&Vocab::new(bpe.vocab().iter().chain([end]))?)

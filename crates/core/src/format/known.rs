@@ -12,6 +12,8 @@ pub struct Encoding {
     pub sha256: &'static str,
     /// The name of its pattern.
     pub pattern: &'static str,
+    /// The parts that its special tokens play where it is used, as published with its models.
+    pub roles: &'static [(&'static str, &'static str)],
     special_tokens: SpecialTokens,
 }
 
@@ -66,6 +68,9 @@ pub(crate) fn share_an_id(a: &str, b: &str, id: u32) -> bool {
     (ENCODINGS.iter()).any(|encoding| has(encoding, a) && has(encoding, b))
 }
 
+/// The token at which a document ends.
+const END: &[(&str, &str)] = &[("eos", "<|endoftext|>")];
+
 const R50K: &str = "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930";
 const P50K: &str = "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069";
 const CL100K: &str = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7";
@@ -78,6 +83,7 @@ pub const ENCODINGS: &[Encoding] = &[
         name: "r50k_base",
         sha256: R50K,
         pattern: "r50k",
+        roles: END,
         special_tokens: SpecialTokens {
             named: &[("<|endoftext|>", 50256)],
             reserved: &[],
@@ -87,6 +93,7 @@ pub const ENCODINGS: &[Encoding] = &[
         name: "p50k_base",
         sha256: P50K,
         pattern: "r50k",
+        roles: END,
         special_tokens: SpecialTokens {
             named: &[("<|endoftext|>", 50256)],
             reserved: &[],
@@ -96,6 +103,7 @@ pub const ENCODINGS: &[Encoding] = &[
         name: "p50k_edit",
         sha256: P50K,
         pattern: "r50k",
+        roles: END,
         special_tokens: SpecialTokens {
             named: &[
                 ("<|endoftext|>", 50256),
@@ -110,6 +118,7 @@ pub const ENCODINGS: &[Encoding] = &[
         name: "cl100k_base",
         sha256: CL100K,
         pattern: "cl100k",
+        roles: END,
         special_tokens: SpecialTokens {
             named: &[
                 ("<|endoftext|>", 100_257),
@@ -125,6 +134,7 @@ pub const ENCODINGS: &[Encoding] = &[
         name: "o200k_base",
         sha256: O200K,
         pattern: "o200k",
+        roles: END,
         special_tokens: SpecialTokens {
             named: &[("<|endoftext|>", 199_999), ("<|endofprompt|>", 200_018)],
             reserved: &[],
@@ -134,6 +144,11 @@ pub const ENCODINGS: &[Encoding] = &[
         name: "o200k_harmony",
         sha256: O200K,
         pattern: "o200k",
+        roles: &[
+            ("bos", "<|startoftext|>"),
+            ("eos", "<|return|>"),
+            ("pad", "<|endoftext|>"),
+        ],
         special_tokens: SpecialTokens {
             named: &[
                 ("<|startoftext|>", 199_998),
@@ -180,6 +195,7 @@ pub const ENCODINGS: &[Encoding] = &[
         name: "llama3",
         sha256: LLAMA3,
         pattern: "llama3",
+        roles: &[("bos", "<|begin_of_text|>"), ("eos", "<|end_of_text|>")],
         special_tokens: SpecialTokens {
             named: &[
                 ("<|begin_of_text|>", 128_000),
@@ -214,6 +230,11 @@ pub const ENCODINGS: &[Encoding] = &[
         name: "llama3.1",
         sha256: LLAMA3,
         pattern: "llama3",
+        roles: &[
+            ("bos", "<|begin_of_text|>"),
+            ("eos", "<|end_of_text|>"),
+            ("pad", "<|finetune_right_pad_id|>"),
+        ],
         special_tokens: SpecialTokens {
             named: &[
                 ("<|begin_of_text|>", 128_000),
@@ -272,6 +293,12 @@ mod tests {
                 "{name}"
             );
             assert_eq!(tokens.iter().map(|(_, id)| *id).max(), Some(last), "{name}");
+            for (role, spelled) in by_name(name).unwrap().roles {
+                assert!(
+                    tokens.iter().any(|(token, _)| token == spelled),
+                    "{name}: {role}"
+                );
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Loading and saving: the format of a file is told by its content, that of a new file by its name.
+//! Loading: the format of a file is told by its content.
 //!
 //! Look here for what may be said beside a path, and for how a folder is read.
 
@@ -11,11 +11,11 @@ use sha2::{Digest, Sha256};
 use super::known::{self, Encoding};
 use super::sniff::{self, Format};
 use super::{file, gpt2, huggingface, sentencepiece, special_token, tiktoken, wordpiece};
-use crate::added_tokens::check_ids;
+use crate::added_tokens::{AddedToken, check_ids};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
-use crate::model::bpe::Alphabet;
-use crate::model::{Model, show};
+use crate::model::show;
 use crate::pre_tokenizer::named;
+use crate::roles::Role;
 use crate::stages::Stages;
 use crate::threads::both;
 use crate::tokenizer::Tokenizer;
@@ -61,34 +61,71 @@ impl LoadOptions {
     }
 }
 
+/// A tokenizer that was loaded, and what the file tells beside it.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The tokenizer.
+    pub tokenizer: Tokenizer,
+    /// What about the file suggests that it is not what it was meant to be, though the library that
+    /// it belongs to reads it in the same way. Each doubt names the file.
+    pub doubts: Vec<String>,
+    /// The roles of special tokens that go with the format or the published encoding, beside those
+    /// that the stages tell.
+    pub roles: Vec<Role>,
+}
+
 /// The tokenizer of a file, or of a folder that holds one.
 ///
 /// # Errors
 /// Content that shows the mark of no format, or is not what its mark promises, with the place; an
 /// option that the format does not leave open; a pattern that is missing.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Tokenizer> {
-    load_with_doubts(path, options).map(|(tokenizer, _)| tokenizer)
+    load_whole(path, options).map(|loaded| loaded.tokenizer)
 }
 
-/// As [`load`]; and what about the file suggests that it is not what it was meant to be, though the
-/// library that it belongs to reads it in the same way. Each doubt names the file.
+/// As [`load`], with all that the file tells.
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_with_doubts(path: &Path, options: &LoadOptions) -> Result<(Tokenizer, Vec<String>)> {
+pub fn load_whole(path: &Path, options: &LoadOptions) -> Result<Loaded> {
     if path.is_dir() {
         return load_folder(path, options);
     }
     let data = file::read(path)?;
     let place = |error: Error| error.at(path.display().to_string());
-    let (stages, mut doubts) = read(path, &data, options).map_err(place)?;
+    let Contents {
+        stages,
+        mut doubts,
+        roles,
+    } = read(path, &data, options).map_err(place)?;
     for doubt in &mut doubts {
         doubt.insert_str(0, &format!("{}: ", path.display()));
     }
-    Ok((Tokenizer::new(stages).map_err(place)?, doubts))
+    Ok(Loaded {
+        tokenizer: Tokenizer::new(stages).map_err(place)?,
+        doubts,
+        roles,
+    })
 }
 
-fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<(Stages, Vec<String>)> {
+/// What the bytes of a file say.
+struct Contents {
+    stages: Stages,
+    doubts: Vec<String>,
+    roles: Vec<Role>,
+}
+
+impl From<Stages> for Contents {
+    fn from(stages: Stages) -> Self {
+        Self {
+            stages,
+            doubts: Vec::new(),
+            roles: Vec::new(),
+        }
+    }
+}
+
+fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
     if data.starts_with(b"version https://git-lfs.github.com/spec/") {
         return Err(Error::new(
             ErrorKind::Format,
@@ -108,8 +145,7 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<(Stages, Vec<
             },
         ));
     };
-    let mut doubts = Vec::new();
-    let stages = match format {
+    Ok(match format {
         Format::Ranks => {
             options.allow(format.name(), &["encoding", "pattern", "special_tokens"])?;
             read_ranks(data, options)?
@@ -129,13 +165,15 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<(Stages, Vec<
         }
         Format::HuggingFace => {
             options.allow(format.name(), &[])?;
-            huggingface::read(data)?
+            huggingface::read(data)?.into()
         }
         Format::SentencePiece => {
             options.allow(format.name(), &[])?;
             let stages = sentencepiece::read(data)?;
-            doubts = sentencepiece::doubts(&stages);
-            stages
+            Contents {
+                doubts: sentencepiece::doubts(&stages),
+                ..stages.into()
+            }
         }
         Format::SentencePieceList => {
             return Err(Error::new(
@@ -148,14 +186,15 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<(Stages, Vec<
         Format::VocabText => {
             options.allow(format.name(), &["lowercase"])?;
             let stages = wordpiece::read(data, options.lowercase)?;
-            doubts = wordpiece::doubts(data, stages.model.vocab());
-            stages
+            Contents {
+                doubts: wordpiece::doubts(data, stages.model.vocab()),
+                ..stages.into()
+            }
         }
-    };
-    Ok((stages, doubts))
+    })
 }
 
-fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Stages> {
+fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Contents> {
     let (ranks, encoding) = both(
         data.len() >= LARGE_FILE,
         || tiktoken::read_ranks(data),
@@ -183,7 +222,21 @@ fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Stages> {
         (None, Some(encoding)) => encoding.special_tokens().collect(),
         (None, None) => Vec::new(),
     };
-    tiktoken::stages(ranks, pre_tokenizer, special_tokens)
+    let stages = tiktoken::stages(ranks, pre_tokenizer, special_tokens)?;
+    let known = encoding.map_or(&[][..], |encoding| encoding.roles);
+    Ok(Contents {
+        roles: roles_among(known, &stages.added_tokens),
+        ..stages.into()
+    })
+}
+
+/// The roles whose tokens are there.
+fn roles_among(known: &[(&'static str, &str)], tokens: &[AddedToken]) -> Vec<Role> {
+    let is_there = |spelled: &str| tokens.iter().any(|token| token.content == spelled);
+    let known = known.iter().filter(|(_, spelled)| is_there(spelled));
+    known
+        .map(|(role, spelled)| (*role, (*spelled).to_owned()))
+        .collect()
 }
 
 /// The published encoding that `data` is, if it is one; it must be the one called `name`.
@@ -217,7 +270,7 @@ fn encoding_of(data: &[u8], name: Option<&str>) -> Result<Option<&'static Encodi
     Ok(Some(encoding))
 }
 
-fn read_pair(path: &Path, vocab_json: &[u8], options: &LoadOptions) -> Result<Stages> {
+fn read_pair(path: &Path, vocab_json: &[u8], options: &LoadOptions) -> Result<Contents> {
     let merges_path = match &options.merges {
         Some(merges) => merges.clone(),
         None => merges_beside(path)?,
@@ -230,7 +283,10 @@ fn read_pair(path: &Path, vocab_json: &[u8], options: &LoadOptions) -> Result<St
     if let Some(tokens) = &options.special_tokens {
         add_special_tokens(&mut stages, tokens)?;
     }
-    Ok(stages)
+    Ok(Contents {
+        roles: roles_among(gpt2::ROLES, &stages.added_tokens),
+        ..stages.into()
+    })
 }
 
 /// Where the merges of `vocab.json` usually lie: in the same folder, under the same prefix.
@@ -283,7 +339,7 @@ fn add_special_tokens(stages: &mut Stages, tokens: &[(String, u32)]) -> Result<(
 }
 
 /// The tokenizer in a folder: that of its `tokenizer.json`, or of the one other known file in it.
-fn load_folder(folder: &Path, options: &LoadOptions) -> Result<(Tokenizer, Vec<String>)> {
+fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
     let place = |error: Error| error.at(folder.display().to_string());
     let present = |name: &&str| folder.join(name).is_file();
     if present(&"tokenizer.json") {
@@ -294,13 +350,24 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<(Tokenizer, Vec<S
         options
             .allow(Format::HuggingFace.name(), &[])
             .map_err(place)?;
+        let [config, special_tokens, added_tokens] = [
+            beside("tokenizer_config.json")?,
+            beside("special_tokens_map.json")?,
+            beside("added_tokens.json")?,
+        ];
         let stages = huggingface::read_folder(
             &file::read(&folder.join("tokenizer.json"))?,
-            beside("tokenizer_config.json")?.as_deref(),
-            beside("special_tokens_map.json")?.as_deref(),
+            huggingface::Beside {
+                config: config.as_deref(),
+                special_tokens: special_tokens.as_deref(),
+                added_tokens: added_tokens.as_deref(),
+            },
         );
-        let tokenizer = stages.and_then(Tokenizer::new).map_err(place)?;
-        return Ok((tokenizer, Vec::new()));
+        return Ok(Loaded {
+            tokenizer: stages.and_then(Tokenizer::new).map_err(place)?,
+            doubts: Vec::new(),
+            roles: Vec::new(),
+        });
     }
     const OTHERS: [&str; 4] = ["tokenizer.model", "vocab.json", "encoder.json", "vocab.txt"];
     let mut found: Vec<PathBuf> = OTHERS
@@ -311,7 +378,7 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<(Tokenizer, Vec<S
         .collect();
     found.extend(ranks_in(folder)?);
     match found.as_slice() {
-        [one] => load_with_doubts(one, options),
+        [one] => load_whole(one, options),
         [] => Err(place(
             Error::new(
                 ErrorKind::FileMissing,
@@ -352,75 +419,8 @@ fn ranks_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Writes `tokenizer` to `path`, in the format that its name says: `tokenizer.json` or another
-/// `.json`, `vocab.json` (with its merges beside it), `.tiktoken`, `.txt` for WordPiece, `.model` for
-/// SentencePiece, or for ranks as Llama 3 has them; a name without an ending is a folder for `transformers`.
-///
-/// Each file is written beside its place and renamed into it.
-///
-/// # Errors
-/// A name that says no format; what the format cannot hold, by name.
-pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
-    let place = |error: Error| error.at(path.display().to_string());
-    let name = path
-        .file_name()
-        .map(|name| name.to_string_lossy().to_lowercase())
-        .unwrap_or_default();
-    if path.is_dir() {
-        for (name, text) in huggingface::write_folder(tokenizer.stages()).map_err(place)? {
-            file::write(&path.join(name), text.as_bytes())?;
-        }
-        return Ok(());
-    }
-    if name.ends_with("vocab.json") || name.ends_with("encoder.json") {
-        let (vocab, merges) = gpt2::write(tokenizer.stages()).map_err(place)?;
-        file::write(&merges_path_for(path), merges.as_bytes())?;
-        return file::write(path, vocab.as_bytes());
-    }
-    if name.ends_with(".model") && !has_ranks(tokenizer) {
-        let model = sentencepiece::write(tokenizer.stages()).map_err(place)?;
-        return file::write(path, &model);
-    }
-    if name.ends_with(".tiktoken") || name.ends_with(".model") {
-        let ranks = tiktoken::write(tokenizer.stages()).map_err(place)?;
-        return file::write(path, &ranks);
-    }
-    if name.ends_with(".txt") {
-        let vocab = wordpiece::write(tokenizer.stages()).map_err(place)?;
-        return file::write(path, &vocab);
-    }
-    if name.ends_with(".json") {
-        let json = huggingface::write(tokenizer.stages()).map_err(place)?;
-        return file::write(path, json.as_bytes());
-    }
-    if path.is_dir() || path.extension().is_none() {
-        let json = huggingface::write(tokenizer.stages()).map_err(place)?;
-        file::make_folder(path)?;
-        file::write(&path.join("tokenizer.json"), json.as_bytes())?;
-        return file::write(
-            &path.join("tokenizer_config.json"),
-            TOKENIZER_CONFIG.as_bytes(),
-        );
-    }
-    Err(place(
-        Error::new(ErrorKind::Argument, "the name says no format").hint(
-            "end it in .json for Hugging Face, vocab.json for a GPT-2 pair, .tiktoken for ranks, \
-             .model for SentencePiece or .txt for WordPiece; without an ending it is a folder",
-        ),
-    ))
-}
-
-/// Whether a tokenizer may be one of ranks: a BPE of bytes.
-fn has_ranks(tokenizer: &Tokenizer) -> bool {
-    let model = &tokenizer.stages().model;
-    matches!(model, Model::Bpe(bpe) if bpe.options().alphabet == Alphabet::Bytes)
-}
-
-/// What makes `transformers` take a folder's `tokenizer.json` as it stands.
-const TOKENIZER_CONFIG: &str = "{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\"\n}\n";
-
 /// Where the merges of a new `vocab.json` go.
-fn merges_path_for(vocab_json: &Path) -> PathBuf {
+pub(super) fn merges_path_for(vocab_json: &Path) -> PathBuf {
     let name = vocab_json.file_name().unwrap_or_default();
     let (ending, other) = match name.as_encoded_bytes().ends_with(b"encoder.json") {
         true => ("encoder.json", "vocab.bpe"),

@@ -8,13 +8,15 @@ pub mod gpt2;
 pub mod huggingface;
 pub mod known;
 mod load;
+mod save;
 pub mod sentencepiece;
 pub mod snapshot;
 mod sniff;
 pub mod tiktoken;
 pub mod wordpiece;
 
-pub use load::{LoadOptions, load, load_with_doubts, save};
+pub use load::{LoadOptions, Loaded, load, load_whole};
+pub use save::{Target, save, write_into};
 
 use crate::added_tokens::AddedToken;
 use crate::decoder::Decoder;
@@ -86,14 +88,6 @@ fn plain_bpe<'s>(stages: &'s Stages, format: &str) -> Result<&'s Bpe> {
     if stages.decoder != Some(Decoder::ByteLevel { printable: false }) {
         let stage = stage("decoder", stages.decoder.as_ref());
         return cannot(&format!("{stage}, only the one that joins bytes"));
-    }
-    for (stage, there) in [
-        ("a truncation", stages.truncation.is_some()),
-        ("a padding", stages.padding.is_some()),
-    ] {
-        if there {
-            return cannot(stage);
-        }
     }
     for token in &stages.added_tokens {
         if token.lstrip || token.rstrip || token.single_word {

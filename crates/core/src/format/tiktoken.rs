@@ -310,12 +310,13 @@ fn cuts_bytes_by_pattern(pre_tokenizer: &PreTokenizer) -> bool {
 fn ranks_of(bpe: &Bpe, merges: &[(u32, u32)], added_tokens: &[AddedToken]) -> Result<Vocab> {
     let cannot = |what: String| Err(Error::new(ErrorKind::Unsupported, what));
     let vocab = bpe.vocab();
-    let added = |id: u32| {
-        added_tokens
-            .binary_search_by_key(&id, |token| token.id)
-            .is_ok()
-    };
-    let ranks = Bpe::by_ranks(Vocab::new(vocab.iter().filter(|(_, id)| !added(*id)))?)?;
+    let added: HashSet<u32> = added_tokens.iter().map(|token| token.id).collect();
+    let made: HashSet<Vec<u8>> = merges.iter().map(|pair| made_of(vocab, *pair)).collect();
+    // An added token that text can become as well is among the ranks; any other is not.
+    let is_rank =
+        |token: &[u8], id: u32| !added.contains(&id) || token.len() == 1 || made.contains(token);
+    let ranks = vocab.iter().filter(|(token, id)| is_rank(token, *id));
+    let ranks = Bpe::by_ranks(Vocab::new(ranks)?)?;
     let derived = ranks.merges();
     if let Some(&id) = derived.underivable.first()
         && !bpe.options().ignore_merges
@@ -325,19 +326,8 @@ fn ranks_of(bpe: &Bpe, merges: &[(u32, u32)], added_tokens: &[AddedToken]) -> Re
             show(vocab.token(id).unwrap_or_default())
         ));
     }
-    let mut made = Vec::with_capacity(merges.len());
-    for &(left, right) in merges {
-        let token = [left, right]
-            .map(|id| vocab.token(id).unwrap_or_default())
-            .concat();
-        let Some(id) = ranks.vocab().id(&token) else {
-            return cannot(format!(
-                "the added token {} is also made by a merge",
-                show(&token)
-            ));
-        };
-        made.push(id);
-    }
+    let made = |pair: &(u32, u32)| ranks.vocab().id(&made_of(vocab, *pair));
+    let made: Vec<u32> = merges.iter().filter_map(made).collect();
     if let Some(at) = made.windows(2).position(|pair| pair[0] > pair[1]) {
         let token = |id| show(vocab.token(id).unwrap_or_default());
         return cannot(format!(
@@ -358,6 +348,12 @@ fn ranks_of(bpe: &Bpe, merges: &[(u32, u32)], added_tokens: &[AddedToken]) -> Re
     Ok(ranks.vocab().clone())
 }
 
+/// The bytes of two tokens.
+fn made_of(vocab: &Vocab, pair: (u32, u32)) -> Vec<u8> {
+    let token = |id| vocab.token(id).unwrap_or_default();
+    [token(pair.0), token(pair.1)].concat()
+}
+
 impl From<SearchPattern> for PreTokenizer {
     /// tiktoken's: the matches are the pieces.
     fn from(pattern: SearchPattern) -> Self {
@@ -368,7 +364,7 @@ impl From<SearchPattern> for PreTokenizer {
 /// The tokenizer that tiktoken makes of ranks, a pattern and special tokens.
 ///
 /// # Errors
-/// Ranks that lack one of the 256 bytes; a special token whose id is another token's.
+/// Ranks that lack one of the 256 bytes; a special token whose id is that of other bytes.
 pub fn stages(
     ranks: Vocab,
     pre_tokenizer: impl Into<PreTokenizer>,
@@ -376,7 +372,9 @@ pub fn stages(
 ) -> Result<Stages> {
     let mut added_tokens = Vec::new();
     for (content, id) in special_tokens {
-        if let Some(token) = ranks.token(id) {
+        if let Some(token) = ranks.token(id)
+            && token != content.as_bytes()
+        {
             return Err(Error::new(
                 ErrorKind::Argument,
                 format!(

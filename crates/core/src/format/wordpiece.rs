@@ -173,7 +173,7 @@ fn is_cased(vocab: &Vocab) -> bool {
         })
 }
 
-/// The file of a tokenizer.
+/// The file of a tokenizer. Truncation and padding are not part of it.
 ///
 /// # Errors
 /// A tokenizer that the file would not mean, with what it cannot hold: another model, stages that
@@ -238,14 +238,6 @@ pub fn write(tokenizer: &Stages) -> Result<Vec<u8>> {
             return Err(cannot(&format!(
                 "{what} as it is here: it means BERT's own"
             )));
-        }
-    }
-    for (what, there) in [
-        ("a truncation", tokenizer.truncation.is_some()),
-        ("a padding", tokenizer.padding.is_some()),
-    ] {
-        if there {
-            return Err(cannot(what));
         }
     }
     let mut file = Vec::new();

@@ -1,118 +1,195 @@
-//! A folder as `transformers` saves it: beside `tokenizer.json`, two files that may add tokens.
+//! A folder as `transformers` saves it: beside `tokenizer.json`, three files that may add tokens.
 //!
 //! Look here when a token of `tokenizer_config.json` is missing, or has another id than there.
 //! What is read is what changes ids. `add_bos_token` and `add_eos_token` do not: `transformers`
 //! drops them where there is a `tokenizer.json`, whose post-processor says the same.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::id_in_model;
 use super::json::{Json, Node};
-use super::{is_raw, write_added_token};
 use crate::added_tokens::AddedToken;
 use crate::error::Result;
-use crate::model::Model;
-use crate::printable;
+use crate::roles;
 use crate::stages::Stages;
 
-/// The fields that name a special token, in the order in which new ones get their ids; the fields
-/// of single models come next, and the lists last.
-const NAMES: [&str; 7] = [
-    "bos_token",
-    "eos_token",
-    "unk_token",
-    "sep_token",
-    "pad_token",
-    "cls_token",
-    "mask_token",
-];
+/// The files beside a `tokenizer.json` that may add tokens to it, where they are there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside<'a> {
+    /// `tokenizer_config.json`.
+    pub config: Option<&'a [u8]>,
+    /// `special_tokens_map.json`, read where the configuration lists no tokens.
+    pub special_tokens: Option<&'a [u8]>,
+    /// `added_tokens.json`, read where the configuration lists no tokens.
+    pub added_tokens: Option<&'a [u8]>,
+}
 
-/// The stages of a folder's `tokenizer.json` with what its `tokenizer_config.json` and
-/// `special_tokens_map.json` add, as `transformers` adds it.
+const CONFIG: &str = "tokenizer_config.json";
+const SPECIAL_TOKENS: &str = "special_tokens_map.json";
+const ADDED_TOKENS: &str = "added_tokens.json";
+
+/// The stages of a folder's `tokenizer.json` with what the files beside it add, as `transformers`
+/// adds it.
 ///
 /// # Errors
 /// The first thing that is not as it should be, with its place.
-pub fn read_folder(
-    tokenizer_json: &[u8],
-    tokenizer_config: Option<&[u8]>,
-    special_tokens_map: Option<&[u8]>,
-) -> Result<Stages> {
+pub fn read_folder(tokenizer_json: &[u8], beside: Beside<'_>) -> Result<Stages> {
     let mut stages = super::read(tokenizer_json)?;
-    let empty = b"{}".as_slice();
-    let within = |name: &'static str| move |error: crate::Error| error.at(name);
-    let config =
-        Json::parse(tokenizer_config.unwrap_or(empty)).map_err(within("tokenizer_config.json"))?;
-    let map = Json::parse(special_tokens_map.unwrap_or(empty))
-        .map_err(within("special_tokens_map.json"))?;
-    apply_config(&mut stages, &Node::root(&config, false))
-        .map_err(within("tokenizer_config.json"))?;
-    if !Node::root(&config, false).has("added_tokens_decoder") {
-        let named = named_tokens(&stages, &Node::root(&map, false));
-        add_tokens(
-            &mut stages,
-            named.map_err(within("special_tokens_map.json"))?,
-        );
-    }
+    apply(&mut stages, beside)?;
     Ok(stages)
 }
 
-fn apply_config(stages: &mut Stages, config: &Node<'_>) -> Result<()> {
-    if let Some(decoder) = config.optional("added_tokens_decoder")? {
-        let mut tokens = decoder
-            .entries()?
-            .map(|(id, node)| match id.parse::<u32>() {
-                Ok(id) => Ok((id, read_token(&node)?)),
-                Err(_) => Err(node.error("the name of this field must be an id")),
-            })
-            .collect::<Result<Vec<_>>>()?;
-        tokens.sort_by_key(|(id, _)| *id);
-        add_tokens(stages, tokens.into_iter().map(|(_, token)| token).collect());
-    }
-    let named = named_tokens(stages, config)?;
+/// Whether the files beside a `tokenizer.json` add the same tokens to it as other ones do.
+///
+/// # Errors
+/// As [`read_folder`].
+pub fn add_the_same(tokenizer_json: &[u8], files: Beside<'_>, others: Beside<'_>) -> Result<bool> {
+    let mut stages = super::read(tokenizer_json)?;
+    let alone = stages.added_tokens.clone();
+    apply(&mut stages, files)?;
+    let added = std::mem::replace(&mut stages.added_tokens, alone);
+    apply(&mut stages, others)?;
+    Ok(added == stages.added_tokens)
+}
+
+/// Adds what the files beside a `tokenizer.json` add: the tokens that are listed with their ids, then
+/// those that have a role.
+fn apply(stages: &mut Stages, beside: Beside<'_>) -> Result<()> {
+    let within = |name: &'static str| move |error: crate::Error| error.at(name);
+    let config = Json::parse(beside.config.unwrap_or(b"{}")).map_err(within(CONFIG))?;
+    let config = Node::root(&config, false);
+    let mut named = named_tokens(&config, false).map_err(within(CONFIG))?;
+    let listed = listed_tokens(&config).map_err(within(CONFIG))?;
+    let tokens = match listed {
+        Some(listed) => listed,
+        None => {
+            let map = Json::parse(beside.special_tokens.unwrap_or(b"{}"));
+            let map = map.map_err(within(SPECIAL_TOKENS))?;
+            let of_map = named_tokens(&Node::root(&map, false), true);
+            let of_map = of_map.map_err(within(SPECIAL_TOKENS))?;
+            named.retain(|it| it.is_listed() || !of_map.iter().any(|other| other.name == it.name));
+            named.extend(of_map);
+            let added = Json::parse(beside.added_tokens.unwrap_or(b"{}"));
+            let added = added.map_err(within(ADDED_TOKENS))?;
+            plain_tokens(stages, &Node::root(&added, false), &named)
+                .map_err(within(ADDED_TOKENS))?
+        }
+    };
+    add_tokens(stages, tokens);
+    named.sort_by_key(|token| token.rank);
+    let mut named: Vec<_> = named.into_iter().map(|named| named.token).collect();
+    named.retain(|token| !is_added(stages, &token.content));
     add_tokens(stages, named);
     Ok(())
 }
 
-/// The special tokens that the fields of an object name (`bos_token`, …, and the lists), but for
-/// those that are added tokens already.
-fn named_tokens(stages: &Stages, object: &Node<'_>) -> Result<Vec<AddedToken>> {
-    let mut ranked = Vec::new();
+fn is_added(stages: &Stages, content: &str) -> bool {
+    let mut added = stages.added_tokens.iter();
+    added.any(|token| token.content == content)
+}
+
+/// The tokens that `tokenizer_config.json` lists with their ids, if it does.
+fn listed_tokens(config: &Node<'_>) -> Result<Option<Vec<AddedToken>>> {
+    let Some(decoder) = config.optional("added_tokens_decoder")? else {
+        return Ok(None);
+    };
+    let mut tokens = decoder
+        .entries()?
+        .map(|(id, node)| match id.parse::<u32>() {
+            Ok(id) => Ok((id, read_token(&node, false)?)),
+            Err(_) => Err(node.error("the name of this field must be an id")),
+        })
+        .collect::<Result<Vec<_>>>()?;
+    tokens.sort_by_key(|(id, _)| *id);
+    Ok(Some(tokens.into_iter().map(|(_, token)| token).collect()))
+}
+
+/// The tokens of `added_tokens.json` that are not there yet, which are special if they have a role.
+fn plain_tokens(
+    stages: &Stages,
+    added_tokens: &Node<'_>,
+    named: &[Named],
+) -> Result<Vec<AddedToken>> {
+    let mut tokens = Vec::new();
+    for (content, node) in added_tokens.entries()? {
+        let special = named.iter().any(|named| named.token.content == content);
+        let token = AddedToken {
+            id: node.u32()?,
+            content: content.to_owned(),
+            special,
+            single_word: false,
+            lstrip: false,
+            rstrip: false,
+            normalized: !special,
+        };
+        if !is_added(stages, content) {
+            tokens.push(token);
+        }
+    }
+    tokens.sort_by_key(|token| token.id);
+    Ok(tokens)
+}
+
+/// A special token that a field names, or one of a list of them.
+struct Named {
+    name: String,
+    /// New ones get their ids in the order of [`roles::NAMES`]; the fields of single models come
+    /// next, and the lists last.
+    rank: usize,
+    token: AddedToken,
+}
+
+impl Named {
+    fn is_listed(&self) -> bool {
+        self.rank == usize::MAX
+    }
+}
+
+/// The special tokens that the fields of an object name: `bos_token`, …, and the lists.
+fn named_tokens(object: &Node<'_>, special: bool) -> Result<Vec<Named>> {
+    let mut tokens = Vec::new();
     for (name, node) in object.entries()? {
+        let mut push = |rank: usize, mut token: AddedToken| {
+            token.special = true;
+            tokens.push(Named {
+                name: name.to_owned(),
+                rank,
+                token,
+            });
+        };
         match (name, node.json) {
             ("additional_special_tokens" | "extra_special_tokens", Json::Array(_)) => {
-                let tokens = node.list(read_token)?;
-                ranked.extend(tokens.into_iter().map(|token| (usize::MAX, token)));
+                let listed = node.list(|node| read_token(node, special))?;
+                listed.into_iter().for_each(|token| push(usize::MAX, token));
+            }
+            ("extra_special_tokens", Json::Object(_)) => {
+                for (_, node) in node.entries()? {
+                    push(roles::NAMES.len(), read_token(&node, special)?);
+                }
             }
             (name, Json::String(_) | Json::Object(_)) if name.ends_with("_token") => {
-                let rank = NAMES.iter().position(|known| *known == name);
-                ranked.push((rank.unwrap_or(NAMES.len()), read_token(&node)?));
+                let role = name.trim_end_matches("_token");
+                let rank = roles::NAMES.iter().position(|known| *known == role);
+                push(
+                    rank.unwrap_or(roles::NAMES.len()),
+                    read_token(&node, special)?,
+                );
             }
             _ => {}
         }
-    }
-    ranked.sort_by_key(|(rank, _)| *rank);
-    let mut tokens: Vec<_> = ranked.into_iter().map(|(_, token)| token).collect();
-    let known = |content: &str| {
-        stages
-            .added_tokens
-            .iter()
-            .any(|token| token.content == content)
-    };
-    tokens.retain(|token| !known(&token.content));
-    for token in &mut tokens {
-        token.special = true;
     }
     Ok(tokens)
 }
 
 /// A token as `AddedToken` of `tokenizers` takes it: a text, or an object with some of the flags.
-/// The id is given later.
-fn read_token(node: &Node<'_>) -> Result<AddedToken> {
+/// The id is given later; `special` says what one counts as that does not say.
+fn read_token(node: &Node<'_>, special: bool) -> Result<AddedToken> {
     let is_text = matches!(node.json, Json::String(_));
     let flag = |name: &str, otherwise: bool| match is_text {
         true => Ok(otherwise),
         false => node.bool_or(name, otherwise),
     };
-    let special = flag("special", is_text)?;
+    let special = flag("special", is_text || special)?;
     Ok(AddedToken {
         id: u32::MAX,
         content: match is_text {
@@ -144,7 +221,7 @@ fn add_tokens(stages: &mut Stages, tokens: Vec<AddedToken>) {
             token.special |= known.special;
             *known = token;
         } else if !token.content.is_empty() {
-            token.id = model_id(stages, &token.content).unwrap_or_else(|| {
+            token.id = id_in_model(&stages.model, &token.content).unwrap_or_else(|| {
                 next += 1;
                 next - 1
             });
@@ -154,71 +231,54 @@ fn add_tokens(stages: &mut Stages, tokens: Vec<AddedToken>) {
     stages.added_tokens.sort_by_key(|token| token.id);
 }
 
-fn model_id(stages: &Stages, content: &str) -> Option<u32> {
-    let vocab = stages.model.vocab();
-    match is_raw(&stages.model) {
-        true => vocab.id(&printable::decode(content)?),
-        false => vocab.id(content.as_bytes()),
-    }
-}
-
-/// The files of a folder that `transformers` loads, each with its name.
+/// The files of a folder that `transformers` loads, each with its name: `tokenizer.json` first,
+/// then the two beside it, with the roles of special tokens.
 ///
 /// # Errors
 /// What `tokenizer.json` cannot hold, by name.
-pub fn write_folder(stages: &Stages) -> Result<[(&'static str, String); 3]> {
-    let mut map = Map::new();
-    if let Some(token) = unk_token(stages) {
-        map.insert("unk_token".to_owned(), write_special(token));
-    }
-    let mut config = Map::new();
-    let decoder: Map<_, _> = stages
-        .added_tokens
+pub fn write_folder(
+    stages: &Stages,
+    roles: &[(impl AsRef<str>, String)],
+) -> Result<[(&'static str, String); 3]> {
+    let fields = super::fields(stages)?;
+    let added = fields["added_tokens"].as_array();
+    let added: Vec<&Value> = added.into_iter().flatten().collect();
+    let decoder: Map<_, _> = added
         .iter()
         .map(|token| {
-            let mut fields = write_added_token(token);
-            if let Some(fields) = fields.as_object_mut() {
-                fields.shift_remove("id");
+            let mut flags = (*token).clone();
+            if let Some(flags) = flags.as_object_mut() {
+                flags.shift_remove("id");
             }
-            (token.id.to_string(), fields)
+            (token["id"].to_string(), flags)
         })
         .collect();
+    let mut config = Map::new();
+    let mut map = Map::new();
     config.insert("added_tokens_decoder".to_owned(), decoder.into());
     config.insert("clean_up_tokenization_spaces".to_owned(), false.into());
+    for (role, token) in roles {
+        let name = format!("{}_token", role.as_ref());
+        let known = added.iter().find(|known| known["content"] == **token);
+        let flags = known.map_or_else(|| token.clone().into(), |known| write_special(known));
+        config.insert(name.clone(), token.clone().into());
+        map.insert(name, flags);
+    }
     config.insert(
         "tokenizer_class".to_owned(),
         "PreTrainedTokenizerFast".into(),
     );
-    if let Some(token) = unk_token(stages) {
-        config.insert("unk_token".to_owned(), token.content.clone().into());
-    }
     Ok([
-        ("tokenizer.json", super::write(stages)?),
+        ("tokenizer.json", super::pretty(fields)?),
         ("tokenizer_config.json", super::pretty(config)?),
         ("special_tokens_map.json", super::pretty(map)?),
     ])
 }
 
-/// The unknown token, if it is a special one: `transformers` would make it one.
-fn unk_token(stages: &Stages) -> Option<&AddedToken> {
-    let vocab = stages.model.vocab();
-    let content = match &stages.model {
-        Model::Bpe(model) => model.options().unk_token.as_deref()?,
-        Model::WordLevel(model) => model.unk_token(),
-        Model::WordPiece(model) => model.unk_token(),
-        Model::Unigram(model) => std::str::from_utf8(vocab.token(model.unk_id()?)?).ok()?,
-        Model::Characters(_) | Model::SentencePiece(_) => return None,
-    };
-    let mut added = stages.added_tokens.iter();
-    added.find(|token| token.special && token.content == content)
-}
-
-fn write_special(token: &AddedToken) -> Value {
-    json!({
-        "content": token.content,
-        "lstrip": token.lstrip,
-        "normalized": token.normalized,
-        "rstrip": token.rstrip,
-        "single_word": token.single_word,
-    })
+fn write_special(token: &Value) -> Value {
+    const FLAGS: [&str; 5] = ["content", "lstrip", "normalized", "rstrip", "single_word"];
+    let flags = FLAGS.iter();
+    flags
+        .map(|flag| ((*flag).to_owned(), token[*flag].clone()))
+        .collect()
 }

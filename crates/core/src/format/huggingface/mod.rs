@@ -45,7 +45,7 @@ mod post_processor;
 mod pre_tokenizer;
 mod ranks;
 
-pub use folder::{read_folder, write_folder};
+pub use folder::{Beside, add_the_same, read_folder, write_folder};
 pub(crate) use model::shortest;
 
 /// The stages of a `tokenizer.json`.
@@ -216,6 +216,7 @@ fn fields(stages: &Stages) -> Result<Map<String, Value>> {
         Model::Characters(model) => Cow::Owned(characters_as_words(model, stages)?),
         _ => Cow::Borrowed(stages),
     };
+    check_ids(&stages)?;
     let mut fields = write_parts(&stages, false)?;
     let extra = tokens_out_of_order(&stages);
     fields.insert("model".to_owned(), model::write(&stages.model, &extra)?);
@@ -322,18 +323,42 @@ fn write_added_token(token: &AddedToken) -> Value {
     })
 }
 
+/// The id of the token of the model that a file spells as `content`.
+fn id_in_model(model: &Model, content: &str) -> Option<u32> {
+    match is_raw(model) {
+        true => model.vocab().id(&printable::decode(content)?),
+        false => model.vocab().id(content.as_bytes()),
+    }
+}
+
+/// Refuses added tokens that `tokenizers` would give other ids: those of the tokens that the model
+/// spells so.
+fn check_ids(stages: &Stages) -> Result<()> {
+    for token in &stages.added_tokens {
+        if let Some(id) = id_in_model(&stages.model, &token.content)
+            && id != token.id
+        {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "tokenizer.json cannot hold the added token {:?} with id {}: there it would \
+                     have the id {id} of the token that is spelled so",
+                    token.content, token.id
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// The added tokens that must be written among the model's, because `tokenizers` gives an added
 /// token that the model lacks the next id after the number of tokens in the model.
 fn tokens_out_of_order(stages: &Stages) -> Vec<(&str, u32)> {
     let vocab = stages.model.vocab();
-    let spelled = |token: &AddedToken| match is_raw(&stages.model) {
-        true => printable::decode(&token.content),
-        false => Some(token.content.as_bytes().to_vec()),
-    };
     let mut missing: Vec<_> = stages
         .added_tokens
         .iter()
-        .filter(|token| spelled(token).and_then(|bytes| vocab.id(&bytes)).is_none())
+        .filter(|token| id_in_model(&stages.model, &token.content).is_none())
         .map(|token| (token.content.as_str(), token.id))
         .collect();
     missing.sort_by_key(|(_, id)| *id);

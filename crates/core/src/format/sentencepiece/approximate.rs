@@ -11,6 +11,7 @@
 //!   lost. Of a longer cluster, and of characters that are no cluster, each becomes what it becomes
 //!   by itself: half-width kana and their marks, jamo, and letters and marks stay apart where the
 //!   map has them composed;
+//! - a text that is a user-defined piece of a BPE and nothing else gets no space in front;
 //! - U+0085 and `▁` are white space to pre-tokenizers that split there; here U+0085 is a character,
 //!   and a `▁` in front of the text is no dummy prefix.
 //!
@@ -175,7 +176,7 @@ fn candidates(stages: &Stages) -> Result<Vec<(Option<&Charsmap>, WhiteSpace)>> {
     let mut found = Vec::new();
     for white_space in all {
         let fits = match metaspace {
-            None => normalizer_of(charsmap, white_space)? == stages.normalizer,
+            None => normalizer_of(charsmap, white_space, &[])? == stages.normalizer,
             Some(PreTokenizer::Metaspace {
                 replacement: '▁',
                 prepend_scheme,

@@ -22,6 +22,7 @@ use crate::model::{Bpe, Model, SentencePiece, Unigram, byte_token, show};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
 use crate::pattern::{Dialect, Regex, SearchPattern};
 use crate::stages::Stages;
+use crate::text::AlignedText;
 
 /// Longer pieces are refused, so that finding their parts takes bounded time. SentencePiece's own
 /// have at most 16 characters unless told otherwise.
@@ -84,13 +85,19 @@ pub(super) fn convert(stages: &Stages, exactness: Exactness) -> Result<Stages> {
         _ => Model::Bpe(convert_model(model)?),
     };
     let mut added_tokens = stages.added_tokens.clone();
-    if matches!(converted, Model::Bpe(_)) {
-        added_tokens.extend(user_defined(model, normalizer)?);
+    // Pieces of a Unigram model are chosen by their scores there.
+    let user_defined = match &converted {
+        Model::Bpe(_) => normalizer.user_defined(),
+        _ => &[],
+    };
+    let converted_normalizer = convert_normalizer(normalizer, user_defined, exactness)?;
+    if !user_defined.is_empty() {
+        added_tokens.extend(added_pieces(model, converted_normalizer.as_ref())?);
     }
     added_tokens.sort_by_key(|token| token.id);
     Ok(Stages {
         added_tokens,
-        normalizer: convert_normalizer(normalizer, exactness)?,
+        normalizer: converted_normalizer,
         pre_tokenizer: stages.pre_tokenizer.clone(),
         model: converted,
         post_processor: stages.post_processor.clone(),
@@ -101,14 +108,22 @@ pub(super) fn convert(stages: &Stages, exactness: Exactness) -> Result<Stages> {
 }
 
 /// User-defined pieces as added tokens, which are cut out of normalized text as these are.
-fn user_defined(
+fn added_pieces(
     model: &SentencePiece,
-    normalizer: &SentencePieceNormalizer,
+    normalizer: Option<&Normalizer>,
 ) -> Result<Vec<AddedToken>> {
-    let pieces = (0..).zip(model.proto().pieces.iter());
-    let tokens: Vec<AddedToken> = pieces
-        .filter(|(_, piece)| piece.kind == PieceKind::UserDefined)
-        .map(|(id, piece)| AddedToken {
+    let pieces = model.proto().pieces.of_kind(PieceKind::UserDefined);
+    let token = |(piece, id): (Piece<&str>, u32)| {
+        let mut text = AlignedText::original(piece.text);
+        normalizer.map_or(Ok(()), |it| it.normalize(&mut text))?;
+        if text.as_str() != piece.text {
+            return Err(cannot_hold(format!(
+                "the user-defined piece {:?}: there, it would be looked for as {:?}",
+                piece.text,
+                text.as_str()
+            )));
+        }
+        Ok(AddedToken {
             id,
             content: piece.text.to_owned(),
             special: false,
@@ -117,21 +132,13 @@ fn user_defined(
             rstrip: false,
             normalized: true,
         })
-        .collect();
-    let white_space = normalizer.white_space();
-    match tokens.first() {
-        Some(token) if white_space.add_dummy_prefix || white_space.remove_extra => {
-            Err(cannot_hold(format!(
-                "the user-defined piece {:?}: around it, text would get spaces in front of its own",
-                token.content
-            )))
-        }
-        _ => Ok(tokens),
-    }
+    };
+    pieces.map(token).collect()
 }
 
 fn convert_normalizer(
     normalizer: &SentencePieceNormalizer,
+    user_defined: &[String],
     exactness: Exactness,
 ) -> Result<Option<Normalizer>> {
     if normalizer.charsmap().is_some() && exactness == Exactness::Exact {
@@ -143,20 +150,33 @@ fn convert_normalizer(
     if white_space.suffix && white_space.add_dummy_prefix {
         return Err(cannot_hold("a space that is put at the end of the text"));
     }
-    normalizer_of(normalizer.charsmap(), white_space)
+    if let Some(piece) = user_defined.first()
+        && (white_space.add_dummy_prefix || white_space.remove_extra)
+        && exactness == Exactness::Exact
+    {
+        return Err(cannot_hold(format!(
+            "the user-defined piece {piece:?}: a text that is nothing else gets no space in front"
+        )));
+    }
+    normalizer_of(normalizer.charsmap(), white_space, user_defined)
 }
 
-/// What `tokenizer.json` has for a character map and these rules of white space.
+/// What `tokenizer.json` has for a character map, these rules of white space, and pieces that are
+/// cut out of normalized text.
+///
+/// Such a piece is looked for by its normalized spelling, so a space that is put in front of a text
+/// must not be put in front of it: of a text that is the piece and nothing else, it is taken away.
 pub(super) fn normalizer_of(
     charsmap: Option<&Charsmap>,
     white_space: WhiteSpace,
+    cut_out: &[String],
 ) -> Result<Option<Normalizer>> {
     let space = if white_space.escape { "▁" } else { " " };
     let replace = |pattern, content: &str| Normalizer::Replace {
         pattern,
         content: content.to_owned(),
     };
-    let regex = |source| Regex::new(source, Dialect::Oniguruma).map(SearchPattern::Regex);
+    let regex = |source: &str| Regex::new(source, Dialect::Oniguruma).map(SearchPattern::Regex);
     let charsmap = charsmap.cloned().map(Normalizer::Precompiled);
     let mut steps = Vec::from_iter(charsmap);
     if white_space.remove_extra {
@@ -172,6 +192,11 @@ pub(super) fn normalizer_of(
         steps.push(Normalizer::Prepend {
             prefix: space.to_owned(),
         });
+        if !cut_out.is_empty() {
+            let pieces: Vec<String> = cut_out.iter().map(|it| regex_syntax::escape(it)).collect();
+            let alone = format!(r"\A{space}(?=(?:{})\z)", pieces.join("|"));
+            steps.push(replace(regex(&alone)?, ""));
+        }
     }
     if white_space.escape {
         steps.push(replace(SearchPattern::Literal(" ".to_owned()), space));
@@ -454,11 +479,6 @@ pub fn from_huggingface(stages: &Stages) -> Result<ModelProto> {
             stage("decoder", stages.decoder.as_ref()) + " with these steps",
             held.decoder == stages.decoder,
         ),
-        (
-            "a truncation".to_owned(),
-            held.truncation == stages.truncation,
-        ),
-        ("a padding".to_owned(), held.padding == stages.padding),
     ] {
         if !kept {
             return Err(cannot(&what));
@@ -477,7 +497,7 @@ fn white_space_of(normalizer: Option<&Normalizer>) -> Result<Option<WhiteSpace>>
             escape: bits & 4 != 0,
             suffix: false,
         };
-        if normalizer_of(None, white_space)?.as_ref() == normalizer {
+        if normalizer_of(None, white_space, &[])?.as_ref() == normalizer {
             return Ok(Some(white_space));
         }
     }

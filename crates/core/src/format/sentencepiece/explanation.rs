@@ -109,7 +109,8 @@ impl<'a> Explanation<'a> {
             return true;
         }
         if self.model.proto().trainer().algorithm != Algorithm::Unigram {
-            return false;
+            let mut pieces = self.normalizer.user_defined().iter();
+            return pieces.any(|piece| piece == text);
         }
         let [(a, a_sums), (b, b_sums)] = [ids, others].map(|ids| self.sum(ids, &normalized));
         let rounding = (a_sums + b_sums) as f64 * a.abs().max(b.abs()) * f64::from(f32::EPSILON);

@@ -9,6 +9,7 @@ use super::pieces::{Piece, PieceKind, Pieces};
 use super::wire::{Fields, Message, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::MAX_ID;
+use crate::roles::Role;
 
 /// How pieces are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -412,6 +413,27 @@ impl ModelProto {
     /// What happens to text after it is decoded.
     pub fn denormalizer(&self) -> Option<&NormalizerSpec> {
         self.denormalizer.as_ref()
+    }
+
+    /// Which piece begins a text, ends it, stands for the unknown and fills rows: the control
+    /// pieces of those names, as SentencePiece finds them.
+    pub(crate) fn roles(&self) -> Vec<Role> {
+        let named = |name: &str, kind: PieceKind| {
+            let mut pieces = self.pieces.of_kind(kind);
+            pieces.any(|(piece, _)| piece.text == name)
+        };
+        let unknown = self.pieces.of_kind(PieceKind::Unknown).next();
+        let mut roles: Vec<Role> = [
+            ("bos", &self.trainer.bos_piece),
+            ("eos", &self.trainer.eos_piece),
+            ("pad", &self.trainer.pad_piece),
+        ]
+        .into_iter()
+        .filter(|(_, name)| named(name, PieceKind::Control))
+        .map(|(role, name)| (role, name.clone()))
+        .collect();
+        roles.extend(unknown.map(|(piece, _)| ("unk", piece.text.to_owned())));
+        roles
     }
 
     /// Texts with the pieces that they must be cut into.

@@ -1,0 +1,266 @@
+//! Saving: the format of a new file is told by its name.
+//!
+//! Look here for which name means which format, and for what a file leaves out. A file that would
+//! mean another tokenizer is refused by its format. What a format leaves open, and whoever loads the
+//! file can say, is left out and named: the pattern and special tokens of ranks, a padding.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::load::merges_path_for;
+use super::{file, gpt2, huggingface, known, sentencepiece, tiktoken, wordpiece};
+use crate::added_tokens::AddedToken;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Model;
+use crate::model::bpe::Alphabet;
+use crate::pattern::{Regex, SearchPattern};
+use crate::pre_tokenizer::{PreTokenizer, named};
+use crate::roles;
+use crate::stages::Stages;
+use crate::tokenizer::Tokenizer;
+
+/// What a new file or folder is to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A folder for `transformers`.
+    Folder,
+    /// `tokenizer.json`.
+    Json,
+    /// GPT-2's `vocab.json`, with its merges beside it.
+    Pair,
+    /// tiktoken's ranks.
+    Ranks,
+    /// A SentencePiece model.
+    SentencePiece,
+    /// BERT's `vocab.txt`.
+    VocabText,
+}
+
+impl Target {
+    /// What the name of `path` says: `tokenizer.json` or another `.json`, `vocab.json`, `.tiktoken`,
+    /// `vocab.txt`, `.model` for SentencePiece, or for ranks as Llama 3 has them. What is a folder
+    /// already, ends in a separator or has no ending is a folder.
+    ///
+    /// # Errors
+    /// A name that says no format.
+    pub fn of(path: &Path, stages: &Stages) -> Result<Self> {
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().to_lowercase())
+            .unwrap_or_default();
+        let is_separator = |byte: &u8| std::path::is_separator(char::from(*byte));
+        let spelled = path.as_os_str().as_encoded_bytes();
+        Ok(
+            if path.is_dir() || spelled.last().is_some_and(is_separator) {
+                Self::Folder
+            } else if name.ends_with("vocab.json") || name.ends_with("encoder.json") {
+                Self::Pair
+            } else if name.ends_with(".model") && !has_ranks(&stages.model) {
+                Self::SentencePiece
+            } else if name.ends_with(".tiktoken") || name.ends_with(".model") {
+                Self::Ranks
+            } else if name.ends_with(".txt") {
+                Self::VocabText
+            } else if name.ends_with(".json") {
+                Self::Json
+            } else if path.extension().is_none() {
+                Self::Folder
+            } else {
+                return Err(Error::new(ErrorKind::Argument, "the name says no format")
+                .at(path.display().to_string())
+                .hint(
+                    "end it in .json for Hugging Face, vocab.json for a GPT-2 pair, .tiktoken for \
+                     ranks, .model for SentencePiece or .txt for WordPiece; without an ending, \
+                     or with a / at its end, it is a folder",
+                ));
+            },
+        )
+    }
+
+    /// As callers name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Folder => "folder",
+            Self::Json => "tokenizer.json",
+            Self::Pair => "vocab.json",
+            Self::Ranks => "ranks",
+            Self::SentencePiece => ".model",
+            Self::VocabText => "vocab.txt",
+        }
+    }
+}
+
+/// Writes `tokenizer` to `path`, in the format that its name says, and says what is not in it; see
+/// [`Target::of`].
+///
+/// Each file is written beside its place and renamed into it.
+///
+/// # Errors
+/// A name that says no format; what the format cannot hold, by name.
+pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<Vec<String>> {
+    let place = |error: Error| error.at(path.display().to_string());
+    let stages = tokenizer.stages();
+    let target = Target::of(path, stages)?;
+    let alone = |contents: Vec<u8>| vec![(path.to_owned(), contents)];
+    let files = match target {
+        Target::Folder => {
+            let files = huggingface::write_folder(stages, &roles::of(stages));
+            let files = files.map_err(place)?.into_iter();
+            let files: Vec<_> = files
+                .map(|(name, text)| (name.to_owned(), text.into_bytes()))
+                .collect();
+            write_into(path, &files)?;
+            return Ok(Vec::new());
+        }
+        Target::Json => alone(huggingface::write(stages).map_err(place)?.into_bytes()),
+        Target::Pair => {
+            let (vocab, merges) = gpt2::write(stages).map_err(place)?;
+            vec![
+                (merges_path_for(path), merges.into_bytes()),
+                (path.to_owned(), vocab.into_bytes()),
+            ]
+        }
+        Target::Ranks => alone(tiktoken::write(stages).map_err(place)?),
+        Target::SentencePiece => alone(sentencepiece::write(stages).map_err(place)?),
+        Target::VocabText => alone(wordpiece::write(stages).map_err(place)?),
+    };
+    write_all(&files)?;
+    let contents = files.last().map_or(&[][..], |(_, contents)| contents);
+    Ok(left_out(stages, target, contents))
+}
+
+/// Writes files into a folder, by their names, which may begin with that of a folder within; the
+/// folders are made. Each file is written beside its place; then all are renamed.
+///
+/// # Errors
+/// A folder that cannot be made or written to; the old files are then untouched.
+pub fn write_into(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
+    let files = files.iter();
+    let files: Vec<_> = files
+        .map(|(name, contents)| (folder.join(name), contents.clone()))
+        .collect();
+    file::make_folder(folder)?;
+    for (path, _) in &files {
+        path.parent().map_or(Ok(()), file::make_folder)?;
+    }
+    write_all(&files)
+}
+
+/// Writes files, each beside its place; then renames them all.
+fn write_all(files: &[(PathBuf, Vec<u8>)]) -> Result<()> {
+    let mut written = Vec::with_capacity(files.len());
+    for (path, contents) in files {
+        written.push(file::Beside::write(path, contents)?);
+    }
+    written.into_iter().try_for_each(file::Beside::put)
+}
+
+/// Whether a model may be one of ranks: a BPE of bytes.
+fn has_ranks(model: &Model) -> bool {
+    matches!(model, Model::Bpe(bpe) if bpe.options().alphabet == Alphabet::Bytes)
+}
+
+/// What a file of these contents leaves to whoever loads it.
+fn left_out(stages: &Stages, target: Target, contents: &[u8]) -> Vec<String> {
+    let mut left_out = Vec::new();
+    let specials: Vec<&AddedToken> = match target {
+        Target::Ranks => {
+            if is_published(stages, contents) {
+                return left_out;
+            }
+            left_out.push(pattern_of(stages.pre_tokenizer.as_ref()));
+            stages.added_tokens.iter().collect()
+        }
+        Target::Pair => {
+            let added = stages.added_tokens.iter();
+            added.filter(|it| it.content != gpt2::END_OF_TEXT).collect()
+        }
+        _ => Vec::new(),
+    };
+    left_out.extend(listed(&specials));
+    if !matches!(target, Target::Json | Target::Folder) {
+        left_out.extend(stages.padding.is_some().then(|| "the padding".to_owned()));
+        let truncation = stages.truncation.is_some();
+        left_out.extend(truncation.then(|| "the truncation".to_owned()));
+    }
+    left_out
+}
+
+/// Whether ranks are told by their content, as published ones are, and mean these stages.
+fn is_published(stages: &Stages, ranks: &[u8]) -> bool {
+    let mut sha256 = String::new();
+    for byte in Sha256::digest(ranks) {
+        // Writing to a string cannot fail.
+        let _ = write!(sha256, "{byte:02x}");
+    }
+    let Some(encoding) = known::by_sha256(&sha256) else {
+        return false;
+    };
+    let has_all = {
+        let mut tokens: Vec<(String, u32)> = encoding.special_tokens().collect();
+        let mut held: Vec<(String, u32)> = (stages.added_tokens.iter())
+            .map(|token| (token.content.clone(), token.id))
+            .collect();
+        tokens.sort_unstable();
+        held.sort_unstable();
+        tokens == held
+    };
+    let regex = stages.pre_tokenizer.as_ref().and_then(regex_of);
+    let pattern = regex.and_then(named::of_regex);
+    has_all
+        && pattern.is_some_and(|it| named::find(encoding.pattern).is_ok_and(|found| found == it))
+}
+
+/// The pattern that cuts text, as messages name it.
+fn pattern_of(pre_tokenizer: Option<&PreTokenizer>) -> String {
+    const LONGEST: usize = 40;
+    let Some(regex) = pre_tokenizer.and_then(regex_of) else {
+        return "the pattern".to_owned();
+    };
+    match named::of_regex(regex) {
+        Some(known) => format!("the pattern {:?}", known.name),
+        None => {
+            let source: String = regex.source().chars().take(LONGEST).collect();
+            let end = if source.len() < regex.source().len() {
+                "…"
+            } else {
+                ""
+            };
+            format!("the pattern {source:?}{end}")
+        }
+    }
+}
+
+/// The expression that cuts text.
+fn regex_of(pre_tokenizer: &PreTokenizer) -> Option<&Regex> {
+    match pre_tokenizer {
+        PreTokenizer::Matches {
+            pattern: SearchPattern::Regex(regex),
+        }
+        | PreTokenizer::Split {
+            pattern: SearchPattern::Regex(regex),
+            ..
+        } => Some(regex),
+        PreTokenizer::Sequence(steps) => steps.iter().find_map(regex_of),
+        _ => None,
+    }
+}
+
+/// Some special tokens as messages list them: the first by name.
+fn listed(tokens: &[&AddedToken]) -> Option<String> {
+    const NAMED: usize = 4;
+    let names = tokens.iter().take(NAMED);
+    let names: Vec<String> = names.map(|it| format!("{:?}", it.content)).collect();
+    let names = names.join(", ");
+    match tokens.len() {
+        0 => None,
+        1 => Some(format!("the special token {names}")),
+        2..=NAMED => Some(format!("the special tokens {names}")),
+        more => Some(format!(
+            "the special tokens {names} and {} more",
+            more - NAMED
+        )),
+    }
+}

@@ -1,0 +1,191 @@
+"""A tokenizer's folder as `transformers` has it: which files it holds, and what each says.
+
+Look here for what of a file that was loaded changes when the tokenizer is saved again: nothing,
+but for what the tokenizer itself changed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jeton import _core
+from jeton._core import Pipeline
+from jeton.errors import FileError
+from jeton.settings import (
+    ADDED_TOKENS,
+    CONFIG,
+    FILES,
+    SPECIAL_TOKENS,
+    TEMPLATE,
+    TEMPLATES,
+    Settings,
+    json_object,
+)
+
+__all__ = ["files_of", "write"]
+
+_TOKENIZER = "tokenizer.json"
+_CLASS = "PreTrainedTokenizerFast"
+"""What makes `transformers` take a `tokenizer.json` as it stands."""
+_LISTS = ("additional_special_tokens", "extra_special_tokens")
+
+
+def write(folder: Path, core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> None:
+    """Writes a folder; of another tokenizer's files nothing that stands beside one is left.
+
+    Raises:
+        UnsupportedError: `tokenizer.json` cannot hold the tokenizer.
+        FileError: The folder cannot be made or written to.
+    """
+    files = files_of(core, settings, roles)
+    _core.write_into(os.fspath(folder), list(files.items()))
+    stale = [folder / name for name in FILES if name not in files]
+    stale += [
+        path
+        for path in (folder / TEMPLATES).glob("*.jinja")
+        if f"{TEMPLATES}/{path.name}" not in files
+    ]
+    try:
+        for path in stale:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"{error.filename}: cannot be removed: {error.strerror}") from error
+
+
+def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> dict[str, bytes]:
+    """The files of a folder, by name.
+
+    Args:
+        core: The tokenizer.
+        settings: What is set for it.
+        roles: All its roles, those that its stages tell too.
+    """
+    made = dict(_core.folder_files(core, list(roles.items())))
+    # A token that is gone plays no part any more.
+    kept = {role: it for role, it in settings.roles.items() if it is None or role in roles}
+    settings = dataclasses.replace(settings, roles=kept)
+    files = dict(settings.files)
+    if CONFIG in files:
+        told = Settings.of_files(settings.files, {})
+        _update_roles(files, told, settings)
+        _update_tokens(files, core, made[_TOKENIZER])
+        _update(files, CONFIG, _config_changes(told, settings, files))
+    else:
+        told = Settings.of_files(files, {})
+        config = json.loads(made[CONFIG])
+        unset = [role for role, token in settings.roles.items() if token is None]
+        config.update({f"{role}_token": None for role in unset})
+        if settings.model_max_length is not None:
+            config["model_max_length"] = settings.model_max_length
+        files[CONFIG] = _as_json(config)
+        files[SPECIAL_TOKENS] = f"{made[SPECIAL_TOKENS]}\n".encode()
+        files.pop(ADDED_TOKENS, None)
+    if settings.chat_template != told.chat_template:
+        _replace_template(files, settings)
+    return {_TOKENIZER: made[_TOKENIZER].encode(), **files}
+
+
+def _as_json(value: Any) -> bytes:
+    return f"{json.dumps(value, indent=2, ensure_ascii=False)}\n".encode()
+
+
+def _update(files: dict[str, bytes], name: str, changes: Mapping[str, Any]) -> None:
+    """Sets fields of a file that is there; a value of `_GONE` removes the field."""
+    held = json_object(files, name)
+    changed = {key: value for key, value in {**held, **changes}.items() if value is not _GONE}
+    if changed != held:
+        files[name] = _as_json(changed)
+
+
+_GONE: Any = object()
+
+
+def _config_changes(
+    told: Settings, settings: Settings, files: Mapping[str, bytes]
+) -> dict[str, Any]:
+    config = json_object(files, CONFIG)
+    changes: dict[str, Any] = {}
+    if settings.model_max_length != told.model_max_length:
+        longest = settings.model_max_length
+        changes = {"model_max_length": _GONE if longest is None else longest, "max_len": _GONE}
+    if settings.stages_changed and config.get("tokenizer_class", _CLASS) != _CLASS:
+        # A class of one model would build that model's stages instead of these.
+        changes["tokenizer_class"] = _CLASS
+    if settings.chat_template != told.chat_template:
+        changes["chat_template"] = _GONE
+    return changes
+
+
+def _update_roles(files: dict[str, bytes], told: Settings, settings: Settings) -> None:
+    changed = {
+        role: settings.roles.get(role, _GONE)
+        for role in {**told.roles, **settings.roles}
+        if settings.roles.get(role, _GONE) != told.roles.get(role, _GONE)
+    }
+    if not changed:
+        return
+    changes = {f"{role}_token": token for role, token in changed.items()}
+    config = json_object(files, CONFIG)
+    of_the_model = config.get("extra_special_tokens")
+    if isinstance(of_the_model, dict):
+        kept = {
+            name: it
+            for name, it in of_the_model.items()
+            if f"{name}_token" not in changes and name not in changes
+        }
+        changes["extra_special_tokens"] = kept
+    _update(files, CONFIG, changes)
+    if SPECIAL_TOKENS in files:
+        _update(
+            files,
+            SPECIAL_TOKENS,
+            {
+                name: _GONE if it is None else it
+                for name, it in changes.items()
+                if name != "extra_special_tokens"
+            },
+        )
+
+
+def _update_tokens(files: dict[str, bytes], core: Pipeline, tokenizer_json: str) -> None:
+    """Makes the files beside a `tokenizer.json` add the tokens that the tokenizer has."""
+    told = Settings.of_files(files, {})
+    roles = [(role, token) for role, token in told.roles.items() if token is not None]
+    made = {name: text.encode() for name, text in _core.folder_files(core, roles)}
+
+    def beside(files: Mapping[str, bytes]) -> tuple[bytes | None, bytes | None, bytes | None]:
+        return files.get(CONFIG), files.get(SPECIAL_TOKENS), files.get(ADDED_TOKENS)
+
+    if _core.add_the_same(tokenizer_json, beside(files), beside(made)):
+        return
+    config = json_object(files, CONFIG)
+    decoder = json.loads(made[CONFIG])["added_tokens_decoder"]
+    known = {token["content"] for token in decoder.values()} | {token for _, token in roles}
+    changes = {"added_tokens_decoder": decoder}
+    for name in _LISTS:
+        if isinstance(config.get(name), list):
+            changes[name] = [it for it in config[name] if _content(it) in known]
+    _update(files, CONFIG, changes)
+    files.pop(ADDED_TOKENS, None)
+
+
+def _content(token: Any) -> Any:
+    return token.get("content") if isinstance(token, dict) else token
+
+
+def _replace_template(files: dict[str, bytes], settings: Settings) -> None:
+    for name in [*files]:
+        if name == TEMPLATE or name.startswith(f"{TEMPLATES}/"):
+            del files[name]
+    template = settings.chat_template
+    if template is None:
+        return
+    named = {"default": template} if isinstance(template, str) else template
+    for name, text in named.items():
+        path = TEMPLATE if name == "default" else f"{TEMPLATES}/{name}.jinja"
+        files[path] = text.encode()
