@@ -121,7 +121,7 @@ def test_what_is_not_in_the_file_is_named(row: str, tmp_path: Path) -> None:
         tok.save(path)
     told = [str(warning.message) for warning in caught]
     assert told == [
-        f"{path} does not hold {', '.join(left_out)} (say so again when it is loaded; a folder, "
+        f"{name} does not hold {', '.join(left_out)} (say so again when it is loaded; a folder, "
         "which is a name without an ending, holds everything)"
     ] * bool(left_out)
     assert all(warning.category is FormatWarning for warning in caught)

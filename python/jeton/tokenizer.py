@@ -897,8 +897,8 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         left_out = [*_core.save(self._core, name), *self._held_by_folders()]
         if left_out and not lossy:
             warn_caller(
-                f"{name} does not hold {', '.join(left_out)} (say so again when it is loaded; a "
-                "folder, which is a name without an ending, holds everything)",
+                f"{Path(name).name} does not hold {', '.join(left_out)} (say so again when it is "
+                "loaded; a folder, which is a name without an ending, holds everything)",
                 FormatWarning,
             )
 

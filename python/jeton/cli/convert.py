@@ -15,7 +15,7 @@ from jeton.cli.command import Command, echo_note
 from jeton.cli.targets import FilePath, check_target, force_option, publish, workshop
 from jeton.cli.terminal import shorten, table
 from jeton.cli.tokenizers import Source, tokenizer_options
-from jeton.cli.verify import Check, compare, holds_ranks, library_of, pattern_of, sample_texts
+from jeton.cli.verify import Check, compare, library_of, pattern_of, sample_texts
 from jeton.components import models
 from jeton.errors import FormatWarning, UnsupportedError
 from jeton.tokenizer import SpecialPolicy
@@ -34,7 +34,8 @@ strings made to be difficult. The library that the format belongs to reads the f
 agree, where it is installed: tokenizers for .json, vocab.json and vocab.txt, tiktoken for ranks,
 sentencepiece for its models; a line for each comparison says what was compared. A file that
 differs is not kept. What a format cannot hold exactly is refused by name; --approximate takes what
-comes nearest, where there is such.
+comes nearest, where there is such. What a format leaves open, such as the pattern of ranks, is
+named in a warning.
 
 \b
 Examples:
@@ -95,10 +96,6 @@ def convert(
         left_out = _left_out(original, tok)
         if left_out:
             echo_note(f"left out, for which the format has no place: {', '.join(left_out)}")
-    if holds_ranks(path):
-        echo_note(
-            "ranks hold neither the pattern nor special tokens: give both to whoever reads it"
-        )
 
 
 def _left_out(original: jeton.Tokenizer, tok: jeton.Tokenizer) -> list[str]:

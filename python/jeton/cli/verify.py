@@ -203,7 +203,8 @@ def holds_ranks(path: Path) -> bool:
     if not path.name.lower().endswith(".model"):
         return path.name.lower().endswith(".tiktoken")
     with path.open("rb") as file:
-        return file.read(1) != b"\n"
+        fields = file.readline(1 << 16).split()
+    return len(fields) == 2 and fields[1].isdigit()
 
 
 def _hugging_face(path: Path, tok: jeton.Tokenizer) -> Encode | None:

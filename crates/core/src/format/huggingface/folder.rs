@@ -134,7 +134,7 @@ fn plain_tokens(
 struct Named {
     name: String,
     /// New ones get their ids in the order of [`roles::NAMES`]; the fields of single models come
-    /// next, and the lists last.
+    /// next, then those of the object of them, and the lists last.
     rank: usize,
     token: AddedToken,
 }
@@ -164,7 +164,7 @@ fn named_tokens(object: &Node<'_>, special: bool) -> Result<Vec<Named>> {
             }
             ("extra_special_tokens", Json::Object(_)) => {
                 for (_, node) in node.entries()? {
-                    push(roles::NAMES.len(), read_token(&node, special)?);
+                    push(roles::NAMES.len() + 1, read_token(&node, special)?);
                 }
             }
             (name, Json::String(_) | Json::Object(_)) if name.ends_with("_token") => {

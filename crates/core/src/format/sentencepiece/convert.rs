@@ -108,10 +108,7 @@ pub(super) fn convert(stages: &Stages, exactness: Exactness) -> Result<Stages> {
 }
 
 /// User-defined pieces as added tokens, which are cut out of normalized text as these are.
-fn added_pieces(
-    model: &SentencePiece,
-    normalizer: Option<&Normalizer>,
-) -> Result<Vec<AddedToken>> {
+fn added_pieces(model: &SentencePiece, normalizer: Option<&Normalizer>) -> Result<Vec<AddedToken>> {
     let pieces = model.proto().pieces.of_kind(PieceKind::UserDefined);
     let token = |(piece, id): (Piece<&str>, u32)| {
         let mut text = AlignedText::original(piece.text);
