@@ -26,13 +26,14 @@ use crate::added_tokens::{AddedToken, assign_ids};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::sentencepiece;
-use crate::model::bpe::Alphabet;
+use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Characters, Model, WordLevel};
 use crate::normalizer::Normalizer;
 use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::PreTokenizer;
 use crate::printable;
 use crate::stages::Stages;
+use crate::text::{AlignedText, Pieces};
 
 mod decoder;
 mod folder;
@@ -219,6 +220,9 @@ fn fields(stages: &Stages) -> Result<Map<String, Value>> {
     check_ids(&stages)?;
     let mut fields = write_parts(&stages, false)?;
     let extra = tokens_out_of_order(&stages);
+    for (content, id) in &extra {
+        check_out_of_reach(&stages, content, *id)?;
+    }
     fields.insert("model".to_owned(), model::write(&stages.model, &extra)?);
     Ok(fields)
 }
@@ -370,6 +374,66 @@ fn tokens_out_of_order(stages: &Stages) -> Vec<(&str, u32)> {
         .rposition(|entry| !in_order(entry));
     missing.truncate(last.map_or(0, |last| last + 1));
     missing
+}
+
+/// Refuses an added token that must be written among the model's, if the model could then make it
+/// of text.
+fn check_out_of_reach(stages: &Stages, content: &str, id: u32) -> Result<()> {
+    let is_found = match &stages.model {
+        Model::Bpe(bpe) => {
+            let options = bpe.options();
+            let is_spelled = !is_raw(&stages.model) || printable::stands_for_bytes(content);
+            let has_pieces = options.ignore_merges || *bpe.rule() == MergeRule::Ranks;
+            let affix = |affix: &Option<String>| affix.clone().unwrap_or_default();
+            let prefix = affix(&options.continuing_subword_prefix);
+            let suffix = affix(&options.end_of_word_suffix);
+            let bare = content.strip_prefix(&prefix).unwrap_or(content);
+            let bare = bare.strip_suffix(&suffix).unwrap_or(bare);
+            let is_symbol = bare.chars().nth(1).is_none()
+                || options.byte_fallback && content.starts_with("<0x")
+                || options.unk_token.as_deref() == Some(content);
+            is_spelled && (is_symbol || has_pieces && is_piece(stages, content)?)
+        }
+        Model::WordPiece(model) => {
+            let prefix = model.continuing_subword_prefix();
+            let inner = content.strip_prefix(prefix).unwrap_or(content);
+            is_piece(stages, content)? || is_piece(stages, inner)? || content == model.unk_token()
+        }
+        Model::WordLevel(model) if content == model.unk_token() => true,
+        _ => is_piece(stages, content)?,
+    };
+    match is_found {
+        false => Ok(()),
+        true => Err(Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "tokenizer.json cannot hold the added token {content:?} with id {id}: there, ids \
+                 go on after the model's without a gap, and in the model's vocabulary it would be \
+                 found as text"
+            ),
+        )),
+    }
+}
+
+/// Whether the model may see this text as a piece, by itself or between others.
+fn is_piece(stages: &Stages, content: &str) -> Result<bool> {
+    const AROUND: [&str; 5] = ["", " ", "a", ".", "\n"];
+    for before in AROUND {
+        for after in AROUND {
+            let mut text = AlignedText::original(&format!("{before}{content}{after}"));
+            if let Some(normalizer) = &stages.normalizer {
+                normalizer.normalize(&mut text)?;
+            }
+            let mut pieces = Pieces::new(text);
+            if let Some(pre_tokenizer) = &stages.pre_tokenizer {
+                pre_tokenizer.cut(&mut pieces)?;
+            }
+            if pieces.iter().any(|piece| piece.as_str() == content) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// The error of a stage that a SentencePiece model has and this format has not.
