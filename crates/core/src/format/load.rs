@@ -152,9 +152,7 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
         }
         Format::VocabJson => {
             options.allow(format.name(), &["merges", "special_tokens"])?;
-            let stages = read_pair(path, data, options)?;
-            doubts = gpt2::doubts(&stages);
-            stages
+            read_pair(path, data, options)?
         }
         Format::Merges => {
             return Err(Error::new(
@@ -284,6 +282,7 @@ fn read_pair(path: &Path, vocab_json: &[u8], options: &LoadOptions) -> Result<Co
         add_special_tokens(&mut stages, tokens)?;
     }
     Ok(Contents {
+        doubts: gpt2::doubts(&stages),
         roles: roles_among(gpt2::ROLES, &stages.added_tokens),
         ..stages.into()
     })
