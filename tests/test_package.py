@@ -59,6 +59,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "encode_with_spans",
         "from_json",
         "from_ranks",
+        "id_of",
         "id_to_bytes",
         "max_id",
         "merges",
@@ -136,6 +137,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.errors",
         "jeton.loading",
         "jeton.tokenizer",
+        "jeton.vocabulary",
     }
 
 

@@ -13,13 +13,14 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from jeton import _core, components
 from jeton.components import _base
 from jeton.components._base import AddedToken, Component
 from jeton.encoding import Encoding, TokenBatch
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
+from jeton.vocabulary import Vocabulary, bytes_of
 
 if TYPE_CHECKING:
     from jeton._core import Model as CoreModel
@@ -44,6 +45,8 @@ SpecialPolicy: TypeAlias = Literal["ignore", "allow", "raise"] | AbstractSet[str
 - `"raise"`: it is an error.
 - a set of names: these are tokens, the others are text like any other.
 """
+
+_T = TypeVar("_T")
 
 _KEEP: Final[Any] = object()
 """Stands for "as it is" where `None` means "without"."""
@@ -92,10 +95,11 @@ class Tokenizer(_core.Tokenizer):
         'lowlow'
     """
 
-    __slots__ = ("__weakref__", "_core", "_hash")
+    __slots__ = ("__weakref__", "_core", "_hash", "_vocab")
 
     _core: Pipeline
     _hash: int | None
+    _vocab: Vocabulary | None
 
     def __init__(
         self,
@@ -144,6 +148,7 @@ class Tokenizer(_core.Tokenizer):
         self._bind(core)
         self._core = core
         self._hash = None
+        self._vocab = None
 
     @classmethod
     def from_json(cls, text: str) -> Tokenizer:
@@ -397,12 +402,14 @@ class Tokenizer(_core.Tokenizer):
     # What is in it
 
     @property
-    def vocab(self) -> dict[bytes, int]:
+    def vocab(self) -> Vocabulary:
         """All tokens with their ids, in the order of ids; added tokens are among them.
 
-        A new dict each time.
+        A mapping that cannot be written to, made when it is first asked for.
         """
-        return self._core.vocab()
+        if self._vocab is None:
+            self._vocab = Vocabulary(self._core.vocab())
+        return self._vocab
 
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
@@ -439,16 +446,27 @@ class Tokenizer(_core.Tokenizer):
             >>> jeton.CharTrainer().train("hello").bytes_to_id(b"h")
             1
         """
-        if isinstance(token, str):
-            data = token.encode("utf-8", "surrogatepass")
-        elif isinstance(token, (bytes, bytearray, memoryview)):
-            data = bytes(token)
-        else:
-            raise ArgumentTypeError(f"token must be bytes or a str, not {type(token).__name__}")
-        id = self._core.bytes_to_id(data)
+        id = self._core.bytes_to_id(bytes_of(token))
         if id is None:
             raise UnknownTokenError(f"{token!r} is no token of this tokenizer")
         return id
+
+    def id_of(self, token: bytes | str, default: _T | None = None) -> int | _T | None:
+        """The id of a token, as `bytes_to_id` gives it, or `default` where there is no such token.
+
+        `token in tok` says whether there is one.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> tok.id_of("h"), tok.id_of("x"), tok.id_of("x", -1), "x" in tok
+            (1, None, -1, False)
+        """
+        id = self._core.bytes_to_id(bytes_of(token))
+        return default if id is None else id
+
+    def __contains__(self, token: bytes | str) -> bool:
+        return self._core.bytes_to_id(bytes_of(token)) is not None
 
     @property
     def vocab_size(self) -> int:

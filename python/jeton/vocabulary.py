@@ -1,0 +1,116 @@
+"""`Vocabulary`: the tokens of a tokenizer with their ids, to look up and to go through.
+
+Look here for what `tok.vocab` gives, and for how a token is named: by its bytes, or by a text that
+stands for its UTF-8.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from typing import Any
+
+from jeton.errors import ArgumentTypeError, UnknownTokenError
+
+__all__ = ["Vocabulary", "bytes_of"]
+
+_SHOWN = 4
+"""How many tokens a `repr` shows."""
+
+
+class Vocabulary(Mapping[bytes, int]):
+    """Tokens with their ids, in the order of ids: a mapping that cannot be written to.
+
+    Keys are bytes. It equals any mapping with the same tokens and ids; `dict(vocab)` is a copy that
+    can be written to.
+
+    Args:
+        ids: Tokens with their ids.
+
+    Example:
+        >>> import jeton
+        >>> vocab = jeton.CharTrainer().train("hello").vocab
+        >>> vocab[b"h"], len(vocab), b"x" in vocab
+        (1, 4, False)
+        >>> vocab
+        Vocabulary({b'e': 0, b'h': 1, b'l': 2, b'o': 3})
+    """
+
+    __slots__ = ("_ids",)
+
+    _ids: dict[bytes, int]
+
+    def __init__(self, ids: Mapping[bytes, int]) -> None:
+        self._ids = dict(ids)
+
+    def __getitem__(self, token: bytes) -> int:
+        try:
+            return self._ids[token]
+        except KeyError:
+            if isinstance(token, str):
+                hint = f"tokens are bytes: {token.encode('utf-8', 'surrogatepass')!r}"
+                raise UnknownTokenError(f"{token!r} is no token ({hint})") from None
+            raise UnknownTokenError(f"{token!r} is no token of this tokenizer") from None
+
+    def __contains__(self, token: object) -> bool:
+        return token in self._ids
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def get(self, token: bytes, default: Any = None) -> Any:  # type: ignore[override]
+        """The id of a token, or `default`."""
+        return self._ids.get(token, default)
+
+    # The views of a dict are quicker than those of a mapping.
+
+    def keys(self) -> KeysView[bytes]:
+        """The tokens."""
+        return self._ids.keys()
+
+    def values(self) -> ValuesView[int]:
+        """The ids."""
+        return self._ids.values()
+
+    def items(self) -> ItemsView[bytes, int]:
+        """Tokens with their ids."""
+        return self._ids.items()
+
+    def __or__(self, other: Mapping[bytes, int]) -> dict[bytes, int]:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return {**self._ids, **other}
+
+    def __ror__(self, other: Mapping[bytes, int]) -> dict[bytes, int]:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return {**other, **self._ids}
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Vocabulary):
+            return self._ids == other._ids
+        return self._ids == other if isinstance(other, Mapping) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # as that of a dict
+
+    def __reduce__(self) -> tuple[type[Vocabulary], tuple[dict[bytes, int]]]:
+        return Vocabulary, (self._ids,)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(
+            f"{token!r}: {id}" for token, id in itertools.islice(self._ids.items(), _SHOWN)
+        )
+        rest = len(self._ids) - _SHOWN
+        return f"Vocabulary({{{shown}{f', … {rest:,} more' if rest > 0 else ''}}})"
+
+
+def bytes_of(token: object) -> bytes:
+    """The bytes of a token that is given by them, or by a text that stands for its UTF-8."""
+    if isinstance(token, str):
+        return token.encode("utf-8", "surrogatepass")
+    if isinstance(token, (bytes, bytearray, memoryview)):
+        return bytes(token)
+    raise ArgumentTypeError(f"token must be bytes or a str, not {type(token).__name__}")
