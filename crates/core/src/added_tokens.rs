@@ -466,6 +466,12 @@ fn check(tokens: &[AddedToken], by_content: &[usize]) -> Result<()> {
     for pair in by_content.windows(2) {
         let (a, b) = (&tokens[pair[0]], &tokens[pair[1]]);
         if a.content == b.content {
+            if a.id == b.id {
+                return broken(format!(
+                    "the added token {:?} is there twice, each time with id {}",
+                    a.content, a.id
+                ));
+            }
             return broken(format!(
                 "the added token {:?} has two ids, {} and {}",
                 a.content, a.id, b.id

@@ -108,33 +108,60 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The candidate closest to `given`, if it is close enough to be what was meant.
+/// What one letter more, less or other costs in [`distance`].
+const LETTER: usize = 16;
+/// What a mark between words costs, and what the rest of a name costs of which the beginning is
+/// given.
+const MARK: usize = 2;
+const REST: usize = LETTER / 2;
+/// How long a beginning must be to stand for the name.
+const BEGINNING: usize = 4;
+
+/// The candidate closest to `given`, if it is close enough to be what was meant: it begins so, or at
+/// most a third of its letters differ. Marks between words hardly count, and of numbers the nearest
+/// is the closest: `gpt4` is nearer to `gpt-4` than to `gpt2`, and `gpt6` nearer to `gpt4`.
 pub fn did_you_mean<'a>(
     given: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
+    let given: Vec<char> = given.to_lowercase().chars().take(64).collect();
     candidates
         .into_iter()
-        .map(|candidate| (edit_distance(given, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.len().div_ceil(3))
+        .map(|candidate| (distance(&given, candidate), candidate))
+        .filter(|(distance, candidate)| *distance < LETTER * (candidate.len().div_ceil(3) + 1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein's distance, letters compared without case.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.to_lowercase().chars().take(64).enumerate() {
+/// How far a name is from what was given, letters compared without case: Levenshtein's distance,
+/// with costs.
+fn distance(given: &[char], name: &str) -> usize {
+    let name: Vec<char> = name.to_lowercase().chars().collect();
+    if given.len() >= BEGINNING && name.len() > given.len() && name.starts_with(given) {
+        return REST;
+    }
+    let is_mark = |c: char| "-_. /".contains(c);
+    let alone = |c: char| if is_mark(c) { MARK } else { LETTER };
+    let instead = |a: char, b: char| match (a.to_digit(10), b.to_digit(10)) {
+        _ if a == b => 0,
+        (Some(a), Some(b)) => LETTER + a.abs_diff(b) as usize,
+        _ if is_mark(a) && is_mark(b) => MARK,
+        _ => LETTER,
+    };
+    let mut row = vec![0; name.len() + 1];
+    for (j, &b) in name.iter().enumerate() {
+        row[j + 1] = row[j] + alone(b);
+    }
+    for &a in given {
         let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != *cb);
+        row[0] += alone(a);
+        for (j, &b) in name.iter().enumerate() {
+            let replaced = diagonal + instead(a, b);
             diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(row[j + 1] + 1);
+            row[j + 1] = replaced.min(row[j] + alone(b)).min(diagonal + alone(a));
         }
     }
-    row[b.len()]
+    row[name.len()]
 }
 
 /// The value of a parameter that is given by name.
@@ -166,5 +193,38 @@ mod tests {
         let known = ["Lowercase", "StripAccents", "NFC"];
         assert_eq!(did_you_mean("lowercas", known), Some("Lowercase"));
         assert_eq!(did_you_mean("Frobnicate", known), None);
+    }
+
+    #[test]
+    fn what_is_closest_is_suggested() {
+        let known = [
+            "gpt2",
+            "cl100k_base",
+            "o200k_base",
+            "o200k_harmony",
+            "gpt-3.5-turbo",
+            "gpt-4",
+            "gpt-4o",
+            "llama3",
+            "llama3.1",
+        ];
+        let cases = [
+            ("gpt4", Some("gpt-4")),
+            ("GPT_4", Some("gpt-4")),
+            ("gpt6", Some("gpt-4")),
+            ("gpt4o", Some("gpt-4o")),
+            ("gtp2", Some("gpt2")),
+            ("cl100k", Some("cl100k_base")),
+            ("o200k", Some("o200k_base")),
+            ("o200kharmony", Some("o200k_harmony")),
+            ("gpt35turbo", Some("gpt-3.5-turbo")),
+            ("llama-3", Some("llama3")),
+            ("gpt", Some("gpt2")),
+            ("mistral", None),
+            ("", None),
+        ];
+        for (given, meant) in cases {
+            assert_eq!(did_you_mean(given, known), meant, "{given}");
+        }
     }
 }

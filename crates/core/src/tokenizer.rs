@@ -1,5 +1,9 @@
 //! A tokenizer: the stages in order. The only file that knows the order.
 
+mod exceeds;
+mod n_best;
+mod surface;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::added_tokens::{AddedTokens, Cut, SpecialPolicy};
@@ -225,23 +229,6 @@ impl Tokenizer {
             && !(is_normalized && self.added_tokens.looks_in_normalized(special))
     }
 
-    /// The ids of the `size` best segmentations of a text, best first, each with its score. Text
-    /// never becomes a control piece.
-    ///
-    /// # Errors
-    /// Any model but SentencePiece's Unigram; added tokens or a pre-tokenizer that cut text.
-    pub fn n_best(&self, text: &str, size: usize) -> Result<Vec<(Vec<u32>, f32)>> {
-        let model = self.sentencepiece("n-best")?;
-        let mut text = AlignedText::original(text);
-        if let Some(normalizer) = &self.stages.normalizer {
-            normalizer.normalize(&mut text)?;
-        }
-        let best = model.n_best(text.as_str(), size)?.into_iter();
-        Ok(best
-            .map(|(tokens, score)| (tokens.iter().map(|token| token.id).collect(), score))
-            .collect())
-    }
-
     /// The model of a `.model` file, if nothing else cuts text.
     fn sentencepiece(&self, wanted: &str) -> Result<&SentencePiece> {
         match &self.stages.model {
@@ -417,6 +404,13 @@ impl Tokenizer {
             Some(token) => Some(token.content.as_bytes()),
             None => self.stages.model.vocab().token(id),
         }
+    }
+
+    /// What is put around the ids of one text: the ids before and those after it. `None` where the
+    /// post-processor does something else to them.
+    pub fn frame(&self, add_special_tokens: bool) -> Option<(&[u32], &[u32])> {
+        let (before, after) = self.frames[usize::from(add_special_tokens)].as_ref()?;
+        Some((before, after))
     }
 
     /// The text of these ids, as the decoder says.

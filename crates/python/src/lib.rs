@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::stages::{canonical_component, check_regex, did_you_mean};
+    use super::stages::{canonical_component, check_regex, did_you_mean, named_patterns};
     #[pymodule_export]
     use super::tokenizer::Tokenizer;
     #[pymodule_export]

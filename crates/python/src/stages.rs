@@ -4,6 +4,7 @@
 use jeton_core::format::huggingface;
 use jeton_core::model::{Model, Vocab, WordLevel};
 use jeton_core::pattern::{Dialect, Regex};
+use jeton_core::pre_tokenizer::named::{NAMED, Named};
 use jeton_core::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -39,6 +40,23 @@ pub fn check_regex(py: Python<'_>, source: &str, dialect: &str) -> PyResult<()> 
         Regex::new(source, dialect)?;
         Ok(())
     })
+}
+
+/// Every way to cut text that has a name: its name, its other names, whose it is, and its
+/// expressions.
+#[pyfunction]
+#[expect(clippy::type_complexity, reason = "rows of a table")]
+pub fn named_patterns() -> Vec<(
+    &'static str,
+    Vec<&'static str>,
+    &'static str,
+    Vec<&'static str>,
+)> {
+    let row = |named: &'static Named| {
+        let aliases = named.aliases.to_vec();
+        (named.name, aliases, named.origin, named.sources().0)
+    };
+    NAMED.iter().map(row).collect()
 }
 
 /// The candidate closest to `given`, if it is close enough to be what was meant.

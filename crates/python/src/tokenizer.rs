@@ -186,20 +186,61 @@ impl Tokenizer {
         self.core.stages().model.kind()
     }
 
-    /// The ids of the `n` best segmentations of a text.
+    /// The ids of the `n` best segmentations of a text, each with its score.
     fn nbest<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         n: &Bound<'py, PyAny>,
-    ) -> PyResult<Vec<Vec<u32>>> {
+    ) -> PyResult<Vec<(Vec<u32>, f64)>> {
         guard(py, || {
             let size = options::count("n", n)?;
             let text = &Text::of("text", text)?;
             let text = text.as_str();
-            let best = py.detach(|| self.core.n_best(text, size))?;
-            Ok(best.into_iter().map(|(ids, _)| ids).collect())
+            Ok(py.detach(|| self.core.n_best(text, size))?)
         })
+    }
+
+    /// Whether a text has more than `n` tokens.
+    fn exceeds<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        n: &Bound<'py, PyAny>,
+        special: Given<'py>,
+        add_special_tokens: Given<'py>,
+    ) -> PyResult<bool> {
+        guard(py, || {
+            let options = self.options(special, add_special_tokens, Default::default())?;
+            let most = options::size("n", n)?;
+            let text = &Text::of("text", text)?;
+            let text = text.as_str();
+            Ok(py.detach(|| self.core.exceeds(text, most, &options))?)
+        })
+    }
+
+    /// What the post-processor puts around the ids of one text, without special tokens or with them;
+    /// `None` where it does something else to them.
+    fn frame(&self, add_special_tokens: bool) -> Option<(Vec<u32>, Vec<u32>)> {
+        let (before, after) = self.core.frame(add_special_tokens)?;
+        Some((before.to_vec(), after.to_vec()))
+    }
+
+    /// What a token adds to decoded text in its middle.
+    fn surface<'py>(
+        &self,
+        py: Python<'py>,
+        token_id: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        guard(py, || {
+            let surface = self.core.surface(id(|| "id".to_owned(), token_id)?)?;
+            Ok(surface.map(|bytes| PyBytes::new(py, &bytes)))
+        })
+    }
+
+    /// The score of each id, of a model that has scores.
+    fn scores(&self) -> Option<Vec<f64>> {
+        self.core.stages().model.scores()
     }
 
     /// The ids of all texts, one after another, and where each text's begin and end.

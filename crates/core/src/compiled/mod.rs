@@ -89,6 +89,11 @@ impl Compiled {
         matches!(self, Self::ByteLevel(_) | Self::Piecewise(_))
     }
 
+    /// Whether each token holds bytes of the text, so that there are no more tokens than bytes.
+    pub fn tokens_are_bytes_of_text(&self) -> bool {
+        matches!(self, Self::ByteLevel(compiled) if compiled.reads_text_as_it_is())
+    }
+
     /// Gives the tokens of `text`, in which no added tokens are left, to `sink`. `stages` are those
     /// that this was compiled from; `is_normalized` says that the text went through the normalizer.
     ///

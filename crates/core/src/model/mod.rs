@@ -92,6 +92,18 @@ impl Model {
         }
     }
 
+    /// The score of each token, by id, of a model that goes by scores.
+    pub fn scores(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::Unigram(model) => Some(model.scores().to_vec()),
+            Self::SentencePiece(model) => {
+                let scores = model.proto().pieces.scores();
+                Some(scores.iter().copied().map(f64::from).collect())
+            }
+            _ => None,
+        }
+    }
+
     /// The name of the algorithm.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -193,7 +193,16 @@ pub const NAMED: &[Named] = &[
     },
     Named {
         name: "o200k",
-        aliases: &["o200k_base", "o200k_harmony", "gpt4o", "gpt-4o", "gpt-oss"],
+        aliases: &[
+            "o200k_base",
+            "o200k_harmony",
+            "gpt4o",
+            "gpt-4o",
+            "gpt-4.1",
+            "gpt5",
+            "gpt-5",
+            "gpt-oss",
+        ],
         origin: "tiktoken: o200k_base, o200k_harmony",
         rule: Rule::Matches(concat!(
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",

@@ -214,6 +214,11 @@ impl ByteLevel {
         (format!(" {first}"), rest)
     }
 
+    /// Whether it sees the bytes of the text and no others.
+    pub fn reads_text_as_it_is(&self) -> bool {
+        self.form.is_none() && !self.prefix_space
+    }
+
     /// Where a part of `text` that is encoded by itself ends; see [`Splitter::part_end`].
     pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
         // An expression's places are certain in the text that it sees; a prefix has a scanner.

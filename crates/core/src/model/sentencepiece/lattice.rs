@@ -5,6 +5,8 @@
 //! Sources: Kudo, "Subword Regularization", 2018; Nagata, "A Stochastic Japanese Morphological
 //! Analyzer Using a Forward-DP Backward-A* N-Best Search Algorithm", 1994.
 
+use std::ops::Range;
+
 use super::{Segment, SentencePiece};
 use crate::format::sentencepiece::PieceKind;
 use crate::model::Sampler;
@@ -44,26 +46,22 @@ impl Lattice {
             let mut covered = false;
             let rest = &text.as_bytes()[start..];
             for (id, length) in model.trie.prefixes(model.trie.root(), rest) {
-                let score = match model.kind(id) {
-                    PieceKind::Unused => continue,
-                    PieceKind::UserDefined => {
-                        let characters = text[start..start + length].chars().count();
-                        SentencePiece::bonus(characters)
-                    }
-                    _ => model.score(id),
-                };
+                if model.kind(id) == PieceKind::Unused {
+                    continue;
+                }
                 covered |= length == character.len_utf8();
-                lattice.insert(start, length, Some(id), score);
+                lattice.insert(model, text, (start..start + length, Some(id)));
             }
             if !covered {
-                lattice.insert(start, character.len_utf8(), None, model.unk_score());
+                lattice.insert(model, text, (start..start + character.len_utf8(), None));
             }
         }
         lattice
     }
 
-    fn insert(&mut self, start: usize, length: usize, id: Option<u32>, score: f32) {
-        let end = start + length;
+    fn insert(&mut self, model: &SentencePiece, text: &str, segment: Segment) {
+        let score = model.segment_score(text, &segment);
+        let (Range { start, end }, id) = segment;
         self.ending_at[end].push(self.nodes.len());
         self.nodes.push(Node {
             start,
@@ -133,12 +131,27 @@ struct Hypothesis {
 }
 
 impl SentencePiece {
+    /// What a segment adds to the score of a path through the lattice.
+    fn segment_score(&self, text: &str, (range, id): &Segment) -> f32 {
+        match id {
+            None => self.unk_score(),
+            Some(id) if self.kind(*id) == PieceKind::UserDefined => {
+                Self::bonus(text[range.clone()].chars().count())
+            }
+            Some(id) => self.score(*id),
+        }
+    }
+
     /// The `size` best segmentations, best first, with their scores; only the very best where the
     /// search for more takes too long.
     pub(super) fn best_paths(&self, text: &str, size: usize) -> Vec<(Vec<Segment>, f32)> {
         let size = size.clamp(1, MOST_PATHS);
         if size == 1 || text.is_empty() {
-            return vec![(self.best_path(text), 0.0)];
+            let path = self.best_path(text);
+            let score = path
+                .iter()
+                .fold(0.0, |sum, segment| sum + self.segment_score(text, segment));
+            return vec![(path, score)];
         }
         let lattice = Lattice::new(self, text);
         let best_scores = lattice.best_scores();

@@ -5,7 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
+mod nbest;
 pub mod train;
+
+pub(crate) use nbest::Part;
 
 use super::trie::Trie;
 use super::{Token, Vocab, byte_token, show};
@@ -93,7 +96,12 @@ impl Unigram {
 
     /// The tokens of `piece`, appended to `tokens`.
     pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
-        let path = self.best_path(piece)?;
+        self.emit(piece, &self.best_path(piece)?, tokens)
+    }
+
+    /// The tokens of a path, each step of which comes with where it ends; neighbouring unknown ones
+    /// are one.
+    fn emit(&self, piece: &str, path: &[(usize, Step)], tokens: &mut Vec<Token>) -> Result<()> {
         let unknown = |step: &Step| Some(step.id) == self.parts.unk_id;
         let mut start = 0;
         for run in path.chunk_by(|(_, a), (_, b)| unknown(a) && unknown(b)) {

@@ -2,22 +2,25 @@
 //! frequency of its parts.
 //!
 //! By definition the pair with the greatest freq(ab) / (freq(a)·freq(b)) becomes a token, of equal
-//! ones that with the smallest left, then right id; compared as fractions, so nothing is rounded.
+//! ones that which [`TieBreak`] says; compared as fractions, so nothing is rounded.
 //! A merge makes its two parts rarer, so every pair with one of them gets a better score, and goes
 //! into the queue anew; a score that got worse is found out at the top of the queue.
 //!
 //! Source: Schuster and Nakajima, "Japanese and Korean Voice Search", 2012, whose likelihood gain
 //! is this ratio.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::bpe::train::{BpeTraining, Progress, Tokens, Units, Words, merge_in_word};
+use crate::model::bpe::train::{
+    BpeTraining, Progress, TieBreak, Tokens, Units, Words, merge_in_word,
+};
 use crate::model::unless_interrupted;
 use crate::word_counts::WordCounts;
 
@@ -45,18 +48,28 @@ impl Score {
     }
 }
 
+/// What decides between equally good pairs: the smallest comes first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Ids((u32, u32)),
+    /// The first word that holds the pair, and how many units lie before it there.
+    Place(u32, usize),
+    Alphabetic(Rc<[u8]>, Rc<[u8]>),
+    Lexicographic(Reverse<(Rc<[u8]>, Rc<[u8]>)>),
+}
+
 /// A pair as good as it was when it was put in the queue.
 #[derive(PartialEq, Eq)]
 struct Candidate {
     score: Score,
-    ids: (u32, u32),
+    key: Key,
     pair: u32,
 }
 
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
         let scores = self.score.compare(other.score);
-        scores.then_with(|| other.ids.cmp(&self.ids))
+        scores.then_with(|| other.key.cmp(&self.key))
     }
 }
 
@@ -71,8 +84,8 @@ struct Pair {
     count: i64,
     /// Words in which it stands, or has stood.
     words: Vec<u32>,
-    /// The best score it has in the queue.
-    queued: Score,
+    /// The best score it has in the queue, and the key with it.
+    queued: Option<(Score, Key)>,
 }
 
 /// The pairs of a corpus.
@@ -85,6 +98,9 @@ struct Pairs {
     frequency: Vec<u64>,
     queue: BinaryHeap<Candidate>,
     min_frequency: u64,
+    tie_break: TieBreak,
+    /// The bytes of each symbol, where these decide.
+    spellings: Vec<Rc<[u8]>>,
 }
 
 impl Pairs {
@@ -94,7 +110,7 @@ impl Pairs {
                 ids,
                 count: 0,
                 words: Vec::new(),
-                queued: Score::default(),
+                queued: None,
             });
             self.all.len() as u32 - 1
         });
@@ -121,33 +137,76 @@ impl Pairs {
         }
     }
 
-    /// Puts a pair into the queue, unless it is there with as good a score.
-    fn offer(&mut self, pair: u32) {
+    /// What decides between this pair and an equally good one.
+    fn key(&mut self, pair: u32, words: &Words, tokens: &Tokens) -> Key {
+        let (left, right) = self.all[pair as usize].ids;
+        let mut spelling = |id: u32| {
+            for known in self.spellings.len()..tokens.ids() {
+                self.spellings.push(tokens.bytes[known].as_slice().into());
+            }
+            self.spellings[id as usize].clone()
+        };
+        match self.tie_break {
+            TieBreak::HuggingFace => Key::Ids((left, right)),
+            TieBreak::Alphabetic => Key::Alphabetic(spelling(left), spelling(right)),
+            TieBreak::Lexicographic => {
+                Key::Lexicographic(Reverse((spelling(left), spelling(right))))
+            }
+            TieBreak::First => {
+                let places = &mut self.all[pair as usize].words;
+                if !places.is_sorted() {
+                    places.sort_unstable();
+                    places.dedup();
+                }
+                let found = places.iter().enumerate().find_map(|(number, &word)| {
+                    let (symbols, _) = words.word(word);
+                    let at = symbols.windows(2).position(|two| two == [left, right])?;
+                    let before = symbols[..at].iter().map(|&id| tokens.lengths[id as usize]);
+                    Some((number, Key::Place(word, before.sum())))
+                });
+                // Words at the front that have lost the pair are never looked at again.
+                let (lost, key) = found.unwrap_or((places.len(), Key::Place(u32::MAX, 0)));
+                places.drain(..lost);
+                key
+            }
+        }
+    }
+
+    /// Puts a pair into the queue, unless it is there with as good a score and as early a key.
+    fn offer(&mut self, pair: u32, words: &Words, tokens: &Tokens) {
         let score = self.score(pair);
-        let Pair { ids, queued, .. } = &mut self.all[pair as usize];
         if score.both < self.min_frequency.max(1) {
             return;
         }
-        if queued.both == 0 || score.compare(*queued) == Ordering::Greater {
-            *queued = score;
-            let ids = *ids;
-            self.queue.push(Candidate { score, ids, pair });
+        let queued = self.all[pair as usize].queued.as_ref();
+        let better = queued.map(|(queued, _)| score.compare(*queued));
+        // Keys of ids and of bytes never change.
+        let may_come_earlier = better == Some(Ordering::Equal) && self.tie_break == TieBreak::First;
+        if better.is_none_or(|better| better == Ordering::Greater) || may_come_earlier {
+            let key = self.key(pair, words, tokens);
+            let queued = &mut self.all[pair as usize].queued;
+            if may_come_earlier && queued.as_ref().is_some_and(|(_, queued)| *queued <= key) {
+                return;
+            }
+            *queued = Some((score, key.clone()));
+            self.queue.push(Candidate { score, key, pair });
         }
     }
 
     /// Takes the best pair out of the queue.
-    fn best(&mut self) -> Option<u32> {
-        while let Some(Candidate { score, pair, .. }) = self.queue.pop() {
-            if self.all[pair as usize].queued != score {
+    fn best(&mut self, words: &Words, tokens: &Tokens) -> Option<u32> {
+        while let Some(Candidate { score, key, pair }) = self.queue.pop() {
+            let queued = self.all[pair as usize].queued.as_ref();
+            if queued.is_none_or(|queued| *queued != (score, key.clone())) {
                 continue;
             }
-            self.all[pair as usize].queued = Score::default();
+            self.all[pair as usize].queued = None;
             let now = self.score(pair);
-            if now == score {
+            if now == score && self.key(pair, words, tokens) == key {
                 return Some(pair);
             }
             if now.both > 0 {
-                self.offer(pair);
+                self.offer(pair, words, tokens);
             }
         }
         None
@@ -176,10 +235,12 @@ pub(super) fn train(
     let mut pairs = Pairs {
         numbers: HashMap::default(),
         all: Vec::new(),
-        of_symbol: vec![Vec::new(); tokens.len()],
-        frequency: units.frequencies(counts, training.alphabet, tokens.len()),
+        of_symbol: vec![Vec::new(); tokens.ids()],
+        frequency: units.frequencies(counts, training.alphabet, tokens.ids()),
         queue: BinaryHeap::new(),
         min_frequency: training.min_frequency,
+        tie_break: training.tie_break,
+        spellings: Vec::new(),
     };
     let starts: Vec<u32> = words.starts().collect();
     for word in starts {
@@ -189,16 +250,18 @@ pub(super) fn train(
         }
     }
     for pair in 0..pairs.all.len() as u32 {
-        pairs.offer(pair);
+        pairs.offer(pair, &words, &tokens);
     }
     for merges in 0.. {
-        if tokens.len() >= training.vocab_size {
+        if tokens.ids() >= training.vocab_size {
             break;
         }
-        let Some(best) = pairs.best() else { break };
+        let Some(best) = pairs.best(&words, &tokens) else {
+            break;
+        };
         if merges % WATCH_EVERY == 0 {
             let progress = Progress {
-                tokens: tokens.len(),
+                tokens: tokens.ids(),
                 goal: training.vocab_size,
                 frequency: pairs.score(best).both,
             };
@@ -206,18 +269,16 @@ pub(super) fn train(
         }
         let (left, right) = pairs.all[best as usize].ids;
         let id = tokens.merge(left, right, prefix);
-        pairs.of_symbol.resize_with(tokens.len(), Vec::new);
-        pairs.frequency.resize(tokens.len(), 0);
-        merge(&mut words, &mut pairs, best, id, |a, b| {
-            tokens.fit(a, b, limit)
-        });
+        pairs.of_symbol.resize_with(tokens.ids(), Vec::new);
+        pairs.frequency.resize(tokens.ids(), 0);
+        merge(&mut words, &mut pairs, &tokens, best, id, limit);
     }
-    unless_interrupted(watch(Progress::last(tokens.len())))?;
+    unless_interrupted(watch(Progress::last(tokens.ids())))?;
     Ok(tokens)
 }
 
 /// Merges a pair into the token `id` in all words, and brings pairs and queue up to date.
-fn merge(words: &mut Words, pairs: &mut Pairs, best: u32, id: u32, fit: impl Fn(u32, u32) -> bool) {
+fn merge(words: &mut Words, pairs: &mut Pairs, tokens: &Tokens, best: u32, id: u32, limit: usize) {
     let (a, b) = pairs.all[best as usize].ids;
     let mut visited = std::mem::take(&mut pairs.all[best as usize].words);
     visited.sort_unstable();
@@ -249,7 +310,7 @@ fn merge(words: &mut Words, pairs: &mut Pairs, best: u32, id: u32, fit: impl Fn(
             .map(|(symbol, count)| ((b, symbol), (id, symbol), count));
         // A merge just before has won on the right what is lost here on the left.
         for (lost, won, count) in to_the_right.chain(to_the_left) {
-            if fit(won.0, won.1) {
+            if tokens.fit(won.0, won.1, limit) {
                 changed.push(pairs.add(won, word, count));
             }
             if let Some(&pair) = pairs.numbers.get(&lost) {
@@ -261,10 +322,10 @@ fn merge(words: &mut Words, pairs: &mut Pairs, best: u32, id: u32, fit: impl Fn(
     for symbol in [a, b] {
         let mut with = std::mem::take(&mut pairs.of_symbol[symbol as usize]);
         with.retain(|&pair| pairs.all[pair as usize].count > 0);
-        with.iter().for_each(|&pair| pairs.offer(pair));
+        (with.iter()).for_each(|&pair| pairs.offer(pair, words, tokens));
         pairs.of_symbol[symbol as usize] = with;
     }
     changed.sort_unstable();
     changed.dedup();
-    changed.into_iter().for_each(|pair| pairs.offer(pair));
+    (changed.into_iter()).for_each(|pair| pairs.offer(pair, words, tokens));
 }

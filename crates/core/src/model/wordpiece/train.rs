@@ -96,9 +96,10 @@ pub fn train_wordpiece(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::bpe::train::{Tokens, Units};
+    use crate::model::bpe::train::{TieBreak, Tokens, Units};
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
+    use std::cmp::Reverse;
     use std::collections::BTreeMap;
 
     fn training(vocab_size: usize) -> BpeTraining {
@@ -134,6 +135,12 @@ mod tests {
         // which `b` `##u` has the smallest ids; then `bu` `##n`: 4 / (4·16).
         let tokens = published(&counts, &training(15));
         assert_eq!(tokens[12..], ["##gs", "bu", "bun"]);
+        // Met first in the corpus is `h` `##u`, which is how courses go through the example.
+        let first = BpeTraining {
+            tie_break: TieBreak::First,
+            ..training(15)
+        };
+        assert_eq!(published(&counts, &first)[12..], ["##gs", "hu", "hug"]);
     }
 
     /// The rule as it is written down, counted anew for each merge.
@@ -169,6 +176,23 @@ mod tests {
             }
             pairs.retain(|_, count| *count >= u128::from(training.min_frequency));
             let mut best: Option<((usize, usize), u128, u128)> = None;
+            let mut pairs: Vec<_> = pairs.into_iter().collect();
+            let bytes = |(a, b): (usize, usize)| (tokens[a].clone(), tokens[b].clone());
+            let first = |pair: (usize, usize)| {
+                let holds = |(word, _): &(Vec<usize>, u128)| {
+                    word.windows(2).position(|two| (two[0], two[1]) == pair)
+                };
+                let found = (0..)
+                    .zip(&words)
+                    .find_map(|(at, word)| Some((at, holds(word)?)));
+                found.unwrap_or((usize::MAX, 0))
+            };
+            match training.tie_break {
+                TieBreak::HuggingFace => {}
+                TieBreak::Alphabetic => pairs.sort_by_key(|(pair, _)| bytes(*pair)),
+                TieBreak::Lexicographic => pairs.sort_by_key(|(pair, _)| Reverse(bytes(*pair))),
+                TieBreak::First => pairs.sort_by_key(|(pair, _)| first(*pair)),
+            }
             for (pair, both) in pairs {
                 let parts = single[&pair.0] * single[&pair.1];
                 if best.is_none_or(|(_, most, of)| both * of > most * parts) {
@@ -215,6 +239,12 @@ mod tests {
             let counts = WordCounts::from_words(words.iter().map(|(w, n)| (w.as_str(), *n)));
             let training = BpeTraining {
                 min_frequency: round as u64 % 3,
+                tie_break: [
+                    TieBreak::HuggingFace,
+                    TieBreak::First,
+                    TieBreak::Alphabetic,
+                    TieBreak::Lexicographic,
+                ][round / 2 % 4],
                 ..training(60)
             };
             assert_eq!(

@@ -119,7 +119,7 @@ impl Corpus {
     fn count_pairs(&mut self, tokens: &Tokens) {
         let Self { words, pairs, .. } = self;
         // The numbers of pairs once more, side by side where there are few symbols.
-        let symbols = tokens.len();
+        let symbols = tokens.ids();
         let mut numbers = match symbols <= FEW_SYMBOLS {
             true => vec![NONE; symbols * symbols],
             false => Vec::new(),
@@ -264,11 +264,11 @@ impl Corpus {
         let words = self.words_to_visit(candidate);
         let row = self.words.row.as_mut_slice();
         let [changes, more] = &mut self.changes;
-        changes.make_room(tokens.len());
+        changes.make_room(tokens.ids());
         if words.len() < SHARED {
             changes.merge(row, 0, &words, pair, id);
         } else {
-            more.make_room(tokens.len());
+            more.make_room(tokens.ids());
             let (earlier, later) = words.split_at(words.len() / 2);
             let middle = later[0];
             let (row, rest) = row.split_at_mut(middle as usize);

@@ -359,8 +359,9 @@ pub struct Trained<'t> {
     training: &'t BpeTraining,
     tokens: Tokens,
     merges: Vec<((u32, u32), u32)>,
-    /// How many tokens there are before the first new merge.
+    /// How many tokens there are before the first new merge, and how many ids, gaps included.
     first: usize,
+    first_id: usize,
     /// How many merges were given.
     given: usize,
     /// The ids of special tokens.
@@ -403,8 +404,10 @@ impl<'t> Trained<'t> {
             byte_fallback: training.sentencepiece,
             ..BpeOptions::default()
         };
-        // Training ends with the merge that makes the last token.
-        let is_last = |(_, id): &((u32, u32), u32)| *id as usize + 1 == vocab_size;
+        // New tokens have the ids after all others. Training ends with the merge that makes the
+        // last of them.
+        let ids = self.first_id + (vocab_size - self.first);
+        let is_last = |(_, id): &((u32, u32), u32)| *id as usize + 1 == ids;
         let new = &self.merges[self.given..];
         let end = match new.iter().position(is_last) {
             _ if vocab_size == self.first => self.given,
@@ -422,22 +425,22 @@ impl<'t> Trained<'t> {
             };
             !token.is_empty() && (is_text || made.contains(&id))
         };
-        let entries = self.tokens.bytes.iter().zip(0..).take(vocab_size);
+        let entries = self.tokens.bytes.iter().zip(0..).take(ids);
         let vocab = Vocab::new(entries.filter(|(token, id)| known(token, *id)))?;
         let merges = match training.sentencepiece {
-            true => self.all_pairs(merges, vocab_size),
+            true => self.all_pairs(merges, ids),
             false => merges.to_vec(),
         };
         Ok(Bpe::by_ids(vocab, merges, options))
     }
 
-    /// All pairs of tokens that make a token, the first token first, and of one token the longest
-    /// left part first.
-    fn all_pairs(&self, merges: &[((u32, u32), u32)], vocab_size: usize) -> Vec<((u32, u32), u32)> {
+    /// All pairs of tokens with ids below `ids` that make a token, the first token first, and of one
+    /// token the longest left part first.
+    fn all_pairs(&self, merges: &[((u32, u32), u32)], ids: usize) -> Vec<((u32, u32), u32)> {
         let part = |bytes: &[u8]| {
             let id = self.tokens.id(bytes)?;
             let is_text = !self.specials.contains(&id) && !self.tokens.reserved.contains(&id);
-            (is_text && (id as usize) < vocab_size).then_some(id)
+            (is_text && (id as usize) < ids).then_some(id)
         };
         let mut seen = BTreeSet::new();
         let mut all = Vec::with_capacity(2 * merges.len());
@@ -480,13 +483,13 @@ fn train<'t>(
         None => Vec::new(),
     };
     tokens.check_room(training)?;
-    let (first, given) = (tokens.len(), merges.len());
+    let (first, first_id, given) = (tokens.count(), tokens.ids(), merges.len());
     let words = units.words(counts, training.alphabet, start::merging(&merges));
     let mut corpus = Corpus::new(words, training, &tokens)?;
     let last = training.last_tokens();
     let size = training.vocab_size.saturating_sub(last);
-    merges.reserve(size.saturating_sub(tokens.len()));
-    while tokens.len() < size {
+    merges.reserve(size.saturating_sub(tokens.count()));
+    while tokens.count() < size {
         let Some(best) = corpus.most_frequent(&tokens) else {
             break;
         };
@@ -495,7 +498,7 @@ fn train<'t>(
         }
         if merges.len() % WATCH_EVERY == 0 {
             let progress = Progress {
-                tokens: tokens.len() + last,
+                tokens: tokens.count() + last,
                 goal: training.vocab_size,
                 frequency: best.count,
             };
@@ -509,32 +512,65 @@ fn train<'t>(
         merges.push(((left, right), id));
         corpus.merge(best, id, &tokens);
     }
-    unless_interrupted(watch(Progress::last(tokens.len() + last)))?;
+    unless_interrupted(watch(Progress::last(tokens.count() + last)))?;
     Ok(Trained {
         training,
         tokens,
         merges,
         first,
+        first_id,
         given,
         specials,
     })
 }
 
+/// The error of a vocabulary that does not hold the `needed` tokens that there are before the first
+/// merge.
 fn too_small(training: &BpeTraining, vocab_size: usize, needed: usize) -> Error {
     let specials = training.special_tokens.len();
-    let message = match &training.start {
-        Some(_) => {
-            format!("vocab_size {vocab_size} does not hold the {needed} tokens to start from")
+    let (parts, hint) = match (&training.start, training.alphabet) {
+        (Some(start), _) if start.count() == 0 => {
+            let merges = start.merges.len();
+            let parts = vec![format!(
+                "the {needed} tokens of the alphabet and the {merges} merges to start from"
+            )];
+            (parts, "ask for more".to_owned())
         }
-        None => format!(
-            "vocab_size {vocab_size} does not hold the {specials} special tokens and an alphabet of {}",
-            needed - specials
-        ),
+        (Some(start), alphabet) => {
+            let known = start.count();
+            let is_new = |token: &&String| !start.holds(token.as_bytes());
+            let named = training.special_tokens.iter().filter(is_new).count();
+            let units = needed.saturating_sub(known + named);
+            let mut parts = vec![format!("the {known} tokens to start from")];
+            if named > 0 {
+                parts.push(format!("{named} new special tokens"));
+            }
+            let hint = match alphabet {
+                Alphabet::Characters if units > 0 => {
+                    parts.push(format!("{units} characters of the corpus that are new"));
+                    format!(
+                        "ask for at least {needed}, or leave characters out: limit_alphabet=0 adds \
+                         none, character_coverage=0.9995 only common ones"
+                    )
+                }
+                _ => format!("ask for at least {needed}; the tokens keep their ids"),
+            };
+            (parts, hint)
+        }
+        (None, _) => {
+            let parts = vec![
+                format!("the {specials} special tokens"),
+                format!("an alphabet of {}", needed - specials),
+            ];
+            (parts, "the 256 bytes are always there; ask for more".to_owned())
+        }
     };
-    Error::new(ErrorKind::Training, message).hint(match training.start {
-        Some(_) => "ask for more; these keep their ids",
-        None => "the 256 bytes are always there; ask for more",
-    })
+    let message = match parts.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        parts => parts.concat(),
+    };
+    let message = format!("vocab_size {vocab_size} does not hold {message}");
+    Error::new(ErrorKind::Training, message).hint(hint)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What training continues from: tokens that keep their ids, and merges that come first.
 
+use std::collections::BTreeSet;
+
 use super::units::Tokens;
 use super::{Alphabet, BpeTraining};
 use crate::error::{Error, ErrorKind, Result};
@@ -21,6 +23,25 @@ pub struct Start {
 }
 
 impl Start {
+    /// How many tokens it gives.
+    pub(super) fn count(&self) -> usize {
+        let specials = self.special_tokens.iter().map(|(_, id)| *id);
+        let ids: BTreeSet<u32> = self
+            .tokens
+            .iter()
+            .map(|(_, id)| *id)
+            .chain(specials)
+            .collect();
+        ids.len()
+    }
+
+    /// Whether a token is among those given.
+    pub(super) fn holds(&self, token: &[u8]) -> bool {
+        let mut specials = self.special_tokens.iter();
+        self.tokens.iter().any(|(own, _)| own == token)
+            || specials.any(|(own, _)| own.as_bytes() == token)
+    }
+
     /// Gives the tokens their ids; returns those of special tokens.
     pub(super) fn place(&self, training: &BpeTraining, tokens: &mut Tokens) -> Result<Vec<u32>> {
         let prefix = training.continuing_subword_prefix.as_deref().unwrap_or("");

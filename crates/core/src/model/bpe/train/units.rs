@@ -23,6 +23,8 @@ pub(in crate::model) struct Tokens {
     pub lengths: Vec<usize>,
     /// Tokens that no merge may make.
     pub reserved: BTreeSet<u32>,
+    /// How many ids stand for a token; the others are gaps.
+    count: usize,
 }
 
 impl Tokens {
@@ -39,15 +41,21 @@ impl Tokens {
     /// There are more tokens than `vocab_size` allows, before the first merge, and that is no way to
     /// ask for none.
     pub fn check_room(&self, training: &BpeTraining) -> Result<()> {
-        let needed = self.len() + training.last_tokens();
+        let needed = self.count + training.last_tokens();
         match needed > training.vocab_size && training.refuses_less() {
             true => Err(too_small(training, training.vocab_size, needed)),
             false => Ok(()),
         }
     }
 
-    pub fn len(&self) -> usize {
+    /// How many ids there are, gaps between them included.
+    pub fn ids(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// How many tokens there are.
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// The id of a token, which is new unless it is known.
@@ -59,6 +67,7 @@ impl Tokens {
         self.ids.insert(token.to_vec(), id);
         self.bytes.push(token.to_vec());
         self.lengths.push(length);
+        self.count += 1;
         id
     }
 
@@ -67,6 +76,7 @@ impl Tokens {
         let needed = (id as usize + 1).max(self.bytes.len());
         self.bytes.resize(needed, Vec::new());
         self.lengths.resize(needed, 0);
+        self.count += usize::from(self.bytes[id as usize].is_empty());
         self.bytes[id as usize] = token.to_vec();
         self.lengths[id as usize] = length;
         self.ids.entry(token.to_vec()).or_insert(id);

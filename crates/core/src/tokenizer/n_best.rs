@@ -1,0 +1,65 @@
+//! The best segmentations of a text, for the models that know of more than one.
+
+use super::Tokenizer;
+use crate::added_tokens::{Cut, SpecialPolicy};
+use crate::error::Result;
+use crate::model::unigram::Part;
+use crate::model::{Model, Unigram};
+use crate::text::{AlignedText, Pieces};
+
+impl Tokenizer {
+    /// The ids of the `size` best segmentations of a text, best first, each with its score. Text
+    /// never becomes a control piece.
+    ///
+    /// # Errors
+    /// Any model but Unigram; of a `.model` file, added tokens or a pre-tokenizer that cut text.
+    pub fn n_best(&self, text: &str, size: usize) -> Result<Vec<(Vec<u32>, f64)>> {
+        if let Model::Unigram(model) = &self.stages.model {
+            return self.n_best_of_parts(model, text, size);
+        }
+        let model = self.sentencepiece("n-best")?;
+        let mut text = AlignedText::original(text);
+        if let Some(normalizer) = &self.stages.normalizer {
+            normalizer.normalize(&mut text)?;
+        }
+        let best = model.n_best(text.as_str(), size)?.into_iter();
+        Ok(best
+            .map(|(tokens, score)| {
+                let ids = tokens.iter().map(|token| token.id).collect();
+                (ids, f64::from(score))
+            })
+            .collect())
+    }
+
+    /// text ─ added tokens ─ normalizer ─ pre-tokenizer ─▶ pieces, whose segmentations are combined
+    fn n_best_of_parts(
+        &self,
+        model: &Unigram,
+        text: &str,
+        size: usize,
+    ) -> Result<Vec<(Vec<u32>, f64)>> {
+        let stages = &self.stages;
+        let text = AlignedText::original(text);
+        let normalizer = stages.normalizer.as_ref();
+        let cuts = (self.added_tokens).cut(text, normalizer, &SpecialPolicy::Ignore)?;
+        let pieces = cuts.into_iter().map(|cut| match cut {
+            Cut::Token(id, _) => Ok(Err(id)),
+            Cut::Text(text) => {
+                let mut pieces = Pieces::new(text);
+                if let Some(pre_tokenizer) = &stages.pre_tokenizer {
+                    pre_tokenizer.cut(&mut pieces)?;
+                }
+                Ok(Ok(pieces))
+            }
+        });
+        let pieces = pieces.collect::<Result<Vec<_>>>()?;
+        let parts = pieces.iter().flat_map(|cut| match cut {
+            Err(id) => vec![Part::Token(*id)],
+            Ok(pieces) => pieces
+                .iter()
+                .map(|piece| Part::Text(piece.as_str()))
+                .collect(),
+        });
+        model.n_best(&parts.collect::<Vec<_>>(), size)
+    }
+}
