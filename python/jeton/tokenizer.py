@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overload
 
 from jeton import _core, components
 from jeton.components import _base
@@ -292,17 +292,22 @@ class Tokenizer(_core.Tokenizer):
         )
         return Encoding(*columns)
 
-    def nbest(self, text: str, n: int) -> list[list[int]]:
+    @overload
+    def nbest(self, text: str, n: int, *, scores: Literal[False] = False) -> list[list[int]]: ...
+    @overload
+    def nbest(self, text: str, n: int, *, scores: bool) -> list[tuple[list[int], float]]: ...
+    def nbest(self, text: str, n: int, *, scores: bool = False) -> Any:
         """The ids of the `n` best segmentations of a text, best first; fewer if there are fewer.
 
-        As in SentencePiece, it is only the very best of a text so long, and with so many as good
-        as each other, that the search for more does not end in time.
-
-        Only a Unigram model of a SentencePiece `.model` file knows of more than one.
+        Only a Unigram model knows of more than one. Of a `.model` file, as in SentencePiece, it is
+        only the very best of a text so long, and with so many as good as each other, that the
+        search for more does not end in time.
 
         Args:
             text: The text; special tokens in it are text.
             n: How many, 1 to 512.
+            scores: Whether each comes with its score, the sum of its tokens' (an unknown character
+                counts 10 less than the worst token): a pair of ids and score.
 
         Raises:
             ArgumentTypeError: `text` is no `str`, or `n` no int.
@@ -311,11 +316,39 @@ class Tokenizer(_core.Tokenizer):
 
         Example:
             >>> import jeton
-            >>> tok = jeton.load("t5.model")  # doctest: +SKIP
-            >>> [tok.decode(ids) for ids in tok.nbest("New York", 2)]  # doctest: +SKIP
-            ['New York', 'New York']
+            >>> from jeton.components import models
+            >>> pieces = [("<unk>", 0.0), ("a", -1.0), ("b", -1.5), ("ab", -2.0)]
+            >>> tok = jeton.Tokenizer(models.Unigram(pieces, unk_id=0))
+            >>> tok.nbest("ab", 2, scores=True)
+            [([3], -2.0), ([1, 2], -2.5)]
         """
-        return self._core.nbest(text, n)
+        best = self._core.nbest(text, n)
+        return best if _base.checked_flag("scores", scores) else [ids for ids, _ in best]
+
+    def exceeds(
+        self,
+        text: str,
+        n: int,
+        *,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+    ) -> bool:
+        """Whether a text has more than `n` tokens: `tok.count(text) > n`, known sooner.
+
+        The text is read only as far as that takes, so an error in what follows goes unsaid.
+
+        Raises:
+            ArgumentTypeError: `text` is no `str`, or `n` no int.
+            ArgumentError: `n` is negative.
+            EncodeError, SpecialTokenError: As `encode`, of what is read.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> tok.exceeds("hole", 3), tok.exceeds("hole", 4)
+            (True, False)
+        """
+        return self._core.exceeds(text, n, special, add_special_tokens)
 
     def count_batch(
         self,
@@ -419,8 +452,16 @@ class Tokenizer(_core.Tokenizer):
         """
         return self._core.merges()
 
+    @property
+    def scores(self) -> list[float]:
+        """The score of each token, by id, of a Unigram or SentencePiece model.
+
+        Other models have none. A new list each time.
+        """
+        return self._core.scores() or []
+
     def id_to_bytes(self, id: int) -> bytes:
-        """The bytes of a token.
+        """A token as the vocabulary spells it, where marks such as `##`, `▁` and `<0xF0>` stand.
 
         Raises:
             UnknownTokenError: The id stands for no token.
@@ -430,7 +471,29 @@ class Tokenizer(_core.Tokenizer):
             >>> jeton.CharTrainer().train("hello").id_to_bytes(1)
             b'h'
         """
-        token = self._core.id_to_bytes(id)
+        return self._known(id, self._core.id_to_bytes(id))
+
+    def token_bytes(self, id: int) -> bytes:
+        """The bytes that a token adds to decoded text in its middle.
+
+        They are what the decoder makes of the token between two others: a `▁` is a space, `<0xF0>`
+        the byte, a `##` is gone and a word has its space in front; a control piece of a
+        SentencePiece model is nothing. Byte-level tokens are as they are.
+
+        Raises:
+            UnknownTokenError: The id stands for no token.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.WordPieceTrainer(17).train(["hug pug pun bun hugs"] * 5)
+            >>> [tok.id_to_bytes(id) for id in tok.encode("hugs")]
+            [b'h', b'##ug', b'##s']
+            >>> [tok.token_bytes(id) for id in tok.encode("hugs")]
+            [b' h', b'ug', b's']
+        """
+        return self._known(id, self._core.surface(id))
+
+    def _known(self, id: int, token: bytes | None) -> bytes:
         if token is None:
             raise UnknownTokenError(f"id {id} stands for no token; the largest id is {self.max_id}")
         return token
@@ -598,7 +661,8 @@ class Tokenizer(_core.Tokenizer):
         A token without an id takes the one that the vocabulary has for it, or the next free one.
 
         Raises:
-            FormatError: A token that is there already; an id that is taken.
+            ArgumentError: A token that is an added token already.
+            FormatError: An id that is taken.
 
         Example:
             >>> import jeton
@@ -611,7 +675,15 @@ class Tokenizer(_core.Tokenizer):
         added = [
             AddedToken(token, special=True) if isinstance(token, str) else token for token in tokens
         ]
-        return self.replace(added_tokens=[*self.added_tokens, *added])
+        there = self.added_tokens
+        known = {token.content: token.id for token in there}
+        for token in added:
+            if isinstance(token, AddedToken) and token.content in known:
+                raise ArgumentError(
+                    f"{token.content!r} is an added token already, with id {known[token.content]} "
+                    "(leave it out; replace(added_tokens=…) changes what it is)"
+                )
+        return self.replace(added_tokens=[*there, *added])
 
     # To and from files and other libraries
 

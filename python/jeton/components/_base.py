@@ -50,6 +50,13 @@ def texts(owner: object, field: str, value: object) -> tuple[str, ...]:
     return tuple(check_text(f"each of {name}", text) for text in value)
 
 
+def checked_flag(name: str, value: object) -> bool:
+    """Checks that the argument called `name` is a bool."""
+    if not isinstance(value, bool):
+        raise ArgumentTypeError(f"{name} must be a bool, not {type(value).__name__}")
+    return value
+
+
 def check_text(name: str, value: object) -> str:
     """Checks that the argument called `name` is a `str` of valid Unicode."""
     if not isinstance(value, str):
