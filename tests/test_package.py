@@ -139,6 +139,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.encoding",
         "jeton.errors",
         "jeton.loading",
+        "jeton.other_names",
         "jeton.tokenizer",
         "jeton.vocabulary",
     }

@@ -20,6 +20,7 @@ from jeton.components import _base
 from jeton.components._base import AddedToken, Component
 from jeton.encoding import Encoding, TokenBatch
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
+from jeton.other_names import IN_JETON, HidesOtherNames, knows_other_names
 from jeton.vocabulary import Vocabulary, bytes_of
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ _KEEP: Final[Any] = object()
 """Stands for "as it is" where `None` means "without"."""
 
 
-class Tokenizer(_core.Tokenizer):
+class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
     """A tokenizer: text to ids and back.
 
     It never changes once it is built, so threads and forked processes share it freely; what
@@ -293,9 +294,11 @@ class Tokenizer(_core.Tokenizer):
         return Encoding(*columns)
 
     @overload
-    def nbest(self, text: str, n: int, *, scores: Literal[False] = False) -> list[list[int]]: ...
+    def nbest(self, text: str, n: int, *, scores: Literal[False] = ...) -> list[list[int]]: ...
     @overload
-    def nbest(self, text: str, n: int, *, scores: bool) -> list[tuple[list[int], float]]: ...
+    def nbest(
+        self, text: str, n: int, *, scores: Literal[True]
+    ) -> list[tuple[list[int], float]]: ...
     def nbest(self, text: str, n: int, *, scores: bool = False) -> Any:
         """The ids of the `n` best segmentations of a text, best first; fewer if there are fewer.
 
@@ -793,12 +796,18 @@ class Tokenizer(_core.Tokenizer):
     def __reduce__(self) -> tuple[Callable[[bytes], Tokenizer], tuple[bytes]]:
         return _from_image, (self._core.image(),)
 
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in IN_JETON]
+
     def __repr__(self) -> str:
         special = len(self.special_tokens)
         return (
             f"<jeton.Tokenizer: {self._core.model_kind}, {self.vocab_size:,} tokens, "
             f"{special:,} special>"
         )
+
+
+knows_other_names(Tokenizer)
 
 
 def _path(name: str, value: str | os.PathLike[str]) -> str:

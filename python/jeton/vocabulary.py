@@ -61,7 +61,7 @@ class Vocabulary(Mapping[bytes, int]):
     def __len__(self) -> int:
         return len(self._ids)
 
-    def get(self, token: bytes, default: Any = None) -> Any:  # type: ignore[override]
+    def get(self, token: bytes, default: Any = None) -> Any:
         """The id of a token, or `default`."""
         return self._ids.get(token, default)
 

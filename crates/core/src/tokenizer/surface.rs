@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(word_piece[..2], [b" a".to_vec(), b"b".to_vec()]);
         let bytes = of(Some(Decoder::Sequence(vec![
             Decoder::Replace {
-                pattern: SearchPattern::Text("▁".to_owned()),
+                pattern: SearchPattern::Literal("▁".to_owned()),
                 content: " ".to_owned(),
             },
             Decoder::ByteFallback,
