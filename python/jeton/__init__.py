@@ -25,6 +25,7 @@ from jeton.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from jeton.cache import cache_limit, set_cache_limit
     from jeton.corpus import Progress
+    from jeton.known_names import names, patterns
     from jeton.trainers import (
         BPETrainer,
         CharTrainer,
@@ -53,6 +54,8 @@ __all__ = [
     "components",
     "errors",
     "load",
+    "names",
+    "patterns",
     "set_cache_limit",
 ]
 
@@ -65,6 +68,8 @@ _IMPORTED_WHEN_USED = {
     "WordLevelTrainer": "jeton.trainers",
     "WordPieceTrainer": "jeton.trainers",
     "cache_limit": "jeton.cache",
+    "names": "jeton.known_names",
+    "patterns": "jeton.known_names",
     "set_cache_limit": "jeton.cache",
 }
 
@@ -76,4 +81,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -96,7 +96,8 @@ def load(
             check_text(argument, text)
     if not (lowercase is None or isinstance(lowercase, bool)):
         raise ArgumentTypeError(f"lowercase must be a bool, not {type(lowercase).__name__}")
-    name = registry.known_name(open_path) if isinstance(source, str) else None
+    may_be_name = isinstance(source, str) and not open_path.lower().endswith(_FILE_ENDINGS)
+    name = registry.known_name(open_path) if may_be_name else None
     if name is not None:
         _refuse(
             f"the known name {open_path!r}",
@@ -178,8 +179,9 @@ def _is_path(source: str) -> bool:
 
 
 def _unknown(name: str) -> UnknownNameError:
-    from jeton import registry
+    from jeton.known_names import suggestion
+    from jeton.registry import KNOWN
 
-    close = _core.did_you_mean(name, [*registry.KNOWN, *registry.MODELS])
-    hint = f"did you mean {close!r}?" if close else f"known are {', '.join(registry.KNOWN)}"
+    close = suggestion(name)
+    hint = f"did you mean {close!r}?" if close else f"known are {', '.join(KNOWN)}; jeton.names()"
     return UnknownNameError(f"{name!r} is no known name, and there is no such file ({hint})")

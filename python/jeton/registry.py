@@ -3,7 +3,8 @@
 Look here for where a vocabulary comes from, how it is checked and where it is kept:
 
 1. from the folder given as `folder=`, or named by the environment variable `JETON_DATA_DIR`;
-2. from the cache: `JETON_CACHE_DIR`, or the user's cache folder by the rules of the platform;
+2. from the cache: `JETON_CACHE_DIR`, or the user's cache folder by the rules of the platform; or
+   from that of tiktoken, if `TIKTOKEN_CACHE_DIR` names one;
 3. from its public source, once; never with `offline=True` or `JETON_OFFLINE=1`.
 
 Each file is checked by its sha256, wherever it comes from.
@@ -11,6 +12,7 @@ Each file is checked by its sha256, wherever it comes from.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -22,12 +24,15 @@ from jeton import download
 from jeton.errors import ChecksumError, DownloadError, MissingFileError
 
 __all__ = [
+    "FAMILIES",
     "KNOWN",
     "MODELS",
     "Known",
     "Source",
     "cache_folder",
+    "encoding_of_model",
     "files_of",
+    "is_here",
     "is_offline",
     "known_name",
     "name_for_model",
@@ -52,6 +57,8 @@ class Source:
 class Known:
     """A known tokenizer: its files, and the encoding that ranks are."""
 
+    what: str
+    """What it is, in a few words."""
     files: tuple[Source, ...]
     """The vocabulary first; then the merges, if there are any."""
     encoding: str | None = None
@@ -108,15 +115,15 @@ _GPT2_MERGES = Source(
 
 KNOWN: Mapping[str, Known] = MappingProxyType(
     {
-        "gpt2": Known((_GPT2_VOCAB, _GPT2_MERGES)),
-        "r50k_base": Known((_R50K,), "r50k_base"),
-        "p50k_base": Known((_P50K,), "p50k_base"),
-        "p50k_edit": Known((_P50K,), "p50k_edit"),
-        "cl100k_base": Known((_CL100K,), "cl100k_base"),
-        "o200k_base": Known((_O200K,), "o200k_base"),
-        "o200k_harmony": Known((_O200K,), "o200k_harmony"),
-        "llama3": Known((_LLAMA3,), "llama3"),
-        "llama3.1": Known((_LLAMA3,), "llama3.1"),
+        "gpt2": Known("GPT-2, 50,257 tokens", (_GPT2_VOCAB, _GPT2_MERGES)),
+        "r50k_base": Known("GPT-3, 50,257 tokens", (_R50K,), "r50k_base"),
+        "p50k_base": Known("Codex, 50,281 tokens", (_P50K,), "p50k_base"),
+        "p50k_edit": Known("Codex for edits, 50,284 tokens", (_P50K,), "p50k_edit"),
+        "cl100k_base": Known("GPT-4 and GPT-3.5, 100,261 tokens", (_CL100K,), "cl100k_base"),
+        "o200k_base": Known("GPT-4o and GPT-5, 200,000 tokens", (_O200K,), "o200k_base"),
+        "o200k_harmony": Known("gpt-oss, 201,088 tokens", (_O200K,), "o200k_harmony"),
+        "llama3": Known("Llama 3, 128,256 tokens", (_LLAMA3,), "llama3"),
+        "llama3.1": Known("Llama 3.1 to 3.3, 128,256 tokens", (_LLAMA3,), "llama3.1"),
     }
 )
 """The known tokenizers by name."""
@@ -127,11 +134,8 @@ MODELS: Mapping[str, str] = MappingProxyType(
         "o3": "o200k_base",
         "o4-mini": "o200k_base",
         "gpt-5": "o200k_base",
-        "gpt-4.5": "o200k_base",
         "gpt-4.1": "o200k_base",
         "gpt-4o": "o200k_base",
-        "chatgpt-4o": "o200k_base",
-        "gpt-oss": "o200k_harmony",
         "gpt-4": "cl100k_base",
         "gpt-3.5-turbo": "cl100k_base",
         "gpt-3.5": "cl100k_base",
@@ -169,28 +173,37 @@ MODELS: Mapping[str, str] = MappingProxyType(
         "curie": "r50k_base",
         "babbage": "r50k_base",
         "ada": "r50k_base",
+        "gpt2": "gpt2",
         "gpt-2": "gpt2",
     }
 )
-"""The names of models, and the tokenizer of each."""
+"""The names of models, and the tokenizer of each, as tiktoken has them."""
 
-_DATED = (
-    "gpt-5",
-    "gpt-4.5",
-    "gpt-4.1",
-    "chatgpt-4o",
-    "gpt-4o",
-    "gpt-oss",
-    "gpt-4",
-    "gpt-3.5-turbo",
-    "gpt-35-turbo",
-    "o1",
-    "o3",
-    "o4-mini",
-    "davinci-002",
-    "babbage-002",
+FAMILIES: Mapping[str, str] = MappingProxyType(
+    {
+        "o1-": "o200k_base",
+        "o3-": "o200k_base",
+        "o4-mini-": "o200k_base",
+        "gpt-5": "o200k_base",
+        "gpt-4.5-": "o200k_base",
+        "gpt-4.1-": "o200k_base",
+        "chatgpt-4o-": "o200k_base",
+        "gpt-4o-": "o200k_base",
+        "gpt-4-": "cl100k_base",
+        "gpt-3.5-turbo-": "cl100k_base",
+        "gpt-35-turbo-": "cl100k_base",
+        "gpt-oss-": "o200k_harmony",
+        "ft:gpt-4o": "o200k_base",
+        "ft:gpt-4": "cl100k_base",
+        "ft:gpt-3.5-turbo": "cl100k_base",
+        "ft:davinci-002": "cl100k_base",
+        "ft:babbage-002": "cl100k_base",
+    }
 )
-"""Models of which there are versions: `gpt-4o-2024-05-13`, `gpt-oss-20b`."""
+"""How the names of versions of a model begin, as tiktoken has them; the first that fits counts."""
+
+_SHORT = {"gpt-4.5": "o200k_base", "chatgpt-4o": "o200k_base", "gpt-oss": "o200k_harmony"}
+"""Families by themselves, of which tiktoken knows the versions only."""
 
 
 def known_name(name: str) -> str | None:
@@ -208,15 +221,16 @@ def name_for_model(model: str) -> str | None:
     >>> name_for_model("gpt-4o-2024-05-13")
     'o200k_base'
     """
+    # Models that are tuned by users are called ft:MODEL:ORGANISATION:NAME:ID.
+    base = model.removeprefix("ft:").partition(":")[0]
+    return encoding_of_model(model) or _SHORT.get(model) or encoding_of_model(base)
+
+
+def encoding_of_model(model: str) -> str | None:
+    """The encoding that tiktoken has for a model, or `None`."""
     if model in MODELS:
         return MODELS[model]
-    base = model.removeprefix("ft:").partition(":")[0]
-    if base in MODELS:
-        return MODELS[base]
-    for family in _DATED:
-        if base.startswith(f"{family}-"):
-            return MODELS[family]
-    return None
+    return next((name for family, name in FAMILIES.items() if model.startswith(family)), None)
 
 
 def is_offline(offline: bool | None = None) -> bool:
@@ -283,6 +297,15 @@ def files_of(
     ]
 
 
+def is_here(name: str) -> bool:
+    """Whether the files of the known name `name` are on this machine."""
+    try:
+        files_of(name, offline=True)
+    except DownloadError:
+        return False
+    return True
+
+
 def _file(
     source: Source,
     *,
@@ -303,8 +326,9 @@ def _file(
         if found is not None:
             return found
     kept = cache_folder() / source.name
-    if kept.is_file() and download.sha256_of(kept) == source.sha256:
-        return kept
+    for path in (kept, *_of_tiktoken(source)):
+        if path.is_file() and download.sha256_of(path) == source.sha256:
+            return path
     if source.url is None:
         raise DownloadError(
             f"{name} is not published openly (get {source.name} from its makers and name its "
@@ -319,6 +343,14 @@ def _file(
     show = download.show_progress(source.name) if progress else None
     download.fetch(source.url, kept, source.sha256, progress=show)
     return kept
+
+
+def _of_tiktoken(source: Source) -> list[Path]:
+    """Where tiktoken keeps the file, if it is told where."""
+    folder = os.environ.get("TIKTOKEN_CACHE_DIR")
+    if not folder or source.url is None:
+        return []
+    return [Path(folder) / hashlib.sha1(source.url.encode()).hexdigest()]
 
 
 def _names(source: Source) -> str:

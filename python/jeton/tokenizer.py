@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         post_processors,
         pre_tokenizers,
     )
-    from jeton.tiktoken import TiktokenEncoding
+    from jeton.tiktoken import Encoding as TiktokenEncoding
 
 __all__ = ["SpecialPolicy", "Tokenizer"]
 
@@ -757,9 +757,9 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         Raises:
             UnsupportedError: It is no byte-level BPE.
         """
-        from jeton.tiktoken import TiktokenEncoding
+        from jeton.tiktoken.core import Encoding
 
-        return TiktokenEncoding(self, name)
+        return Encoding.of_tokenizer(self, name)
 
     # As a value
 

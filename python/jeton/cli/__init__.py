@@ -1,4 +1,4 @@
-"""The command line: `jeton train`, `encode`, `decode`, `count`, `inspect`, `convert`, `demo`.
+"""The command line: `jeton train`, `encode`, `decode`, `count`, `inspect`, `convert`, `list` …
 
 One file a command. What they share: `command.py` for errors and colour, `documents.py` for what
 they read, `token_files.py` for ids in files, `terminal.py` for what they show.
@@ -16,7 +16,7 @@ from jeton.cli.command import Command
 
 __all__ = ["main"]
 
-COMMANDS = ("demo", "train", "encode", "decode", "count", "inspect", "convert")
+COMMANDS = ("demo", "train", "encode", "decode", "count", "inspect", "convert", "list")
 
 HELP = """Tokenizers: text to ids and back.
 
@@ -31,6 +31,7 @@ To begin:
   jeton encode gpt2 book.txt -o book.npy    ids for training
   jeton train corpus/ -o mine.json           a tokenizer of your own
   jeton convert ranks.tiktoken tokenizer.json --pattern cl100k
+  jeton list                                the names of tokenizers, models and patterns
 """
 
 

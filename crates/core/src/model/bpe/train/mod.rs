@@ -562,7 +562,10 @@ fn too_small(training: &BpeTraining, vocab_size: usize, needed: usize) -> Error 
                 format!("the {specials} special tokens"),
                 format!("an alphabet of {}", needed - specials),
             ];
-            (parts, "the 256 bytes are always there; ask for more".to_owned())
+            (
+                parts,
+                "the 256 bytes are always there; ask for more".to_owned(),
+            )
         }
     };
     let message = match parts.as_slice() {

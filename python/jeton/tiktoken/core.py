@@ -1,7 +1,6 @@
 """`tiktoken.Encoding`, spoken by a jeton tokenizer: for code that already calls that interface.
 
-Look here for what `Tokenizer.as_tiktoken()` gives. Names, arguments, results and the types of
-errors are those of tiktoken 0.14; tiktoken itself is not needed.
+Look here for what `Tokenizer.as_tiktoken()` and `jeton.tiktoken.get_encoding()` give.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+import jeton
+from jeton import _core
 from jeton.components import Regex, decoders, pre_tokenizers
 from jeton.errors import ArgumentError, UnknownTokenError, UnsupportedError
 
@@ -23,22 +24,30 @@ if TYPE_CHECKING:
 
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["TiktokenEncoding"]
+__all__ = ["Encoding", "TiktokenEncoding"]
 
 _NOTHING: frozenset[str] = frozenset()
 _Result = TypeVar("_Result")
 
 
-class TiktokenEncoding:
+class Encoding:
     r"""A byte-level tokenizer under the interface of `tiktoken.Encoding`.
 
-    Made by `Tokenizer.as_tiktoken()`. Differences from tiktoken: batches use all cores whatever
-    `num_threads` says; of special tokens that begin at one place the longest wins, where tiktoken
-    leaves it to chance; `encode_to_numpy` takes text with lone surrogates as `encode` does;
-    completions come in the order of their ids.
+    Differences from tiktoken: batches use all cores whatever `num_threads` says; of special tokens
+    that begin at one place the longest wins, where tiktoken leaves it to chance; `encode_to_numpy`
+    takes text with lone surrogates as `encode` does; completions come in the order of their ids.
+
+    Args:
+        name: What the encoding is called.
+        pat_str: How text is cut: an expression whose matches are the pieces.
+        mergeable_ranks: Tokens with their ids, which say how early each is merged; all 256 bytes
+            must be among them.
+        special_tokens: Special tokens with their ids.
+        explicit_n_vocab: How many tokens there must be.
 
     Raises:
-        UnsupportedError: The tokenizer is no byte-level BPE, or changes text on the way in or out.
+        FormatError: Ranks that contradict each other or lack a byte; an expression that is none.
+        ArgumentError: Not as many tokens as `explicit_n_vocab` says, or not with the ids below it.
 
     Example:
         >>> import jeton
@@ -55,7 +64,42 @@ class TiktokenEncoding:
         ('aba', [0, 2])
     """
 
-    def __init__(self, tokenizer: Tokenizer, name: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        pat_str: str,
+        mergeable_ranks: dict[bytes, int],
+        special_tokens: dict[str, int],
+        explicit_n_vocab: int | None = None,
+    ) -> None:
+        tokens = len(mergeable_ranks) + len(special_tokens)
+        if explicit_n_vocab is not None and tokens != explicit_n_vocab:
+            raise ArgumentError(
+                f"explicit_n_vocab is {explicit_n_vocab}, but there are {tokens} tokens"
+            )
+        tokenizer = jeton.Tokenizer.from_ranks(
+            mergeable_ranks, pattern=pat_str, special_tokens=special_tokens
+        )
+        if explicit_n_vocab is not None and tokenizer.max_id != explicit_n_vocab - 1:
+            raise ArgumentError(
+                f"explicit_n_vocab is {explicit_n_vocab}, but the largest id is {tokenizer.max_id}"
+            )
+        self._set(tokenizer, name)
+        self._pat_str = pat_str
+
+    @classmethod
+    def of_tokenizer(cls, tokenizer: Tokenizer, name: str) -> Encoding:
+        """The encoding that a tokenizer is.
+
+        Raises:
+            UnsupportedError: It is no byte-level BPE, or changes text on the way in or out.
+        """
+        encoding = cls.__new__(cls)
+        encoding._set(tokenizer, name)
+        return encoding
+
+    def _set(self, tokenizer: Tokenizer, name: str) -> None:
         _refuse_others(tokenizer)
         self.name = name
         self._tokenizer = tokenizer
@@ -349,7 +393,7 @@ class TiktokenEncoding:
         return ids + self._encode_single_piece(rest)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return TiktokenEncoding, (self._tokenizer, self.name)
+        return Encoding.of_tokenizer, (self._tokenizer, self.name)
 
     # Special tokens
 
@@ -395,6 +439,9 @@ class TiktokenEncoding:
         return search
 
 
+TiktokenEncoding = Encoding
+
+
 def _refuse_others(tokenizer: Tokenizer) -> None:
     model = tokenizer._core.model()
     why = None
@@ -422,7 +469,8 @@ def _pattern_of(tokenizer: Tokenizer) -> str:
         case [pre_tokenizers.Matches(Regex(source)) | pre_tokenizers.Split(Regex(source))]:
             return source
         case [pre_tokenizers.ByteLevel(use_regex=True)]:
-            return r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+            published = {name: sources for name, _, _, sources in _core.named_patterns()}
+            return published["gpt2"][0]
     raise UnsupportedError("no single pattern says how this tokenizer cuts text")
 
 

@@ -1,0 +1,103 @@
+"""`jeton list`: the names that stand for tokenizers and for ways to cut text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import click
+
+import jeton
+from jeton import registry
+from jeton.cli.command import Command
+from jeton.cli.terminal import columns, heading, shorten, table
+
+__all__ = ["list"]
+
+HELP = """Show the names that are known: tokenizers, models, patterns.
+
+A tokenizer's name stands wherever a command takes TOKENIZER; its files are fetched once, unless
+they are on this machine. A model's name stands for the tokenizer that it uses. A pattern's name
+goes with --pattern.
+
+\b
+Examples:
+  jeton list
+  jeton list patterns
+  jeton list --json
+"""
+
+_KINDS = ("tokenizers", "models", "patterns")
+
+
+@click.command(cls=Command, help=HELP, short_help="Names of tokenizers, models and patterns.")
+@click.argument("kind", required=False, type=click.Choice(_KINDS))
+@click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
+def list(kind: str | None, as_json: bool) -> None:
+    kinds = _KINDS if kind is None else (kind,)
+    if as_json:
+        click.echo(json.dumps({kind: _RECORDS[kind]() for kind in kinds}, ensure_ascii=False))
+        return
+    for number, shown in enumerate(kinds):
+        if number:
+            click.echo()
+        click.echo(heading(_TITLES[shown]))
+        rows = [*_ROWS[shown]()]
+        click.echo(table(rows, "<" * len(rows[0])))
+
+
+def _tokenizers() -> dict[str, dict[str, object]]:
+    return {
+        name: {"what": known.what, "here": registry.is_here(name)}
+        for name, known in registry.KNOWN.items()
+    }
+
+
+def _patterns() -> dict[str, dict[str, object]]:
+    return {name: pattern._asdict() for name, pattern in jeton.patterns().items()}
+
+
+def _tokenizer_rows() -> Iterator[tuple[str, str, str]]:
+    for name, known in registry.KNOWN.items():
+        is_public = all(source.url is not None for source in known.files)
+        where = "here" if registry.is_here(name) else "to be fetched" if is_public else "licensed"
+        yield click.style(name, bold=True), known.what, click.style(where, dim=True)
+
+
+def _model_rows() -> Iterator[tuple[str, str]]:
+    """The models of each tokenizer, in as many lines as they take."""
+    width = columns() - 20
+    for name in registry.KNOWN:
+        models = [model for model, known in registry.MODELS.items() if known == name]
+        models += [f"{family}*" for family, known in registry.FAMILIES.items() if known == name]
+        line, label = "", click.style(name, bold=True)
+        for model in models:
+            if line and len(line) + len(model) + 2 > width:
+                yield label, line + ","
+                line, label = "", ""
+            line = f"{line}, {model}" if line else model
+        if line:
+            yield label, line
+
+
+def _pattern_rows() -> Iterator[tuple[str, str]]:
+    room = columns() - 16
+    for name, pattern in jeton.patterns().items():
+        yield click.style(name, bold=True), shorten(pattern.origin, room)
+        if pattern.aliases:
+            yield "", shorten(f"also {', '.join(pattern.aliases)}", room)
+        for expression in pattern.expressions:
+            yield "", click.style(shorten(expression, room), dim=True)
+
+
+_TITLES = {
+    "tokenizers": "Tokenizers",
+    "models": "Models, by tokenizer",
+    "patterns": "Patterns, for --pattern",
+}
+_ROWS = {"tokenizers": _tokenizer_rows, "models": _model_rows, "patterns": _pattern_rows}
+_RECORDS = {
+    "tokenizers": _tokenizers,
+    "models": lambda: dict(registry.MODELS),
+    "patterns": _patterns,
+}

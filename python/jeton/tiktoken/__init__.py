@@ -1,0 +1,30 @@
+"""tiktoken's interface, spoken by jeton: for code that already calls it, one import line changes.
+
+    from jeton.tiktoken import encoding_for_model, get_encoding, list_encoding_names
+
+Modules and names, arguments, results and the types of errors are those of tiktoken 0.14; tiktoken
+itself is not needed. Where files come from is as in `jeton.load`; what `TIKTOKEN_CACHE_DIR` holds
+is found as well.
+
+Example:
+    >>> from jeton.tiktoken import encoding_name_for_model, list_encoding_names
+    >>> encoding_name_for_model("gpt-4o-2024-05-13")
+    'o200k_base'
+    >>> list_encoding_names()[:3]
+    ['gpt2', 'r50k_base', 'p50k_base']
+"""
+
+from __future__ import annotations
+
+from jeton.tiktoken.core import Encoding, TiktokenEncoding
+from jeton.tiktoken.model import encoding_for_model, encoding_name_for_model
+from jeton.tiktoken.registry import get_encoding, list_encoding_names
+
+__all__ = [
+    "Encoding",
+    "TiktokenEncoding",
+    "encoding_for_model",
+    "encoding_name_for_model",
+    "get_encoding",
+    "list_encoding_names",
+]

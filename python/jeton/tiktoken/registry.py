@@ -1,0 +1,87 @@
+"""Encodings by name: the published ones, and those that installed plugins of tiktoken bring."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import jeton
+from jeton import _core
+from jeton.errors import ArgumentError, UnknownNameError
+from jeton.tiktoken.core import Encoding
+
+__all__ = ["get_encoding", "list_encoding_names"]
+
+_PUBLISHED = (
+    "gpt2",
+    "r50k_base",
+    "p50k_base",
+    "p50k_edit",
+    "cl100k_base",
+    "o200k_base",
+    "o200k_harmony",
+)
+_OWN_PLUGIN = "tiktoken_ext.openai_public"
+"""What tiktoken itself brings, which is known here."""
+
+_lock = threading.RLock()
+_loaded: dict[str, Encoding] = {}
+_plugins: dict[str, Callable[[], dict[str, Any]]] | None = None
+
+
+def get_encoding(encoding_name: str) -> Encoding:
+    """The encoding of this name; the same one each time.
+
+    Raises:
+        ValueError: There is no such encoding, or what is given is no name.
+        DownloadError: Its file is not here and cannot be fetched.
+    """
+    if not isinstance(encoding_name, str):
+        raise ArgumentError(
+            f"get_encoding takes the name of an encoding, a str, not {type(encoding_name).__name__}"
+        )
+    with _lock:
+        if encoding_name not in _loaded:
+            _loaded[encoding_name] = _load(encoding_name)
+        return _loaded[encoding_name]
+
+
+def list_encoding_names() -> list[str]:
+    """The names of all encodings."""
+    return [*_PUBLISHED, *_constructors()]
+
+
+def _load(name: str) -> Encoding:
+    if name in _PUBLISHED:
+        return jeton.load(name).as_tiktoken(name)
+    constructors = _constructors()
+    if name in constructors:
+        return Encoding(**constructors[name]())
+    close = _core.did_you_mean(name, list_encoding_names())
+    hint = f"did you mean {close!r}?" if close else f"there are {', '.join(list_encoding_names())}"
+    raise UnknownNameError(f"no encoding is called {name!r} ({hint})")
+
+
+def _constructors() -> dict[str, Callable[[], dict[str, Any]]]:
+    """What makes the encodings of plugins: modules in the namespace `tiktoken_ext`."""
+    global _plugins
+    with _lock:
+        if _plugins is None:
+            found: dict[str, Callable[[], dict[str, Any]]] = {}
+            try:
+                namespace = importlib.import_module("tiktoken_ext")
+            except ModuleNotFoundError:
+                return {}
+            for module in pkgutil.iter_modules(namespace.__path__, "tiktoken_ext."):
+                if module.name != _OWN_PLUGIN:
+                    plugin = importlib.import_module(module.name)
+                    found |= {
+                        name: constructor
+                        for name, constructor in plugin.ENCODING_CONSTRUCTORS.items()
+                        if name not in _PUBLISHED
+                    }
+            _plugins = found
+        return _plugins
