@@ -6,6 +6,7 @@ not known.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from jeton import _core, registry
@@ -71,4 +72,7 @@ def suggestion(name: str) -> str | None:
     for organisation, beginnings in _HUB.items():
         if name.lower().startswith(beginnings):
             return f"{organisation}/{name}"
+    version = re.sub(r"^gpt[-_ ]?(?=\d)", "gpt-", name.lower())
+    if registry.known_name(version):
+        return version
     return _core.did_you_mean(name, [*registry.KNOWN, *registry.MODELS])

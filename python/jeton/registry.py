@@ -57,12 +57,12 @@ class Source:
 class Known:
     """A known tokenizer: its files, and the encoding that ranks are."""
 
-    what: str
-    """What it is, in a few words."""
     files: tuple[Source, ...]
     """The vocabulary first; then the merges, if there are any."""
     encoding: str | None = None
     """The name of the published encoding, which says pattern and special tokens."""
+    what: str = ""
+    """What it is, in a few words."""
 
 
 _ENCODINGS = "https://openaipublic.blob.core.windows.net/encodings"
@@ -115,15 +115,15 @@ _GPT2_MERGES = Source(
 
 KNOWN: Mapping[str, Known] = MappingProxyType(
     {
-        "gpt2": Known("GPT-2, 50,257 tokens", (_GPT2_VOCAB, _GPT2_MERGES)),
-        "r50k_base": Known("GPT-3, 50,257 tokens", (_R50K,), "r50k_base"),
-        "p50k_base": Known("Codex, 50,281 tokens", (_P50K,), "p50k_base"),
-        "p50k_edit": Known("Codex for edits, 50,284 tokens", (_P50K,), "p50k_edit"),
-        "cl100k_base": Known("GPT-4 and GPT-3.5, 100,261 tokens", (_CL100K,), "cl100k_base"),
-        "o200k_base": Known("GPT-4o and GPT-5, 200,000 tokens", (_O200K,), "o200k_base"),
-        "o200k_harmony": Known("gpt-oss, 201,088 tokens", (_O200K,), "o200k_harmony"),
-        "llama3": Known("Llama 3, 128,256 tokens", (_LLAMA3,), "llama3"),
-        "llama3.1": Known("Llama 3.1 to 3.3, 128,256 tokens", (_LLAMA3,), "llama3.1"),
+        "gpt2": Known((_GPT2_VOCAB, _GPT2_MERGES), None, "GPT-2, 50,257 tokens"),
+        "r50k_base": Known((_R50K,), "r50k_base", "GPT-3, 50,257 tokens"),
+        "p50k_base": Known((_P50K,), "p50k_base", "Codex, 50,281 tokens"),
+        "p50k_edit": Known((_P50K,), "p50k_edit", "Codex for edits, 50,284 tokens"),
+        "cl100k_base": Known((_CL100K,), "cl100k_base", "GPT-4 and GPT-3.5, 100,261 tokens"),
+        "o200k_base": Known((_O200K,), "o200k_base", "GPT-4o and GPT-5, 200,000 tokens"),
+        "o200k_harmony": Known((_O200K,), "o200k_harmony", "gpt-oss, 201,088 tokens"),
+        "llama3": Known((_LLAMA3,), "llama3", "Llama 3, 128,256 tokens"),
+        "llama3.1": Known((_LLAMA3,), "llama3.1", "Llama 3.1 to 3.3, 128,256 tokens"),
     }
 )
 """The known tokenizers by name."""

@@ -455,7 +455,17 @@ fn check(tokens: &[AddedToken], by_content: &[usize]) -> Result<()> {
     if let Some(token) = tokens.iter().find(|token| token.content.is_empty()) {
         return broken(format!("the added token with id {} is empty", token.id));
     }
+    let twice = |token: &AddedToken| {
+        let content = &token.content;
+        broken(format!(
+            "the added token {content:?} is there twice, each time with id {}",
+            token.id
+        ))
+    };
     for pair in tokens.windows(2) {
+        if pair[0].id == pair[1].id && pair[0].content == pair[1].content {
+            return twice(&pair[0]);
+        }
         if pair[0].id == pair[1].id && !(pair[0].special && pair[1].special) {
             return broken(format!(
                 "the added tokens {:?} and {:?} have one id, {}",
@@ -467,10 +477,7 @@ fn check(tokens: &[AddedToken], by_content: &[usize]) -> Result<()> {
         let (a, b) = (&tokens[pair[0]], &tokens[pair[1]]);
         if a.content == b.content {
             if a.id == b.id {
-                return broken(format!(
-                    "the added token {:?} is there twice, each time with id {}",
-                    a.content, a.id
-                ));
+                return twice(a);
             }
             return broken(format!(
                 "the added token {:?} has two ids, {} and {}",

@@ -1,0 +1,116 @@
+"""Names: those that are known, what is suggested for others, and those that other libraries use."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import jeton
+from jeton import registry
+from jeton.errors import ArgumentError, UnknownNameError
+from jeton.other_names import IN_JETON
+
+SUGGESTIONS = {
+    "gpt4": "gpt-4",
+    "GPT-4O": "gpt-4o",
+    "gpt3.5": "gpt-3.5",
+    "gpt4-turbo": "gpt-4-turbo",
+    "gtp2": "gpt2",
+    "cl100k": "cl100k_base",
+    "o200k": "o200k_base",
+    "p50k": "p50k_base",
+    "llama-3": "llama3",
+    "bert-base-uncased": "google-bert/bert-base-uncased",
+    "Bert-Base-Cased": "google-bert/Bert-Base-Cased",
+    "roberta-base": "FacebookAI/roberta-base",
+    "gpt2-medium": "openai-community/gpt2-medium",
+    "t5-small": "google-t5/t5-small",
+    "quux": None,
+}
+
+
+@pytest.mark.parametrize(("name", "meant"), SUGGESTIONS.items(), ids=list(SUGGESTIONS))
+def test_suggestions(name: str, meant: str | None) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        jeton.load(name, offline=True)
+    message = str(caught.value)
+    if meant is None:
+        assert "known are gpt2, r50k_base" in message and "jeton.names()" in message
+    else:
+        assert f"did you mean {meant!r}?" in message
+
+
+PATTERNS = {
+    "gpt6": "gpt5",
+    "gpt-2": "gpt2",
+    "cl100": "cl100k",
+    "lama3": "llama3",
+    "tekken2": "tekken",
+}
+
+
+@pytest.mark.parametrize(("name", "meant"), PATTERNS.items(), ids=list(PATTERNS))
+def test_suggested_patterns(name: str, meant: str) -> None:
+    with pytest.raises(ArgumentError, match=re.escape(f'did you mean "{meant}"?')):
+        jeton.BPETrainer(300, pattern=name)
+
+
+def test_gpt5_cuts_as_gpt4o() -> None:
+    assert jeton.BPETrainer(300, pattern="gpt5") == jeton.BPETrainer(300, pattern="o200k") or (
+        jeton.BPETrainer(300, pattern="gpt5").pre_tokenizer
+        == jeton.BPETrainer(300, pattern="gpt4o").pre_tokenizer
+    )
+
+
+def test_names() -> None:
+    names = jeton.names()
+    assert set(names) == {*registry.KNOWN, *registry.MODELS}
+    assert next(iter(names)) == "gpt2"
+    for name, what in names.items():
+        assert what and registry.known_name(name) in registry.KNOWN
+    assert names["gpt-4"] == "a model, with cl100k_base"
+
+
+def test_patterns() -> None:
+    patterns = jeton.patterns()
+    assert {"gpt2", "cl100k", "o200k", "whitespace", "none"} <= set(patterns)
+    for name, pattern in patterns.items():
+        assert pattern.origin
+        for other in (name, *pattern.aliases, name.upper()):
+            jeton.BPETrainer(300, pattern=other)
+    assert patterns["whitespace"].expressions == ()
+    [expression] = patterns["cl100k"].expressions
+    named, spelled = (
+        jeton.BPETrainer(300, pattern=it).pre_tokenizer for it in ("cl100k", expression)
+    )
+    assert named == spelled
+
+
+# Names of other libraries
+
+TOKENIZER = jeton.CharTrainer().train("abc")
+
+
+@pytest.mark.parametrize("name", sorted(IN_JETON))
+def test_names_of_other_libraries(name: str) -> None:
+    for owner in (TOKENIZER, jeton.Tokenizer):
+        with pytest.raises(AttributeError) as caught:
+            getattr(owner, name)
+        assert str(caught.value) == f"Tokenizer has no {name!r} (in jeton: {IN_JETON[name]})"
+        assert not hasattr(owner, name)
+        assert name not in dir(owner)
+    for owner, used in re.findall(r"\b(tok|jeton)\.(\w+)", IN_JETON[name]):
+        assert hasattr(TOKENIZER if owner == "tok" else jeton, used)
+
+
+def test_names_of_nobody() -> None:
+    for owner in (TOKENIZER, jeton.Tokenizer):
+        with pytest.raises(AttributeError, match="no attribute 'quux'"):
+            getattr(owner, "quux")  # noqa: B009
+    assert getattr(TOKENIZER, "get_vocab", None) is None
+    assert "encode" in dir(TOKENIZER) and "encode" in dir(jeton.Tokenizer)
+
+
+def test_dir_shows_what_is_public() -> None:
+    assert dir(jeton) == sorted(jeton.__all__)
