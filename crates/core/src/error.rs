@@ -112,7 +112,7 @@ impl std::error::Error for Error {}
 const LETTER: usize = 16;
 /// What a mark between words costs, and what the rest of a name costs of which the beginning is
 /// given.
-const MARK: usize = 2;
+const MARK: usize = 1;
 const REST: usize = LETTER / 2;
 /// How long a beginning must be to stand for the name.
 const BEGINNING: usize = 4;

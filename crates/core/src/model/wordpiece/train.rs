@@ -135,12 +135,12 @@ mod tests {
         // which `b` `##u` has the smallest ids; then `bu` `##n`: 4 / (4·16).
         let tokens = published(&counts, &training(15));
         assert_eq!(tokens[12..], ["##gs", "bu", "bun"]);
-        // Met first in the corpus is `h` `##u`, which is how courses go through the example.
+        // Met first in the corpus is `h` `##u`, with which courses go on.
         let first = BpeTraining {
             tie_break: TieBreak::First,
             ..training(15)
         };
-        assert_eq!(published(&counts, &first)[12..], ["##gs", "hu", "hug"]);
+        assert_eq!(published(&counts, &first)[12..], ["##gs", "hu", "hugs"]);
     }
 
     /// The rule as it is written down, counted anew for each merge.
