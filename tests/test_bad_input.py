@@ -345,14 +345,24 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "batch ids": (lambda: J.TokenBatch([-1], [0, 1]), ValueError, "ids must lie between"),
     "batch of no rows": (lambda: J.TokenBatch.from_rows(1), TypeError, "rows must be an iterable"),
     "pad length type": (
-        lambda: J.TokenBatch([], [0]).pad("3"),
+        lambda: J.TokenBatch([], [0]).pad("3", pad_id=0),
         TypeError,
         "length must be an int, not str",
     ),
     "pad_id type": (
-        lambda: J.TokenBatch([], [0]).pad(pad_id=None),
+        lambda: J.TokenBatch([], [0]).pad(pad_id="0"),
         TypeError,
-        "pad_id must be an int, not NoneType",
+        "pad_id must be an int, not str",
+    ),
+    "pad dtype": (
+        lambda: J.TokenBatch([], [0]).pad(pad_id=0, dtype="float32"),
+        TypeError,
+        "dtype must be a type of integers",
+    ),
+    "pad without an id": (
+        lambda: J.TokenBatch([1], [0, 1]).pad(),
+        ValueError,
+        "nothing says what fills the rows.*give pad_id",
     ),
     "batch float": (lambda: J.TokenBatch([1.5], [0, 1]), TypeError, "ids must be a sequence"),
     "trainer size": (lambda: J.BPETrainer("x"), TypeError, "vocab_size must be an int"),

@@ -64,11 +64,11 @@ def test_padding(rows: list[list[int]], multiple: int, left: bool, data: st.Data
 def test_padding_refuses_to_cut_by_itself() -> None:
     batch = TokenBatch.from_rows([[1], [1, 2, 3]])
     with pytest.raises(ArgumentError, match=r"text 1 has 3 tokens.*truncate=True"):
-        batch.pad(2)
+        batch.pad(2, pad_id=0)
     wrong: list[Any] = [{"pad_id": -1}, {"side": "up"}, {"multiple_of": 0}, {"length": -1}]
     for options in wrong:
         with pytest.raises(ArgumentError):
-            batch.pad(**options)
+            batch.pad(**{"pad_id": 0, "length": 3} | options)
 
 
 def test_repr() -> None:

@@ -140,6 +140,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.errors",
         "jeton.loading",
         "jeton.other_names",
+        "jeton.padding",
         "jeton.tokenizer",
         "jeton.vocabulary",
     }

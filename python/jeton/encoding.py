@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from jeton import _core
 from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.padding import Origin, PaddedBatch, padded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,15 +61,6 @@ class Encoding:
         return len(self.ids)
 
 
-class PaddedBatch(NamedTuple):
-    """Rows of one length, and which of their places hold tokens."""
-
-    ids: npt.NDArray[np.uint32]
-    """rows × length: the ids, and the padding id where there is none."""
-    mask: npt.NDArray[np.bool_]
-    """rows × length: true where a token stands, false where padding does."""
-
-
 class TokenBatch:
     """The ids of many texts in two arrays: no Python object a token, nothing padded.
 
@@ -101,7 +93,9 @@ class TokenBatch:
         [[0, 1, 9], [9, 9, 9], [2, 0, 1]]
     """
 
-    __slots__ = ("_ids", "_max_id", "_offsets")
+    __slots__ = ("_ids", "_max_id", "_offsets", "_origin")
+
+    _origin: Origin | Callable[[], Origin]
 
     def __init__(
         self,
@@ -111,6 +105,7 @@ class TokenBatch:
         import numpy as np
 
         self._max_id = _MOST_ID
+        self._origin = Origin()
         self._ids = _integers("ids", ids, np.dtype(np.uint32))
         self._offsets = _integers("offsets", offsets, np.dtype(np.int64))
         steps = np.diff(self._offsets)
@@ -132,11 +127,13 @@ class TokenBatch:
         ids: npt.NDArray[np.uint32],
         offsets: npt.NDArray[np.int64],
         max_id: int | None,
+        origin: Origin | Callable[[], Origin],
     ) -> TokenBatch:
         batch = cls.__new__(cls)
         batch._ids = ids
         batch._offsets = offsets
         batch._max_id = 0 if max_id is None else max_id
+        batch._origin = origin
         return batch
 
     @classmethod
@@ -195,6 +192,7 @@ class TokenBatch:
                 offsets = self._offsets[start : max(start, stop) + 1]
                 part = TokenBatch(self._ids[offsets[0] : offsets[-1]], offsets - offsets[0])
             part._max_id = self._max_id
+            part._origin = self._origin
             return part
         try:
             row = range(len(self))[index]
@@ -218,68 +216,53 @@ class TokenBatch:
         self,
         length: int | None = None,
         *,
-        pad_id: int = 0,
+        pad_id: int | None = None,
         side: Literal["right", "left"] = "right",
         multiple_of: int = 1,
         truncate: bool = False,
+        dtype: npt.DTypeLike | None = None,
     ) -> PaddedBatch:
         """Rows of one length.
 
         Args:
             length: The length; by default that of the longest text.
-            pad_id: The id that fills the rest.
+            pad_id: The id that fills the rest; by default that of the tokenizer's pad token, which
+                is the special token called `[PAD]`, `<pad>`, `<|pad|>` or the like.
             side: Where the padding goes.
             multiple_of: Round the length up to a multiple of this.
             truncate: Cut longer texts, at the side where padding would go; otherwise they are an
-                error.
+                error. Special tokens that the post-processor put around a text stay.
+            dtype: The type of the ids, a numpy type of integers; uint32 by default.
 
         Returns:
             The ids, and a mask that is true where a token stands.
 
         Raises:
-            ArgumentError: A text longer than `length` without `truncate`; a value that makes no
-                sense.
-        """
-        import numpy as np
+            ArgumentError: A text longer than `length` without `truncate`; no `pad_id` where the
+                tokenizer has no pad token; a value that makes no sense.
 
-        for name, value in (
-            ("length", 0 if length is None else length),
-            ("pad_id", pad_id),
-            ("multiple_of", multiple_of),
-        ):
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-                raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
-        multiple_of = int(multiple_of)
-        lengths = self.lengths
-        longest = int(lengths.max()) if len(self) else 0
-        width = longest if length is None else int(length)
-        if width < 0 or multiple_of < 1:
-            raise ArgumentError(
-                f"length must not be negative and multiple_of at least 1, not {width} and "
-                f"{multiple_of}"
-            )
-        if not 0 <= pad_id < 2**32:
-            raise ArgumentError(f"pad_id is {pad_id}: ids run from 0 to 2**32 - 1")
-        if side not in ("right", "left"):
-            raise ArgumentError(f'side must be "right" or "left", not {side!r}')
-        width += -width % multiple_of
-        if longest > width and not truncate:
-            row = int(lengths.argmax())
-            raise ArgumentError(
-                f"text {row} has {longest} tokens, more than length={width}; pass truncate=True "
-                "to cut it"
-            )
-        places = np.arange(width)
-        kept = np.minimum(lengths, width)[:, None]
-        if side == "right":
-            mask = places < kept
-            source = self._offsets[:-1, None] + places
-        else:
-            mask = places >= width - kept
-            source = self._offsets[1:, None] - width + places
-        padded = np.full((len(self), width), pad_id, np.uint32)
-        padded[mask] = self._ids[source[mask]]
-        return PaddedBatch(padded, mask)
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<pad>"]).train("abc")
+            >>> tok.encode_batch(["ab", "cab"]).pad(dtype="int64").ids
+            array([[0, 1, 3],
+                   [2, 0, 1]])
+        """
+        return padded(
+            self._ids,
+            self._offsets,
+            self._known_origin(),
+            length=length,
+            pad_id=pad_id,
+            side=side,
+            multiple_of=multiple_of,
+            truncate=truncate,
+            dtype=dtype,
+        )
+
+    def _known_origin(self) -> Origin:
+        origin = self._origin
+        return origin if isinstance(origin, Origin) else origin()
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
         """This batch as a list array: capsules of its schema and of its data.
@@ -305,7 +288,8 @@ class TokenBatch:
     __hash__ = None  # type: ignore[assignment]  # its arrays can be written to
 
     def __reduce__(self) -> tuple[object, ...]:
-        return TokenBatch._of_core, (self._ids, self._offsets, self._max_id)
+        origin = self._known_origin()
+        return TokenBatch._of_core, (self._ids, self._offsets, self._max_id, origin)
 
     def __repr__(self) -> str:
         texts, tokens = len(self), len(self._ids)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import dataclasses
+import functools
 import itertools
 import json
 import os
@@ -21,6 +22,7 @@ from jeton.components._base import AddedToken, Component
 from jeton.encoding import Encoding, TokenBatch
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 from jeton.other_names import IN_JETON, HidesOtherNames, knows_other_names
+from jeton.padding import Origin
 from jeton.vocabulary import Vocabulary, bytes_of
 
 if TYPE_CHECKING:
@@ -247,7 +249,8 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             errors,
             nulls,
         )
-        return TokenBatch._of_core(ids, offsets, self._core.max_id)
+        origin = functools.partial(Origin.of, self, add_special_tokens)
+        return TokenBatch._of_core(ids, offsets, self._core.max_id, origin)
 
     def encode_with_spans(
         self,
