@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import jeton
 from jeton.components import normalizers
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, TrainingWarning
+from kinds import VOCABULARIES
 
 TEXTS = [
     "the weather there, then the theory: père 東京 🙂\n\n  x = 1\n",
@@ -141,3 +143,102 @@ def test_a_vocabulary_that_ends_short_is_told() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         jeton.BPETrainer(258).train(texts)
+
+
+# Ids with gaps, and how many tokens there are
+
+
+def with_gaps() -> jeton.Tokenizer:
+    """262 tokens with ids up to 400, as tiktoken's encodings have them."""
+    tokens = [bytes([byte]) for byte in range(256)] + [b"th", b"he", b"the", b" t", b"er"]
+    return jeton.Tokenizer.from_ranks(
+        {token: rank for rank, token in enumerate(tokens)},
+        pattern="gpt4",
+        special_tokens={"<|e|>": 400},
+    )
+
+
+@pytest.mark.parametrize("asked", [{"vocab_size": 280}, {"new_tokens": 18}], ids=str)
+def test_tokens_are_counted_and_not_ids(asked: dict[str, Any]) -> None:
+    start = with_gaps()
+    assert (start.vocab_size, start.max_id) == (262, 400)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tok = jeton.BPETrainer(start_from=start, **asked).train(TEXTS)
+    assert tok.vocab_size == 280
+    assert {token: tok.vocab[token] for token in start.vocab} == start.vocab
+    new = sorted(set(tok.vocab.values()) - set(start.vocab.values()))
+    assert new == [*range(401, 419)]
+    assert tok.decode(tok.encode(TEXTS[0])) == TEXTS[0]
+
+
+def test_sizes_of_starts_with_gaps() -> None:
+    start = with_gaps()
+    trainer = jeton.BPETrainer(new_tokens=[4, 9], start_from=start, special_tokens=["<|new|>"])
+    sizes = trainer.train_all(TEXTS)
+    assert list(sizes) == [266, 271]
+    for size, tok in sizes.items():
+        alone = jeton.BPETrainer(size, start_from=start, special_tokens=["<|new|>"]).train(TEXTS)
+        assert tok == alone and tok.vocab_size == size
+        assert tok.special_tokens == {"<|e|>": 400, "<|new|>": 401}
+        assert len(tok.merges) - len(start.merges) == size - 263
+    with pytest.warns(TrainingWarning, match=r"vocab_size=9,999 was not reached.* than for"):
+        jeton.BPETrainer(9_999, start_from=start).train(["the the then"])
+
+
+def test_new_tokens_of_other_kinds() -> None:
+    for options in OPTIONS.values():
+        start = jeton.BPETrainer(2_000, max_token_length=2, **options).train(TEXTS)  # type: ignore[arg-type]
+        tok = jeton.BPETrainer(new_tokens=12, start_from=start).train(TEXTS)
+        assert tok.vocab_size == start.vocab_size + 12
+        assert {token: tok.vocab[token] for token in start.vocab} == start.vocab
+
+
+def test_new_tokens_that_make_no_sense() -> None:
+    start = with_gaps()
+    for options, message in (
+        ({"new_tokens": 3, "vocab_size": 300}, "vocab_size and new_tokens both"),
+        ({"new_tokens": 3, "start_from": None}, "give start_from, or vocab_size"),
+        ({"new_tokens": 3, "start_from": [("t", "h")]}, "give start_from, or vocab_size"),
+        ({"new_tokens": -1}, "new_tokens must be at least 0"),
+        ({"new_tokens": []}, "new_tokens holds no sizes"),
+        ({"new_tokens": "3"}, "new_tokens must be an int or a list of int, not str"),
+    ):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=message):
+            jeton.BPETrainer(**{"start_from": start, **options})  # type: ignore[arg-type]
+
+
+def test_what_is_new_is_told_and_what_leaves_it_out() -> None:
+    start = jeton.BPETrainer(270, alphabet="sentencepiece").train(["to be or not to be"] * 3)
+    there, new = start.vocab_size, "àéîõü"
+    corpus = [f"to be {new} or not"]
+    with pytest.raises(
+        TrainingError,
+        match=rf"vocab_size {there} does not hold the {there} tokens to start from and 5 "
+        rf"characters of the corpus that are new \(ask for at least {there + 5}, or leave "
+        "characters out: limit_alphabet=0 adds none",
+    ):
+        jeton.BPETrainer(there, start_from=start).train(corpus)
+    tok = jeton.BPETrainer(there + 1, start_from=start, limit_alphabet=0).train(corpus)
+    assert tok.vocab_size == there + 1
+    assert not any(character.encode() in tok for character in new)
+    assert tok.decode(tok.encode(corpus[0])) == corpus[0]
+    with pytest.raises(TrainingError, match=r"tokens to start from and 2 new special tokens \("):
+        jeton.BPETrainer(263, start_from=with_gaps(), special_tokens=["<a>", "<b>"]).train(TEXTS)
+
+
+@pytest.mark.parametrize("name", ["cl100k_base.tiktoken", "o200k_base.tiktoken"])
+def test_published_encodings_are_extended(name: str) -> None:
+    path = VOCABULARIES / name
+    if not path.is_file():
+        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    start = jeton.load(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tok = jeton.BPETrainer(new_tokens=20, start_from=start).train(
+            ["quuxification " * 9, *TEXTS]
+        )
+    assert tok.vocab_size == start.vocab_size + 20
+    assert tok.max_id == start.max_id + 20
+    assert tok.encode("The weather") == start.encode("The weather")
+    assert len(tok.encode(" quuxification")) < len(start.encode(" quuxification"))

@@ -5,6 +5,7 @@ Look here for "did you mean" of a keyword, and for what is said of a number or a
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import operator
@@ -23,6 +24,7 @@ __all__ = [
     "checked_path",
     "checked_texts",
     "names_checked",
+    "shown",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -31,8 +33,12 @@ _MOST_INT = 2**63 - 1
 
 
 def names_checked(function: F) -> F:
-    """Refuses keywords that a method does not have, with the one that may be meant."""
-    parameters = list(inspect.signature(function).parameters.values())[1:]
+    """Refuses keywords that a method does not have, with the one that may be meant.
+
+    A constructor keeps the arguments that it was given, to be shown.
+    """
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())[1:]
     known = [parameter.name for parameter in parameters]
 
     @functools.wraps(function)
@@ -45,9 +51,27 @@ def names_checked(function: F) -> F:
                 named = owner.__name__ if isinstance(owner, type) else type(owner).__name__
                 called = f"{named}.{function.__name__}".removesuffix(".__init__")
                 raise ArgumentTypeError(f"{called} has no parameter {name!r} ({hint})")
+        if function.__name__ == "__init__":
+            with contextlib.suppress(TypeError):
+                given = signature.bind(owner, *args, **kwargs).arguments
+                owner._given = dict(list(given.items())[1:])
         return function(owner, *args, **kwargs)
 
     return cast(F, checked)
+
+
+def shown(owner: object, values: dict[str, Any]) -> str:
+    """A call of a constructor with these arguments, each cut where it is long.
+
+    >>> shown(1, {"name": "x" * 99, "size": 3})
+    "int(name='xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…, size=3)"
+    """
+    texts = (f"{name}={_cut(repr(value))}" for name, value in values.items())
+    return f"{type(owner).__name__}({', '.join(texts)})"
+
+
+def _cut(text: str, width: int = 60) -> str:
+    return text if len(text) <= width else text[: width - 5] + "…"
 
 
 def checked_int(name: str, value: object, least: int) -> int:

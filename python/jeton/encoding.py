@@ -22,7 +22,7 @@ __all__ = ["Encoding", "PaddedBatch", "TokenBatch"]
 _MOST_ID = 2**32 - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Encoding:
     """The tokens of a text, or of a pair of texts, with where each came from.
 
@@ -59,6 +59,11 @@ class Encoding:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        columns = (f"{name}={_some(getattr(self, name))}" for name in ("ids", "tokens", "spans"))
+        tokens = len(self)
+        return f"Encoding({tokens:,} token{'s' * (tokens != 1)}: {', '.join(columns)})"
 
 
 class TokenBatch:
@@ -294,6 +299,12 @@ class TokenBatch:
     def __repr__(self) -> str:
         texts, tokens = len(self), len(self._ids)
         return f"TokenBatch({texts} text{'s' * (texts != 1)}, {tokens} token{'s' * (tokens != 1)})"
+
+
+def _some(column: list[object], most: int = 6) -> str:
+    """The beginning of a column, for people."""
+    shown = ", ".join(map(repr, column[:most]))
+    return f"[{shown}, …]" if len(column) > most else f"[{shown}]"
 
 
 def _integers(name: str, values: object, dtype: np.dtype[np.integer]) -> npt.NDArray:  # type: ignore[type-arg]

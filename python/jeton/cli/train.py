@@ -12,7 +12,7 @@ import click
 
 import jeton
 from jeton.cli.command import Command, echo_note
-from jeton.cli.train_options import TRAINERS, check_kind, in_options, settings
+from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, check_kind, in_options, settings
 from jeton.cli.train_progress import watcher
 from jeton.cli.train_targets import (
     RANKS_AS_MODEL,
@@ -35,7 +35,9 @@ FILES are files or folders; each line is a text of its own. They may be compress
 Zstandard; .jsonl and .ndjson hold JSON lines, .parquet a table; - is the standard input. A file
 that is there twice is read once, and of a folder those whose names begin with a dot are left out.
 TARGET's extension says which format is written: .json is a tokenizer.json, .tiktoken is ranks,
-.model is SentencePiece's. Instead of FILES, one file of counts that --save-counts wrote will do.
+.model is SentencePiece's. With --kind unigram the extension says which style is trained, too:
+.model is SentencePiece's, whose library reads it; .json is composed of tokenizers' components. The
+two give other ids. Instead of FILES, one file of counts that --save-counts wrote will do.
 
 \b
 Examples:
@@ -83,9 +85,14 @@ _PATH = _Path(path_type=Path)
     "sizes",
     type=click.IntRange(min=1),
     multiple=True,
-    default=[30_000],
-    show_default=True,
-    help="How many tokens; given several times, a tokenizer of each size from one run.",
+    help="How many tokens; given several times, a tokenizer of each size from one run.  "
+    "[default: 30000; of Unigram, 8000]",
+)
+@click.option(
+    "--new-tokens",
+    type=click.IntRange(min=1),
+    multiple=True,
+    help="Instead: how many tokens more than --start-from has.",
 )
 @click.option(
     "--pattern",
@@ -152,6 +159,7 @@ def _train(
     *,
     kind: str,
     sizes: tuple[int, ...],
+    new_tokens: tuple[int, ...],
     pattern: str | None,
     specials: tuple[str, ...],
     alphabet: str | None,
@@ -169,7 +177,13 @@ def _train(
     as_json: bool,
     force: bool,
 ) -> None:
-    sizes = tuple(sorted(set(sizes)))
+    start = None
+    if new_tokens:
+        if sizes or start_from is None:
+            raise click.UsageError("--new-tokens goes with --start-from, and without --vocab-size")
+        start = jeton.load(start_from)
+        sizes = tuple(start.vocab_size + size for size in new_tokens)
+    sizes = tuple(sorted(set(sizes))) or (DEFAULT_SIZES.get(kind, 30_000),)
     check_kind(kind, sizes)
     targets = {
         size: target if len(sizes) == 1 else target.with_stem(f"{target.stem}-{size}")
@@ -202,7 +216,8 @@ def _train(
         if max_word_length is not None:
             parameters["max_word_length"] = max_word_length
     if kind == "bpe":
-        start = None if start_from is None else jeton.load(start_from)
+        if start_from is not None and start is None:
+            start = jeton.load(start_from)
         if start is not None and target.name.lower().endswith(".model") and is_of_bytes(start):
             raise FileError(RANKS_AS_MODEL.format(target))
         parameters |= {"pattern": pattern, "alphabet": alphabet, "start_from": start}
@@ -213,6 +228,7 @@ def _train(
     elif kind == "unigram":
         is_model = target.name.lower().endswith(".model")
         parameters["style"] = "sentencepiece" if is_model else "huggingface"
+        echo_note(_STYLES[parameters["style"]])
     parameters |= settings(kind, given)
     trainer = TRAINERS[kind](**parameters)
     without_limit = {"hard_vocab_limit": False} if kind == "unigram" else {}
@@ -252,6 +268,12 @@ def _train(
     for size, tok in trained.items():
         save(tok, targets[size])
         click.echo(f"{targets[size]}")
+
+
+_STYLES = {
+    "sentencepiece": "style: sentencepiece, as a .model holds it (a .json gets Hugging Face's)",
+    "huggingface": "style: huggingface, as a .json holds it (a .model gets SentencePiece's)",
+}
 
 
 def _refuse_options_of_counting(counts: Path) -> None:

@@ -17,7 +17,7 @@ import jeton
 from jeton import _core
 from jeton.components import _base
 
-__all__ = ["TRAINERS", "check_kind", "in_options", "settings"]
+__all__ = ["DEFAULT_SIZES", "TRAINERS", "check_kind", "in_options", "settings"]
 
 TRAINERS: dict[str, type[Any]] = {
     "bpe": jeton.BPETrainer,
@@ -27,7 +27,11 @@ TRAINERS: dict[str, type[Any]] = {
     "char": jeton.CharTrainer,
 }
 
+DEFAULT_SIZES = {"unigram": 8_000}
+"""The sizes of vocabularies that are not 30,000 where nothing is said."""
+
 _KINDS = {
+    "new_tokens": ("bpe",),
     "pattern": ("bpe", "wordlevel"),
     "alphabet": ("bpe",),
     "start_from": ("bpe",),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from jeton import _core
-from jeton.arguments import checked_texts, names_checked
+from jeton.arguments import checked_texts, names_checked, shown
 from jeton.components import (
     AddedToken,
     decoders,
@@ -93,6 +93,22 @@ class Trainer:
         """What this trainer counts."""
         raise NotImplementedError
 
+    _given: dict[str, Any]
+    """The arguments that it was made with."""
+
+    def _essentials(self) -> dict[str, Any]:
+        """The parameters that are shown though they were not given."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        essential = self._essentials()
+        rest = {
+            name: value
+            for name, value in self._given.items()
+            if name not in ("new_tokens", "pattern", *essential)
+        }
+        return shown(self, essential | rest)
+
 
 class WordTrainer(Trainer):
     """What trainers from words share: the stages around the model."""
@@ -119,6 +135,7 @@ class WordTrainer(Trainer):
             raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
         if pattern is None and pre_tokenizer is None:
             pattern = default_pattern
+        self.pattern = pattern
         self.normalizer = normalizer
         self.pre_tokenizer = pre_tokenizer if pattern is None else named_pre_tokenizer(pattern)
         self.post_processor = post_processor
@@ -177,8 +194,13 @@ class WordTrainer(Trainer):
     def _decoder(self) -> decoders.Decoder | None:
         raise NotImplementedError
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(vocab_size={self.parameters['vocab_size']})"
+    def _essentials(self) -> dict[str, Any]:
+        how = {} if self.pattern is None else {"pattern": self.pattern}
+        return {
+            "vocab_size": self.parameters["vocab_size"],
+            **how,
+            "special_tokens": list(self.special_tokens),
+        }
 
 
 def warn_if_short(asked: int, tokenizer: Tokenizer, what: str = "pairs to merge") -> None:

@@ -31,7 +31,9 @@ class BPETrainer(WordTrainer):
 
     Args:
         vocab_size: How many tokens there are in the end, special ones and alphabet included; or
-            several such sizes, for `train_all`.
+            several such sizes, for `train_all`. 30,000 by default.
+        new_tokens: How many tokens more there are in the end than `start_from` has, instead of
+            `vocab_size`; new special tokens and characters are among them.
         pattern: How text is cut into words, which no merge crosses: the name of a known pattern
             (`"gpt2"`, `"gpt4"`, `"gpt4o"`, `"llama3"`, `"qwen2"`, `"whitespace"`, `"none"`, …), or
             an expression in tiktoken's dialect whose matches are the words.
@@ -68,7 +70,7 @@ class BPETrainer(WordTrainer):
             (`"alphabetic"`) pair of byte strings; the one met `"first"`.
         start_from: Merges that come first: a tokenizer, whose tokens keep their ids and whose
             stages are kept where none are given here, or a list of merges, whose tokens come after
-            the alphabet.
+            the alphabet. New ids come after the largest.
         max_word_length: A word of more characters is cut, between characters, into words of so
             many and a rest; a warning says how often. `None`: none is.
         min_word_count: Words that occur less often are left out; a warning says how many.
@@ -89,8 +91,9 @@ class BPETrainer(WordTrainer):
     @names_checked
     def __init__(
         self,
-        vocab_size: int | Sequence[int] = 30_000,
+        vocab_size: int | Sequence[int] | None = None,
         *,
+        new_tokens: int | Sequence[int] | None = None,
         pattern: str | None = None,
         normalizer: normalizers.Normalizer | None = None,
         pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
@@ -113,8 +116,8 @@ class BPETrainer(WordTrainer):
         max_word_length: int | None = MAX_WORD_LENGTH,
         min_word_count: int = 0,
     ) -> None:
-        self.vocab_sizes = _sizes(vocab_size)
         self.start = Start.of(start_from)
+        self.vocab_sizes = self._sizes(vocab_size, new_tokens)
         known = self.start.options
         own = {
             "unk_token": unk_token,
@@ -289,6 +292,25 @@ class BPETrainer(WordTrainer):
             warn_if_short(min(sizes), tokenizers[min(sizes)])
         return tokenizers
 
+    def _sizes(
+        self, vocab_size: int | Sequence[int] | None, new_tokens: int | Sequence[int] | None
+    ) -> tuple[int, ...]:
+        """How many tokens there are in the end."""
+        if new_tokens is None:
+            return _sizes("vocab_size", 30_000 if vocab_size is None else vocab_size)
+        if vocab_size is not None:
+            raise ArgumentError("vocab_size and new_tokens both say how many tokens; give one")
+        if self.start.tokenizer is None:
+            raise ArgumentError(
+                "new_tokens counts from the tokens of a tokenizer (give start_from, or vocab_size)"
+            )
+        there = self.start.tokenizer.vocab_size
+        return tuple(there + size for size in _sizes("new_tokens", new_tokens))
+
+    def _essentials(self) -> dict[str, Any]:
+        sizes = self.vocab_sizes
+        return {**super()._essentials(), "vocab_size": sizes[0] if len(sizes) == 1 else [*sizes]}
+
     def _needs(self) -> Needs:
         return TOKEN_NEEDS * sum(self.vocab_sizes), 64, 32
 
@@ -373,14 +395,14 @@ def _check_kept(affixes: dict[str, Any], known: dict[str, Any]) -> None:
             )
 
 
-def _sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
-    if isinstance(vocab_size, (list, tuple, range)):
-        if not vocab_size:
-            raise ArgumentError("vocab_size holds no sizes; give at least one")
-        return tuple(sorted({checked_int("each of vocab_size", size, 0) for size in vocab_size}))
+def _sizes(name: str, given: int | Sequence[int]) -> tuple[int, ...]:
+    if isinstance(given, (list, tuple, range)):
+        if not given:
+            raise ArgumentError(f"{name} holds no sizes; give at least one")
+        return tuple(sorted({checked_int(f"each of {name}", size, 0) for size in given}))
     try:
-        return (checked_int("vocab_size", vocab_size, 0),)
+        return (checked_int(name, given, 0),)
     except ArgumentTypeError:
         raise ArgumentTypeError(
-            f"vocab_size must be an int or a list of int, not {type(vocab_size).__name__}"
+            f"{name} must be an int or a list of int, not {type(given).__name__}"
         ) from None

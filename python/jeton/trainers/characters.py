@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Literal
+from typing import Any, Literal
 
 from jeton import _core
 from jeton.arguments import checked_texts, names_checked
@@ -114,5 +114,5 @@ class CharTrainer(Trainer):
     def _counting(self) -> Counting:
         return Counting(first_stages(None, pre_tokenizers.FixedLength(1), ()), COUNTS_NEED)
 
-    def __repr__(self) -> str:
-        return f"CharTrainer(unk_token={self.unk_token!r}, special_tokens={self.special_tokens!r})"
+    def _essentials(self) -> dict[str, Any]:
+        return {"unk_token": self.unk_token, "special_tokens": list(self.special_tokens)}

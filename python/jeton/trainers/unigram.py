@@ -312,8 +312,12 @@ class UnigramTrainer(Trainer):
             raise ArgumentError("add_dummy_prefix is what pre_tokenizer says; leave one out")
         return pre_tokenizer
 
-    def __repr__(self) -> str:
-        return f"UnigramTrainer(vocab_size={self.parameters['vocab_size']}, style={self.style!r})"
+    def _essentials(self) -> dict[str, Any]:
+        return {
+            "vocab_size": self.parameters["vocab_size"],
+            "style": self.style,
+            "special_tokens": list(self.special_tokens),
+        }
 
 
 _OWN_TOKENS = ("unk", "bos", "eos", "pad")

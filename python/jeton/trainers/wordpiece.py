@@ -24,8 +24,8 @@ class WordPieceTrainer(WordTrainer):
         vocab_size: How many tokens there are in the end, special ones and alphabet included; if it
             does not hold these, they are kept, with a warning, and nothing is merged.
         rule: Which pair of neighbours becomes a token: the most frequent one (`"released"`), or
-            that with the greatest freq(ab) / (freq(a)·freq(b)) (`"published"`). Of equals, that
-            with the smallest left, then right id.
+            that with the greatest freq(ab) / (freq(a)·freq(b)) (`"published"`).
+        tie_break: Which of equally good pairs, as for `BPETrainer`; textbooks take the `"first"`.
         normalizer: What happens to text first; `None` for BERT's.
         pre_tokenizer: How text is cut; `None` for BERT's.
         post_processor: The special tokens around a text, for the tokenizer that comes out; `None`
@@ -59,6 +59,7 @@ class WordPieceTrainer(WordTrainer):
         vocab_size: int = 30_000,
         *,
         rule: Literal["released", "published"] = "released",
+        tie_break: Literal["huggingface", "lexicographic", "alphabetic", "first"] = "huggingface",
         normalizer: normalizers.Normalizer | None = None,
         pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
         post_processor: post_processors.PostProcessor | None = None,
@@ -97,7 +98,7 @@ class WordPieceTrainer(WordTrainer):
                 "continuing_subword_prefix": continuing_subword_prefix,
                 "end_of_word_suffix": None,
                 "separate_suffix": False,
-                "tie_break": "huggingface",
+                "tie_break": tie_break,
             },
             pattern=None,
             default_pattern=None,
