@@ -66,8 +66,8 @@ def test_the_names_are_tiktokens() -> None:
             for module in (jeton.tiktoken, tiktoken)
         )
         assert ours == theirs
-    ours, theirs = (inspect.signature(it) for it in (Encoding, tiktoken.Encoding))
-    assert [*ours.parameters] == [*theirs.parameters]
+    own, other = (inspect.signature(it) for it in (Encoding, tiktoken.Encoding))
+    assert [*own.parameters] == [*other.parameters]
 
 
 MODELS = [
@@ -131,7 +131,7 @@ def test_encodings_are_tiktokens(name: str, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("vocabularies")
 def test_an_encoding_is_extended_as_there() -> None:
     base = get_encoding("cl100k_base")
-    options = {
+    options: dict[str, Any] = {
         "name": "cl100k_im",
         "pat_str": base._pat_str,
         "mergeable_ranks": base._mergeable_ranks,

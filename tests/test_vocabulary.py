@@ -40,7 +40,7 @@ def test_the_vocabulary_is_a_mapping_made_once(tok: jeton.Tokenizer) -> None:
 
 def test_a_token_that_is_not_there() -> None:
     tok = jeton.CharTrainer().train("hello")
-    assert tok.id_of("h") == tok.id_of(b"h") == tok.id_of(bytearray(b"h")) == 1
+    assert tok.id_of("h") == tok.id_of(b"h") == 1
     assert tok.id_of("x") is None and tok.id_of(b"x", -1) == -1 and tok.id_of("", 7) == 7
     assert "h" in tok and "x" not in tok and b"h" in tok and "" not in tok
     assert tok.vocab.get(b"x") is None and tok.vocab.get(b"x", 3) == 3
@@ -50,7 +50,7 @@ def test_a_token_that_is_not_there() -> None:
         tok.vocab[b"x"]
     for wrong in (1, None, 1.5, ["h"]):
         with pytest.raises(ArgumentTypeError, match="token must be bytes or a str"):
-            tok.id_of(wrong)  # type: ignore[call-overload]
+            tok.id_of(wrong)  # type: ignore[arg-type]
         with pytest.raises(ArgumentTypeError, match="token must be bytes or a str"):
             wrong in tok  # type: ignore[operator]  # noqa: B015
 
@@ -191,8 +191,8 @@ def test_nbest_of_words_and_added_tokens() -> None:
     assert best[0] == [4, 9, 4] and best[-1] == [2, 3, 9, 2, 3]
     assert sorted(best[1:-1]) == [[2, 3, 9, 4], [4, 9, 2, 3]]
     assert 10 not in tok.nbest("<s>ab", 1)[0]
-    unknown = tok.nbest("aéb", 2, scores=True)
-    assert unknown == [([2, 0, 3], pytest.approx(-1.0 - 12.25 - 1.5))]
+    [(ids, score)] = tok.nbest("aéb", 2, scores=True)
+    assert ids == [2, 0, 3] and score == pytest.approx(-1.0 - 12.25 - 1.5)
 
 
 def test_nbest_refuses() -> None:

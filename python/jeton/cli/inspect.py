@@ -21,7 +21,7 @@ HELP = """Show what is in a tokenizer; or, with a text, how it cuts the text.
 
 The first gives sizes, stages in order, special tokens, what the tokens are made of, the longest
 and the oddest. The second shows the tokens in alternating colours, white space visible, and a
-table with the id and the bytes of each.
+table with the id of each, the token as the vocabulary spells it, and its bytes in text.
 
 \b
 Examples:
@@ -67,8 +67,11 @@ def _show_text(tok: jeton.Tokenizer, text: str, options: dict[str, Any], limit: 
     encoding = tok.encode_with_spans(text, **options)
     ids, spans = encoding.ids, encoding.spans
     specials = set(tok.special_tokens.values())
+    tokens = encoding.tokens
+    # What no text shows, such as a control piece, is shown by its name.
     pieces = [
-        Piece(token, number in specials) for number, token in zip(ids, encoding.tokens, strict=True)
+        Piece(token if number in specials else tok.token_bytes(number) or token, number in specials)
+        for number, token in zip(ids, tokens, strict=True)
     ]
     colour = use_colour(sys.stdout)
     click.echo(_summary(text, len(ids)))
@@ -77,7 +80,7 @@ def _show_text(tok: jeton.Tokenizer, text: str, options: dict[str, Any], limit: 
     click.echo()
     click.echo(flow(pieces, columns(), colour))
     click.echo()
-    click.echo(_rows(ids[:limit], spans, pieces, columns()))
+    click.echo(_rows(ids[:limit], tokens, spans, pieces, columns()))
     if len(ids) > limit:
         click.echo(click.style(f"  … {len(ids) - limit:,} more (--rows {len(ids)})", dim=True))
     click.echo()
@@ -96,13 +99,22 @@ def _many(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def _rows(ids: list[int], spans: list[tuple[int, int]], pieces: list[Piece], width: int) -> str:
-    """The table: number, id, token, span, bytes; what a narrow terminal has no room for is cut."""
+def _rows(
+    ids: list[int],
+    tokens: list[bytes],
+    spans: list[tuple[int, int]],
+    pieces: list[Piece],
+    width: int,
+) -> str:
+    """The table: number, id, token as the vocabulary spells it, span, and its bytes in text.
+
+    What a narrow terminal has no room for is cut.
+    """
     header = ("", "id", "token", "span", "bytes")
     rows = [tuple(click.style(name, dim=True) for name in header)]
     for number, (token_id, span) in enumerate(zip(ids, spans, strict=False)):
         piece = pieces[number]
-        shown = shorten(visible(piece.data), max(12, width // 3))
+        shown = shorten(visible(tokens[number]), max(12, width // 3))
         start, end = span
         rows.append(
             (
