@@ -228,7 +228,6 @@ def _train(
     elif kind == "unigram":
         is_model = target.name.lower().endswith(".model")
         parameters["style"] = "sentencepiece" if is_model else "huggingface"
-        echo_note(_STYLES[parameters["style"]])
     parameters |= settings(kind, given)
     trainer = TRAINERS[kind](**parameters)
     without_limit = {"hard_vocab_limit": False} if kind == "unigram" else {}
@@ -268,6 +267,8 @@ def _train(
     for size, tok in trained.items():
         save(tok, targets[size])
         click.echo(f"{targets[size]}")
+    if kind == "unigram" and not as_json:
+        echo_note(_STYLES[trainer.style])
 
 
 _STYLES = {
