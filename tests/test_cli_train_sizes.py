@@ -68,7 +68,7 @@ def test_sizes_are_those_of_python(run: Run, here: Path, corpus: str) -> None:
 def test_the_style_of_a_unigram_is_told(
     run: Run, here: Path, corpus: str, name: str, style: str
 ) -> None:
-    options = ["--kind", "unigram", "--vocab-size", "40"]
+    options = ["--kind", "unigram", "--vocab-size", "30"]
     result = run("train", corpus, "-o", name, *options)
     assert f"style: {style}, as a {Path(name).suffix} holds it" in result.stderr
     assert result.stdout == f"{name}\n"

@@ -30,6 +30,8 @@ PUBLIC = [
     "components",
     "errors",
     "load",
+    "names",
+    "patterns",
     "set_cache_limit",
 ]
 

@@ -37,12 +37,13 @@ def test_what_the_post_processor_adds_outlives_truncation() -> None:
 
 
 @given(
-    texts=st.lists(st.text(st.sampled_from(["the ", "un", "weather ", ", "]), max_size=9)),
+    words=st.lists(st.lists(st.sampled_from(["the ", "un", "weather ", ", "]), max_size=9)),
     width=st.integers(2, 9),
     left=st.booleans(),
 )
-def test_truncation_is_that_of_tokenizers(texts: list[str], width: int, left: bool) -> None:
+def test_truncation_is_that_of_tokenizers(words: list[list[str]], width: int, left: bool) -> None:
     tokenizers = pytest.importorskip("tokenizers")
+    texts = ["".join(row) for row in words]
     side = "left" if left else "right"
     theirs = tokenizers.Tokenizer.from_str(BERT.to_json())
     theirs.enable_truncation(width, direction=side)

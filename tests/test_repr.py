@@ -20,15 +20,15 @@ TRAINERS: dict[str, tuple[Any, str]] = {
     ),
     "BPE, other parameters": (
         lambda: jeton.BPETrainer(300, tie_break="first", min_frequency=2),
-        "BPETrainer(vocab_size=300, pattern='gpt4', special_tokens=[], tie_break='first', "
-        "min_frequency=2)",
+        "BPETrainer(vocab_size=300, pattern='gpt4', special_tokens=[], "
+        "min_frequency=2, tie_break='first')",
     ),
     "BPE, components": (
         lambda: jeton.BPETrainer(
             300, pre_tokenizer=pre_tokenizers.Whitespace(), normalizer=normalizers.NFC()
         ),
-        "BPETrainer(vocab_size=300, special_tokens=[], pre_tokenizer=Whitespace(), "
-        "normalizer=NFC())",
+        "BPETrainer(vocab_size=300, special_tokens=[], normalizer=NFC(), "
+        "pre_tokenizer=Whitespace())",
     ),
     "WordPiece": (
         lambda: jeton.WordPieceTrainer(rule="published"),
@@ -36,8 +36,8 @@ TRAINERS: dict[str, tuple[Any, str]] = {
         "'[MASK]'], rule='published')",
     ),
     "Unigram": (
-        lambda: jeton.UnigramTrainer(99, byte_fallback=True),
-        "UnigramTrainer(vocab_size=99, style='sentencepiece', special_tokens=[], "
+        lambda: jeton.UnigramTrainer(999, byte_fallback=True),
+        "UnigramTrainer(vocab_size=999, style='sentencepiece', special_tokens=[], "
         "byte_fallback=True)",
     ),
     "characters": (

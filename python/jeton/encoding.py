@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Encoding", "PaddedBatch", "TokenBatch"]
 
 _MOST_ID = 2**32 - 1
+_NO_ORIGIN = Origin()
+"""What a batch knows of its tokenizer that none made."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,7 +112,7 @@ class TokenBatch:
         import numpy as np
 
         self._max_id = _MOST_ID
-        self._origin = Origin()
+        self._origin = _NO_ORIGIN
         self._ids = _integers("ids", ids, np.dtype(np.uint32))
         self._offsets = _integers("offsets", offsets, np.dtype(np.int64))
         steps = np.diff(self._offsets)
@@ -132,7 +134,7 @@ class TokenBatch:
         ids: npt.NDArray[np.uint32],
         offsets: npt.NDArray[np.int64],
         max_id: int | None,
-        origin: Origin | Callable[[], Origin],
+        origin: Origin | Callable[[], Origin] = _NO_ORIGIN,
     ) -> TokenBatch:
         batch = cls.__new__(cls)
         batch._ids = ids

@@ -23,6 +23,9 @@ __all__ = ["main"]
 
 COMMANDS = ("demo", "train", "encode", "decode", "count", "inspect", "convert", "list")
 
+_FILES = {"list": "known"}
+"""The files that have another name than their command: a module `list` would hide Python's own."""
+
 HELP = """Tokenizers: text to ids and back.
 
 TOKENIZER, wherever it stands, is a known name (gpt2, cl100k_base, o200k_base …), a file or a
@@ -81,7 +84,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: Command = getattr(importlib.import_module(f"jeton.cli.{name}"), name)
+        module = importlib.import_module(f"jeton.cli.{_FILES.get(name, name)}")
+        command: Command = getattr(module, name)
         return command
 
 

@@ -14,9 +14,8 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import jeton
-from jeton import _core
-from jeton.components import Regex, decoders, pre_tokenizers
-from jeton.errors import ArgumentError, UnknownTokenError, UnsupportedError
+from jeton.errors import ArgumentError, UnknownTokenError
+from jeton.tiktoken.conditions import pattern_of, refuse_others
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,7 +99,7 @@ class Encoding:
         return encoding
 
     def _set(self, tokenizer: Tokenizer, name: str) -> None:
-        _refuse_others(tokenizer)
+        refuse_others(tokenizer)
         self.name = name
         self._tokenizer = tokenizer
         self._special_tokens = tokenizer.special_tokens
@@ -369,7 +368,7 @@ class Encoding:
 
     @functools.cached_property
     def _pat_str(self) -> str:
-        return _pattern_of(self._tokenizer)
+        return pattern_of(self._tokenizer)
 
     # What tiktoken keeps private, and code calls all the same
 
@@ -440,38 +439,6 @@ class Encoding:
 
 
 TiktokenEncoding = Encoding
-
-
-def _refuse_others(tokenizer: Tokenizer) -> None:
-    model = tokenizer._core.model()
-    why = None
-    if model.kind != "BPE" or '"alphabet":"Bytes"' not in model.options():
-        why = "its model is no BPE over bytes"
-    elif tokenizer.normalizer is not None:
-        why = "it normalizes text"
-    elif tokenizer.decoder != decoders.ByteLevel():
-        why = "its decoder is not ByteLevel"
-    elif any(not token.special for token in tokenizer.added_tokens):
-        why = "it has added tokens that are not special"
-    if why:
-        raise UnsupportedError(f"this tokenizer cannot speak tiktoken's interface: {why}")
-
-
-def _pattern_of(tokenizer: Tokenizer) -> str:
-    stages: list[object] = [tokenizer.pre_tokenizer]
-    if isinstance(stages[0], pre_tokenizers.Sequence):
-        stages = [
-            step
-            for step in stages[0].steps
-            if not (isinstance(step, pre_tokenizers.ByteLevel) and not step.use_regex)
-        ]
-    match stages:
-        case [pre_tokenizers.Matches(Regex(source)) | pre_tokenizers.Split(Regex(source))]:
-            return source
-        case [pre_tokenizers.ByteLevel(use_regex=True)]:
-            published = {name: sources for name, _, _, sources in _core.named_patterns()}
-            return published["gpt2"][0]
-    raise UnsupportedError("no single pattern says how this tokenizer cuts text")
 
 
 @functools.lru_cache(maxsize=128)

@@ -114,7 +114,7 @@ class WordLevelTrainer(WordTrainer):
             >>> import jeton
             >>> trainer = jeton.WordLevelTrainer(3, special_tokens=[], unk_token=None)
             >>> trainer.train(["b a b a c"]).vocab
-            {b'a': 0, b'b': 1, b'c': 2}
+            Vocabulary({b'a': 0, b'b': 1, b'c': 2})
         """
         reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
         model = self._words(data, reading).train_word_level(self.parameters)

@@ -1,0 +1,56 @@
+"""Which tokenizers can speak tiktoken's interface, and which expression cuts their text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jeton import _core
+from jeton.components import Regex, decoders, pre_tokenizers
+from jeton.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from jeton.tokenizer import Tokenizer
+
+__all__ = ["pattern_of", "refuse_others"]
+
+
+def refuse_others(tokenizer: Tokenizer) -> None:
+    """Refuses a tokenizer that cannot speak it.
+
+    Raises:
+        UnsupportedError: It is no byte-level BPE, or changes text on the way in or out.
+    """
+    model = tokenizer._core.model()
+    why = None
+    if model.kind != "BPE" or '"alphabet":"Bytes"' not in model.options():
+        why = "its model is no BPE over bytes"
+    elif tokenizer.normalizer is not None:
+        why = "it normalizes text"
+    elif tokenizer.decoder != decoders.ByteLevel():
+        why = "its decoder is not ByteLevel"
+    elif any(not token.special for token in tokenizer.added_tokens):
+        why = "it has added tokens that are not special"
+    if why:
+        raise UnsupportedError(f"this tokenizer cannot speak tiktoken's interface: {why}")
+
+
+def pattern_of(tokenizer: Tokenizer) -> str:
+    """The expression that cuts text.
+
+    Raises:
+        UnsupportedError: No single one does.
+    """
+    stages: list[object] = [tokenizer.pre_tokenizer]
+    if isinstance(stages[0], pre_tokenizers.Sequence):
+        stages = [
+            step
+            for step in stages[0].steps
+            if not (isinstance(step, pre_tokenizers.ByteLevel) and not step.use_regex)
+        ]
+    match stages:
+        case [pre_tokenizers.Matches(Regex(source)) | pre_tokenizers.Split(Regex(source))]:
+            return source
+        case [pre_tokenizers.ByteLevel(use_regex=True)]:
+            published = {name: sources for name, _, _, sources in _core.named_patterns()}
+            return published["gpt2"][0]
+    raise UnsupportedError("no single pattern says how this tokenizer cuts text")
