@@ -35,6 +35,12 @@ def gpt2() -> jeton.Tokenizer:
     return byte_level("gpt2")
 
 
+def aliased() -> jeton.Tokenizer:
+    """Two special tokens with one id, as o200k_harmony has them."""
+    tok = ranks()
+    return tok.with_added_tokens([jeton.AddedToken("<|reserved_301|>", id=301, special=True)])
+
+
 def templated() -> jeton.Tokenizer:
     return byte_level().replace(
         roles={"eos": "<|end|>", "pad": "<|end|>x"}, chat_template="x", model_max_length=7
@@ -108,6 +114,12 @@ LEFT_OUT: dict[str, tuple[Any, str, list[str]]] = {
         ],
     ),
     "folder: nothing": (templated, "x", []),
+    "tokenizer.json: a second name of an id": (
+        aliased,
+        "x.json",
+        ['the special token "<|reserved_301|>"'],
+    ),
+    "folder: a second name of an id": (aliased, "x", ['the special token "<|reserved_301|>"']),
 }
 
 
@@ -120,9 +132,9 @@ def test_what_is_not_in_the_file_is_named(row: str, tmp_path: Path) -> None:
         warnings.simplefilter("always")
         tok.save(path)
     told = [str(warning.message) for warning in caught]
+    elsewhere = "" if name == "x" else "; a folder, a name without an ending, holds all"
     assert told == [
-        f"{name} does not hold {', '.join(left_out)} (say so again when it is loaded; a folder, "
-        "which is a name without an ending, holds everything)"
+        f"{name} does not hold {', '.join(left_out)} (say so again when it is loaded{elsewhere})"
     ] * bool(left_out)
     assert all(warning.category is FormatWarning for warning in caught)
     assert all(warning.filename == __file__ for warning in caught)
@@ -167,3 +179,12 @@ def test_what_was_left_out_can_be_said_when_it_is_loaded(tmp_path: Path) -> None
     again = jeton.load(tmp_path / "vocab.json", special_tokens=pair.special_tokens)
     text = "the weather<|end|>x there"
     assert again.encode(text, special="allow") == pair.encode(text, special="allow")
+
+
+def test_of_two_names_of_an_id_the_one_that_decoding_gives_is_kept(tmp_path: Path) -> None:
+    tok = aliased()
+    assert tok.decode([301]) == "<|pad|>"
+    tok.save(tmp_path / "x.json", lossy=True)
+    again = jeton.load(tmp_path / "x.json")
+    assert again.decode([301]) == "<|pad|>"
+    assert again.encode("a<|pad|>", special="allow") == tok.encode("a<|pad|>", special="allow")

@@ -35,14 +35,17 @@ _CLASS = "PreTrainedTokenizerFast"
 _LISTS = ("additional_special_tokens", "extra_special_tokens")
 
 
-def write(folder: Path, core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> None:
+def write(folder: Path, core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> list[str]:
     """Writes a folder; of another tokenizer's files nothing that stands beside one is left.
+
+    Returns:
+        What is not in it.
 
     Raises:
         UnsupportedError: `tokenizer.json` cannot hold the tokenizer.
         FileError: The folder cannot be made or written to.
     """
-    files = files_of(core, settings, roles)
+    files, left_out = files_of(core, settings, roles)
     _core.write_into(os.fspath(folder), list(files.items()))
     stale = [folder / name for name in FILES if name not in files]
     stale += [
@@ -55,17 +58,21 @@ def write(folder: Path, core: Pipeline, settings: Settings, roles: Mapping[str, 
             path.unlink(missing_ok=True)
     except OSError as error:
         raise FileError(f"{error.filename}: cannot be removed: {error.strerror}") from error
+    return left_out
 
 
-def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> dict[str, bytes]:
-    """The files of a folder, by name.
+def files_of(
+    core: Pipeline, settings: Settings, roles: Mapping[str, str]
+) -> tuple[dict[str, bytes], list[str]]:
+    """The files of a folder, by name, and what is not in them.
 
     Args:
         core: The tokenizer.
         settings: What is set for it.
         roles: All its roles, those that its stages tell too.
     """
-    made = dict(_core.folder_files(core, list(roles.items())))
+    texts, left_out = _core.folder_files(core, list(roles.items()))
+    made = dict(texts)
     # A token that is gone plays no part any more.
     kept = {role: it for role, it in settings.roles.items() if it is None or role in roles}
     settings = dataclasses.replace(settings, roles=kept)
@@ -87,7 +94,7 @@ def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> di
         files.pop(ADDED_TOKENS, None)
     if settings.chat_template != told.chat_template:
         _replace_template(files, settings)
-    return {_TOKENIZER: made[_TOKENIZER].encode(), **files}
+    return {_TOKENIZER: made[_TOKENIZER].encode(), **files}, left_out
 
 
 def _as_json(value: Any) -> bytes:
@@ -156,7 +163,7 @@ def _update_tokens(files: dict[str, bytes], core: Pipeline, tokenizer_json: str)
     """Makes the files beside a `tokenizer.json` add the tokens that the tokenizer has."""
     told = Settings.of_files(files, {})
     roles = [(role, token) for role, token in told.roles.items() if token is not None]
-    made = {name: text.encode() for name, text in _core.folder_files(core, roles)}
+    made = {name: text.encode() for name, text in _core.folder_files(core, roles)[0]}
 
     def beside(files: Mapping[str, bytes]) -> tuple[bytes | None, bytes | None, bytes | None]:
         return files.get(CONFIG), files.get(SPECIAL_TOKENS), files.get(ADDED_TOKENS)

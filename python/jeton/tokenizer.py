@@ -679,14 +679,14 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
     @property
     def padding(self) -> dict[str, Any] | None:
         """How a `tokenizer.json` says that batches are padded; `encode` does not go by it."""
-        padding: dict[str, Any] | None = self._stages()["padding"]
-        return padding
+        padding, _ = self._core.sections
+        return None if padding is None else dict(json.loads(padding))
 
     @property
     def truncation(self) -> dict[str, Any] | None:
         """How a `tokenizer.json` says that texts are cut; `encode` does not go by it."""
-        truncation: dict[str, Any] | None = self._stages()["truncation"]
-        return truncation
+        _, truncation = self._core.sections
+        return None if truncation is None else dict(json.loads(truncation))
 
     def _id_of(self, token: str) -> int | None:
         return self._core.bytes_to_id(token.encode("utf-8", "surrogatepass"))
@@ -892,13 +892,16 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         if is_folder:
             from jeton import folder
 
-            folder.write(Path(name), tokenizer._core, tokenizer._settings, tokenizer.roles)
-            return
-        left_out = [*_core.save(self._core, name), *self._held_by_folders()]
+            left_out = folder.write(
+                Path(name), tokenizer._core, tokenizer._settings, tokenizer.roles
+            )
+        else:
+            left_out = [*_core.save(self._core, name), *self._held_by_folders()]
         if left_out and not lossy:
+            elsewhere = "" if is_folder else "; a folder, a name without an ending, holds all"
             warn_caller(
                 f"{Path(name).name} does not hold {', '.join(left_out)} (say so again when it is "
-                "loaded; a folder, which is a name without an ending, holds everything)",
+                f"loaded{elsewhere})",
                 FormatWarning,
             )
 

@@ -61,17 +61,21 @@ pub fn target_of(
     })
 }
 
-/// The files of a tokenizer's folder, by name: `tokenizer.json` and what stands beside it.
+/// The names and texts of the files of a folder, and what is not in them.
+type FolderFiles = (Vec<(&'static str, String)>, Vec<String>);
+
+/// The files of a tokenizer's folder, by name: `tokenizer.json` and what stands beside it; and what
+/// is not in them.
 #[pyfunction]
 pub fn folder_files(
     py: Python<'_>,
     tokenizer: &Bound<'_, Tokenizer>,
     roles: Vec<(String, String)>,
-) -> PyResult<Vec<(&'static str, String)>> {
+) -> PyResult<FolderFiles> {
     guard(py, || {
         let stages = tokenizer.get().core.stages();
         let files = py.detach(|| huggingface::write_folder(stages, &roles))?;
-        Ok(files.into())
+        Ok((files.into(), format::left_out_of_folder(stages)))
     })
 }
 

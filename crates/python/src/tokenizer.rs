@@ -515,6 +515,13 @@ impl Tokenizer {
         })
     }
 
+    /// What the file says of padding and of truncation, as JSON.
+    #[getter]
+    fn sections(&self) -> (Option<String>, Option<String>) {
+        let stages = self.core.stages();
+        (stages.padding.clone(), stages.truncation.clone())
+    }
+
     /// The roles of special tokens that the stages tell.
     fn roles(&self, py: Python<'_>) -> PyResult<Vec<roles::Role>> {
         guard(py, || Ok(roles::of(self.core.stages())))

@@ -16,7 +16,7 @@ pub mod tiktoken;
 pub mod wordpiece;
 
 pub use load::{LoadOptions, Loaded, load, load_whole};
-pub use save::{Target, save, write_into};
+pub use save::{Target, left_out_of_folder, save, write_into};
 
 use crate::added_tokens::AddedToken;
 use crate::decoder::Decoder;

@@ -112,7 +112,7 @@ pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<Vec<String>> {
                 .map(|(name, text)| (name.to_owned(), text.into_bytes()))
                 .collect();
             write_into(path, &files)?;
-            return Ok(Vec::new());
+            return Ok(left_out(stages, target, &[]));
         }
         Target::Json => alone(huggingface::write(stages).map_err(place)?.into_bytes()),
         Target::Pair => {
@@ -162,6 +162,11 @@ fn has_ranks(model: &Model) -> bool {
     matches!(model, Model::Bpe(bpe) if bpe.options().alphabet == Alphabet::Bytes)
 }
 
+/// What a folder leaves to whoever loads it; see [`save`].
+pub fn left_out_of_folder(stages: &Stages) -> Vec<String> {
+    left_out(stages, Target::Folder, &[])
+}
+
 /// What a file of these contents leaves to whoever loads it.
 fn left_out(stages: &Stages, target: Target, contents: &[u8]) -> Vec<String> {
     let mut left_out = Vec::new();
@@ -177,6 +182,7 @@ fn left_out(stages: &Stages, target: Target, contents: &[u8]) -> Vec<String> {
             let added = stages.added_tokens.iter();
             added.filter(|it| it.content != gpt2::END_OF_TEXT).collect()
         }
+        Target::Json | Target::Folder => huggingface::aliases(stages).collect(),
         _ => Vec::new(),
     };
     left_out.extend(listed(&specials));

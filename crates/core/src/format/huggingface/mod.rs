@@ -193,7 +193,7 @@ fn is_raw(model: &Model) -> bool {
 /// The `tokenizer.json` of these stages. Read again, it gives equal ones, unless the tokenizer
 /// came from a format whose conventions this one spells differently, as tiktoken's ranks and
 /// SentencePiece's scores, which become merges, and characters, which become words of one; ids are
-/// the same in any case.
+/// the same in any case. The [`aliases`] of special tokens are left out.
 ///
 /// # Errors
 /// What the format cannot hold, by name.
@@ -217,6 +217,7 @@ fn fields(stages: &Stages) -> Result<Map<String, Value>> {
         Model::Characters(model) => Cow::Owned(characters_as_words(model, stages)?),
         _ => Cow::Borrowed(stages),
     };
+    let stages = without_aliases(stages);
     check_ids(&stages)?;
     let mut fields = write_parts(&stages, false)?;
     let extra = tokens_out_of_order(&stages);
@@ -325,6 +326,20 @@ fn write_added_token(token: &AddedToken) -> Value {
         "normalized": token.normalized,
         "special": token.special,
     })
+}
+
+/// The special tokens that share the id of another one, which decoding gives: the format has one
+/// token an id.
+pub fn aliases(stages: &Stages) -> impl Iterator<Item = &AddedToken> {
+    let pairs = stages.added_tokens.windows(2);
+    pairs.filter_map(|pair| (pair[0].id == pair[1].id).then_some(&pair[1]))
+}
+
+fn without_aliases(mut stages: Cow<'_, Stages>) -> Cow<'_, Stages> {
+    if aliases(&stages).next().is_some() {
+        stages.to_mut().added_tokens.dedup_by_key(|token| token.id);
+    }
+    stages
 }
 
 /// The id of the token of the model that a file spells as `content`.
