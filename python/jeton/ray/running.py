@@ -45,7 +45,7 @@ def in_order(dataset: Any) -> Iterator[None]:
 def _cause(error: BaseException | None) -> JetonError | None:
     """The error of jeton behind one of Ray."""
     while error is not None:
-        # An error of Ray is of the class of its cause, too; Ray adds lines of its own to the message.
+        # An error of Ray is of the class of its cause, too; its message has more lines, of Ray.
         if isinstance(error, JetonError) and type(error).__module__ == "jeton.errors":
             return type(error)(str(error).split("\n")[0])
         error = getattr(error, "cause", None) or error.__cause__
