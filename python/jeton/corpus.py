@@ -30,6 +30,7 @@ __all__ = [
     "Progress",
     "check_watch",
     "count",
+    "files_of",
     "merging",
     "text_or_data",
     "warn",
@@ -167,6 +168,11 @@ class _Told:
         # Pipes and texts have no size before they are read.
         self._total = self._read = self._read if self._total else self._text
         self._tell(self._read)
+
+
+def files_of(data: Any) -> list[Path] | None:
+    """The files of a corpus; `None` if it holds texts."""
+    return _paths_or_texts(data)[0] or None
 
 
 def _paths_or_texts(

@@ -122,6 +122,26 @@ impl WordCounter {
         })
     }
 
+    /// Counts the words of the lines of a file that begin within a range of its bytes, on all cores.
+    fn count_part(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        start: u64,
+        stop: u64,
+        field: Option<String>,
+        errors: &str,
+    ) -> PyResult<()> {
+        guard(py, || {
+            let options = CorpusOptions {
+                field,
+                errors: errors.parse()?,
+            };
+            let part = || Corpus::open_part(&path, &(start..stop), options);
+            self.count_corpus(py, &py.detach(part)?, None)
+        })
+    }
+
     /// Counts the words of files, on all cores. Calls `watch`, if there is one, with how many bytes
     /// of text were counted, and how many of the files were read.
     fn count_files(
@@ -135,30 +155,7 @@ impl WordCounter {
         guard(py, || {
             let errors = errors.parse()?;
             let corpus = py.detach(|| Corpus::open(&paths, CorpusOptions { field, errors }))?;
-            let threads = pool::install(py, rayon::current_num_threads)?;
-            let mut blocks = match self.core()?.as_ref() {
-                Some(core) => corpus.read(threads, core),
-                None => return Ok(()),
-            };
-            loop {
-                let block = match py.detach(|| blocks.step(PATIENCE))? {
-                    Step::Lines(block) => block,
-                    Step::Waiting => {
-                        py.check_signals()?;
-                        continue;
-                    }
-                    Step::End => return Ok(()),
-                };
-                pool::install(py, || match self.core()?.as_mut() {
-                    Some(core) => block.count(core),
-                    None => Ok(()),
-                })??;
-                py.check_signals()?;
-                if let Some(watch) = watch {
-                    let progress = blocks.progress();
-                    watch.call1((progress.text, progress.read))?;
-                }
-            }
+            self.count_corpus(py, &corpus, watch)
         })
     }
 
@@ -179,6 +176,41 @@ impl WordCounter {
     /// Forgets all counts.
     fn discard(&self) {
         drop(self.core().ok().and_then(|mut core| core.take()));
+    }
+}
+
+impl WordCounter {
+    /// Counts the words of a corpus, and looks for Ctrl-C between its blocks.
+    fn count_corpus(
+        &self,
+        py: Python<'_>,
+        corpus: &Corpus,
+        watch: Option<&Bound<'_, PyAny>>,
+    ) -> Outcome<()> {
+        let threads = pool::install(py, rayon::current_num_threads)?;
+        let mut blocks = match self.core()?.as_ref() {
+            Some(core) => corpus.read(threads, core),
+            None => return Ok(()),
+        };
+        loop {
+            let block = match py.detach(|| blocks.step(PATIENCE))? {
+                Step::Lines(block) => block,
+                Step::Waiting => {
+                    py.check_signals()?;
+                    continue;
+                }
+                Step::End => return Ok(()),
+            };
+            pool::install(py, || match self.core()?.as_mut() {
+                Some(core) => block.count(core),
+                None => Ok(()),
+            })??;
+            py.check_signals()?;
+            if let Some(watch) = watch {
+                let progress = blocks.progress();
+                watch.call1((progress.text, progress.read))?;
+            }
+        }
     }
 }
 

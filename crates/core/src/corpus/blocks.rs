@@ -42,20 +42,20 @@ pub(super) struct Blocks<R> {
     apart: Apart,
     /// What was read of the line that the next block begins with.
     rest: Vec<u8>,
-    /// How many bytes and lines came before.
+    /// At which byte of the file the next block begins, and how many lines were read before it.
     offset: u64,
     lines: u64,
     ended: bool,
 }
 
 impl<R: Read> Blocks<R> {
-    pub(super) fn new(stream: R, path: &Path, apart: Apart) -> Self {
+    pub(super) fn new(stream: R, path: &Path, start: u64, apart: Apart) -> Self {
         Self {
             stream,
             path: path.to_owned(),
             apart,
             rest: Vec::new(),
-            offset: 0,
+            offset: start,
             lines: 0,
             ended: false,
         }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Read;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -123,6 +123,8 @@ struct CorpusFile {
     size: u64,
     /// The field that holds the text, if it holds JSON lines.
     field: Option<String>,
+    /// Which bytes of it are read, if not all; whole lines.
+    part: Option<Range<u64>>,
 }
 
 /// How far counting has come.
@@ -174,7 +176,12 @@ impl Corpus {
                 None if is_json_lines(&path) => Some("text".to_owned()),
                 field => field.clone(),
             };
-            let file = CorpusFile { path, size, field };
+            let file = CorpusFile {
+                path,
+                size,
+                field,
+                part: None,
+            };
             // What is read from a pipe is gone, and opening one waits for who writes to it.
             if is_file {
                 file.check(options.errors)?;
@@ -184,6 +191,32 @@ impl Corpus {
         Ok(Self {
             files: files.collect::<Result<_>>()?,
             errors: options.errors,
+        })
+    }
+
+    /// A part of one file: the lines that begin within a range of its bytes. Ranges that lie side by
+    /// side have all lines, each once.
+    ///
+    /// # Errors
+    /// As for [`Corpus::open`]; a file that is compressed, and cannot be read from its middle.
+    pub fn open_part(path: &Path, bytes: &Range<u64>, options: CorpusOptions) -> Result<Self> {
+        let corpus = Self::open(&[path.to_owned()], options)?;
+        let files = corpus.files.iter().map(|file| {
+            let lines = stream::lines_within(&file.path, bytes);
+            let part = lines.map_err(|error| file.failed(&error))?.ok_or_else(|| {
+                let message = "parts of a file that is compressed cannot be read";
+                Error::new(ErrorKind::Unsupported, message).at(file.path.display().to_string())
+            })?;
+            Ok(Arc::new(CorpusFile {
+                path: file.path.clone(),
+                size: part.end - part.start,
+                field: file.field.clone(),
+                part: Some(part),
+            }))
+        });
+        Ok(Self {
+            files: files.collect::<Result<_>>()?,
+            errors: corpus.errors,
         })
     }
 
@@ -424,16 +457,25 @@ impl CorpusFile {
     }
 
     fn at_line(&self, error: Error, line: u64) -> Error {
-        error.at(format!("{}: line {line}", self.path.display()))
+        let from = match &self.part {
+            Some(part) if part.start > 0 => format!(" from byte {} on", part.start),
+            _ => String::new(),
+        };
+        error.at(format!("{}: line {line}{from}", self.path.display()))
     }
 
     fn blocks(&self, mut apart: Apart) -> Result<Blocks<Box<dyn Read + Send>>> {
-        let stream = stream::open(&self.path).map_err(|error| self.failed(&error))?;
+        let stream = match &self.part {
+            Some(part) => stream::open_part(&self.path, part),
+            None => stream::open(&self.path),
+        };
+        let stream = stream.map_err(|error| self.failed(&error))?;
         if self.field.is_some() {
             // A part of a line is no JSON.
             (apart.stages, apart.is_strict) = (None, true);
         }
-        Ok(Blocks::new(stream, &self.path, apart))
+        let start = self.part.as_ref().map_or(0, |part| part.start);
+        Ok(Blocks::new(stream, &self.path, start, apart))
     }
 }
 

@@ -1,7 +1,8 @@
 //! The bytes of a file of a corpus, decompressed if they begin as gzip or Zstandard does.
 
 use std::fs;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 use super::is_standard_input;
@@ -15,14 +16,73 @@ pub(super) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     let mut magic = Vec::new();
     raw.by_ref().take(4).read_to_end(&mut magic)?;
     let whole = io::Cursor::new(magic.clone()).chain(raw);
-    Ok(match magic[..] {
-        [0x1F, 0x8B, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(whole))),
-        [0x28, 0xB5, 0x2F, 0xFD] => Box::new(Frames {
+    Ok(match Compression::of(&magic) {
+        Some(Compression::Gzip) => {
+            Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(whole)))
+        }
+        Some(Compression::Zstandard) => Box::new(Frames {
             raw: Some(BufReader::new(whole)),
             frame: None,
         }),
-        _ => Box::new(whole),
+        None => Box::new(whole),
     })
+}
+
+enum Compression {
+    Gzip,
+    Zstandard,
+}
+
+impl Compression {
+    /// That of a file with these first four bytes.
+    fn of(magic: &[u8]) -> Option<Self> {
+        match magic {
+            [0x1F, 0x8B, ..] => Some(Self::Gzip),
+            [0x28, 0xB5, 0x2F, 0xFD] => Some(Self::Zstandard),
+            _ => None,
+        }
+    }
+}
+
+/// Some bytes of a file, as they are.
+pub(super) fn open_part(path: &Path, bytes: &Range<u64>) -> io::Result<Box<dyn Read + Send>> {
+    let mut file = fs::File::open(path)?;
+    file.seek(SeekFrom::Start(bytes.start))?;
+    Ok(Box::new(file.take(bytes.end - bytes.start)))
+}
+
+/// The bytes of the lines that begin within a range of bytes; none if the file is compressed.
+pub(super) fn lines_within(path: &Path, bytes: &Range<u64>) -> io::Result<Option<Range<u64>>> {
+    let mut file = fs::File::open(path)?;
+    let mut magic = Vec::new();
+    file.by_ref().take(4).read_to_end(&mut magic)?;
+    if Compression::of(&magic).is_some() {
+        return Ok(None);
+    }
+    let start = start_of_line(&mut file, bytes.start)?;
+    let end = start_of_line(&mut file, bytes.end)?;
+    Ok(Some(start..end.max(start)))
+}
+
+/// Where the first line begins that does not begin before a place.
+fn start_of_line(file: &mut fs::File, place: u64) -> io::Result<u64> {
+    // The byte before may end a line.
+    let Some(mut at) = place.checked_sub(1) else {
+        return Ok(0);
+    };
+    file.seek(SeekFrom::Start(at))?;
+    let mut near = BufReader::new(file);
+    loop {
+        let read = near.fill_buf()?;
+        let newline = read.iter().position(|&byte| byte == b'\n');
+        match newline {
+            Some(newline) => return Ok(at + newline as u64 + 1),
+            None if read.is_empty() => return Ok(at),
+            None => at += read.len() as u64,
+        }
+        let read = read.len();
+        near.consume(read);
+    }
 }
 
 /// The frames of a Zstandard file, one after another.

@@ -101,6 +101,49 @@ fn every_form_of_a_text_has_the_same_counts() {
 }
 
 #[test]
+fn parts_of_a_file_have_each_line_once() {
+    let folder = Folder::new("parts");
+    let lines = lines();
+    for (text, name) in [
+        (format!("\u{FEFF}{}", lines.concat()), "a.txt"),
+        (format!("{}no line end", lines.concat()), "b.txt"),
+        (String::new(), "c.txt"),
+    ] {
+        let path = folder.put(name, text.as_bytes());
+        let whole = counted(&[path.clone()], CorpusOptions::default()).unwrap();
+        for parts in [1, 2, 3, 7, 50] {
+            let size = text.len() as u64;
+            let mut counter = WordCounter::new(stages(), CountingOptions::default());
+            for part in 0..parts {
+                let bytes = size * part / parts..size * (part + 1) / parts;
+                let part = Corpus::open_part(&path, &bytes, CorpusOptions::default()).unwrap();
+                part.count(&mut counter, |_| ControlFlow::Continue(()))
+                    .unwrap();
+            }
+            let counts = counter.finish().unwrap().counts;
+            assert!(counts == whole, "{parts} parts of {name}");
+        }
+    }
+    let path = folder.put("d.txt.gz", &gzip(b"some text"));
+    let part = Corpus::open_part(&path, &(0..4), CorpusOptions::default());
+    assert_eq!(part.unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn a_line_of_a_part_is_named() {
+    let folder = Folder::new("part-lines");
+    let path = folder.put(
+        "a.jsonl",
+        b"{\"text\": \"a\"}\n{\"text\": \"b\"}\n{\"test\": 1}\n",
+    );
+    let corpus = Corpus::open_part(&path, &(5..99), CorpusOptions::default()).unwrap();
+    let mut counter = WordCounter::new(stages(), CountingOptions::default());
+    let error = corpus.count(&mut counter, |_| ControlFlow::Continue(()));
+    let told = error.unwrap_err().to_string();
+    assert!(told.contains("a.jsonl: line 2 from byte 14 on"), "{told}");
+}
+
+#[test]
 fn bytes_that_are_not_utf8_follow_the_policy() {
     let folder = Folder::new("invalid");
     let path = folder.put(

@@ -10,7 +10,11 @@
 //! Source: Eppstein, "Finding the k Shortest Paths", 1998.
 
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::BinaryHeap;
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 use super::{Step, Unigram};
 use crate::error::{Error, ErrorKind, Result};
@@ -88,12 +92,15 @@ impl Unigram {
     /// The first is that of [`Unigram::tokenize`]. Two that give the same ids count as one.
     pub(crate) fn n_best(&self, parts: &[Part<'_>], size: usize) -> Result<Vec<(Vec<u32>, f64)>> {
         let lattice = self.lattice(parts)?;
-        let mut found = Vec::new();
-        let mut seen = HashSet::new();
+        let mut found: Vec<(Vec<u32>, f64)> = Vec::new();
+        let hasher = FixedState::default();
+        let mut seen: HashMap<u64, Vec<usize>, FixedState> = HashMap::default();
         for path in lattice.paths(size.saturating_mul(TRIES)) {
             let score = path.iter().map(|edge| edge.score).sum();
             let ids = self.ids_of(parts, &path)?;
-            if seen.insert(ids.clone()) {
+            let alike = seen.entry(hasher.hash_one(&ids)).or_default();
+            if !alike.iter().any(|&at| found[at].0 == ids) {
+                alike.push(found.len());
                 found.push((ids, score));
             }
             if found.len() == size {

@@ -1,0 +1,43 @@
+"""Pieces of a corpus: what a task reads, so that all tasks together read every line once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Piece", "pieces_of"]
+
+_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+"""How files of gzip and of Zstandard begin."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A file, or a range of its bytes: the lines that begin in it."""
+
+    path: str
+    start: int = 0
+    stop: int = 0
+    """0 for the whole file."""
+
+
+def pieces_of(files: list[Path], size: int) -> Iterator[Piece]:
+    """Files in their order, those of lines in pieces of about `size` bytes.
+
+    Tables and compressed files can only be read from their beginning, so they stay whole.
+    """
+    for path in files:
+        total = path.stat().st_size
+        if total <= size or path.suffix.lower() == ".parquet" or _is_compressed(path):
+            yield Piece(os.fspath(path))
+            continue
+        parts = -(-total // size)
+        for part in range(parts):
+            yield Piece(os.fspath(path), total * part // parts, total * (part + 1) // parts)
+
+
+def _is_compressed(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4).startswith(_COMPRESSED)

@@ -1,0 +1,62 @@
+"""Running on Ray Data: in order, with jeton's errors instead of Ray's."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from jeton.errors import JetonError, UnsupportedError
+
+__all__ = ["in_order", "mapped", "ray_data", "single_threaded"]
+
+
+def ray_data() -> Any:
+    """The module `ray.data`."""
+    try:
+        import ray.data
+    except ImportError:
+        raise UnsupportedError(
+            "counting on a cluster needs Ray Data (pip install 'jeton[ray]')"
+        ) from None
+    return ray.data
+
+
+@contextlib.contextmanager
+def in_order(dataset: Any) -> Iterator[None]:
+    """Has Ray Data keep the order of blocks, and raises the error of a task as it was raised."""
+    from ray.exceptions import RayError
+
+    context, options = dataset.context, dataset.context.execution_options
+    before = options.preserve_order, context.raise_original_map_exception
+    options.preserve_order = context.raise_original_map_exception = True
+    try:
+        yield
+    except RayError as error:
+        cause = _cause(error)
+        if cause is None:
+            raise
+        raise cause from None
+    finally:
+        options.preserve_order, context.raise_original_map_exception = before
+
+
+def _cause(error: BaseException | None) -> JetonError | None:
+    """The error of jeton behind one of Ray."""
+    while error is not None:
+        # An error of Ray is of the class of its cause, too; its message has more lines, of Ray.
+        if isinstance(error, JetonError) and type(error).__module__ == "jeton.errors":
+            return type(error)(str(error).split("\n")[0])
+        error = getattr(error, "cause", None) or error.__cause__
+    return None
+
+
+def mapped(dataset: Any, function: Callable[[Any], Any], size: int | None, num_cpus: float) -> Any:
+    """A dataset of what a function makes of batches, as Arrow tables."""
+    return dataset.map_batches(function, batch_size=size, batch_format="pyarrow", num_cpus=num_cpus)
+
+
+def single_threaded(num_cpus: float) -> None:
+    """Has the core use as many threads as its task has cores, unless it has threads already."""
+    os.environ.setdefault("RAYON_NUM_THREADS", str(max(1, int(num_cpus))))
