@@ -1,0 +1,124 @@
+"""The textbooks' classes: what courses test, bad parameters, literal marks in text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jeton.reference import byte_level, textbook
+from jeton.reference.textbook import (
+    BPETokenizer,
+    CharTokenizer,
+    Tokenizer,
+    analyze_tokenization,
+    create_tokenizer,
+    tokenize_dataset,
+)
+
+
+def test_the_interface_is_abstract() -> None:
+    with pytest.raises(NotImplementedError):
+        Tokenizer().encode("a")
+    with pytest.raises(NotImplementedError):
+        Tokenizer().decode([0])
+
+
+def test_characters() -> None:
+    tokenizer = CharTokenizer(["h", "e", "l", "o"])
+    assert tokenizer.vocab == ["<UNK>", "h", "e", "l", "o"]
+    assert (tokenizer.vocab_size, tokenizer.unk_id) == (5, 0)
+    assert tokenizer.encode("hello") == [1, 2, 3, 3, 4]
+    assert tokenizer.decode([1, 2, 3, 3, 4]) == "hello"
+    assert tokenizer.encode("hex") == [1, 2, 0]
+    tokenizer.build_vocab(["hello world", "test"])
+    assert tokenizer.vocab[1:] == sorted(set("hello worldtest"))
+    assert tokenizer.id_to_char[tokenizer.char_to_id["w"]] == "w"
+
+
+def test_byte_pairs() -> None:
+    tokenizer = BPETokenizer(vocab_size=50)
+    assert tokenizer._get_word_tokens("hello") == ["h", "e", "l", "l", "o</w>"]
+    pairs = tokenizer._get_pairs(["h", "e", "l", "l", "o</w>"])
+    assert pairs == {("h", "e"), ("e", "l"), ("l", "l"), ("l", "o</w>")}
+    tokenizer.train(["hello", "hello", "help"])
+    assert tokenizer.merges[0] == ("h", "e")
+    assert tokenizer.id_to_token[tokenizer.token_to_id["he"]] == "he"
+    assert tokenizer.decode(tokenizer.encode("help hello")) == "help hello"
+    assert 0 in tokenizer.encode("x")
+
+
+@pytest.mark.parametrize("text", ["a</w>b", "<UNK>", "</w>", "&lt;/w>", "a&b <c", "</w></w> </w>"])
+def test_marks_in_text_survive(text: str) -> None:
+    tokenizer = BPETokenizer(200)
+    tokenizer.train([text, "a b c", text])
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+    characters = create_tokenizer("char", corpus=[text])
+    assert characters.decode(characters.encode(text)) == text
+
+
+@pytest.mark.parametrize("corpus", [[], [""], ["   "]])
+@pytest.mark.parametrize("strategy", ["char", "bpe"])
+def test_an_empty_corpus(strategy: str, corpus: list[str]) -> None:
+    tokenizer = create_tokenizer(strategy, corpus=corpus)
+    assert tokenizer.vocab[0] == "<UNK>"
+    assert analyze_tokenization(corpus, tokenizer)["max_sequence_length"] in (0, 3)
+
+
+def test_a_size_below_the_alphabet_trains_no_merges() -> None:
+    tokenizer = BPETokenizer(2)
+    tokenizer.train(["hello"])
+    assert tokenizer.merges == [] and len(tokenizer.vocab) == 5
+
+
+def test_data_sets_and_measures() -> None:
+    tokenizer = create_tokenizer("bpe", 60, ["low lower lowest"] * 3)
+    rows = tokenize_dataset(["low lower", "", "low"], tokenizer, max_length=1)
+    assert [len(row) for row in rows] == [1, 0, 1]
+    found = analyze_tokenization(["low lower", "low"], tokenizer)
+    assert found["total_tokens"] == 3 and found["unique_tokens"] == 2
+    assert found["compression_ratio"] == 4.0
+    assert found["avg_sequence_length"] == 1.5
+
+
+BAD: dict[str, Any] = {
+    "size": lambda: BPETokenizer(0),
+    "size type": lambda: BPETokenizer("many"),  # type: ignore[arg-type]
+    "train size": lambda: BPETokenizer().train(["a"], vocab_size=-1),
+    "one str": lambda: BPETokenizer().train("text"),
+    "numbers": lambda: BPETokenizer().train([1, 2]),  # type: ignore[list-item]
+    "untrained": lambda: BPETokenizer().encode("a"),
+    "a number": lambda: CharTokenizer().encode(5),  # type: ignore[arg-type]
+    "long characters": lambda: CharTokenizer(["ab"]),
+    "strategy": lambda: create_tokenizer("word"),
+    "length": lambda: tokenize_dataset(["a"], CharTokenizer(["a"]), max_length=0),
+    "none": lambda: tokenize_dataset(None, CharTokenizer(["a"])),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("call", BAD.values(), ids=BAD.keys())
+def test_bad_parameters(call: Any) -> None:
+    with pytest.raises(ValueError, match=r"\w+ .*\w"):
+        call()
+
+
+def test_gpt2_bytes_are_one_to_one() -> None:
+    table = byte_level.bytes_to_unicode()
+    assert len(table) == len(set(table.values())) == 256
+    assert all(table[byte] == chr(byte) for byte in range(33, 127))
+
+
+def test_no_page_imports_anything_but_the_standard_library() -> None:
+    import ast
+    import sys
+    from pathlib import Path
+
+    for page in Path(textbook.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(page.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            else:
+                continue
+            assert all(name.split(".")[0] in sys.stdlib_module_names for name in names), page
