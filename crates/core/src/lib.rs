@@ -43,6 +43,7 @@ pub mod pattern;
 pub mod post_processor;
 pub mod pre_tokenizer;
 pub mod printable;
+pub mod scripts;
 pub mod stages;
 pub mod text;
 mod threads;
