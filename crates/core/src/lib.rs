@@ -44,6 +44,7 @@ pub mod post_processor;
 pub mod pre_tokenizer;
 pub mod printable;
 pub mod roles;
+pub mod scripts;
 pub mod stages;
 pub mod text;
 mod threads;

@@ -15,6 +15,7 @@ mod model;
 mod options;
 mod parameters;
 mod pool;
+mod scripts;
 mod stages;
 mod text;
 mod texts;
@@ -44,6 +45,8 @@ mod _core {
     use super::ints::lists;
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::scripts::scripts;
     #[pymodule_export]
     use super::stages::{canonical_component, check_regex, did_you_mean, named_patterns};
     #[pymodule_export]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jeton.nn.embedding import TokenEmbedding
     from jeton.nn.learned import LearnedPositions
     from jeton.nn.maps import EmbeddingMap, embedding_map
+    from jeton.nn.remapping import remap, remap_optimizer
     from jeton.nn.rotary import RotaryPositions
     from jeton.nn.scaling import (
         DynamicNTKScaling,
@@ -62,6 +63,8 @@ _MODULES = {
     "neighbours": "tables",
     "norms": "tables",
     "norms_by_frequency": "tables",
+    "remap": "remapping",
+    "remap_optimizer": "remapping",
     "under_trained": "tables",
 }
 
@@ -83,6 +86,8 @@ __all__ = [
     "neighbours",
     "norms",
     "norms_by_frequency",
+    "remap",
+    "remap_optimizer",
     "under_trained",
 ]
 

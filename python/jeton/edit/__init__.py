@@ -1,0 +1,36 @@
+"""Vocabularies that change: prune, extend, merge, truncate, reorder, and carry a model along.
+
+Look here to make a tokenizer smaller, larger or other than it is. Every change gives an `Edited`:
+a new tokenizer, and an `IdMap` from the old ids to the new ones, by which data, embeddings and
+checkpoints follow (`jeton.nn.remap`, `jeton.edit.rewrite_checkpoint`, `jeton edit --model`).
+
+Example:
+    >>> import jeton
+    >>> from jeton import edit
+    >>> tok = jeton.BPETrainer(258, pattern="gpt4").train(["hello hello help"])
+    >>> smaller = edit.truncate(tok, 257)
+    >>> smaller.tok.vocab_size, smaller.id_map.apply(tok.encode("h"))
+    (257, [104])
+"""
+
+from __future__ import annotations
+
+from jeton.edit.checkpoint import rewrite_checkpoint
+from jeton.edit.edited import Edited
+from jeton.edit.extending import extend
+from jeton.edit.id_map import IdMap
+from jeton.edit.merging import merge
+from jeton.edit.ordering import add_special_tokens, reorder, truncate
+from jeton.edit.pruning import prune
+
+__all__ = [
+    "Edited",
+    "IdMap",
+    "add_special_tokens",
+    "extend",
+    "merge",
+    "prune",
+    "reorder",
+    "rewrite_checkpoint",
+    "truncate",
+]

@@ -1,0 +1,246 @@
+"""Which id became which: the map that a change of a vocabulary leaves behind.
+
+Look here for `IdMap`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from jeton import TokenBatch
+from jeton.arguments import checked_int, checked_path
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    FormatError,
+    MissingFileError,
+    UnknownTokenError,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["IdMap"]
+
+_FORMAT = "jeton id map"
+_VERSION = 1
+
+
+@dataclass(frozen=True, repr=False)
+class IdMap:
+    """From the ids of one tokenizer to those of another that was made from it.
+
+    Args:
+        moved: For each old id the new one, -1 where its token is gone (or never was).
+        new_size: One more than the largest new id.
+        made_of: For new tokens, the old ids that spelled them.
+        old_digest: `Tokenizer.digest` of the old tokenizer.
+        new_digest: That of the new one.
+
+    Example:
+        >>> from jeton.edit import IdMap
+        >>> id_map = IdMap((0, -1, 1), new_size=3, made_of={2: (0, 2)})
+        >>> id_map.apply([2, 0, 2])
+        [1, 0, 1]
+        >>> id_map.inverse.apply([1])
+        [2]
+    """
+
+    moved: tuple[int, ...]
+    new_size: int
+    made_of: Mapping[int, tuple[int, ...]]
+    old_digest: str = ""
+    new_digest: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "moved", tuple(self.moved))
+        object.__setattr__(
+            self, "made_of", {new: tuple(old) for new, old in sorted(self.made_of.items())}
+        )
+        checked_int("new_size", self.new_size, 0)
+        taken = [new for new in self.moved if new != -1]
+        for new in (*taken, *self.made_of):
+            if isinstance(new, bool) or not isinstance(new, int) or not 0 <= new < self.new_size:
+                raise ArgumentError(
+                    f"id map: {new!r} is no new id; there are {self.new_size}, from 0 on"
+                )
+        if len(set(taken)) != len(taken) or not set(taken).isdisjoint(self.made_of):
+            raise ArgumentError("id map: two tokens have one new id")
+        for new, spelled in self.made_of.items():
+            for old in spelled:
+                if not 0 <= old < self.old_size:
+                    raise ArgumentError(
+                        f"id map: the new id {new} is made of the old id {old}; the largest is "
+                        f"{self.old_size - 1}"
+                    )
+
+    @property
+    def old_size(self) -> int:
+        """One more than the largest old id."""
+        return len(self.moved)
+
+    @property
+    def inverse(self) -> IdMap:
+        """From the new ids back to the old ones; tokens that only the new one has are gone."""
+        back = [-1] * self.new_size
+        for old, new in enumerate(self.moved):
+            if new != -1:
+                back[new] = old
+        return IdMap(tuple(back), self.old_size, {}, self.new_digest, self.old_digest)
+
+    def then(self, later: IdMap) -> IdMap:
+        """This change, and a later one after it, as one map.
+
+        Raises:
+            ArgumentError: The later map begins with another tokenizer.
+        """
+        if self.new_digest != later.old_digest or self.new_size != later.old_size:
+            raise ArgumentError(
+                f"these maps do not follow each other: the first ends at {self._named(False)}, the "
+                f"second begins at {later._named(True)}"
+            )
+        moved = tuple(-1 if new == -1 else later.moved[new] for new in self.moved)
+        back = self.inverse.moved
+        made_of = {
+            later.moved[new]: old for new, old in self.made_of.items() if later.moved[new] != -1
+        }
+        for new, spelled in later.made_of.items():
+            older: list[int] = []
+            for id in spelled:
+                older.extend(self.made_of.get(id, (back[id],) if back[id] != -1 else ()))
+            made_of[new] = tuple(older)
+        return IdMap(moved, later.new_size, made_of, self.old_digest, later.new_digest)
+
+    def _named(self, old: bool) -> str:
+        size, digest = (self.old_size, self.old_digest) if old else (self.new_size, self.new_digest)
+        return f"a tokenizer of {size} ids" + (f" ({digest[:12]})" if digest else "")
+
+    def apply(self, ids: Any, *, missing: Literal["raise", "drop"] | int = "raise") -> Any:
+        """Old ids as new ones.
+
+        Args:
+            ids: A list of ints, a numpy array of integers (any shape), or a `TokenBatch`.
+            missing: What becomes of the id of a token that is gone: an error, nothing, or this
+                new id. (Text that held such tokens is better encoded anew.)
+
+        Returns:
+            As given: a list, an array of the same dtype, or a batch.
+
+        Raises:
+            ArgumentTypeError: `ids` hold no integers.
+            UnknownTokenError: The id of a token that is gone, or that never was.
+        """
+        import numpy as np
+
+        if missing not in ("raise", "drop"):
+            missing = checked_int("missing", missing, 0)
+            if missing >= self.new_size:
+                raise ArgumentError(f"missing={missing} is no new id: there are {self.new_size}")
+        if isinstance(ids, TokenBatch):
+            rows = [self.apply(row, missing=missing) for row in ids]
+            return TokenBatch.from_rows(rows)
+        if isinstance(ids, np.ndarray):
+            if not np.issubdtype(ids.dtype, np.integer):
+                raise ArgumentTypeError(f"ids must be integers, not {ids.dtype}")
+            return self._applied(ids, missing)
+        if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+            raise ArgumentTypeError(f"ids must be integers, not {type(ids).__name__}")
+        listed = [checked_int("each of ids", id, 0) for id in ids]
+        applied: list[int] = self._applied(np.asarray(listed, np.int64), missing).tolist()
+        return applied
+
+    def _applied(self, ids: npt.NDArray[Any], missing: str | int) -> npt.NDArray[Any]:
+        import numpy as np
+
+        if ids.size and (int(ids.min()) < 0 or int(ids.max()) >= self.old_size):
+            bad = int(ids.min()) if int(ids.min()) < 0 else int(ids.max())
+            raise UnknownTokenError(f"id {bad} is no id of the old tokenizer ({self._named(True)})")
+        table = np.asarray(self.moved, np.int64)
+        if table.size == 0:
+            return ids.copy()
+        new = table[ids.astype(np.int64, copy=False)]
+        gone = new == -1
+        if gone.any():
+            if missing == "raise":
+                raise UnknownTokenError(
+                    f"id {int(ids[gone].flat[0])} is of a token that is gone; encode the text "
+                    "anew, or give missing="
+                )
+            if missing == "drop":
+                new = new[~gone]
+            else:
+                new[gone] = missing
+        if new.size and int(new.max()) > np.iinfo(ids.dtype).max:
+            raise ArgumentError(f"the new id {int(new.max())} does not fit {ids.dtype}")
+        return cast("npt.NDArray[np.int64]", new.astype(ids.dtype))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the map as JSON.
+
+        Raises:
+            FileError: The file cannot be written.
+        """
+        target = checked_path("path", path)
+        content = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "old": {"size": self.old_size, "digest": self.old_digest},
+            "new": {"size": self.new_size, "digest": self.new_digest},
+            "moved": list(self.moved),
+            "made_of": {str(new): list(old) for new, old in self.made_of.items()},
+        }
+        try:
+            with tempfile.NamedTemporaryFile(
+                "w", encoding="utf-8", dir=os.path.dirname(target) or ".", delete=False
+            ) as beside:
+                json.dump(content, beside)
+            os.replace(beside.name, target)
+        except OSError as error:
+            raise FileError(f"{target}: {error.strerror}") from None
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> IdMap:
+        """Reads a map that was saved.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: It is no map of ids.
+        """
+        source = checked_path("path", path)
+        try:
+            with open(source, encoding="utf-8") as file:
+                content = json.load(file)
+        except FileNotFoundError:
+            raise MissingFileError(f"{source}: no such file") from None
+        except OSError as error:
+            raise FileError(f"{source}: {error.strerror}") from None
+        except ValueError as error:
+            raise FormatError(f"{source} is no map of ids: {error}") from None
+        try:
+            if content["format"] != _FORMAT or content["version"] != _VERSION:
+                raise FormatError(f"{source} is no map of ids of version {_VERSION}")
+            made = cls(
+                tuple(content["moved"]),
+                content["new"]["size"],
+                {int(new): tuple(old) for new, old in content["made_of"].items()},
+                content["old"]["digest"],
+                content["new"]["digest"],
+            )
+            if made.old_size != content["old"]["size"]:
+                raise FormatError(f"{source} is damaged: it moves {made.old_size} ids")
+        except (KeyError, TypeError, AttributeError, ArgumentError) as error:
+            raise FormatError(f"{source} is no map of ids: {error}") from None
+        return made
+
+    def __repr__(self) -> str:
+        kept = sum(new != -1 for new in self.moved)
+        return (
+            f"IdMap({self.old_size} ids to {self.new_size}: {kept} kept, {len(self.made_of)} new)"
+        )

@@ -1,0 +1,208 @@
+"""Two vocabularies as one: the first, and what the second has beyond it.
+
+Look here for `merge`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from jeton import Tokenizer
+from jeton.components import models
+from jeton.edit.derivations import joined, last_two, merged, symbols
+from jeton.edit.edited import Edited
+from jeton.edit.pieces import NORMAL, ModelFile, Piece
+from jeton.edit.vocabulary import id_map_of
+from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+
+__all__ = ["merge"]
+
+
+def merge(a: Tokenizer, b: Tokenizer) -> Edited:
+    """The first tokenizer with the tokens that only the second has.
+
+    Tokens of `a` keep their ids, and its stages (normalizer, pattern, special tokens) are those of
+    the result; new tokens come after the largest id. In a byte pair encoding the merges of `b`
+    follow those of `a`: a text that `a` cuts shorter than any merge of `b` allows is cut as before,
+    and tokens of `b` that the merges of `a` never let arise are left out. WordPiece takes all new
+    tokens; of a Unigram model pieces keep the scores they have in `b`.
+
+    Args:
+        a: The tokenizer that is kept.
+        b: One of the same family.
+
+    Raises:
+        ArgumentError: Two families, or two alphabets.
+        UnsupportedError: A family whose vocabularies cannot be joined.
+
+    Example:
+        >>> import jeton
+        >>> from jeton import edit
+        >>> english = jeton.BPETrainer(258, pattern="gpt4").train(["the the then"])
+        >>> estonian = jeton.BPETrainer(258, pattern="gpt4").train(["vesi vesi on"])
+        >>> both = edit.merge(english, estonian)
+        >>> both.tok.encode("the"), [both.tok.id_to_bytes(id) for id in both.tok.encode("vesi")]
+        ([257], [b'v', b'esi'])
+    """
+    for name, tok in (("a", a), ("b", b)):
+        if not isinstance(tok, Tokenizer):
+            raise ArgumentTypeError(f"{name} must be a Tokenizer, not {type(tok).__name__}")
+    first, second = a.model, b.model
+    if type(first) is not type(second):
+        raise ArgumentError(
+            f"a is {type(first).__name__} and b is {type(second).__name__}: only vocabularies of "
+            "one family can be joined"
+        )
+    if isinstance(first, models.BPE) and isinstance(second, models.BPE):
+        return _bpe(a, b, first, second)
+    if isinstance(first, models.WordPiece) and isinstance(second, models.WordPiece):
+        if first.continuing_subword_prefix != second.continuing_subword_prefix:
+            raise ArgumentError(
+                f"a marks continuing tokens by {first.continuing_subword_prefix!r}, b by "
+                f"{second.continuing_subword_prefix!r}"
+            )
+        return _appended(a, first, _new(first.vocab, second.vocab, b.special_tokens))
+    if isinstance(first, models.WordLevel) and isinstance(second, models.WordLevel):
+        return _appended(a, first, _new(first.vocab, second.vocab, b.special_tokens))
+    if isinstance(first, models.Unigram) and isinstance(second, models.Unigram):
+        known = {_bytes(piece) for piece, _ in first.pieces}
+        special = {name.encode() for name in b.special_tokens}
+        more = [
+            (_bytes(piece), score)
+            for piece, score in second.pieces
+            if _bytes(piece) not in known | special
+        ]
+        if a.max_id >= len(first.pieces):
+            raise UnsupportedError("a has added tokens behind its pieces, where new ones would go")
+        new = a.replace(model=replace(first, pieces=[*first.pieces, *more]))
+        return _edited(a, new, [piece for piece, _ in more], ())
+    if isinstance(first, models.SentencePiece) and isinstance(second, models.SentencePiece):
+        return _sentencepiece(a, ModelFile.parse(first.proto), ModelFile.parse(second.proto))
+    raise UnsupportedError(f"vocabularies of {type(first).__name__} cannot be joined")
+
+
+def _bytes(token: bytes | str) -> bytes:
+    return token.encode() if isinstance(token, str) else token
+
+
+def _new(
+    first: Mapping[bytes, int] | Mapping[str, int] | Mapping[bytes | str, int],
+    second: Mapping[bytes, int] | Mapping[str, int] | Mapping[bytes | str, int],
+    special: Iterable[str],
+) -> list[bytes]:
+    known = {_bytes(token) for token in first} | {name.encode() for name in special}
+    listed = sorted(((id, _bytes(token)) for token, id in second.items()))
+    return [token for _, token in listed if token not in known]
+
+
+def _appended(
+    a: Tokenizer, model: models.WordPiece | models.WordLevel, tokens: list[bytes]
+) -> Edited:
+    vocab = {_bytes(token): id for token, id in model.vocab.items()}
+    vocab.update((token, a.max_id + 1 + number) for number, token in enumerate(tokens))
+    return _edited(a, a.replace(model=replace(model, vocab=vocab)), tokens, ())
+
+
+def _bpe(a: Tokenizer, b: Tokenizer, first: models.BPE, second: models.BPE) -> Edited:
+    settings = ("alphabet", "byte_fallback", "continuing_subword_prefix", "end_of_word_suffix")
+    for name in settings:
+        if getattr(first, name) != getattr(second, name):
+            raise ArgumentError(
+                f"a has {name}={getattr(first, name)!r} and b has {getattr(second, name)!r}: their "
+                "tokens are not spelled alike"
+            )
+    vocab = {_bytes(token): id for token, id in first.vocab.items()}
+    own = a.merges
+    following = a.max_id + 1
+    merges, added, left_out = list(own), [], []
+    special = {name.encode() for name in b.special_tokens}
+    merged_from = set(own)
+    alphabet = {_bytes(token) for token in second.vocab} - {
+        joined(pair, first) for pair in b.merges
+    }
+    for token in sorted(alphabet - set(vocab) - special):
+        if first.alphabet == "characters":
+            vocab[token] = following
+            added.append(token)
+            following += 1
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    for pair in b.merges:
+        token = joined(pair, first)
+        if pair in merged_from or token in special:
+            continue
+        if token in vocab or pair[0] not in vocab or pair[1] not in vocab:
+            if token not in vocab:
+                left_out.append(token)
+            continue
+        # A pair that earlier merges part never meets, and no text would reach its token.
+        row = symbols(pair[0], first) + symbols(pair[1], first)
+        if merged(row, ranks, first) != list(pair):
+            left_out.append(token)
+            continue
+        vocab[token] = following
+        ranks[pair] = len(merges)
+        merges.append(pair)
+        added.append(token)
+        following += 1
+    if first.merges is None:
+        model = models.BPE(vocab, None)
+    else:
+        model = replace(first, vocab=vocab, merges=merges)
+    return _edited(a, a.replace(model=model), added, left_out)
+
+
+def _sentencepiece(a: Tokenizer, first: ModelFile, second: ModelFile) -> Edited:
+    if first.kind != second.kind:
+        raise ArgumentError(f"a is a SentencePiece {first.kind} model and b a {second.kind} one")
+    if a.max_id >= len(first.pieces):
+        raise UnsupportedError("a has added tokens behind its pieces, where new ones would go")
+    known = {piece.text for piece in first.pieces}
+    more = [piece for piece in second.pieces if piece.kind == NORMAL and piece.text not in known]
+    left_out: list[bytes] = []
+    if first.kind == "bpe":
+        # Behind all of a's, in b's order of scores.
+        lowest = min((p.score for p in first.pieces if p.kind == NORMAL), default=0.0)
+        ordered = sorted(more, key=lambda piece: -piece.score)
+        scores = {p.text: p.score for p in first.pieces if p.kind == NORMAL}
+        more = []
+        for piece in ordered:
+            if len(piece.text) > 1 and not _reached(piece.text, scores):
+                left_out.append(piece.text.encode())
+                continue
+            lowest -= 1.0
+            scores[piece.text] = lowest
+            more.append(Piece(piece.text, lowest))
+    new = Tokenizer(
+        models.SentencePiece(first.with_pieces([*first.pieces, *more])),
+        post_processor=a.post_processor,
+    )
+    return _edited(a, new, [piece.text.encode() for piece in more], left_out)
+
+
+def _reached(text: str, scores: Mapping[str, float]) -> bool:
+    """Whether merging a text's characters by the pieces so far ends in two that make it."""
+    parts = last_two(text, scores, scores.__getitem__)
+    return parts is not None and all(part in scores for part in parts)
+
+
+def _edited(a: Tokenizer, new: Tokenizer, added: list[bytes], left_out: Iterable[bytes]) -> Edited:
+    order = [-1] * (a.max_id + 1)
+    for id in a.vocab.values():
+        order[id] = id
+    start = a.max_id + 1
+    made_of = {start + number: _old_ids(a, token) for number, token in enumerate(added)}
+    return Edited(
+        new,
+        id_map_of(a, new, order, made_of),
+        added=tuple(added),
+        left_out=tuple(dict.fromkeys(left_out)),
+    )
+
+
+def _old_ids(a: Tokenizer, token: bytes) -> tuple[int, ...]:
+    """The old ids of a token's text, where its bytes are a text."""
+    try:
+        return tuple(a.encode(token.decode().replace("▁", " ").removeprefix("##")))
+    except (UnicodeDecodeError, ValueError):
+        return tuple(id for byte in token if (id := a.vocab.get(bytes([byte]))) is not None)

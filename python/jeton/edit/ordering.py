@@ -1,0 +1,140 @@
+"""Tokens cut off at the end, put in another order, or special ones added.
+
+Look here for `truncate`, `reorder` and `add_special_tokens`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from jeton import AddedToken, Tokenizer
+from jeton.arguments import checked_int
+from jeton.edit.edited import Edited
+from jeton.edit.pruning import prune
+from jeton.edit.vocabulary import id_map_of, rebuilt
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["add_special_tokens", "reorder", "truncate"]
+
+
+def truncate(tok: Tokenizer, size: int) -> Edited:
+    """The tokenizer that training would have stopped at earlier: the last learned tokens go.
+
+    For a byte pair encoding it is the one that training for the smaller size gives; a WordPiece
+    loses its last tokens, a Unigram model those of the lowest scores. Special tokens stay.
+
+    Args:
+        tok: The tokenizer.
+        size: How many tokens stay, special ones included.
+
+    Raises:
+        ArgumentError: A size above the present one, or below what always stays.
+
+    Example:
+        >>> import jeton
+        >>> from jeton import edit
+        >>> text = ["low lower lowest newest"] * 9
+        >>> large, small = (jeton.BPETrainer(n, pattern="gpt4").train(text) for n in (264, 260))
+        >>> edit.truncate(large, 260).tok == small
+        True
+    """
+    size = checked_int("size", size, 1)
+    if size > tok.vocab_size:
+        raise ArgumentError(
+            f"size={size} is more than the {tok.vocab_size} tokens that there are; see extend"
+        )
+    return prune(tok, size=size)
+
+
+def reorder(tok: Tokenizer, order: Sequence[int]) -> Edited:
+    """The same tokens under other ids.
+
+    Args:
+        tok: The tokenizer.
+        order: The old ids in the new order, each once: the token of `order[i]` has the new id i.
+
+    Raises:
+        ArgumentError: Not every id once.
+        UnsupportedError: A Unigram or SentencePiece model whose pieces would not come first.
+
+    Example:
+        >>> import jeton
+        >>> from jeton import edit
+        >>> tok = jeton.CharTrainer().train("abc")
+        >>> edit.reorder(tok, [2, 0, 1]).tok.encode("abc")
+        [1, 2, 0]
+    """
+    if isinstance(order, (str, bytes)) or not isinstance(order, Iterable):
+        raise ArgumentTypeError(f"order must be a sequence of ids, not {type(order).__name__}")
+    ids = [checked_int("each of order", id, 0) for id in order]
+    known = set(tok.vocab.values())
+    if len(ids) != len(set(ids)) or set(ids) != known:
+        wrong = sorted(set(ids) ^ known)
+        which = (
+            f"id {wrong[0]} is " + ("missing" if wrong[0] in known else "no token")
+            if wrong
+            else "an id is there twice"
+        )
+        raise ArgumentError(f"order must hold each of the {len(known)} ids once: {which}")
+    new = rebuilt(tok, ids)
+    return Edited(new, id_map_of(tok, new, ids))
+
+
+def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Edited:
+    """The tokenizer with more special tokens, whose ids come after the largest.
+
+    Args:
+        tok: The tokenizer.
+        tokens: Their texts, or `AddedToken`s, whose ids are given anew.
+
+    Raises:
+        ArgumentError: A token that is there already.
+
+    Example:
+        >>> import jeton
+        >>> from jeton import edit
+        >>> tok = jeton.CharTrainer().train("abc")
+        >>> edited = edit.add_special_tokens(tok, ["<|user|>", "<|end|>"])
+        >>> edited.tok.special_tokens, edited.id_map
+        ({'<|user|>': 3, '<|end|>': 4}, IdMap(3 ids to 5: 3 kept, 2 new))
+    """
+    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
+        raise ArgumentTypeError(
+            f"tokens must be an iterable of tokens, not {type(tokens).__name__}"
+        )
+    known = {token.content: token.id for token in tok.added_tokens}
+    added: list[AddedToken] = []
+    following = tok.max_id + 1
+    for token in tokens:
+        if not isinstance(token, (str, AddedToken)):
+            raise ArgumentTypeError(
+                f"each of tokens must be a str or an AddedToken, not {type(token).__name__}"
+            )
+        content = token if isinstance(token, str) else token.content
+        if content in known:
+            raise ArgumentError(f"the token {content!r} is there already, with id {known[content]}")
+        known[content] = following + len(added)
+        added.append(
+            AddedToken(content, id=known[content], special=True)
+            if isinstance(token, str)
+            else AddedToken(
+                content,
+                id=known[content],
+                special=True,
+                single_word=token.single_word,
+                lstrip=token.lstrip,
+                rstrip=token.rstrip,
+                normalized=token.normalized,
+            )
+        )
+    new = tok.with_added_tokens(added)
+    ids = sorted(tok.vocab.values())
+    order = [-1] * (tok.max_id + 1)
+    for id in ids:
+        order[id] = id
+    made_of = {following + number: () for number in range(len(added))}
+    return Edited(
+        new,
+        id_map_of(tok, new, order, made_of),
+        added=tuple(token.content.encode() for token in added),
+    )

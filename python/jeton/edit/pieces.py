@@ -1,0 +1,170 @@
+"""The pieces of a SentencePiece `.model`, read and written; all else in the file stays as it is.
+
+Look here for the protocol buffer: a file is a row of fields, each with a number; field 1 is a piece
+(text, score, kind), field 2 the specification of the trainer, which repeats the number of pieces.
+The format is that of `sentencepiece_model.proto`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from jeton.errors import FormatError
+
+__all__ = ["BYTE", "CONTROL", "NORMAL", "UNKNOWN", "UNUSED", "USER_DEFINED", "ModelFile", "Piece"]
+
+NORMAL: Final = 1
+UNKNOWN: Final = 2
+CONTROL: Final = 3
+USER_DEFINED: Final = 4
+UNUSED: Final = 5
+BYTE: Final = 6
+
+_PIECES, _TRAINER, _SELF_TEST = 1, 2, 4
+_MODEL_TYPE, _VOCAB_SIZE = 3, 4
+_META_IDS = {40: "unk", 41: "bos", 42: "eos", 43: "pad"}
+_KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of the vocabulary."""
+
+    text: str
+    score: float
+    kind: int = NORMAL
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A `.model` file as its pieces and everything else."""
+
+    pieces: tuple[Piece, ...]
+    trainer: tuple[tuple[int, int, bytes | int], ...]
+    rest: tuple[tuple[int, int, bytes | int], ...]
+
+    @classmethod
+    def parse(cls, proto: bytes) -> ModelFile:
+        """Reads the content of a file."""
+        pieces: list[Piece] = []
+        trainer: list[tuple[int, int, bytes | int]] = []
+        rest: list[tuple[int, int, bytes | int]] = []
+        for field in _fields(proto):
+            number, _, value = field
+            if number == _PIECES and isinstance(value, bytes):
+                pieces.append(_piece(value))
+            elif number == _TRAINER and isinstance(value, bytes):
+                trainer.extend(_fields(value))
+            else:
+                rest.append(field)
+        return cls(tuple(pieces), tuple(trainer), tuple(rest))
+
+    @property
+    def kind(self) -> str:
+        """`"unigram"`, `"bpe"`, `"word"` or `"char"`."""
+        numbers = [value for number, _, value in self.trainer if number == _MODEL_TYPE]
+        return _KINDS[int(numbers[-1]) if numbers else 1]
+
+    def with_pieces(self, pieces: Iterable[Piece]) -> bytes:
+        """The content of the file with other pieces: their number and the ids of the unknown,
+        begin, end and padding pieces are put right, and samples of the old ids dropped."""
+        kept = tuple(pieces)
+        ids = {piece.text: id for id, piece in enumerate(kept)}
+        old = {id: piece.text for id, piece in enumerate(self.pieces)}
+        trainer = bytearray()
+        named = {number for number, _, _ in self.trainer}
+        for number, wire, value in self.trainer:
+            if number == _VOCAB_SIZE:
+                value = len(kept)
+            elif number in _META_IDS and isinstance(value, int):
+                value = _moved(value, old, ids)
+            trainer += _field(number, wire, value)
+        # What a file leaves out has the value that the format says.
+        for number, default in ((40, 0), (41, 1), (42, 2)):
+            if number not in named:
+                moved = _moved(default, old, ids)
+                if moved != default:
+                    trainer += _field(number, 0, moved)
+        body = bytearray()
+        for piece in kept:
+            body += _field(_PIECES, 2, _spelled(piece))
+        body += _field(_TRAINER, 2, bytes(trainer))
+        for number, wire, value in self.rest:
+            if number != _SELF_TEST:
+                body += _field(number, wire, value)
+        return bytes(body)
+
+
+def _moved(id: int, old: dict[int, str], ids: dict[str, int]) -> int:
+    """The new id of a piece that is named by its id; -1, "there is none", if it is gone."""
+    return ids.get(old.get(id, ""), (1 << 64) - 1)
+
+
+def _piece(data: bytes) -> Piece:
+    text, score, kind = "", 0.0, NORMAL
+    for number, wire, value in _fields(data):
+        if number == 1 and isinstance(value, bytes):
+            text = value.decode()
+        elif number == 2 and wire == 5 and isinstance(value, bytes):
+            (score,) = struct.unpack("<f", value)
+        elif number == 3 and isinstance(value, int):
+            kind = value
+    return Piece(text, score, kind)
+
+
+def _spelled(piece: Piece) -> bytes:
+    data = _field(1, 2, piece.text.encode()) + _field(2, 5, struct.pack("<f", piece.score))
+    return data if piece.kind == NORMAL else data + _field(3, 0, piece.kind)
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, int, bytes | int]]:
+    """The fields of a message: number, wire type, and content."""
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        number, wire = key >> 3, key & 7
+        if wire == 0:
+            value, at = _varint(data, at)
+            yield number, wire, value
+            continue
+        if wire == 2:
+            length, at = _varint(data, at)
+        elif wire in (1, 5):
+            length = 8 if wire == 1 else 4
+        else:
+            raise FormatError(f"model file: wire type {wire} at byte {at} is not known")
+        if at + length > len(data):
+            raise FormatError(f"model file: a field at byte {at} is cut off")
+        yield number, wire, data[at : at + length]
+        at += length
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        if at >= len(data) or shift > 63:
+            raise FormatError(f"model file: a number at byte {at} is cut off")
+        value |= (data[at] & 0x7F) << shift
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+        shift += 7
+
+
+def _field(number: int, wire: int, value: bytes | int) -> bytes:
+    key = _number(number << 3 | wire)
+    if isinstance(value, int):
+        return key + _number(value)
+    return key + (_number(len(value)) if wire == 2 else b"") + value
+
+
+def _number(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)

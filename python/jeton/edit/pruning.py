@@ -1,0 +1,289 @@
+"""Taking tokens away: by how often they occur, by size, by script, or by name.
+
+Look here for `prune`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from jeton import Tokenizer
+from jeton.arguments import checked_int
+from jeton.edit.edited import Edited
+from jeton.edit.vocabulary import Vocabulary, id_map_of, rebuilt
+from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
+from jeton.unicode import letter_scripts
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["prune"]
+
+_BATCH = 4_000_000
+"""Characters encoded at a time: enough for all cores, little enough for memory."""
+
+
+def prune(
+    tok: Tokenizer,
+    *,
+    size: int | None = None,
+    corpus: Iterable[str] | None = None,
+    counts: Mapping[int, int] | Sequence[int] | npt.NDArray[np.integer] | None = None,
+    min_count: int | None = None,
+    scripts: Iterable[str] | None = None,
+    drop: Iterable[bytes | str | int] | None = None,
+    keep: Iterable[bytes | str | int] = (),
+) -> Edited:
+    """The tokenizer without some of its tokens.
+
+    In a byte pair encoding only tokens that no kept merge needs can go, so tokens go from the
+    leaves down. Single bytes (or characters, where no bytes stand in for them), special and added
+    tokens, and what stands for the unknown always stay. Ids close up, in the old order.
+
+    What holds afterwards: kept tokens keep their bytes; a text whose tokens all stay is cut as
+    before (of WordPiece: but for words that were unknown); no token becomes unreachable; text that
+    came back whole from encoding and decoding still does, whole words as a vocabulary excepted.
+
+    Args:
+        tok: The tokenizer.
+        size: How many tokens stay. Those that occur least go first, of equals those learned last;
+            without `corpus` and `counts`, those learned last.
+        corpus: Texts whose tokens are counted.
+        counts: How often each id occurs, instead of a corpus.
+        min_count: Tokens that occur less often go, as far as no kept token needs them. With a
+            corpus or counts and nothing else it is 1: what they do not use goes.
+        scripts: Names of scripts, such as `{"Latin", "Cyrillic"}`; tokens with letters of others
+            go.
+        drop: Tokens that go: bytes, texts or ids.
+        keep: Tokens that stay, whatever else is said; those that they are merged from stay too.
+
+    Raises:
+        ArgumentError: Nothing that says what goes; a token to drop that always stays or that a
+            kept one needs; a size that cannot be reached.
+        UnknownTokenError: A token to drop or keep that does not exist.
+
+    Example:
+        >>> import jeton
+        >>> from jeton import edit
+        >>> tok = jeton.BPETrainer(270, pattern="gpt4").train(["low lower lowest newest"] * 9)
+        >>> edited = edit.prune(tok, corpus=["low newest"])
+        >>> edited.tok.encode("low newest") == edited.id_map.apply(tok.encode("low newest"))
+        True
+        >>> edited.tok.vocab_size < tok.vocab_size
+        True
+    """
+    vocabulary = Vocabulary.of(tok)
+    protected = set(vocabulary.fixed)
+    protected.update(_ids("keep", keep, vocabulary))
+    occurs = _counts(tok, corpus, counts)
+    if (
+        occurs is not None
+        and size is None
+        and min_count is None
+        and drop is None
+        and scripts is None
+    ):
+        min_count = 1
+    if min_count is not None and occurs is None:
+        raise ArgumentError("min_count needs counts: give corpus= or counts=")
+    if size is None and min_count is None and drop is None and scripts is None:
+        raise ArgumentError("say what is to go: size, corpus, counts, scripts or drop")
+    tree = _Tree(vocabulary, protected)
+    if drop is not None:
+        tree.drop_all(_ids("drop", drop, vocabulary))
+    if scripts is not None:
+        if isinstance(scripts, (str, bytes)) or not isinstance(scripts, Iterable):
+            raise ArgumentTypeError(
+                f"scripts must be an iterable of names, not {type(scripts).__name__}"
+            )
+        foreign = _foreign(vocabulary, _checked_scripts(scripts))
+        tree.drop_leaves(foreign, dict.fromkeys(foreign, 0), None)
+    if size is not None or min_count is not None:
+        used = occurs or {}
+        candidates = [
+            id for id in vocabulary.tokens if min_count is None or used.get(id, 0) < min_count
+        ]
+        least = None if size is None else checked_int("size", size, 1)
+        tree.drop_leaves(candidates, used, least)
+        if least is not None and len(tree.left) > least:
+            raise ArgumentError(
+                f"size={size} cannot be reached: {len(tree.left)} of the {len(vocabulary.tokens)} "
+                "tokens always stay (bytes or characters, special tokens, those to keep)"
+                + ("" if min_count is None else f", or occur {min_count} times or more")
+            )
+    order = sorted(tree.left)
+    new = rebuilt(tok, order)
+    removed = tuple(vocabulary.tokens[id] for id in sorted(vocabulary.tokens.keys() - tree.left))
+    return Edited(new, id_map_of(tok, new, order), removed=removed)
+
+
+class _Tree:
+    """The tokens that are left, and how many of those need each."""
+
+    def __init__(self, vocabulary: Vocabulary, protected: set[int]) -> None:
+        self.vocabulary = vocabulary
+        self.protected = protected
+        self.left = set(vocabulary.tokens)
+        self.users: dict[int, int] = {}
+        for pairs in vocabulary.needs.values():
+            for part in {part for pair in pairs for part in pair}:
+                self.users[part] = self.users.get(part, 0) + 1
+
+    def is_leaf(self, id: int) -> bool:
+        return id in self.left and id not in self.protected and not self.users.get(id, 0)
+
+    def remove(self, id: int) -> list[int]:
+        """Takes a leaf away; gives those that become leaves."""
+        self.left.remove(id)
+        freed = []
+        for part in {part for pair in self.vocabulary.needs.get(id, ()) for part in pair}:
+            self.users[part] -= 1
+            if self.is_leaf(part):
+                freed.append(part)
+        return freed
+
+    def drop_leaves(
+        self, candidates: Iterable[int], counts: Mapping[int, int], size: int | None
+    ) -> None:
+        """Takes candidates away as they become leaves, the rarest first, down to a size."""
+        among = set(candidates)
+        place = {id: number for number, id in enumerate(self.vocabulary.learned)}
+
+        def entry(id: int) -> tuple[int, int, int]:
+            return counts.get(id, 0), -place.get(id, 0), id
+
+        heap = [entry(id) for id in among if self.is_leaf(id)]
+        heapq.heapify(heap)
+        while heap and (size is None or len(self.left) > size):
+            _, _, id = heapq.heappop(heap)
+            for freed in self.remove(id):
+                if freed in among:
+                    heapq.heappush(heap, entry(freed))
+
+    def drop_all(self, ids: Sequence[int]) -> None:
+        """Takes exactly these away."""
+        fixed = next((id for id in ids if id in self.protected), None)
+        if fixed is not None:
+            raise ArgumentError(
+                f"the token {self._named(fixed)} cannot go: it is special or added, a byte or "
+                "character, stands for the unknown, sets the cost of the unknown, or is to be kept"
+            )
+        self.drop_leaves(ids, {}, None)
+        stuck = sorted(set(ids) & self.left)
+        if stuck:
+            user = next(
+                user
+                for user, pairs in self.vocabulary.needs.items()
+                if user in self.left and any(stuck[0] in pair for pair in pairs)
+            )
+            raise ArgumentError(
+                f"the token {self._named(stuck[0])} cannot go: {self._named(user)} is merged from "
+                "it; drop that too"
+            )
+
+    def _named(self, id: int) -> str:
+        return f"{self.vocabulary.tokens[id]!r} (id {id})"
+
+
+def _ids(name: str, tokens: Iterable[bytes | str | int], vocabulary: Vocabulary) -> list[int]:
+    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
+        raise ArgumentTypeError(
+            f"{name} must be an iterable of tokens, not {type(tokens).__name__}"
+        )
+    ids = {token: id for id, token in vocabulary.tokens.items()}
+    found = []
+    for token in tokens:
+        if isinstance(token, (str, bytes)):
+            data = token.encode() if isinstance(token, str) else token
+            if data not in ids:
+                raise UnknownTokenError(f"{name}: {token!r} is no token of this tokenizer")
+            found.append(ids[data])
+        else:
+            id = checked_int(f"each of {name}", token, 0)
+            if id not in vocabulary.tokens:
+                raise UnknownTokenError(f"{name}: id {id} stands for no token")
+            found.append(id)
+    return found
+
+
+def _counts(
+    tok: Tokenizer,
+    corpus: Iterable[str] | None,
+    counts: Mapping[int, int] | Sequence[int] | npt.NDArray[np.integer] | None,
+) -> Mapping[int, int] | None:
+    if corpus is not None and counts is not None:
+        raise ArgumentError("give corpus or counts, not both")
+    if corpus is not None:
+        if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
+            raise ArgumentTypeError(
+                f"corpus must be an iterable of texts, not {type(corpus).__name__}"
+            )
+        return _counted(tok, corpus)
+    if counts is None:
+        return None
+    pairs = counts.items() if isinstance(counts, Mapping) else enumerate(counts)
+    given = {
+        checked_int("each id of counts", id, 0): checked_int("each of counts", number, 0)
+        for id, number in pairs
+    }
+    beyond = [id for id in given if id > tok.max_id and given[id]]
+    if beyond:
+        raise ArgumentError(
+            f"counts are for id {beyond[0]}, and the tokenizer's largest is {tok.max_id}: they "
+            "belong to another tokenizer"
+        )
+    return given
+
+
+def _counted(tok: Tokenizer, corpus: Iterable[str]) -> Mapping[int, int]:
+    import numpy as np
+
+    total = np.zeros(tok.max_id + 1, np.int64)
+    batch: list[str] = []
+    characters = 0
+
+    def encode() -> None:
+        ids = tok.encode_batch(batch).ids
+        total[:] += np.bincount(ids, minlength=len(total))
+        batch.clear()
+
+    for text in corpus:
+        batch.append(text)
+        characters += len(text) if isinstance(text, str) else 1
+        if characters > _BATCH or len(batch) > 100_000:
+            encode()
+            characters = 0
+    encode()
+    used = np.flatnonzero(total)
+    return dict(zip(used.tolist(), total[used].tolist(), strict=True))
+
+
+def _checked_scripts(names: Iterable[str]) -> set[str]:
+    known = {
+        name.casefold(): name
+        for start in range(0, 0x110000, 0x10000)
+        for name in letter_scripts(
+            "".join(chr(c) for c in range(start, start + 0x10000) if not 0xD800 <= c < 0xE000)
+        )
+    }
+    chosen = set()
+    for name in names:
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"each of scripts must be a str, not {type(name).__name__}")
+        if name.casefold() not in known:
+            raise ArgumentError(f"scripts: Unicode has no script {name!r} (it has Latin, Han, …)")
+        chosen.add(known[name.casefold()])
+    return chosen
+
+
+def _foreign(vocabulary: Vocabulary, scripts: set[str]) -> list[int]:
+    """The tokens with a letter of another script; bytes that are no text are of none."""
+    found = []
+    for id, token in vocabulary.tokens.items():
+        text = token.decode("utf-8", "ignore")
+        if id not in vocabulary.fixed and letter_scripts(text) - scripts:
+            found.append(id)
+    return found

@@ -1,0 +1,287 @@
+"""A tokenizer's vocabulary as something to edit: which tokens need which, and building it anew.
+
+Look here for what stays in every family, and for how ids are moved in all the places that hold
+them: model, merges, added tokens, post-processor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from jeton import Tokenizer
+from jeton.components import models, post_processors
+from jeton.edit import derivations
+from jeton.edit.id_map import IdMap
+from jeton.edit.pieces import BYTE, NORMAL, USER_DEFINED, ModelFile
+from jeton.errors import UnsupportedError
+
+__all__ = ["Vocabulary", "id_map_of", "rebuilt"]
+
+_SPACES = {b" ", "▁".encode()}
+"""Decoders know a space by these, and not by its bytes."""
+
+_BYTE_NAME = re.compile(rb"<0x[0-9A-F]{2}>")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What must be known of the tokens before some of them go.
+
+    Attributes:
+        tokens: All ids with the bytes of their tokens.
+        fixed: Ids that always stay: special and added tokens, bytes, single characters where
+            nothing else spells them, what stands for the unknown.
+        needs: For the id of each merged token, the pairs it is merged from.
+        learned: The ids of the model's own tokens, in the order in which they were learned.
+    """
+
+    tokens: dict[int, bytes]
+    fixed: frozenset[int]
+    needs: Mapping[int, Sequence[tuple[int, int]]]
+    learned: tuple[int, ...]
+
+    @classmethod
+    def of(cls, tok: Tokenizer) -> Vocabulary:
+        """The vocabulary of a tokenizer."""
+        tokens = {id: token for token, id in tok.vocab.items()}
+        added = {token.id for token in tok.added_tokens if token.id is not None}
+        model = tok.model
+        if isinstance(model, models.BPE):
+            fixed, needs, learned = _of_bpe(tok, model)
+        elif isinstance(model, models.SentencePiece):
+            fixed, needs, learned = _of_sentencepiece(model)
+        elif isinstance(model, models.Unigram):
+            fixed, needs, learned = _of_unigram(model)
+        elif isinstance(model, models.WordPiece):
+            prefix = model.continuing_subword_prefix.encode()
+            fixed, needs = set(), {}
+            for token, id in model.vocab.items():
+                text = _bytes(token)
+                if text == model.unk_token.encode() or _is_character(text.removeprefix(prefix)):
+                    fixed.add(id)
+            learned = sorted(model.vocab.values())
+        elif isinstance(model, models.WordLevel):
+            fixed, needs = (
+                {id for t, id in model.vocab.items() if _bytes(t) == model.unk_token.encode()},
+                {},
+            )
+            learned = sorted(model.vocab.values())
+        else:
+            assert isinstance(model, models.Characters)
+            fixed, needs = set(model.vocab.values()), {}
+            learned = sorted(model.vocab.values())
+        return cls(tokens, frozenset(fixed | added), needs, tuple(learned))
+
+
+def _bytes(token: bytes | str) -> bytes:
+    return token.encode() if isinstance(token, str) else token
+
+
+def _is_character(token: bytes) -> bool:
+    try:
+        return len(token.decode()) <= 1
+    except UnicodeDecodeError:
+        return False
+
+
+_Parts = tuple[set[int], Mapping[int, Sequence[tuple[int, int]]], Sequence[int]]
+
+
+def _of_bpe(tok: Tokenizer, model: models.BPE) -> _Parts:
+    vocab = {_bytes(token): id for token, id in model.vocab.items()}
+    prefix = (model.continuing_subword_prefix or "").encode()
+    suffix = (model.end_of_word_suffix or "").encode()
+    unknown = None if model.unk_token is None else model.unk_token.encode()
+    needs = derivations.by_merges(vocab, tok.merges, model)
+    fixed = set()
+    for token, id in vocab.items():
+        bare = token.removeprefix(prefix) if prefix else token
+        bare = bare.removesuffix(suffix) if suffix else bare
+        if model.alphabet == "bytes":
+            stays = len(token) == 1
+        elif model.byte_fallback:
+            stays = _BYTE_NAME.fullmatch(token) is not None or token in _SPACES
+        else:
+            stays = _is_character(bare)
+        if stays or token == unknown:
+            fixed.add(id)
+    if model.merges is None:
+        return fixed, needs, sorted(vocab.values())
+    place: dict[int, int] = {}
+    for number, pair in enumerate(tok.merges):
+        result = vocab.get(derivations.joined(pair, model), -1)
+        place.setdefault(result, number)
+    return fixed, needs, sorted(vocab.values(), key=lambda id: (place.get(id, -1), id))
+
+
+def _of_unigram(model: models.Unigram) -> _Parts:
+    scores = [score for _, score in model.pieces]
+    # What is unknown costs 10 more than the lowest score: with another lowest one, texts that hold
+    # something unknown might be cut otherwise.
+    fixed = {min(range(len(scores)), key=scores.__getitem__)}
+    if model.unk_id is not None:
+        fixed.add(model.unk_id)
+    for id, (piece, _) in enumerate(model.pieces):
+        token = _bytes(piece)
+        if model.byte_fallback:
+            stays = _BYTE_NAME.fullmatch(token) is not None or token in _SPACES
+        else:
+            stays = _is_character(token)
+        if stays:
+            fixed.add(id)
+    return fixed, {}, _by_score(scores)
+
+
+def _by_score(scores: Sequence[float]) -> list[int]:
+    return sorted(range(len(scores)), key=lambda id: (-scores[id], id))
+
+
+def _of_sentencepiece(model: models.SentencePiece) -> _Parts:
+    file = ModelFile.parse(model.proto)
+    has_bytes = any(piece.kind == BYTE for piece in file.pieces)
+    fixed = {
+        id
+        for id, piece in enumerate(file.pieces)
+        if piece.kind != NORMAL
+        or (len(piece.text) <= 1 and not has_bytes)
+        or piece.text.encode() in _SPACES
+    }
+    normal = [id for id, piece in enumerate(file.pieces) if piece.kind == NORMAL]
+    needs: Mapping[int, Sequence[tuple[int, int]]] = {}
+    if file.kind == "unigram" and normal:
+        # The lowest score sets the cost of the unknown, the highest that of user-defined pieces.
+        fixed.add(min(normal, key=lambda id: file.pieces[id].score))
+        fixed.add(max(normal, key=lambda id: file.pieces[id].score))
+    if file.kind == "char":
+        fixed.update(normal)
+    if file.kind == "bpe":
+        ids = {file.pieces[id].text: id for id in normal}
+        user = frozenset(p.text for p in file.pieces if p.kind == USER_DEFINED)
+        needs = derivations.by_scores(ids, lambda text: file.pieces[ids[text]].score, user)
+    return fixed, needs, _by_score([piece.score for piece in file.pieces])
+
+
+def rebuilt(tok: Tokenizer, order: Sequence[int]) -> Tokenizer:
+    """The tokenizer whose id i is the old id `order[i]`; what is not in it is gone.
+
+    Raises:
+        UnsupportedError: An order that the model cannot have.
+    """
+    new = {old: id for id, old in enumerate(order)}
+    added = [
+        replace(token, id=new[token.id])
+        for token in tok.added_tokens
+        if token.id is not None and token.id in new
+    ]
+    processor = tok.post_processor
+    moved = None if processor is None else _moved(processor, new)
+    model = tok.model
+    if isinstance(model, models.SentencePiece):
+        return _rebuilt_sentencepiece(tok, model, order, moved)
+    return tok.replace(model=_renumbered(tok, model, new), added_tokens=added, post_processor=moved)
+
+
+def _renumbered(tok: Tokenizer, model: models.Model, new: Mapping[int, int]) -> models.Model:
+    if isinstance(model, models.Unigram):
+        kept = sorted((new[id], piece) for id, piece in enumerate(model.pieces) if id in new)
+        if [id for id, _ in kept] != list(range(len(kept))):
+            raise UnsupportedError(
+                "the ids of a Unigram model are the places of its pieces, so they begin at 0 and "
+                "added tokens come behind them"
+            )
+        unk_id = None if model.unk_id is None else new[model.unk_id]
+        return replace(model, pieces=[piece for _, piece in kept], unk_id=unk_id)
+    assert isinstance(model, (models.BPE, models.WordPiece, models.WordLevel, models.Characters))
+    vocab = {token: new[id] for token, id in model.vocab.items() if id in new}
+    if isinstance(model, models.BPE):
+        return _renumbered_bpe(tok, model, {_bytes(token): id for token, id in vocab.items()})
+    if isinstance(model, models.Characters) and model.unk_id is not None:
+        return replace(model, vocab=vocab, unk_id=new[model.unk_id])
+    return replace(model, vocab=vocab)
+
+
+def _renumbered_bpe(tok: Tokenizer, model: models.BPE, vocab: dict[bytes, int]) -> models.Model:
+    if model.merges is None:
+        old = {_bytes(token): id for token, id in model.vocab.items()}
+        by_old = sorted(vocab, key=old.__getitem__)
+        if by_old == sorted(vocab, key=vocab.__getitem__):
+            return replace(model, vocab=vocab)
+    merges = [
+        pair
+        for pair in tok.merges
+        if pair[0] in vocab and pair[1] in vocab and derivations.joined(pair, model) in vocab
+    ]
+    if model.merges is None:
+        # Ranks are ids: in another order only a list of merges says the same.
+        return models.BPE(vocab, merges, ignore_merges=True)
+    return replace(model, vocab=vocab, merges=merges)
+
+
+def _rebuilt_sentencepiece(
+    tok: Tokenizer,
+    model: models.SentencePiece,
+    order: Sequence[int],
+    processor: post_processors.PostProcessor | None,
+) -> Tokenizer:
+    file = ModelFile.parse(model.proto)
+    in_file = [old for old in order if old < len(file.pieces)]
+    if list(order[: len(in_file)]) != in_file:
+        raise UnsupportedError(
+            "the ids of a SentencePiece model are the places of its pieces, so added tokens come "
+            "behind them"
+        )
+    plain = Tokenizer(model)
+    own = {token.content for token in plain.added_tokens}
+    new = {old: id for id, old in enumerate(order)}
+    return Tokenizer(
+        models.SentencePiece(file.with_pieces(file.pieces[old] for old in in_file)),
+        normalizer=None if tok.normalizer == plain.normalizer else tok.normalizer,
+        pre_tokenizer=tok.pre_tokenizer,
+        decoder=None if tok.decoder == plain.decoder else tok.decoder,
+        post_processor=processor,
+        added_tokens=[
+            replace(token, id=new[token.id])
+            for token in tok.added_tokens
+            if token.content not in own and token.id is not None and token.id in new
+        ],
+    )
+
+
+def _moved(
+    processor: post_processors.PostProcessor, new: Mapping[int, int]
+) -> post_processors.PostProcessor:
+    """A post-processor with the new ids of its tokens, which always stay."""
+    if isinstance(processor, post_processors.Sequence):
+        return replace(processor, steps=tuple(_moved(step, new) for step in processor.steps))
+    if isinstance(processor, (post_processors.BertProcessing, post_processors.RobertaProcessing)):
+        (sep, sep_id), (cls, cls_id) = processor.sep, processor.cls
+        return replace(processor, sep=(sep, new[sep_id]), cls=(cls, new[cls_id]))
+    if isinstance(processor, post_processors.TemplateProcessing):
+        tokens = tuple(
+            replace(token, ids=tuple(new[id] for id in token.ids))
+            for token in processor.special_tokens
+        )
+        return replace(processor, special_tokens=tokens)
+    return processor
+
+
+def id_map_of(
+    old: Tokenizer,
+    new: Tokenizer,
+    order: Sequence[int],
+    made_of: Mapping[int, Sequence[int]] | None = None,
+) -> IdMap:
+    """The map of a tokenizer whose id i is the old id `order[i]`; new tokens come behind."""
+    moved = [-1] * (old.max_id + 1)
+    for id, before in enumerate(order):
+        if before >= 0:
+            moved[before] = id
+    return IdMap(
+        tuple(moved),
+        new.max_id + 1,
+        {id: tuple(parts) for id, parts in (made_of or {}).items()},
+        old.digest,
+        new.digest,
+    )

@@ -1,0 +1,167 @@
+"""Tables that follow their vocabulary: rows moved to the new ids, and rows for new tokens.
+
+Look here for `remap` and `remap_optimizer`; the maps come from `jeton.edit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from jeton.arguments import checked_int
+from jeton.edit import IdMap
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["remap", "remap_optimizer"]
+
+_FEW_ROWS = 4_096
+"""Rows of new tokens that are made at a time."""
+
+
+def remap(
+    table: Tensor,
+    id_map: IdMap,
+    *,
+    init: Literal["mean", "zeros", "normal"] = "mean",
+    rows: int | None = None,
+    seed: int = 0,
+) -> Tensor:
+    """The table of the new vocabulary.
+
+    Rows of kept tokens are moved as they are, to the last bit. The same map does for a tied table,
+    for an output head of its own, and for a bias with one number a token.
+
+    Args:
+        table: Floats of shape (ids, …): a row an id, and any number of rows of padding behind.
+        id_map: From the ids of the table to the new ones.
+        init: What the row of a new token is. `"mean"`: the mean of the rows of the old tokens that
+            spelled it (fast vocabulary transfer), or of all old tokens if none did. `"zeros"`.
+            `"normal"`: drawn from the normal distribution with the mean and the covariance of the
+            old rows.
+        rows: How many rows there are in the end, those of padding included, which are zeros; the
+            number of new ids if `None`.
+        seed: For `"normal"`.
+
+    Returns:
+        Shape (rows, …), in the dtype and on the device of the table.
+
+    Raises:
+        ArgumentError: A table with fewer rows than the map has old ids: it belongs to another
+            tokenizer.
+        ArgumentTypeError: No tensor of floats, or no `IdMap`.
+
+    Source: Gee et al., "Fast Vocabulary Transfer for Language Model Compression", 2022; Hewitt,
+        "Initializing New Word Embeddings for Pretrained Language Models", 2021.
+
+    Example:
+        >>> import torch
+        >>> from jeton.edit import IdMap
+        >>> from jeton.nn import remap
+        >>> table = torch.tensor([[1.0, 0.0], [5.0, 5.0], [3.0, 2.0]])
+        >>> remap(table, IdMap((0, -1, 1), 3, {2: (0, 2)}))
+        tensor([[1., 0.],
+                [3., 2.],
+                [2., 1.]])
+    """
+    _check(table, id_map)
+    if init not in ("mean", "zeros", "normal"):
+        raise ArgumentError(f"init must be 'mean', 'zeros' or 'normal', not {init!r}")
+    count = id_map.new_size if rows is None else checked_int("rows", rows, 0)
+    if count < id_map.new_size:
+        raise ArgumentError(f"rows={count} is fewer than the {id_map.new_size} new ids")
+    new = table.new_zeros((count, *table.shape[1:]))
+    kept = [(before, after) for before, after in enumerate(id_map.moved) if after != -1]
+    if kept:
+        before, after = (torch.tensor(ids, device=table.device) for ids in zip(*kept, strict=True))
+        new[after] = table.detach()[before]
+    if init == "zeros" or not id_map.made_of:
+        return new
+    old = table.detach()[: id_map.old_size]
+    if init == "mean":
+        everything = old.float().mean(dim=0) if len(old) else None
+        for after_id, parts in id_map.made_of.items():
+            if parts:
+                new[after_id] = old[list(parts)].float().mean(dim=0).to(table.dtype)
+            elif everything is not None:
+                new[after_id] = everything.to(table.dtype)
+        return new
+    numbers = torch.Generator(device="cpu").manual_seed(checked_int("seed", seed, 0))
+    mean = old.float().mean(dim=0)
+    centred = (old.float() - mean).flatten(1) if old.ndim > 1 else (old.float() - mean)[:, None]
+    made = list(id_map.made_of)
+    for start in range(0, len(made), _FEW_ROWS):
+        ids = made[start : start + _FEW_ROWS]
+        # Random sums of the centred rows have just their covariance.
+        weights = torch.randn(len(ids), len(old), generator=numbers).to(table.device)
+        drawn = weights @ centred / max(len(old), 1) ** 0.5
+        new[torch.tensor(ids, device=table.device)] = (
+            drawn.reshape(len(ids), *table.shape[1:]) + mean
+        ).to(table.dtype)
+    return new
+
+
+def remap_optimizer(
+    state: Mapping[str, Any],
+    parameters: Iterable[int],
+    id_map: IdMap,
+    *,
+    rows: int | None = None,
+) -> dict[str, Any]:
+    """The state of an optimiser for tables that were moved: what it knows of a row moves with it.
+
+    Args:
+        state: `optimizer.state_dict()`.
+        parameters: The numbers in it of the parameters that have a row a token.
+        id_map: As for `remap`.
+        rows: As for `remap`.
+
+    Returns:
+        A new state: of these parameters, each tensor with a row a token is moved and rows of new
+        tokens are zeros; everything else is as it was.
+
+    Raises:
+        ArgumentError: A parameter that the state does not have, or rows that are too few.
+
+    Example:
+        >>> import torch
+        >>> from jeton.edit import IdMap
+        >>> from jeton.nn import remap_optimizer
+        >>> table = torch.nn.Parameter(torch.ones(3, 2))
+        >>> optimizer = torch.optim.AdamW([table])
+        >>> torch.autograd.backward(table[1].sum())
+        >>> optimizer.step()
+        >>> moved = remap_optimizer(optimizer.state_dict(), [0], IdMap((-1, 0, -1), 1, {}))
+        >>> moved["state"][0]["exp_avg"]
+        tensor([[0.1000, 0.1000]])
+    """
+    if not isinstance(state, Mapping) or "state" not in state:
+        raise ArgumentTypeError("state must be what optimizer.state_dict() gives")
+    entries = dict(state["state"])
+    for number in parameters:
+        if number not in entries:
+            raise ArgumentError(
+                f"the optimiser knows nothing of parameter {number}; it has {sorted(entries)}"
+            )
+        entries[number] = {
+            name: remap(value, id_map, init="zeros", rows=rows)
+            if isinstance(value, Tensor) and value.ndim
+            else value
+            for name, value in entries[number].items()
+        }
+    return {**state, "state": entries}
+
+
+def _check(table: Tensor, id_map: IdMap) -> None:
+    if not isinstance(id_map, IdMap):
+        raise ArgumentTypeError(f"id_map must be an IdMap, not {type(id_map).__name__}")
+    if not isinstance(table, Tensor) or not table.is_floating_point() or not table.ndim:
+        kind = table.dtype if isinstance(table, Tensor) else type(table).__name__
+        raise ArgumentTypeError(f"table must be a tensor of floats with a row an id, not {kind}")
+    if len(table) < id_map.old_size:
+        raise ArgumentError(
+            f"the table has {len(table)} rows and the map is from {id_map.old_size} ids: they "
+            "belong to two tokenizers"
+        )

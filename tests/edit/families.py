@@ -1,0 +1,85 @@
+"""Small tokenizers of every family, made at random, to edit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import jeton
+from jeton import samples
+from jeton.components import decoders, models, pre_tokenizers
+
+TEXT = "\n".join(samples.read_all().values())
+LINES = [line for line in TEXT.splitlines() if line.strip()]
+
+
+def some_lines(seed: int, count: int = 60) -> list[str]:
+    """Lines of the sample text."""
+    return random.Random(seed).sample(LINES, count)
+
+
+def bpe(seed: int) -> jeton.Tokenizer:
+    return jeton.BPETrainer(
+        256 + 40 + 10 * seed, pattern="gpt4", special_tokens=["<|end|>", "<|pad|>"]
+    ).train(some_lines(seed))
+
+
+def ranks(seed: int) -> jeton.Tokenizer:
+    merged = jeton.BPETrainer(330 + 10 * seed, pattern="gpt2").train(some_lines(seed))
+    return jeton.Tokenizer.from_ranks(
+        merged.vocab, pattern="gpt2", special_tokens={"<|end|>": merged.max_id + 3}
+    )
+
+
+def bpe_of_characters(seed: int) -> jeton.Tokenizer:
+    return jeton.BPETrainer(
+        400,
+        pattern="whitespace",
+        alphabet="characters",
+        end_of_word_suffix="</w>",
+        special_tokens=["<unk>"],
+        unk_token="<unk>",
+    ).train(some_lines(seed))
+
+
+def bpe_with_bytes(seed: int) -> jeton.Tokenizer:
+    trainer = jeton.BPETrainer(600, alphabet="sentencepiece")
+    return trainer.train(some_lines(seed))
+
+
+def wordpiece(seed: int) -> jeton.Tokenizer:
+    return jeton.WordPieceTrainer(400).train(some_lines(seed))
+
+
+def unigram(seed: int) -> jeton.Tokenizer:
+    return jeton.UnigramTrainer(300, style="huggingface", hard_vocab_limit=False).train(
+        some_lines(seed)
+    )
+
+
+def sentencepiece_unigram(seed: int) -> jeton.Tokenizer:
+    return jeton.UnigramTrainer(300, hard_vocab_limit=False).train(some_lines(seed))
+
+
+def words(seed: int) -> jeton.Tokenizer:
+    vocab = {"[UNK]": 0}
+    for line in some_lines(seed, 20):
+        for word in line.split():
+            vocab.setdefault(word, len(vocab))
+    return jeton.Tokenizer(
+        models.WordLevel(vocab),
+        pre_tokenizer=pre_tokenizers.WhitespaceSplit(),
+        decoder=decoders.WordPiece("", cleanup=False),
+    )
+
+
+FAMILIES: dict[str, Callable[[int], jeton.Tokenizer]] = {
+    "bpe": bpe,
+    "ranks": ranks,
+    "bpe of characters": bpe_of_characters,
+    "bpe with bytes": bpe_with_bytes,
+    "wordpiece": wordpiece,
+    "unigram": unigram,
+    "sentencepiece unigram": sentencepiece_unigram,
+    "words": words,
+}

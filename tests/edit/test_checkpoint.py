@@ -1,0 +1,220 @@
+"""Models that follow their vocabulary: tables, optimisers, checkpoints, logits to the last bit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from families import FAMILIES, some_lines
+
+import jeton
+from jeton import edit
+
+pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("safetensors", reason="safetensors is not installed")
+
+import torch
+
+from jeton import nn
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    FormatError,
+    MissingFileError,
+    UnsupportedError,
+)
+
+
+@pytest.mark.parametrize("init", ["mean", "zeros", "normal"])
+@pytest.mark.parametrize("shape", [(3, 4), (3,)])
+def test_rows_move_to_the_last_bit(init: Any, shape: tuple[int, ...]) -> None:
+    table = torch.randn(5, *shape[1:]).bfloat16()
+    id_map = edit.IdMap((2, -1, 0), 5, {1: (0, 2), 3: ()})
+    new = nn.remap(table, id_map, init=init, rows=8)
+    assert new.shape == (8, *shape[1:]) and new.dtype == torch.bfloat16
+    assert torch.equal(new[2], table[0]) and torch.equal(new[0], table[2])
+    assert not new[4:].any()
+    if init == "zeros":
+        assert not new[1].any() and not new[3].any()
+    if init == "mean":
+        assert torch.equal(new[1], table[[0, 2]].float().mean(0).bfloat16())
+        assert torch.equal(new[3], table[:3].float().mean(0).bfloat16())
+    assert torch.equal(new, nn.remap(table, id_map, init=init, rows=8))
+
+
+def test_drawn_rows_have_the_distribution_of_the_old() -> None:
+    torch.manual_seed(0)
+    mixing = torch.randn(6, 6)
+    table = torch.randn(2_000, 6) @ mixing + 3.0
+    made_of: dict[int, tuple[int, ...]] = {2_000 + i: () for i in range(20_000)}
+    id_map = edit.IdMap(tuple(range(2_000)), 22_000, made_of)
+    drawn = nn.remap(table, id_map, init="normal")[2_000:]
+    torch.testing.assert_close(drawn.mean(0), table.mean(0), atol=0.1, rtol=0)
+    torch.testing.assert_close(drawn.T.cov(), table.T.cov(), atol=0.4, rtol=0.1)
+
+
+def test_an_optimiser_follows() -> None:
+    table = torch.nn.Parameter(torch.randn(6, 3))
+    other = torch.nn.Parameter(torch.randn(6, 3))
+    optimizer = torch.optim.AdamW([table, other])
+    torch.autograd.backward(table.square().sum() + other.square().sum())
+    optimizer.step()
+    id_map = edit.IdMap((1, -1, 0, 2, -1, -1), 4, {3: (0,)})
+    moved = nn.remap_optimizer(optimizer.state_dict(), [0], id_map)
+    old = optimizer.state_dict()["state"][0]["exp_avg"]
+    new = moved["state"][0]["exp_avg"]
+    assert torch.equal(new[1], old[0]) and not new[3].any()
+    assert moved["state"][1] == optimizer.state_dict()["state"][1]
+    resumed = torch.optim.AdamW([torch.nn.Parameter(nn.remap(table, id_map)), other])
+    resumed.load_state_dict(moved)
+
+
+def gpt2(folder: Path, tok: jeton.Tokenizer, *, tied: bool = True, shards: bool = False) -> Any:
+    """A random checkpoint of GPT-2's shape, small, saved as transformers saves it."""
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    end = tok.special_tokens["<|end|>"]
+    config = transformers.GPT2Config(
+        vocab_size=tok.padded_vocab_size(64),
+        n_embd=48,
+        n_layer=2,
+        n_head=4,
+        n_positions=256,
+        bos_token_id=end,
+        eos_token_id=end,
+        pad_token_id=tok.special_tokens.get("<|pad|>"),
+        tie_word_embeddings=tied,
+    )
+    model = transformers.GPT2LMHeadModel(config).eval()
+    model.save_pretrained(folder, **({"max_shard_size": "60KB"} if shards else {}))
+    (folder / "README.md").write_text("about")
+    return model
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("shards", [True, False])
+def test_pruned_to_half_the_logits_of_kept_tokens_stay(
+    tmp_path: Path, tied: bool, shards: bool
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    tok = jeton.BPETrainer(900, pattern="gpt2", special_tokens=["<|end|>", "<|pad|>"]).train(
+        some_lines(1, 150)
+    )
+    model = gpt2(tmp_path / "old", tok, tied=tied, shards=shards)
+    edited = edit.prune(tok, size=450, corpus=some_lines(1, 10))
+    told: list[tuple[int, int]] = []
+    edit.rewrite_checkpoint(
+        tmp_path / "old", edited, tmp_path / "new", watch=lambda *step: told.append(step)
+    )
+    smaller = transformers.GPT2LMHeadModel.from_pretrained(tmp_path / "new").eval()
+    assert smaller.config.vocab_size == 450
+    assert smaller.config.eos_token_id == edited.tok.special_tokens["<|end|>"]
+    assert smaller.generation_config.pad_token_id == edited.tok.special_tokens["<|pad|>"]
+    assert jeton.load(tmp_path / "new").encode("the sea") == edited.tok.encode("the sea")
+    assert edit.IdMap.load(tmp_path / "new" / "id_map.json") == edited.id_map
+    assert (tmp_path / "new" / "README.md").read_text() == "about"
+    kept = [old for old, new in enumerate(edited.id_map.moved) if new != -1]
+    tested = 0
+    for text in some_lines(1, 150):
+        ids = tok.encode(text)[:200]
+        if set(ids) <= set(kept) and ids:
+            tested += 1
+            with torch.no_grad():
+                hidden = model.transformer(torch.tensor([ids])).last_hidden_state
+                moved = torch.tensor([edited.id_map.apply(ids)])
+                again = smaller.transformer(moved).last_hidden_state
+                assert torch.equal(hidden, again), "to the last bit"
+                head, small = model.lm_head.weight, smaller.lm_head.weight
+                assert torch.equal(head[kept], small[[edited.id_map.moved[i] for i in kept]])
+                places = [edited.id_map.moved[i] for i in kept]
+                logits = torch.nn.functional.linear(hidden, head[kept])
+                assert torch.equal(torch.nn.functional.linear(again, small[places]), logits)
+                # Tables of other sizes may be multiplied in another order of additions.
+                whole = model(torch.tensor([ids])).logits[..., kept]
+                torch.testing.assert_close(
+                    smaller(moved).logits[..., places], whole, atol=1e-6, rtol=1e-6
+                )
+    assert tested >= 5
+    assert told[-1][0] > 0
+
+
+def test_extended_and_trained_on(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    tok = FAMILIES["bpe"](1)
+    gpt2(tmp_path / "old", tok)
+    edited = edit.extend(tok, some_lines(9, 100), 100)
+    edit.rewrite_checkpoint(tmp_path / "old", edited, tmp_path / "new", multiple_of=64)
+    rows = -(-edited.tok.vocab_size // 64) * 64
+    old, new = (tmp_path / name / "model.safetensors" for name in ("old", "new"))
+    from safetensors import safe_open
+
+    with safe_open(new, "pt") as file:
+        table = file.get_tensor("transformer.wte.weight")
+        assert table.shape == (rows, 48)
+    grown = (rows - tok.padded_vocab_size(64)) * 48 * 4
+    assert abs(new.stat().st_size - old.stat().st_size - grown) < 256  # but for the header
+    model = transformers.GPT2LMHeadModel.from_pretrained(tmp_path / "new")
+    ids = torch.tensor([edited.tok.encode(some_lines(9, 100)[0])[:100]])
+    assert int(ids.max()) > tok.max_id
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    losses = []
+    for _ in range(4):
+        loss = model(ids, labels=ids).loss
+        optimizer.zero_grad()
+        torch.autograd.backward(loss)
+        optimizer.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < losses[0]
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    tok = FAMILIES["bpe"](0)
+    edited = edit.truncate(tok, tok.vocab_size - 5)
+    gpt2(tmp_path / "model", tok)
+    out = tmp_path / "out"
+
+    def refused(error: type[Exception], message: str, edited: edit.Edited = edited) -> None:
+        with pytest.raises(error, match=message):
+            edit.rewrite_checkpoint(tmp_path / "model", edited, out)
+        assert not out.exists() and not list(tmp_path.glob(".out*")), "nothing is left"
+
+    with pytest.raises(MissingFileError, match="nowhere"):
+        edit.rewrite_checkpoint(tmp_path / "nowhere", edited, out)
+    with pytest.raises(FileError, match="exists already"):
+        edit.rewrite_checkpoint(tmp_path / "model", edited, tmp_path)
+    large = jeton.BPETrainer(1_000, pattern="gpt4").train(some_lines(1, 150))
+    refused(ArgumentError, "not this model's", edit.truncate(large, 900))
+    weights = tmp_path / "model" / "model.safetensors"
+    content = weights.read_bytes()
+    for damaged in (b"", content[:4], content[:-100], b"\xff" * 100, content[:8] + b"x" * 200):
+        weights.write_bytes(damaged)
+        refused(FormatError, r"model\.safetensors")
+    weights.unlink()
+    refused(MissingFileError, "safetensors")
+    index = tmp_path / "model" / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {"a": "../x.safetensors"}}))
+    refused(FormatError, "outside its folder")
+    index.unlink()
+    from safetensors.torch import save_file
+
+    save_file({"small": torch.zeros(2, 2)}, weights)
+    refused(UnsupportedError, "holds no tensor")
+    (tmp_path / "model" / "config.json").write_text("{}")
+    refused(FormatError, "vocab_size")
+
+
+def test_bad_tables() -> None:
+    id_map = edit.IdMap((0, 1, 2), 3, {})
+    with pytest.raises(ArgumentError, match="2 rows and the map is from 3 ids"):
+        nn.remap(torch.zeros(2, 2), id_map)
+    with pytest.raises(ArgumentTypeError, match="int64"):
+        nn.remap(torch.zeros(3, 2, dtype=torch.long), id_map)
+    with pytest.raises(ArgumentTypeError, match="dict"):
+        nn.remap(torch.zeros(3, 2), {})  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="init"):
+        nn.remap(torch.zeros(3, 2), id_map, init="ones")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="rows=2"):
+        nn.remap(torch.zeros(3, 2), id_map, rows=2)

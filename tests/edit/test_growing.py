@@ -1,0 +1,139 @@
+"""Adding tokens: by training on, from another vocabulary, special ones; and reordering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from families import FAMILIES, some_lines
+
+import jeton
+from jeton import edit
+from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+
+ESTONIAN = [
+    "vesi on külm ja vaikne, aga jõgi ei küsi",
+    "kes küsib, see saab teada, ja kes teab, see vaikib",
+    "külma vee ääres seisis vaikne mees ja küsis jõelt teed",
+] * 30
+
+GROWING = ["bpe", "ranks", "wordpiece", "unigram", "sentencepiece unigram"]
+
+
+@pytest.mark.parametrize("family", GROWING)
+def test_extended_by_a_corpus(family: str) -> None:
+    tok = FAMILIES[family](1)
+    edited = edit.extend(tok, ESTONIAN, 25)
+    new = edited.tok
+    assert new.vocab_size == tok.vocab_size + 25 and len(edited.added) == 25
+    assert min(edited.id_map.made_of) > tok.max_id
+    assert {t: i for t, i in new.vocab.items() if i <= tok.max_id} == tok.vocab
+    before, after = tok.count_batch(ESTONIAN), new.count_batch(ESTONIAN)
+    assert sum(after) < sum(before)
+    # English that needs no new token is cut as before.
+    for text in some_lines(2, 30):
+        ids = new.encode(text)
+        if max(ids, default=0) <= tok.max_id and family not in ("wordpiece",):
+            assert ids == tok.encode(text)
+    used = set(new.encode_batch(ESTONIAN).ids.tolist())
+    reached = {id for id in edited.id_map.made_of if id in used}
+    assert len(reached) > 12
+    for id, parts in edited.id_map.made_of.items():
+        text = new.id_to_bytes(id).removeprefix(b"##")
+        spelled = b"".join(tok.id_to_bytes(part).removeprefix(b"##") for part in parts)
+        assert spelled in (text, b"")
+
+
+def test_extended_merges_continue() -> None:
+    tok = FAMILIES["bpe"](1)
+    new = edit.extend(tok, ESTONIAN, 25).tok
+    assert new.merges[: len(tok.merges)] == tok.merges
+    for token in edit.extend(tok, ESTONIAN, 25).added:
+        text = token.decode("utf-8", "ignore")
+        if text.encode() == token:
+            assert new.encode(text) == [new.bytes_to_id(token)], "every new token is reachable"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_joined_vocabularies(family: str) -> None:
+    a, b = FAMILIES[family](0), FAMILIES[family](2)
+    edited = edit.merge(a, b)
+    new = edited.tok
+    assert {t: i for t, i in new.vocab.items() if i <= a.max_id} == a.vocab
+    everything = set(new.vocab) | set(edited.left_out)
+    special = {name.encode() for name in b.special_tokens}
+    assert set(b.vocab) - special <= everything
+    for token in edited.added:
+        try:
+            text = token.decode()
+        except UnicodeDecodeError:
+            continue
+        if family in ("bpe", "ranks") and b.encode(text) == [b.bytes_to_id(token)]:
+            assert new.encode(text) == [new.bytes_to_id(token)]
+    for text in some_lines(1, 20):
+        if a.decode(a.encode(text)) == text and family != "words":
+            assert new.decode(new.encode(text)) == text
+    assert edit.merge(a, a).tok.vocab == a.vocab
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_special_tokens_are_added(family: str) -> None:
+    tok = FAMILIES[family](0)
+    edited = edit.add_special_tokens(tok, ["<|one|>", jeton.AddedToken("<|two|>", lstrip=True)])
+    first = tok.max_id + 1
+    assert edited.tok.special_tokens["<|one|>"] == first
+    assert edited.tok.special_tokens["<|two|>"] == first + 1
+    for text in some_lines(1, 10):
+        assert edited.tok.encode(text) == tok.encode(text)
+    with pytest.raises(ArgumentError, match=f"there already, with id {first}"):
+        edit.add_special_tokens(edited.tok, ["<|one|>"])
+
+
+@pytest.mark.parametrize("family", ["bpe", "ranks", "bpe of characters", "wordpiece", "words"])
+def test_reordered(family: str) -> None:
+    tok = FAMILIES[family](0)
+    order = sorted(tok.vocab.values(), reverse=True)
+    edited = edit.reorder(tok, order)
+    for text in some_lines(1, 20):
+        assert edited.tok.encode(text) == edited.id_map.apply(tok.encode(text))
+    back = edit.reorder(edited.tok, [edited.id_map.moved[id] for id in sorted(order)])
+    assert list(back.tok.vocab) == list(tok.vocab)
+
+
+def test_ids_in_the_post_processor_move() -> None:
+    tok = FAMILIES["wordpiece"](0)
+    edited = edit.reorder(tok, sorted(tok.vocab.values(), reverse=True))
+    text = "the water"
+    old = tok.encode(text, add_special_tokens=True)
+    assert edited.tok.encode(text, add_special_tokens=True) == edited.id_map.apply(old)
+
+
+BAD: dict[str, tuple[Any, type[Exception], str]] = {
+    "two families": (
+        lambda: edit.merge(FAMILIES["bpe"](0), FAMILIES["wordpiece"](0)),
+        ArgumentError,
+        "a is BPE and b is WordPiece",
+    ),
+    "two alphabets": (
+        lambda: edit.merge(FAMILIES["bpe"](0), FAMILIES["bpe of characters"](0)),
+        ArgumentError,
+        "alphabet='bytes'",
+    ),
+    "no tokenizer": (lambda: edit.merge(FAMILIES["bpe"](0), "gpt2"), ArgumentTypeError, "b must"),  # type: ignore[arg-type]
+    "one str": (lambda: edit.extend(FAMILIES["bpe"](0), "text", 3), ArgumentTypeError, "corpus"),
+    "words": (lambda: edit.extend(FAMILIES["words"](0), ["a"], 3), UnsupportedError, "WordLevel"),
+    "none": (lambda: edit.extend(FAMILIES["bpe"](0), ["a"], 0), ArgumentError, "n must"),
+    "larger": (lambda: edit.truncate(FAMILIES["bpe"](0), 10_000), ArgumentError, "extend"),
+    "order": (lambda: edit.reorder(FAMILIES["words"](0), [0, 0]), ArgumentError, "once"),
+    "one token": (
+        lambda: edit.add_special_tokens(FAMILIES["bpe"](0), "<|x|>"),
+        ArgumentTypeError,
+        "iterable",
+    ),
+}
+
+
+@pytest.mark.parametrize("call, error, message", BAD.values(), ids=BAD.keys())
+def test_bad_input(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()

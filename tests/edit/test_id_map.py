@@ -1,0 +1,116 @@
+"""Maps of ids: applied, turned round, joined, saved, and damaged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from families import FAMILIES, some_lines
+from hypothesis import given, strategies
+
+from jeton import TokenBatch, edit
+from jeton.edit import IdMap
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FormatError,
+    MissingFileError,
+    UnknownTokenError,
+)
+
+
+@given(strategies.permutations(range(12)), strategies.integers(0, 12))
+def test_there_and_back(order: list[int], kept: int) -> None:
+    moved = tuple(new if new < kept else -1 for new in order)
+    id_map = IdMap(moved, max(kept, 1), {})
+    ids = [old for old, new in enumerate(moved) if new != -1]
+    assert id_map.inverse.apply(id_map.apply(ids)) == ids
+    assert id_map.apply(np.array(ids, np.uint16)).dtype == np.uint16
+
+
+def test_ids_that_are_gone() -> None:
+    id_map = IdMap((0, -1, 1), 2, {})
+    with pytest.raises(UnknownTokenError, match="id 1 is of a token that is gone"):
+        id_map.apply([0, 1])
+    assert id_map.apply([0, 1, 2], missing="drop") == [0, 1]
+    assert id_map.apply([0, 1, 2], missing=0) == [0, 0, 1]
+    batch = id_map.apply(TokenBatch.from_rows([[0, 2], [], [2]]))
+    assert batch.tolist() == [[0, 1], [], [1]]
+
+
+def test_two_changes_as_one() -> None:
+    tok = FAMILIES["bpe"](1)
+    first = edit.prune(tok, corpus=some_lines(1, 8))
+    second = edit.add_special_tokens(first.tok, ["<|new|>"])
+    both = first.id_map.then(second.id_map)
+    text = some_lines(1, 8)[0]
+    assert both.apply(tok.encode(text)) == second.tok.encode(text)
+    assert both.made_of.keys() == second.id_map.made_of.keys()
+    with pytest.raises(ArgumentError, match="do not follow"):
+        second.id_map.then(first.id_map)
+
+
+def test_saved_and_loaded(tmp_path: Path) -> None:
+    edited = edit.prune(FAMILIES["wordpiece"](0), corpus=some_lines(0, 5))
+    edited.id_map.save(tmp_path / "map.json")
+    assert IdMap.load(tmp_path / "map.json") == edited.id_map
+    assert [path.name for path in tmp_path.iterdir()] == ["map.json"]
+
+
+DAMAGE: dict[str, Any] = {
+    "no JSON": "{",
+    "a list": "[]",
+    "another format": json.dumps({"format": "x", "version": 1}),
+    "no ids": json.dumps({"format": "jeton id map", "version": 1}),
+    "two to one": json.dumps(
+        {
+            "format": "jeton id map",
+            "version": 1,
+            "old": {"size": 2, "digest": ""},
+            "new": {"size": 1, "digest": ""},
+            "moved": [0, 0],
+            "made_of": {},
+        }
+    ),
+    "cut": json.dumps(
+        {
+            "format": "jeton id map",
+            "version": 1,
+            "old": {"size": 9, "digest": ""},
+            "new": {"size": 1, "digest": ""},
+            "moved": [0, -1],
+            "made_of": {},
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("content", DAMAGE.values(), ids=DAMAGE.keys())
+def test_damaged_files(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "map.json"
+    path.write_text(content)
+    with pytest.raises(FormatError, match=r"map\.json"):
+        IdMap.load(path)
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    id_map = IdMap((0, 1), 2, {})
+    with pytest.raises(MissingFileError):
+        IdMap.load(tmp_path / "none.json")
+    with pytest.raises(UnknownTokenError, match="id 2"):
+        id_map.apply([2])
+    with pytest.raises(ArgumentError, match="each of ids"):
+        id_map.apply([-1])
+    with pytest.raises(ArgumentTypeError):
+        id_map.apply("ab")
+    with pytest.raises(ArgumentTypeError, match="float"):
+        id_map.apply(np.zeros(2))
+    with pytest.raises(ArgumentError, match="missing=7"):
+        id_map.apply([0], missing=7)
+    with pytest.raises(ArgumentError, match="two tokens have one"):
+        IdMap((0, 0), 1, {})
+    with pytest.raises(ArgumentError, match="does not fit uint8"):
+        IdMap((300, -1), 301, {}).apply(np.zeros(1, np.uint8))

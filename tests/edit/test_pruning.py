@@ -1,0 +1,184 @@
+"""Taking tokens away: what is promised, over random vocabularies of every family."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from families import FAMILIES, LINES, some_lines
+
+import jeton
+from jeton import edit
+from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError, UnsupportedError
+
+SEEDS = range(3)
+
+
+def check_promises(old: jeton.Tokenizer, edited: edit.Edited, texts: list[str]) -> None:
+    new, id_map = edited.tok, edited.id_map
+    before = {id: token for token, id in old.vocab.items()}
+    after = {id: token for token, id in new.vocab.items()}
+    kept = {a: b for a, b in enumerate(id_map.moved) if b != -1}
+    assert {before[a] for a in kept} | set(edited.added) == set(after.values())
+    assert all(before[a] == after[b] for a, b in kept.items()), "kept tokens keep their bytes"
+    gone = set(before) - set(kept)
+    assert {before[id] for id in gone} == set(edited.removed)
+    unknown = {b"[UNK]", b"<unk>"}
+    for text in texts:
+        ids = old.encode(text)
+        if not gone & set(ids) and not unknown & {before[id] for id in ids}:
+            assert new.encode(text) == id_map.apply(ids), text
+        if old.decode(ids) == text and not isinstance(old.model, jeton.components.models.WordLevel):
+            assert new.decode(new.encode(text)) == text
+
+
+def check_reachable(old: jeton.Tokenizer, edited: edit.Edited) -> None:
+    """A token that is the one id of its own text still is."""
+    for token, id in old.vocab.items():
+        new_id = edited.id_map.moved[id]
+        try:
+            text = token.decode()
+        except UnicodeDecodeError:
+            continue
+        if new_id != -1 and old.encode(text) == [id]:
+            assert edited.tok.encode(text) == [new_id], text
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_a_corpus_does_not_use_goes(family: str, seed: int) -> None:
+    tok = FAMILIES[family](seed)
+    corpus = some_lines(seed, 5)
+    edited = edit.prune(tok, corpus=corpus)
+    assert edited.tok.vocab_size < tok.vocab_size
+    check_promises(tok, edited, corpus + random.Random(seed).sample(LINES, 60))
+    check_reachable(tok, edited)
+    for text in corpus:
+        assert edited.tok.encode(text) == edited.id_map.apply(tok.encode(text))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_sizes(family: str) -> None:
+    tok = FAMILIES[family](1)
+    least = edit.prune(tok, counts={}).tok.vocab_size
+    for size in (least, (least + tok.vocab_size) // 2, tok.vocab_size):
+        edited = edit.prune(tok, size=size, corpus=some_lines(7, 20))
+        assert edited.tok.vocab_size == size
+        assert sorted(edited.tok.vocab.values()) == list(range(size))
+        check_promises(tok, edited, some_lines(3, 30))
+        check_reachable(tok, edited)
+    if least > 1:
+        with pytest.raises(ArgumentError, match="cannot be reached"):
+            edit.prune(tok, size=least - 1)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_rarest_go_first(family: str) -> None:
+    tok = FAMILIES[family](2)
+    counts = {id: random.Random(id).randrange(100) for id in tok.vocab.values()}
+    size = (edit.prune(tok, counts={}).tok.vocab_size + tok.vocab_size) // 2
+    edited = edit.prune(tok, size=size, counts=counts)
+    removed = [tok.bytes_to_id(token) for token in edited.removed]
+    # Of what was free to go at the end, nothing is rarer than all that went.
+    again = (
+        edit.prune(
+            edited.tok,
+            size=size - 1,
+            counts={
+                edited.id_map.moved[id]: number
+                for id, number in counts.items()
+                if edited.id_map.moved[id] != -1
+            },
+        )
+        if size > 1 and edit.prune(edited.tok, counts={}).tok.vocab_size < size
+        else None
+    )
+    if again is not None:
+        (next_gone,) = again.removed
+        assert counts[tok.bytes_to_id(next_gone)] >= min(counts[id] for id in removed)
+
+
+@pytest.mark.parametrize("family", ["bpe", "ranks", "bpe with bytes"])
+def test_truncating_is_training_for_less(family: str) -> None:
+    large = FAMILIES[family](1)
+    for size in (large.vocab_size, large.vocab_size - 1, large.vocab_size - 30):
+        edited = edit.truncate(large, size)
+        assert edited.tok.vocab_size == size
+        check_reachable(large, edited)
+        if family != "bpe with bytes":  # which lists several merges for a token
+            assert edited.tok.merges == large.merges[: len(edited.tok.merges)]
+
+
+def test_truncating_gives_the_trained_tokenizer() -> None:
+    for alphabet in ("bytes", "sentencepiece"):
+        large, small = (
+            jeton.BPETrainer(size, alphabet=alphabet).train(some_lines(1)) for size in (600, 560)
+        )
+        assert edit.truncate(large, 560).tok == small
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_saved_wherever_the_old_one_could(family: str, tmp_path: Path) -> None:
+    tok = FAMILIES[family](0)
+    edited = edit.prune(tok, corpus=some_lines(4, 5))
+    for name in ("t.json", "t.model", "t.tiktoken", "vocab.txt"):
+        try:
+            tok.save(tmp_path / f"old-{name}")
+        except (UnsupportedError, ArgumentError):
+            continue
+        edited.tok.save(tmp_path / name)
+        if name == "t.json" or (name == "t.model" and "sentencepiece" in family):
+            again = jeton.load(tmp_path / name)
+            for text in some_lines(5, 10):
+                assert again.encode(text) == edited.tok.encode(text)
+
+
+def test_scripts() -> None:
+    tok = jeton.BPETrainer(420, pattern="gpt4").train(
+        ["the rain and the train", "дождь и поезд и дождь", "雨と電車と雨"] * 20
+    )
+    edited = edit.prune(tok, scripts=["latin"])
+    assert b" the" in edited.tok.vocab
+    assert not any("д" in token.decode("utf-8", "ignore") for token in edited.tok.vocab)
+    assert edited.tok.decode(edited.tok.encode("дождь")) == "дождь"
+    check_promises(tok, edited, ["the train", "дождь и", "雨と"])
+
+
+def test_dropped_by_name() -> None:
+    tok = jeton.BPETrainer(262, pattern="gpt4").train(["low lower lowest"] * 9)
+    chain = [left + right for left, right in tok.merges]
+    edited = edit.prune(tok, drop=[chain[-1]])
+    assert edited.removed == (chain[-1],)
+    needed = next(
+        left + right for left, right in tok.merges if any(left + right in p for p in tok.merges)
+    )
+    with pytest.raises(ArgumentError, match="is merged from it; drop that too"):
+        edit.prune(tok, drop=[needed])
+    assert set(edit.prune(tok, drop=chain).removed) == set(chain)
+    kept = edit.prune(tok, counts={}, keep=[chain[-1]])
+    assert chain[-1] in kept.tok.vocab and kept.tok.encode(chain[-1].decode())
+
+
+BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "nothing said": ({}, ArgumentError, "say what is to go"),
+    "min_count alone": ({"min_count": 2}, ArgumentError, "corpus= or counts="),
+    "both": ({"corpus": ["a"], "counts": {}}, ArgumentError, "not both"),
+    "one str": ({"corpus": "text"}, ArgumentTypeError, "iterable of texts"),
+    "size": ({"size": 0}, ArgumentError, "size"),
+    "counts of another": ({"counts": {99_999: 1}}, ArgumentError, "another tokenizer"),
+    "negative": ({"counts": {1: -1}}, ArgumentError, "counts"),
+    "unknown drop": ({"drop": [b"nowhere"]}, UnknownTokenError, "nowhere"),
+    "unknown id": ({"drop": [99_999]}, UnknownTokenError, "99999"),
+    "a byte": ({"drop": [b"a"]}, ArgumentError, "cannot go"),
+    "a special": ({"drop": ["<|end|>"]}, ArgumentError, "cannot go"),
+    "script": ({"scripts": ["Klingon"]}, ArgumentError, "Klingon"),
+    "scripts": ({"scripts": "Latin"}, ArgumentTypeError, "scripts"),
+}
+
+
+@pytest.mark.parametrize("options, error, message", BAD.values(), ids=BAD.keys())
+def test_bad_input(options: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        edit.prune(FAMILIES["bpe"](0), **options)
