@@ -22,7 +22,7 @@ import jeton
 
 TEXT = "The weather, père 東京 ﬁne ①2 e\u0301 かな Ωμέγα'll 🙂  \n\n x = 1\t <|end|>" * 3
 
-PATIENCE = int(os.environ.get("PAT","20"))
+PATIENCE = int(os.environ.get("PAT", "20"))
 """Seconds until a child that is not done counts as one that waits forever."""
 
 
