@@ -6,6 +6,7 @@
 mod arrow;
 mod cache;
 mod calls;
+mod component;
 mod errors;
 mod files;
 mod ids;
@@ -14,6 +15,7 @@ mod model;
 mod options;
 mod parameters;
 mod pool;
+mod sentencepiece;
 mod stages;
 mod text;
 mod texts;
@@ -35,11 +37,15 @@ mod _core {
     #[pymodule_export]
     use super::calls::Calls;
     #[pymodule_export]
+    use super::component::Component;
+    #[pymodule_export]
     use super::files::{fingerprint, load, published_encodings, save};
     #[pymodule_export]
     use super::ints::lists;
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::sentencepiece::{SentencePieceReader, charsmap};
     #[pymodule_export]
     use super::stages::{canonical_component, check_regex, did_you_mean, named_patterns};
     #[pymodule_export]
