@@ -71,8 +71,8 @@ struct Output {
     text: String,
     /// Where each run of `text` begins, and the bytes of the old text that it stands for.
     runs: Vec<(usize, Range<usize>)>,
-    /// Where in the old text ends what `text` stands for.
-    end: usize,
+    /// Where in the old text ends what `text` stands for; unset where that is spaces alone.
+    end: Option<usize>,
 }
 
 impl SentencePieceNormalizer {
@@ -111,7 +111,8 @@ impl SentencePieceNormalizer {
     }
 
     /// The normalized text, and where in `text` each byte of it comes from, and where it ends: for
-    /// all bytes of what a character became, that is where the character begins.
+    /// all bytes of what a character became, that is where the character begins. Of a text of spaces
+    /// that are removed, nothing.
     ///
     /// ```
     /// use jeton_core::normalizer::{SentencePieceNormalizer, WhiteSpace};
@@ -128,7 +129,7 @@ impl SentencePieceNormalizer {
         for ((_, origin), end) in runs.iter().zip(ends.chain([text.len()])) {
             origins.resize(end, origin.start);
         }
-        origins.push(end);
+        origins.extend(end);
         (text, origins)
     }
 
@@ -206,7 +207,6 @@ impl SentencePieceNormalizer {
             at += length;
         }
         if at == text.len() {
-            output.end = at;
             return output;
         }
         if front && add_dummy_prefix && !suffix {
@@ -237,7 +237,7 @@ impl SentencePieceNormalizer {
         if back && add_dummy_prefix && suffix {
             output.push(space, at..at);
         }
-        output.end = at;
+        output.end = Some(at);
         output
     }
 }

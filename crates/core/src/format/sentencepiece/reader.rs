@@ -121,7 +121,8 @@ impl<'t> Reader<'t> {
         Ok(self.read(&normalized, &origins, segments))
     }
 
-    /// The `size` best segmentations, best first, with the sums of their scores.
+    /// The `size` best segmentations, best first, with the sums of their scores; but, as in
+    /// SentencePiece, the score of a single one is 0.
     ///
     /// # Errors
     /// A model that is not Unigram.
@@ -129,9 +130,11 @@ impl<'t> Reader<'t> {
         self.model.check_knows_all()?;
         let (normalized, origins) = self.normalize(text);
         let paths = self.model.best_paths(&normalized, size).into_iter();
-        Ok(paths
-            .map(|(path, score)| (self.read(&normalized, &origins, path), score))
-            .collect())
+        let read = |(path, score)| {
+            let score = if size > 1 { score } else { 0.0 };
+            (self.read(&normalized, &origins, path), score)
+        };
+        Ok(paths.map(read).collect())
     }
 
     /// Segmentations drawn at random, with the logarithms of their probabilities.
