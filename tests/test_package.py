@@ -46,6 +46,7 @@ def test_public_names_of_a_tokenizer() -> None:
     assert [name for name in dir(jeton.Tokenizer) if not name.startswith("_")] == [
         "added_tokens",
         "approximation",
+        "as_sentencepiece",
         "as_tiktoken",
         "bytes_to_id",
         "count",

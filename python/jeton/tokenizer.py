@@ -6,7 +6,6 @@ Look here for what can be done with a tokenizer; `jeton.load` and the trainers m
 
 from __future__ import annotations
 
-import codecs
 import dataclasses
 import functools
 import itertools
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overl
 
 from jeton import _core, components
 from jeton.components import _base
-from jeton.components._base import AddedToken, Component
+from jeton.components._base import AddedToken, Component, check_error_handler
 from jeton.encoding import Encoding, TokenBatch
 from jeton.errors import (
     ArgumentError,
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
         post_processors,
         pre_tokenizers,
     )
+    from jeton.sentencepiece import SentencePieceProcessor
     from jeton.tiktoken import Encoding as TiktokenEncoding
 
 __all__ = ["SpecialPolicy", "Tokenizer"]
@@ -425,7 +425,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             >>> jeton.CharTrainer().train("hello").decode([1, 3, 2, 0])
             'hole'
         """
-        _check_error_handler(errors)
+        check_error_handler(errors)
         return self._core.decode(ids, skip_special_tokens, errors)
 
     def decode_bytes(self, ids: Iterable[int], *, skip_special_tokens: bool = False) -> bytes:
@@ -457,7 +457,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             >>> tok.decode_batch([[1, 3], [2, 0]])
             ['ho', 'le']
         """
-        _check_error_handler(errors)
+        check_error_handler(errors)
         return self._core.decode_batch(batch, skip_special_tokens, errors)
 
     # What is in it
@@ -971,6 +971,22 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 
         return Encoding.of_tokenizer(self, name)
 
+    def as_sentencepiece(self) -> SentencePieceProcessor:
+        """This tokenizer under the reading interface of `sentencepiece.SentencePieceProcessor`.
+
+        Raises:
+            UnsupportedError: It is no tokenizer as a SentencePiece `.model` file holds it.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.UnigramTrainer(17).train(["low lower lowest", "new newer newest"] * 9)
+            >>> tok.as_sentencepiece().nbest_encode("low", nbest_size=2, out_type=str)
+            [['▁low'], ['▁', 'l', 'o', 'w']]
+        """
+        from jeton.sentencepiece import SentencePieceProcessor
+
+        return SentencePieceProcessor.of_tokenizer(self)
+
     # As a value
 
     def __eq__(self, other: object) -> bool:
@@ -1066,16 +1082,3 @@ def _stored_tokens(tokens: Iterable[AddedToken], model: CoreModel) -> list[dict[
             id = vocab.get(token.content.encode("utf-8", "surrogatepass"))
         stored.append({**dataclasses.asdict(token), "id": next(free) if id is None else id})
     return stored
-
-
-def _check_error_handler(errors: str) -> None:
-    if not isinstance(errors, str):
-        raise ArgumentTypeError(f"errors must be a str, not {type(errors).__name__}")
-    if errors in ("replace", "strict", "ignore"):
-        return
-    try:
-        codecs.lookup_error(errors)
-    except (LookupError, ValueError):
-        raise ArgumentError(
-            f'errors={errors!r} is no way to handle errors; "replace", "strict" and "ignore" are'
-        ) from None

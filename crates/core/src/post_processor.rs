@@ -102,6 +102,44 @@ impl PostProcessor {
         Ok(merge(self.rewrite(parts, add_special_tokens)?))
     }
 
+    /// What it makes of one text or two whose tokens were found before, each with its bytes. Where it
+    /// trims spans, white space is a space, alone or as GPT-2 spells it.
+    ///
+    /// # Errors
+    /// More than two texts; a template that names what it lacks.
+    pub fn apply(
+        &self,
+        texts: Vec<(Encoding, Vec<Vec<u8>>)>,
+        add_special_tokens: bool,
+    ) -> Result<Encoding> {
+        let parts = texts.into_iter().map(|(encoding, tokens)| {
+            let margins = tokens.iter().map(|token| Margins::of_spelling(token));
+            Part::new(encoding, margins.collect())
+        });
+        self.process(parts.collect(), add_special_tokens)
+    }
+
+    /// The special tokens that it can add, each with its id.
+    pub fn special_tokens(&self) -> Vec<(u32, &str)> {
+        match self {
+            Self::Template { special_tokens, .. } => special_tokens
+                .iter()
+                .flat_map(|token| {
+                    token
+                        .ids
+                        .iter()
+                        .copied()
+                        .zip(token.tokens.iter().map(String::as_str))
+                })
+                .collect(),
+            Self::Bert { sep, cls } | Self::Roberta { sep, cls, .. } => {
+                vec![(cls.1, &cls.0), (sep.1, &sep.0)]
+            }
+            Self::ByteLevel { .. } => Vec::new(),
+            Self::Sequence(stages) => stages.iter().flat_map(Self::special_tokens).collect(),
+        }
+    }
+
     /// Joins one text or two, without any special tokens.
     pub(crate) fn join(mut parts: Vec<Part>) -> Encoding {
         number(&mut parts);
@@ -286,6 +324,25 @@ impl Margins {
             characters: leading,
             leading,
             trailing: spaces(token.iter().rev().position(|byte| *byte != b' ')),
+        }
+    }
+
+    /// The margins of a token whose spaces may be written as GPT-2 writes them.
+    fn of_spelling(token: &[u8]) -> Self {
+        // The second is GPT-2's spelling.
+        const SPACES: [&[u8]; 2] = [b" ", "Ġ".as_bytes()];
+        let (mut front, mut back) = (token, token);
+        let (mut leading, mut trailing) = (0, 0);
+        while let Some(rest) = SPACES.iter().find_map(|space| front.strip_prefix(*space)) {
+            (front, leading) = (rest, leading + 1);
+        }
+        while let Some(rest) = SPACES.iter().find_map(|space| back.strip_suffix(*space)) {
+            (back, trailing) = (rest, trailing + 1);
+        }
+        Self {
+            characters: leading,
+            leading,
+            trailing,
         }
     }
 

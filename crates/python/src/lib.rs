@@ -7,6 +7,7 @@ mod arrays;
 mod arrow;
 mod cache;
 mod calls;
+mod component;
 mod errors;
 mod files;
 mod ids;
@@ -16,6 +17,7 @@ mod options;
 mod parameters;
 mod pool;
 mod scripts;
+mod sentencepiece;
 mod stages;
 mod text;
 mod texts;
@@ -37,6 +39,8 @@ mod _core {
     #[pymodule_export]
     use super::calls::Calls;
     #[pymodule_export]
+    use super::component::Component;
+    #[pymodule_export]
     use super::files::{
         add_the_same, fingerprint, folder_files, load, published_encodings, save, target_of,
         write_into,
@@ -47,6 +51,8 @@ mod _core {
     use super::model::Model;
     #[pymodule_export]
     use super::scripts::scripts;
+    #[pymodule_export]
+    use super::sentencepiece::{SentencePieceReader, charsmap};
     #[pymodule_export]
     use super::stages::{canonical_component, check_regex, did_you_mean, named_patterns};
     #[pymodule_export]

@@ -550,7 +550,7 @@ impl Tokenizer {
 }
 
 /// Decoded text; `errors` is as in `bytes.decode`.
-fn text_of<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> Outcome<Bound<'py, PyString>> {
+pub fn text_of<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> Outcome<Bound<'py, PyString>> {
     // Python finds out while it copies whether the bytes are UTF-8.
     if let Ok(text) = PyString::from_bytes(py, bytes) {
         return Ok(text);

@@ -6,6 +6,7 @@ Look here when a component is refused with "must be", or to add a field type.
 from __future__ import annotations
 
 import base64
+import codecs
 import dataclasses
 import importlib
 import json
@@ -147,6 +148,27 @@ class Component:
 
     def __post_init__(self) -> None:
         check_fields(self)
+
+    def _built(self, *, is_raw: bool = False) -> _core.Component:
+        """This component in the core, made when it is first called.
+
+        Args:
+            is_raw: Tokens are bytes as they are, and not spelled in GPT-2's characters.
+        """
+        name = "_raw" if is_raw else "_spelled"
+        built: _core.Component | None = self.__dict__.get(name)
+        if built is None:
+            built = _core.Component(self.STAGE, json.dumps(self.to_dict()), is_raw)
+            object.__setattr__(self, name, built)
+        return built
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was built can be built again.
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if not isinstance(value, _core.Component)
+        }
 
     def to_json(self) -> str:
         """This component as it stands in a Hugging Face `tokenizer.json`.
@@ -380,3 +402,17 @@ class Steps:
         """The sequence that `to_dict` gave."""
         steps = stored[cls.STEPS_NAME]
         return cls(tuple(read_stored(cls.STEP.STAGE, step) for step in steps))  # type: ignore[call-arg]
+
+
+def check_error_handler(errors: object) -> None:
+    """Refuses what is no way to handle bytes that are not UTF-8."""
+    if not isinstance(errors, str):
+        raise ArgumentTypeError(f"errors must be a str, not {type(errors).__name__}")
+    if errors in ("replace", "strict", "ignore"):
+        return
+    try:
+        codecs.lookup_error(errors)
+    except (LookupError, ValueError):
+        raise ArgumentError(
+            f'errors={errors!r} is no way to handle errors; "replace", "strict" and "ignore" are'
+        ) from None

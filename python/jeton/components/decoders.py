@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jeton.components import _base, normalizers
-from jeton.components._base import Component, Regex
+from jeton.components._base import Component, Regex, check_error_handler
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = [
@@ -29,9 +29,45 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Decoder(Component):
-    """Any decoder."""
+    """Any decoder. Called with tokens, it gives the text.
+
+    Example:
+        >>> from jeton.components import decoders
+        >>> decoders.WordPiece()(["un", "##want", "##ed", "!"])
+        'unwanted!'
+        >>> decoders.ByteLevel()(["caf", "Ã", "©"])
+        'café'
+    """
 
     STAGE: ClassVar[str] = "decoder"
+
+    def __call__(self, tokens: Iterable[str | bytes], *, errors: str = "replace") -> str:
+        """The text of tokens.
+
+        Args:
+            tokens: Tokens as a `tokenizer.json` spells them; or bytes, which are the tokens of a
+                byte-level BPE as they are, and otherwise UTF-8.
+            errors: What becomes of bytes that are not UTF-8, as in `bytes.decode`.
+
+        Raises:
+            ArgumentTypeError: `tokens` are no iterable of `str`, nor of bytes.
+            DecodeError: With `errors="strict"`, bytes that are not UTF-8.
+        """
+        if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
+            raise ArgumentTypeError(
+                f"tokens must be an iterable of str or of bytes, not {type(tokens).__name__}"
+            )
+        listed = list(tokens)
+        kinds = {type(token) for token in listed}
+        if not (all(issubclass(kind, str) for kind in kinds) or kinds == {bytes}):
+            names = " and ".join(sorted(kind.__name__ for kind in kinds))
+            raise ArgumentTypeError(f"tokens must be all str or all bytes, not {names}")
+        check_error_handler(errors)
+        data = [
+            token if isinstance(token, bytes) else _base.check_text(f"tokens[{at}]", token).encode()
+            for at, token in enumerate(listed)
+        ]
+        return self._built(is_raw=kinds == {bytes}).decode(data, errors)
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, NamedTuple
 
+from jeton import _core
 from jeton.components import _base
 from jeton.components._base import Component, Regex
+from jeton.errors import ArgumentError
 
 __all__ = [
     "NFC",
@@ -18,6 +20,7 @@ __all__ = [
     "ByteLevel",
     "Lowercase",
     "Nmt",
+    "Normalized",
     "Normalizer",
     "Precompiled",
     "Prepend",
@@ -30,11 +33,52 @@ __all__ = [
 ]
 
 
+class Normalized(NamedTuple):
+    """A normalized text, and where it comes from."""
+
+    text: str
+    """The text as normalized."""
+    spans: list[tuple[int, int]]
+    """For each character of it, where in the original text it comes from: half open, in the unit
+    that was asked for. What is inserted has the span of what stands before it."""
+
+
 @dataclass(frozen=True)
 class Normalizer(Component):
-    """Any normalizer."""
+    """Any normalizer. Called with a text, it gives the normalized one.
+
+    Example:
+        >>> from jeton.components import normalizers
+        >>> normalizer = normalizers.Sequence([normalizers.NFKD(), normalizers.StripAccents()])
+        >>> normalizer("Ｃafé ½")
+        'Cafe 1⁄2'
+        >>> normalizer.with_spans("½ é")
+        Normalized(text='1⁄2 e', spans=[(0, 1), (0, 1), (0, 1), (1, 2), (2, 3)])
+    """
 
     STAGE: ClassVar[str] = "normalizer"
+
+    def __call__(self, text: str) -> str:
+        """The normalized text.
+
+        Raises:
+            ArgumentTypeError: `text` is no `str`.
+        """
+        return self._built().normalize(text)
+
+    def with_spans(
+        self, text: str, *, unit: Literal["characters", "bytes"] = "characters"
+    ) -> Normalized:
+        """The normalized text, and for each character of it where it comes from.
+
+        Args:
+            text: The text.
+            unit: What spans count: characters of the `str`, or bytes of its UTF-8.
+
+        Raises:
+            ArgumentTypeError: `text` is no `str`.
+        """
+        return Normalized(*self._built().normalize_with_spans(text, unit))
 
 
 @dataclass(frozen=True)
@@ -193,6 +237,27 @@ class Precompiled(Normalizer):
     JSON_NAMES: ClassVar[dict[str, str]] = {"charsmap": "precompiled_charsmap"}
 
     charsmap: bytes
+
+    @classmethod
+    def named(cls, name: str) -> Precompiled:
+        """The map of rules that SentencePiece has by name, made from Unicode's tables.
+
+        Args:
+            name: `"nfkc"`; `"nmt_nfkc"`, which also makes odd white space a space and removes
+                controls; `"nfkc_cf"` or `"nmt_nfkc_cf"`, which also fold case.
+
+        Raises:
+            ArgumentError: There is no such map.
+
+        Example:
+            >>> from jeton.components import normalizers
+            >>> normalizers.Precompiled.named("nmt_nfkc_cf")("Ｓtraße\u200bNº 5")
+            'straße no 5'
+        """
+        charsmap = _core.charsmap(_base.check_text("name", name))
+        if charsmap is None:
+            raise ArgumentError(f"{name} changes nothing, and has no map")
+        return cls(charsmap)
 
     def __repr__(self) -> str:
         return f"Precompiled({len(self.charsmap)} bytes)"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from jeton import _core
 from jeton.components import _base
 from jeton.components._base import Component
 from jeton.errors import ArgumentError, ArgumentTypeError
+
+if TYPE_CHECKING:
+    from jeton.encoding import Encoding
 
 __all__ = [
     "BertProcessing",
@@ -26,9 +29,70 @@ __all__ = [
 
 @dataclass(frozen=True)
 class PostProcessor(Component):
-    """Any post-processor."""
+    """Any post-processor. Called with an encoding or two, it puts its special tokens around them.
+
+    Example:
+        >>> import jeton
+        >>> from jeton.components import post_processors
+        >>> bert = post_processors.BertProcessing(sep=("[SEP]", 102), cls=("[CLS]", 101))
+        >>> bert(jeton.CharTrainer().train("ab").encode_with_spans("ab")).ids
+        [101, 0, 1, 102]
+        >>> bert.added(pair=True)
+        3
+    """
 
     STAGE: ClassVar[str] = "post_processor"
+
+    def __call__(
+        self,
+        encoding: Encoding,
+        pair: Encoding | None = None,
+        *,
+        add_special_tokens: bool = True,
+    ) -> Encoding:
+        """One encoding, of one text or two.
+
+        Spans are trimmed where this post-processor does so; white space is then a space, alone or
+        as GPT-2 spells it.
+
+        Args:
+            encoding: The tokens of the text.
+            pair: Those of a second one.
+            add_special_tokens: Whether special tokens are added.
+
+        Raises:
+            ArgumentTypeError: What is given is no `Encoding`.
+            UnsupportedError: A template that lacks what it names.
+        """
+        from jeton.encoding import Encoding
+
+        given = [encoding] if pair is None else [encoding, pair]
+        for one in given:
+            if not isinstance(one, Encoding):
+                raise ArgumentTypeError(
+                    f"a post-processor takes an Encoding, not {type(one).__name__}"
+                )
+        if not isinstance(add_special_tokens, bool):
+            raise ArgumentTypeError(
+                f"add_special_tokens must be a bool, not {type(add_special_tokens).__name__}"
+            )
+        columns = [
+            (
+                one.ids,
+                one.spans,
+                one.word_ids,
+                one.type_ids,
+                one.sequence_ids,
+                one.special_tokens_mask,
+                one.tokens,
+            )
+            for one in given
+        ]
+        return Encoding(*self._built().process(columns, add_special_tokens))
+
+    def added(self, pair: bool = False) -> int:
+        """How many special tokens it puts around one text, or around two."""
+        return self._built().added(bool(pair))
 
 
 @dataclass(frozen=True)

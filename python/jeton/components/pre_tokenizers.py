@@ -52,9 +52,29 @@ _SCHEMES: Final = ("always", "never", "first")
 
 @dataclass(frozen=True)
 class PreTokenizer(Component):
-    """Any pre-tokenizer."""
+    """Any pre-tokenizer. Called with a text, it gives the pieces, each with its span.
+
+    Example:
+        >>> from jeton.components import pre_tokenizers
+        >>> pre_tokenizers.Whitespace()("Isn't it?")
+        [('Isn', (0, 3)), ("'", (3, 4)), ('t', (4, 5)), ('it', (6, 8)), ('?', (8, 9))]
+    """
 
     STAGE: ClassVar[str] = "pre_tokenizer"
+
+    def __call__(
+        self, text: str, *, unit: Literal["characters", "bytes"] = "characters"
+    ) -> list[tuple[str, tuple[int, int]]]:
+        """The pieces of a text, as a model of characters sees them, and where each comes from.
+
+        Args:
+            text: The text, as a normalizer leaves it.
+            unit: What spans count: characters of the `str`, or bytes of its UTF-8.
+
+        Raises:
+            ArgumentTypeError: `text` is no `str`.
+        """
+        return self._built().cut(text, unit)
 
 
 @dataclass(frozen=True)

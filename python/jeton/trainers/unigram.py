@@ -37,7 +37,8 @@ class UnigramTrainer(Trainer):
         style: Whose tokenizer comes out: `"sentencepiece"` makes a SentencePiece model, which
             saves as `.model`; `"huggingface"` composes one of `tokenizers`' components, which saves
             as `tokenizer.json`. Each gives the same ids in the library of its format.
-        normalizer: What happens to text first: `"nmt_nfkc"`, `"nfkc"` or `"identity"`; or a
+        normalizer: What happens to text first: `"nmt_nfkc"`, `"nfkc"` or `"identity"`; for
+            SentencePiece style also `"nmt_nfkc_cf"` or `"nfkc_cf"`, which fold case; or a
             component, for SentencePiece style only `Precompiled`.
         pre_tokenizer: How text is cut, for Hugging Face style; by default `Metaspace`.
         add_dummy_prefix: A space is put in front of each text.
@@ -290,6 +291,11 @@ class UnigramTrainer(Trainer):
                 steps = [normalizers.Nmt(), normalizers.NFKC()]
             case "nfkc":
                 steps = [normalizers.NFKC()]
+            case "nmt_nfkc_cf" | "nfkc_cf":
+                raise ArgumentError(
+                    f"{normalizer} is for style='sentencepiece': tokenizers folds no case (give "
+                    "normalizers.Sequence([Nmt(), NFKC(), Lowercase()]) for lower case)"
+                )
             case normalizers.Normalizer():
                 steps = [normalizer]
             case _:

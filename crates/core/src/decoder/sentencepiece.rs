@@ -40,23 +40,8 @@ pub enum LeadingSpaces {
 impl SentencePieceDecoder {
     /// What each piece decodes to. A character in bytes belongs to the last of them.
     pub(super) fn decode(&self, pieces: Vec<Vec<u8>>, invalid: Invalid) -> Vec<Vec<u8>> {
-        let mut decoded: Vec<Vec<u8>> = Vec::with_capacity(pieces.len());
-        let mut bytes = Vec::new();
-        let mut at_front = true;
-        for piece in pieces {
-            if let Some(byte) = self.byte(&piece) {
-                bytes.push(byte);
-                continue;
-            }
-            if !bytes.is_empty() {
-                at_front = false;
-                decode_bytes(&mut bytes, invalid, &mut decoded);
-            }
-            let text = self.surface(&piece, &mut at_front);
-            at_front &= text.is_empty();
-            decoded.push(text);
-        }
-        decode_bytes(&mut bytes, invalid, &mut decoded);
+        let known = pieces.into_iter().map(|piece| (piece, false));
+        let decoded = self.surfaces(known, invalid);
         match &self.denormalizer {
             None => decoded,
             Some(denormalizer) => {
@@ -70,6 +55,36 @@ impl SentencePieceDecoder {
                 vec![denormalized]
             }
         }
+    }
+
+    /// What each piece becomes before the text is normalized at last; with each, whether it is none of
+    /// the model's, and so decoded to itself.
+    pub(crate) fn surfaces(
+        &self,
+        pieces: impl IntoIterator<Item = (Vec<u8>, bool)>,
+        invalid: Invalid,
+    ) -> Vec<Vec<u8>> {
+        let mut decoded: Vec<Vec<u8>> = Vec::new();
+        let mut bytes = Vec::new();
+        let mut at_front = true;
+        for (piece, is_unknown) in pieces {
+            if let Some(byte) = self.byte(&piece) {
+                bytes.push(byte);
+                continue;
+            }
+            if !bytes.is_empty() {
+                at_front = false;
+                decode_bytes(&mut bytes, invalid, &mut decoded);
+            }
+            let text = match is_unknown {
+                true => piece,
+                false => self.surface(&piece, &mut at_front),
+            };
+            at_front &= text.is_empty();
+            decoded.push(text);
+        }
+        decode_bytes(&mut bytes, invalid, &mut decoded);
+        decoded
     }
 
     /// Appends the text of a run of bytes, and empties it: what [`decode_bytes`] gives, joined.

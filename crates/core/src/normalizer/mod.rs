@@ -156,7 +156,7 @@ impl Normalizer {
     ///
     /// # Errors
     /// As [`Self::normalize`].
-    pub(crate) fn normalized<'t>(&self, text: &'t str) -> Result<Cow<'t, str>> {
+    pub fn normalized<'t>(&self, text: &'t str) -> Result<Cow<'t, str>> {
         if let Some(form) = Form::of(self) {
             return Ok(form.normalized(text));
         }

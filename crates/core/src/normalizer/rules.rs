@@ -22,6 +22,10 @@ pub enum Normalization {
     NmtNfkc,
     /// NFKC.
     Nfkc,
+    /// As [`Self::NmtNfkc`], and case is folded.
+    NmtNfkcCf,
+    /// As [`Self::Nfkc`], and case is folded.
+    NfkcCf,
     /// None.
     #[default]
     Identity,
@@ -35,6 +39,8 @@ impl Normalization {
         match self {
             Self::NmtNfkc => "nmt_nfkc",
             Self::Nfkc => "nfkc",
+            Self::NmtNfkcCf => "nmt_nfkc_cf",
+            Self::NfkcCf => "nfkc_cf",
             Self::Identity => "identity",
             Self::UserDefined(_) => "user_defined",
         }
@@ -45,6 +51,8 @@ impl Normalization {
         match self {
             Self::NmtNfkc => Some(&NMT_NFKC),
             Self::Nfkc => Some(&NFKC),
+            Self::NmtNfkcCf => Some(&NMT_NFKC_CF),
+            Self::NfkcCf => Some(&NFKC_CF),
             Self::Identity => None,
             Self::UserDefined(map) => Some(map),
         }
@@ -55,12 +63,14 @@ impl FromStr for Normalization {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        const NAMED: [Normalization; 3] = [
+        const NAMED: [Normalization; 5] = [
             Normalization::NmtNfkc,
             Normalization::Nfkc,
+            Normalization::NmtNfkcCf,
+            Normalization::NfkcCf,
             Normalization::Identity,
         ];
-        let names = [0, 1, 2].map(|at| (NAMED[at].name(), at));
+        let names = [0, 1, 2, 3, 4].map(|at| (NAMED[at].name(), at));
         Ok(NAMED[by_name("normalizer", name, &names)?].clone())
     }
 }
@@ -69,6 +79,18 @@ static NFKC: LazyStatic<Charsmap> = LazyStatic::new(|| compiled(&nfkc()));
 static NMT_NFKC: LazyStatic<Charsmap> = LazyStatic::new(|| {
     let mut rules = nfkc();
     add_nmt(&mut rules);
+    compiled(&rules)
+});
+
+static NFKC_CF: LazyLock<Charsmap> = LazyLock::new(|| {
+    let mut rules = nfkc();
+    fold_case(&mut rules);
+    compiled(&rules)
+});
+static NMT_NFKC_CF: LazyLock<Charsmap> = LazyLock::new(|| {
+    let mut rules = nfkc();
+    add_nmt(&mut rules);
+    fold_case(&mut rules);
     compiled(&rules)
 });
 
@@ -184,6 +206,37 @@ fn add_nmt(rules: &mut Rules) {
     rules.remove("\u{FF5E}");
 }
 
+/// Folds the case of what characters become, and of characters that would stay.
+fn fold_case(rules: &mut Rules) {
+    for text in rules.values_mut() {
+        *text = text.chars().map(folded).collect();
+    }
+    for character in characters() {
+        let new = folded(character);
+        if new != character {
+            (rules.entry(character.into())).or_insert_with(|| new.into());
+        }
+    }
+}
+
+/// A character without its case: Unicode's simple case folding, which gives one character for one.
+/// That is the small letter of its capital, but for the letters of Cherokee, whose small ones came
+/// later, and the dotless i, which only Turkic languages fold.
+fn folded(character: char) -> char {
+    let capital = only(character.to_uppercase()).unwrap_or(character);
+    match character {
+        'ı' => character,
+        '\u{13A0}'..='\u{13FD}' | '\u{AB70}'..='\u{ABBF}' => capital,
+        _ => only(capital.to_lowercase()).unwrap_or(character),
+    }
+}
+
+/// The character, if there is only one.
+fn only(mut characters: impl Iterator<Item = char>) -> Option<char> {
+    let first = characters.next()?;
+    characters.next().is_none().then_some(first)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,6 +263,20 @@ mod tests {
             ("nmt_nfkc", "\u{A0}", Some((2, " "))),
             ("nmt_nfkc", "…", Some((3, "..."))),
             ("nmt_nfkc", "a", None),
+            ("nfkc_cf", "A", Some((1, "a"))),
+            ("nfkc_cf", "Å", Some((2, "å"))),
+            ("nfkc_cf", "A\u{30A}", Some((3, "å"))),
+            ("nfkc_cf", "Ⅷ", Some((3, "viii"))),
+            ("nfkc_cf", "ς", Some((2, "σ"))),
+            ("nfkc_cf", "ẞ", Some((3, "ß"))),
+            ("nfkc_cf", "İ", None),
+            ("nfkc_cf", "ı", None),
+            ("nfkc_cf", "ꭰ", Some((3, "Ꭰ"))),
+            ("nfkc_cf", "Ꭰ", None),
+            ("nfkc_cf", "\t", None),
+            ("nmt_nfkc_cf", "\t", Some((1, " "))),
+            ("nmt_nfkc_cf", "Ｈ", Some((3, "h"))),
+            ("nmt_nfkc_cf", "～", None),
         ];
         for (name, text, expected) in rows {
             let expected = expected.map(|(length, new)| (length, new.to_owned()));

@@ -71,6 +71,8 @@ struct Output {
     text: String,
     /// Where each run of `text` begins, and the bytes of the old text that it stands for.
     runs: Vec<(usize, Range<usize>)>,
+    /// Where in the old text ends what `text` stands for; unset where that is spaces alone.
+    end: Option<usize>,
 }
 
 impl SentencePieceNormalizer {
@@ -108,6 +110,29 @@ impl SentencePieceNormalizer {
         self.run(text, true, true).text
     }
 
+    /// The normalized text, and where in `text` each byte of it comes from, and where it ends: for
+    /// all bytes of what a character became, that is where the character begins. Of a text of spaces
+    /// that are removed, nothing.
+    ///
+    /// ```
+    /// use jeton_core::normalizer::{SentencePieceNormalizer, WhiteSpace};
+    ///
+    /// let normalizer = SentencePieceNormalizer::new(None, WhiteSpace::default(), vec![]);
+    /// let (text, origins) = normalizer.normalize_with_origins("a  b ");
+    /// assert_eq!(text, "▁a▁b");
+    /// assert_eq!(origins, [0, 0, 0, 0, 1, 1, 1, 3, 4]);
+    /// ```
+    pub fn normalize_with_origins(&self, text: &str) -> (String, Vec<usize>) {
+        let Output { text, runs, end } = self.run(text, true, true);
+        let mut origins = Vec::with_capacity(text.len() + 1);
+        let ends = runs.iter().skip(1).map(|(start, _)| *start);
+        for ((_, origin), end) in runs.iter().zip(ends.chain([text.len()])) {
+            origins.resize(end, origin.start);
+        }
+        origins.extend(end);
+        (text, origins)
+    }
+
     /// Normalizes a part of a text, without what happens at the ends of the text; `back` says that
     /// the part is the last. What stands before the part is taken not to end in a space.
     pub(crate) fn normalize_part(&self, text: &str, back: bool) -> String {
@@ -115,7 +140,9 @@ impl SentencePieceNormalizer {
     }
 
     pub(super) fn normalize(&self, text: &mut AlignedText) {
-        let Output { text: new, runs } = self.run(text.as_str(), true, true);
+        let Output {
+            text: new, runs, ..
+        } = self.run(text.as_str(), true, true);
         let ends = runs.iter().skip(1).map(|(start, _)| *start);
         let lengths: Vec<usize> = runs
             .iter()
@@ -210,6 +237,7 @@ impl SentencePieceNormalizer {
         if back && add_dummy_prefix && suffix {
             output.push(space, at..at);
         }
+        output.end = Some(at);
         output
     }
 }
@@ -230,12 +258,17 @@ impl Output {
     /// Removes spaces at the end; says where in the old text what is left ends.
     fn trim_end(&mut self, space: &str, end: usize) -> usize {
         let length = self.text.trim_end_matches(space).len();
+        let mut cut = self.text.len();
         self.text.truncate(length);
         let mut end = end;
-        while let Some((_, origin)) = self.runs.pop_if(|(start, _)| *start >= length) {
-            end = origin.start;
+        while let Some((start, origin)) = self.runs.pop_if(|(start, _)| *start >= length) {
+            (cut, end) = (start, origin.start);
         }
-        end
+        // Of what a character became, the end alone may be spaces.
+        match self.runs.last() {
+            Some((_, origin)) if cut > length => origin.start,
+            _ => end,
+        }
     }
 }
 

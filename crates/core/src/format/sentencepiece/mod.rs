@@ -12,6 +12,7 @@ mod convert;
 mod explanation;
 mod pieces;
 mod proto;
+mod reader;
 mod verify;
 mod wire;
 
@@ -28,6 +29,7 @@ pub use approximate::{approximate_huggingface, approximate_model};
 pub use convert::{from_huggingface, to_huggingface};
 pub use pieces::{Piece, PieceKind, Pieces};
 pub use proto::{Algorithm, ModelProto, NormalizerSpec, SelfTest, TrainerSpec};
+pub use reader::{DecodedPiece, Given, ReadPath, ReadPiece, Reader, Samples};
 
 /// The stages of a tokenizer that a file describes.
 ///

@@ -307,6 +307,29 @@ impl Pieces {
         self.kinds.push(piece.kind);
     }
 
+    /// Makes pieces of text unused but for those that are valid and for single characters; pieces for
+    /// bytes, user-defined ones and those that text never becomes stay.
+    pub(crate) fn restrict(&mut self, is_valid: impl Fn(&str) -> bool) {
+        for at in 0..self.len() {
+            let Piece { text, kind, .. } = self.at(at);
+            if !matches!(kind, PieceKind::Normal | PieceKind::Unused) {
+                continue;
+            }
+            let is_character = text.chars().nth(1).is_none();
+            let new = match is_character || is_valid(text) {
+                true => PieceKind::Normal,
+                false => PieceKind::Unused,
+            };
+            if new != kind {
+                self.kinds[at] = new;
+                self.originals.remove(&at);
+            }
+        }
+        let kinds = self.kinds.iter().zip(0..);
+        let others = kinds.filter(|(kind, _)| **kind != PieceKind::Normal);
+        self.others = others.map(|(_, id)| id).collect();
+    }
+
     /// The fields of all pieces, as the file has them.
     pub(super) fn fields(&self) -> impl Iterator<Item = Vec<u8>> {
         (self.iter().enumerate()).map(|(at, piece)| match self.originals.get(&at) {

@@ -1,30 +1,32 @@
 //! All segmentations of a text at once: the n best of them, and one drawn at random.
 //!
-//! Look here for sampling and n-best; the single best segmentation needs no lattice.
+//! Look here for sampling and n-best; the single best segmentation needs no lattice, and what is drawn
+//! with its probability is in [`super::drawing`].
 //!
 //! Sources: Kudo, "Subword Regularization", 2018; Nagata, "A Stochastic Japanese Morphological
 //! Analyzer Using a Forward-DP Backward-A* N-Best Search Algorithm", 1994.
 
 use std::ops::Range;
 
+use super::drawing::Weighted;
 use super::{Segment, SentencePiece};
 use crate::format::sentencepiece::PieceKind;
 use crate::model::Sampler;
 
 /// A piece at a place of the text.
-struct Node {
-    start: usize,
+pub(super) struct Node {
+    pub start: usize,
     end: usize,
     /// Unset for an unknown character.
     id: Option<u32>,
-    score: f32,
+    pub score: f32,
 }
 
 /// The pieces that cover a text, by where they end.
-struct Lattice {
-    nodes: Vec<Node>,
+pub(super) struct Lattice {
+    pub nodes: Vec<Node>,
     /// For each byte, the nodes that end there, the longest first.
-    ending_at: Vec<Vec<usize>>,
+    pub ending_at: Vec<Vec<usize>>,
 }
 
 /// The most segmentations that are ever searched for.
@@ -37,7 +39,7 @@ const AGENDA_LIMIT: usize = 10_000;
 const MOST_SHRINKS: usize = 10;
 
 impl Lattice {
-    fn new(model: &SentencePiece, text: &str) -> Self {
+    pub fn new(model: &SentencePiece, text: &str) -> Self {
         let mut lattice = Self {
             nodes: Vec::new(),
             ending_at: vec![Vec::new(); text.len() + 1],
@@ -71,7 +73,7 @@ impl Lattice {
         });
     }
 
-    fn segment(&self, node: usize) -> Segment {
+    pub fn segment(&self, node: usize) -> Segment {
         let Node { start, end, id, .. } = self.nodes[node];
         (start..end, id)
     }
@@ -144,7 +146,7 @@ impl SentencePiece {
 
     /// The `size` best segmentations, best first, with their scores; only the very best where the
     /// search for more takes too long.
-    pub(super) fn best_paths(&self, text: &str, size: usize) -> Vec<(Vec<Segment>, f32)> {
+    pub(crate) fn best_paths(&self, text: &str, size: usize) -> Vec<(Vec<Segment>, f32)> {
         let size = size.clamp(1, MOST_PATHS);
         if size == 1 || text.is_empty() {
             let path = self.best_path(text);
@@ -239,29 +241,13 @@ impl SentencePiece {
     }
 
     fn sample_lattice(&self, text: &str, alpha: f64, sampler: &mut Sampler) -> Vec<Segment> {
-        let lattice = Lattice::new(self, text);
-        let weight = |node: &usize, sums: &[f64]| {
-            let Node { start, score, .. } = lattice.nodes[*node];
-            sums[start] + alpha * f64::from(score)
-        };
-        // The logarithm of the sum over all paths from the front to each byte.
-        let mut sums = vec![f64::NEG_INFINITY; text.len() + 1];
-        sums[0] = 0.0;
-        for end in 1..=text.len() {
-            let weights: Vec<f64> = lattice.ending_at[end]
-                .iter()
-                .map(|node| weight(node, &sums))
-                .collect();
-            sums[end] = log_sum(&weights);
-        }
+        let lattice = Weighted::new(self, text, alpha);
         let mut path = Vec::new();
         let mut end = text.len();
         while end > 0 {
-            let nodes = &lattice.ending_at[end];
-            let weights: Vec<f64> = nodes.iter().map(|node| weight(node, &sums)).collect();
-            let node = nodes[choose(&weights, sampler)];
+            let node = lattice.ending_at(end)[choose(&lattice.weights(end), sampler)];
             path.push(lattice.segment(node));
-            end = lattice.nodes[node].start;
+            end = lattice.start(node);
         }
         path.reverse();
         path
@@ -348,7 +334,7 @@ impl Agenda {
 }
 
 /// One of the weights, which are logarithms, with a probability in proportion.
-fn choose(logs: &[f64], sampler: &mut Sampler) -> usize {
+pub(super) fn choose(logs: &[f64], sampler: &mut Sampler) -> usize {
     let total = log_sum(logs);
     let mut left = f64::from(sampler.draw());
     for (at, log) in logs.iter().enumerate() {
@@ -361,7 +347,7 @@ fn choose(logs: &[f64], sampler: &mut Sampler) -> usize {
 }
 
 /// The logarithm of a sum, of logarithms.
-fn log_sum(logs: &[f64]) -> f64 {
+pub(super) fn log_sum(logs: &[f64]) -> f64 {
     let greatest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = logs.iter().map(|log| (log - greatest).exp()).sum();
     greatest + sum.ln()

@@ -5,6 +5,7 @@
 //! score of the piece they make, and sums of scores are rounded to 32 bits.
 
 mod bpe;
+mod drawing;
 mod lattice;
 #[cfg(test)]
 mod tests;
@@ -131,6 +132,26 @@ impl SentencePiece {
             .take_out(&self.vocab, &user_defined(after));
     }
 
+    /// The same model with fewer pieces: of those that text may become, it becomes only the valid ones,
+    /// and single characters and user-defined ones. What an unknown character costs stays.
+    ///
+    /// # Errors
+    /// A model of words or of characters, which has no use for it.
+    pub fn restricted(&self, is_valid: impl Fn(&str) -> bool) -> Result<Self> {
+        let algorithm = self.proto.trainer().algorithm;
+        if !matches!(algorithm, Algorithm::Unigram | Algorithm::Bpe) {
+            let message = format!("a {} model has no parts of words", algorithm.name());
+            return Err(Error::new(ErrorKind::Unsupported, message)
+                .hint("restrict the vocabulary of a Unigram or BPE model"));
+        }
+        let mut proto = (*self.proto).clone();
+        proto.pieces.restrict(is_valid);
+        Ok(Self {
+            min_score: self.min_score,
+            ..Self::new(proto)?
+        })
+    }
+
     /// The tokens of normalized text, appended to `tokens`.
     ///
     /// A token that stands for a byte holds that byte. With an `alpha` the segmentation is drawn
@@ -145,7 +166,17 @@ impl SentencePiece {
         sampler: &mut Sampler,
         tokens: &mut Vec<Token>,
     ) -> Result<()> {
-        let segments = match self.proto.trainer().algorithm {
+        let segments = self.segments(piece, sampler)?;
+        self.emit(piece, segments, tokens);
+        Ok(())
+    }
+
+    /// Normalized text in segments, drawn as in [`Self::tokenize`].
+    ///
+    /// # Errors
+    /// A model that cannot be drawn from.
+    pub(crate) fn segments(&self, piece: &str, sampler: &mut Sampler) -> Result<Vec<Segment>> {
+        Ok(match self.proto.trainer().algorithm {
             Algorithm::Unigram => match sampler.alpha() {
                 None => self.best_path(piece),
                 Some(alpha) => self.sample_path(piece, alpha, sampler),
@@ -167,9 +198,7 @@ impl SentencePiece {
                     _ => self.characters(piece),
                 }
             }
-        };
-        self.emit(piece, segments, tokens);
-        Ok(())
+        })
     }
 
     /// The `size` best segmentations of normalized text, best first, each with its score.
@@ -177,16 +206,7 @@ impl SentencePiece {
     /// # Errors
     /// A model that is not Unigram: the others know of one segmentation only.
     pub fn n_best(&self, piece: &str, size: usize) -> Result<Vec<(Vec<Token>, f32)>> {
-        let algorithm = self.proto.trainer().algorithm;
-        if algorithm != Algorithm::Unigram {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                format!(
-                    "a {} model knows of one segmentation only",
-                    algorithm.name()
-                ),
-            ));
-        }
+        self.check_knows_all()?;
         let paths = self.best_paths(piece, size);
         Ok(paths
             .into_iter()
@@ -196,6 +216,20 @@ impl SentencePiece {
                 (tokens, score)
             })
             .collect())
+    }
+
+    /// Refuses a model that is not Unigram: the others know of one segmentation only.
+    pub(crate) fn check_knows_all(&self) -> Result<()> {
+        match self.proto.trainer().algorithm {
+            Algorithm::Unigram => Ok(()),
+            algorithm => Err(Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "a {} model knows of one segmentation only",
+                    algorithm.name()
+                ),
+            )),
+        }
     }
 
     /// Tokens of segments: unknown ones become bytes, or else neighbours become one token.

@@ -212,8 +212,10 @@ impl SentencePieceTraining {
             && rules.split_by_whitespace
             && has_plain_meta;
         match self.normalization {
-            Normalization::NmtNfkc if by_word => b" \t\n\r\x0C",
-            Normalization::Nfkc | Normalization::Identity if by_word => b" \n\r",
+            Normalization::NmtNfkc | Normalization::NmtNfkcCf if by_word => b" \t\n\r\x0C",
+            Normalization::Nfkc | Normalization::NfkcCf | Normalization::Identity if by_word => {
+                b" \n\r"
+            }
             _ => LINE_ENDS,
         }
     }

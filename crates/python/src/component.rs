@@ -1,0 +1,246 @@
+//! A component by itself: what happens when one of `jeton.components` is called.
+
+use std::collections::HashMap;
+
+use jeton_core::decoder::Invalid;
+use jeton_core::encoding::Encoding;
+use jeton_core::format::huggingface;
+use jeton_core::model::bpe::{Alphabet, BpeOptions};
+use jeton_core::model::{Bpe, Model, Vocab};
+use jeton_core::text::{AlignedText, CharacterIndex, Pieces, Span};
+use jeton_core::{Error, ErrorKind, Stages, Unit};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::errors::{argument, guard};
+use crate::options;
+use crate::text::Text;
+use crate::tokenizer::text_of;
+
+/// One component of a tokenizer.
+#[pyclass(frozen, module = "jeton._core")]
+pub struct Component {
+    /// All stages are unset but one.
+    stages: Stages,
+}
+
+type Place = (usize, usize);
+
+/// The columns of an encoding: ids, spans, word ids, type ids, sequence ids, the mask of special
+/// tokens and the tokens.
+type Columns = (
+    Vec<u32>,
+    Vec<Place>,
+    Vec<Option<u32>>,
+    Vec<u32>,
+    Vec<Option<u32>>,
+    Vec<bool>,
+    Vec<Vec<u8>>,
+);
+
+#[pymethods]
+impl Component {
+    /// The component that a `tokenizer.json` holds so, in the place that `stage` names; `is_raw` says
+    /// that the tokens are bytes as they are, and not spelled in GPT-2's characters.
+    #[new]
+    fn new(py: Python<'_>, stage: &str, json: &str, is_raw: bool) -> PyResult<Self> {
+        guard(py, || {
+            let options = BpeOptions {
+                alphabet: match is_raw {
+                    true => Alphabet::Bytes,
+                    false => Alphabet::Characters,
+                },
+                ..BpeOptions::default()
+            };
+            let model = Model::Bpe(Bpe::by_merges(Vocab::default(), [], options)?);
+            let component: serde_json::Value = serde_json::from_str(json)
+                .map_err(|error| Error::new(ErrorKind::Format, error.to_string()))?;
+            let file = serde_json::json!({ stage: component }).to_string();
+            let stages = huggingface::read_stages(file.as_bytes(), Some(model))?;
+            Ok(Self { stages })
+        })
+    }
+
+    /// A text as this normalizer makes it.
+    fn normalize(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<String> {
+        guard(py, || {
+            let text = &Text::of("text", text)?;
+            let text = text.as_str();
+            Ok(py.detach(|| match &self.stages.normalizer {
+                Some(normalizer) => normalizer.normalized(text).map(Into::into),
+                None => Ok(text.to_owned()),
+            })?)
+        })
+    }
+
+    /// As `normalize`, and for each character of that where it comes from.
+    fn normalize_with_spans(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        unit: &Bound<'_, PyAny>,
+    ) -> PyResult<(String, Vec<Place>)> {
+        guard(py, || {
+            let unit = options::unit(unit)?;
+            let text = Text::of("text", text)?;
+            let places = Places::new(&text, unit);
+            Ok(py.detach(|| {
+                let mut aligned = AlignedText::original(text.as_str());
+                if let Some(normalizer) = &self.stages.normalizer {
+                    normalizer.normalize(&mut aligned)?;
+                }
+                let normalized = aligned.as_str().to_owned();
+                let spans = normalized.char_indices().map(|(at, character)| {
+                    places.of(aligned.span_of(at..at + character.len_utf8()))
+                });
+                let spans = spans.collect();
+                Ok::<_, Error>((normalized, spans))
+            })?)
+        })
+    }
+
+    /// The pieces that this pre-tokenizer cuts a text into, and where each stands.
+    fn cut(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        unit: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<(String, Place)>> {
+        guard(py, || {
+            let unit = options::unit(unit)?;
+            let text = Text::of("text", text)?;
+            let places = Places::new(&text, unit);
+            Ok(py.detach(|| {
+                let mut pieces = Pieces::new(AlignedText::original(text.as_str()));
+                if let Some(pre_tokenizer) = &self.stages.pre_tokenizer {
+                    pre_tokenizer.cut(&mut pieces)?;
+                }
+                let piece = |piece: &AlignedText| {
+                    let text = piece.as_str().to_owned();
+                    let span = places.of(piece.span_of(0..text.len()));
+                    (text, span)
+                };
+                Ok::<_, Error>(pieces.iter().map(piece).collect())
+            })?)
+        })
+    }
+
+    /// The text that this decoder makes of tokens; `errors` is as in `bytes.decode`.
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        tokens: Vec<Vec<u8>>,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyString>> {
+        guard(py, || {
+            let invalid = match errors {
+                "replace" => Invalid::Replace,
+                _ => Invalid::Keep,
+            };
+            let tokens = py.detach(|| match &self.stages.decoder {
+                Some(decoder) => decoder.decode(tokens, invalid),
+                None => Ok(tokens),
+            })?;
+            text_of(py, &tokens.concat(), errors)
+        })
+    }
+
+    /// What this post-processor makes of the columns of one encoding or two.
+    fn process(
+        &self,
+        py: Python<'_>,
+        encodings: Vec<Columns>,
+        add_special_tokens: bool,
+    ) -> PyResult<Columns> {
+        guard(py, || {
+            let Some(post_processor) = &self.stages.post_processor else {
+                return Err(argument("no post-processor"));
+            };
+            let mut spelled: HashMap<u32, Vec<u8>> = HashMap::new();
+            let mut texts = Vec::with_capacity(encodings.len());
+            for columns in encodings {
+                let (ids, spans, word_ids, type_ids, sequence_ids, special_tokens_mask, tokens) =
+                    columns;
+                let rows = ids.len();
+                let lengths = [
+                    spans.len(),
+                    word_ids.len(),
+                    type_ids.len(),
+                    sequence_ids.len(),
+                    special_tokens_mask.len(),
+                    tokens.len(),
+                ];
+                if lengths.iter().any(|&length| length != rows) {
+                    return Err(argument("the columns of an encoding differ in length"));
+                }
+                spelled.extend(ids.iter().copied().zip(tokens.iter().cloned()));
+                let encoding = Encoding {
+                    ids,
+                    spans: spans.iter().map(|&(a, b)| Span::new(a, b)).collect(),
+                    word_ids,
+                    type_ids,
+                    sequence_ids,
+                    special_tokens_mask,
+                };
+                texts.push((encoding, tokens));
+            }
+            let processed = py.detach(|| post_processor.apply(texts, add_special_tokens))?;
+            let added = post_processor.special_tokens().into_iter();
+            let added: HashMap<u32, Vec<u8>> =
+                added.map(|(id, token)| (id, token.into())).collect();
+            let rows = processed.ids.iter().zip(&processed.special_tokens_mask);
+            let tokens = rows.map(|(id, &is_special)| {
+                let [first, second] = match is_special {
+                    true => [&added, &spelled],
+                    false => [&spelled, &added],
+                };
+                first
+                    .get(id)
+                    .or_else(|| second.get(id))
+                    .cloned()
+                    .unwrap_or_default()
+            });
+            let tokens = tokens.collect();
+            let spans = processed.spans.iter().map(|span| (span.start, span.end));
+            Ok((
+                processed.ids,
+                spans.collect(),
+                processed.word_ids,
+                processed.type_ids,
+                processed.sequence_ids,
+                processed.special_tokens_mask,
+                tokens,
+            ))
+        })
+    }
+
+    /// How many special tokens this post-processor puts around one text, or around two.
+    fn added(&self, pair: bool) -> usize {
+        let post_processor = self.stages.post_processor.as_ref();
+        post_processor.map_or(0, |post_processor| post_processor.added(pair))
+    }
+}
+
+/// Where bytes of a caller's text stand in it.
+struct Places<'t> {
+    text: &'t Text<'t>,
+    characters: Option<CharacterIndex>,
+}
+
+impl<'t> Places<'t> {
+    fn new(text: &'t Text<'t>, unit: Unit) -> Self {
+        let characters = match unit {
+            Unit::Characters => Some(CharacterIndex::new(text.as_str())),
+            Unit::Bytes => None,
+        };
+        Self { text, characters }
+    }
+
+    fn of(&self, span: Span) -> Place {
+        let span = match &self.characters {
+            Some(characters) => self.text.of_caller(characters.characters(span)),
+            None => span,
+        };
+        (span.start, span.end)
+    }
+}
