@@ -46,6 +46,7 @@ pub mod printable;
 pub mod stages;
 pub mod text;
 mod threads;
+pub mod token_blocks;
 pub mod tokenizer;
 pub mod word_counts;
 

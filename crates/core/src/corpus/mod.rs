@@ -17,11 +17,15 @@ use std::thread;
 use std::time::Duration;
 
 mod blocks;
+mod documents;
 mod find;
 mod json_lines;
 mod stream;
 
+pub use documents::{At, DocumentOptions, Unit};
 pub use find::{Found, find_files};
+
+pub(crate) use documents::{DocumentPart, Documents, Part, Read as ReadDocuments};
 
 use blocks::{Apart, Block, Blocks};
 
@@ -225,6 +229,7 @@ impl Corpus {
             longest_line: LONGEST_LINE,
             is_strict: false,
             stages: Some(Arc::new(counter.stages().clone())),
+            between_lines: true,
             errors: self.errors,
         };
         if let Some(memory) = counter.memory() {
@@ -410,6 +415,7 @@ impl CorpusFile {
             longest_line: LONGEST_LINE,
             is_strict: true,
             stages: None,
+            between_lines: true,
             errors,
         };
         if let Some((number, first)) = self.blocks(apart)?.first_line()? {
@@ -427,13 +433,19 @@ impl CorpusFile {
         error.at(format!("{}: line {line}", self.path.display()))
     }
 
-    fn blocks(&self, mut apart: Apart) -> Result<Blocks<Box<dyn Read + Send>>> {
+    fn blocks(&self, apart: Apart) -> Result<Blocks<Box<dyn Read + Send>>> {
         let stream = stream::open(&self.path).map_err(|error| self.failed(&error))?;
+        Ok(self.blocks_of(stream, apart))
+    }
+
+    fn blocks_of<R: Read>(&self, stream: R, mut apart: Apart) -> Blocks<R> {
         if self.field.is_some() {
             // A part of a line is no JSON.
             (apart.stages, apart.is_strict) = (None, true);
+            (apart.between_lines, apart.longest_line) =
+                (true, apart.longest_line.min(LONGEST_LINE));
         }
-        Ok(Blocks::new(stream, &self.path, apart))
+        Blocks::new(stream, &self.path, apart)
     }
 }
 
