@@ -87,8 +87,8 @@ def train_huggingface_unigram(
     watch: Callable[[Literal["seeding", "fitting"], int, int], None] | None,
 ) -> Model: ...
 
-# Tokens, lengths, whether the last document goes on, keys, bytes, empty documents, where reading goes
-# on (file, byte, line), bytes read of that file, and for each file that ends: number, bytes, SHA-256.
+# Tokens, lengths, whether the last document goes on, keys, bytes, empty documents, where reading
+# goes on (file, byte, line), bytes read of that file; of files that end: number, bytes, SHA-256.
 _TokenBlock: TypeAlias = tuple[
     npt.NDArray[np.uint16] | npt.NDArray[np.uint32],
     npt.NDArray[np.int64],
@@ -113,6 +113,7 @@ def reordered(
     ends: npt.NDArray[np.int64],
     order: npt.NDArray[np.int64],
 ) -> Any: ...
+
 @final
 class TokenBlocks:
     def __new__(

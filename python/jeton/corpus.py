@@ -33,6 +33,7 @@ __all__ = [
     "count",
     "is_table",
     "merging",
+    "names_a_file",
     "paths_or_texts",
     "size_of",
     "text_or_data",
@@ -120,8 +121,8 @@ def count(
         told.texts(counter.count(batch, number, errors))
         number += len(batch)
     tables = iter([Table(path, field or "text", errors) for path in paths if is_table(path)])
-    for is_table, run in groupby(paths, is_table):
-        if is_table:
+    for of_tables, run in groupby(paths, is_table):
+        if of_tables:
             for path in run:
                 table = next(tables)
                 for batch in _batches(table.texts(size), size):

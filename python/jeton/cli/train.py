@@ -12,6 +12,7 @@ import click
 
 import jeton
 from jeton.cli.command import Command, echo_note
+from jeton.cli.paths import PATH
 from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, check_kind, in_options, settings
 from jeton.cli.train_progress import watcher
 from jeton.cli.train_targets import (
@@ -56,23 +57,9 @@ Examples:
 """
 
 
-class _Path(click.Path):
-    """A path; an empty one is no name of this folder, but of a variable that is not set."""
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, context: click.Context | None
-    ) -> Any:
-        if value == "":
-            self.fail("the path is empty", param, context)
-        return super().convert(value, param, context)
-
-
-_PATH = _Path(path_type=Path)
-
-
 @click.command(cls=Command, help=HELP, short_help="A tokenizer from files of text.")
-@click.argument("files", nargs=-1, required=True, type=_PATH)
-@click.option("-o", "--output", "target", required=True, type=_PATH)
+@click.argument("files", nargs=-1, required=True, type=PATH)
+@click.option("-o", "--output", "target", required=True, type=PATH)
 @click.option(
     "--kind",
     type=click.Choice(list(TRAINERS)),
@@ -127,10 +114,10 @@ _PATH = _Path(path_type=Path)
     "--min-word-count", type=click.IntRange(min=0), default=0, help="Rarer words are left out."
 )
 @click.option("--memory", help="How much memory to take, as 4GB; past it, counts go to disk.")
-@click.option("--temp-dir", type=_PATH, help="The folder for those.")
+@click.option("--temp-dir", type=PATH, help="The folder for those.")
 @click.option(
     "--save-counts",
-    type=_PATH,
+    type=PATH,
     help="Keep the word counts in this file, to train from again.",
 )
 @click.option("--field", help="The field of JSON lines, or the column of a table.")

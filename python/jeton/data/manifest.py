@@ -1,4 +1,7 @@
-"""`manifest.json` of a token set: what it was made of and by, and what its files were when whole."""
+"""`manifest.json` of a token set: what it was made of, by what, and what its files were when whole.
+
+`verify` holds a set against it.
+"""
 
 from __future__ import annotations
 
@@ -68,8 +71,7 @@ class Manifest:
     """`digest`, `vocab_size` and `max_id` of the tokenizer; `name`, if it was given one; and the
     `file` in the folder that it was saved to, if a format holds it."""
     end_of_text: Mapping[str, Any] | None
-    """The `token` that parts documents and its `id`, and whether it stands `at` the start or the
-    end of each."""
+    """The `token` that parts documents and its `id`, and its `place`: `after` or `before` each."""
     options: Mapping[str, Any]
     """What else the set was prepared with."""
     inputs: tuple[Mapping[str, Any], ...]

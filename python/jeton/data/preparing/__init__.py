@@ -2,8 +2,8 @@
 
     inputs ─ blocks of tokens ─ (shuffle) ─ split ─ layouts ─▶ manifest
 
-`inputs.py` turns files, tables, data sets and iterables into `blocks.py`'s blocks; `shuffling.py`
-and `splitting.py` pass them on; `pipeline.py` runs all that, and `journal.py` keeps what it takes to
-go on after any interruption. `end_of_text.py` says which token parts documents, `merging.py` puts
-parts together.
+`inputs.py` says what data is; `files.py` and `rows.py` make the blocks of `blocks.py` of it.
+`shuffling.py` and `sinks.py` pass them on. `pipeline.py` runs all that, and `journal.py` keeps what
+it takes to go on after any interruption. `end_of_text.py` says which token parts documents, and
+`parts.py` puts together what several machines have made.
 """

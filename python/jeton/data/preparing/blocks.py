@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from jeton import _core
+from jeton.data import layouts
 from jeton.data.layouts.shard import Ids
 from jeton.errors import JetonError
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["Block", "Encoding", "Progress", "Source"]
+__all__ = ["Block", "Encoding", "Facts", "Progress", "Source", "nothing"]
 
 
 @dataclass(frozen=True)
@@ -64,18 +66,62 @@ class Block:
     """Of each file that ends here: its number, its size and its SHA-256."""
 
 
-class Source(Protocol):
+def nothing(
+    dtype: str,
+    before: Progress,
+    after: Progress,
+    read: int,
+    digests: tuple[tuple[int, int, str], ...] = (),
+) -> Block:
+    """A block without documents, which says how far a source is."""
+    keys = np.empty(0, np.uint64)
+    return Block(np.empty(0, dtype), np.empty(0, np.int64), keys, before, after, read, digests)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a manifest says of a source."""
+
+    inputs: tuple[dict[str, Any], ...]
+    """What it was made of."""
+    documents: int
+    """How many documents were read, those without text not counted."""
+    bytes: int
+    """How many bytes of UTF-8 these have."""
+    empty: int
+    """How many documents without text were left out."""
+
+
+class Source(ABC):
     """What blocks come from."""
 
     @property
     def size(self) -> int:
         """How many bytes there are to read; 0 if that is not known."""
+        return 0
 
+    @abstractmethod
     def identity(self) -> list[dict[str, Any]]:
         """What must be the same when preparing goes on, for JSON."""
 
+    @abstractmethod
     def blocks(self, start: Progress) -> Iterator[Block]:
         """The blocks from some place on."""
+
+    def facts(self, end: Progress, digests: Mapping[int, tuple[int, str]]) -> Facts:
+        """What a manifest says of it.
+
+        Args:
+            end: How far it was read.
+            digests: Of each input that has one, its size and its SHA-256.
+        """
+        inputs = []
+        for number, entry in enumerate(self.identity()):
+            entry.pop("mtime_ns", None)
+            if number in digests:
+                entry["bytes"], entry["sha256"] = digests[number]
+            inputs.append(entry)
+        return Facts(tuple(inputs), end.documents, end.bytes, end.empty)
 
 
 @dataclass(frozen=True)
@@ -103,8 +149,15 @@ class Encoding:
         core = self.tokenizer._core
         return _core.TokenBlocks(core, paths, field, errors, by_line, start, options)
 
-    def of_texts(self, texts: Any, errors: str, first: int) -> list[_core._TokenBlock]:
-        """The blocks of texts, of which the first is document number `first`, on all cores."""
+    @property
+    def dtype(self) -> str:
+        """The type of a token: `uint16` or `uint32`."""
+        return layouts.dtype_for(self.tokenizer.max_id)
+
+    def of_texts(
+        self, texts: Any, errors: str, first: int, what: str = "document"
+    ) -> list[_core._TokenBlock]:
+        """The blocks of texts, of which the first is called `what` number `first`, on all cores."""
         options = (self.start, self.end, self.keys)
         core = self.tokenizer._core
         try:
@@ -114,4 +167,4 @@ class Encoding:
             if found is None:
                 raise
             number = first + int(found[1])
-            raise type(error)(f"document {number}: {str(error)[found.end() :]}") from None
+            raise type(error)(f"{what} {number}: {str(error)[found.end() :]}") from None

@@ -1,17 +1,18 @@
-"""Documents of files, in the order of the files: text, JSON lines, compressed or not, and Parquet."""
+"""Documents of files, in the order of these: text, JSON lines, compressed or not, and Parquet."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from jeton.corpus import Table, is_table, size_of
 from jeton.data.manifest import digest_of
-from jeton.data.preparing.blocks import Block, Encoding, Progress
+from jeton.data.preparing.blocks import Block, Encoding, Progress, Source, nothing
 from jeton.data.preparing.rows import encoded, of_rows
 from jeton.errors import FileError, JetonError
 
@@ -21,7 +22,7 @@ _BYTES = 8_000_000
 """How many bytes of a table are encoded at a time."""
 
 
-class Files:
+class Files(Source):
     """Files whose documents are files, lines, records or rows.
 
     A place is a file, a byte of it (decompressed; of a table, a row) and a line.
@@ -39,6 +40,7 @@ class Files:
         self._paths, self._encoding = paths, encoding
         self._field, self._errors, self._by_line = field, errors, by_line
         self._sizes = [size_of(path) for path in paths]
+        self._seen = [_identity(path) for path in paths]
         # What cannot be read is told before any work is done.
         for path in filter(is_table, paths):
             Table(path, field or "text", errors)
@@ -50,7 +52,7 @@ class Files:
 
     def identity(self) -> list[dict[str, Any]]:
         """Which files these are, and what tells whether one has changed."""
-        return [_identity(path) for path in self._paths]
+        return [dict(seen) for seen in self._seen]
 
     def blocks(self, start: Progress) -> Iterator[Block]:
         """The blocks of all files, from some place on."""
@@ -88,6 +90,8 @@ class Files:
                 place = (first + at[0], at[1], at[2])
                 after = None if unfinished else Progress(place, documents, size, empty)
                 progress = after or progress
+                for number, size_read, _ in ended:
+                    self._check(first + number, size_read)
                 yield Block(
                     tokens,
                     lengths,
@@ -95,7 +99,7 @@ class Files:
                     before,
                     after,
                     sum(self._sizes[: place[0]]) + read,
-                    tuple((first + number, size, sha256.hex()) for number, size, sha256 in ended),
+                    tuple((first + number, read, sha256.hex()) for number, read, sha256 in ended),
                 )
                 before = after
         finally:
@@ -110,24 +114,43 @@ class Files:
         before, size = sum(self._sizes[:number]), self._sizes[number]
         with ThreadPoolExecutor(1) as thread:
             digest = thread.submit(digest_of, path)
-            last: Block | None = None
+            made = encoded(
+                _numbered(table.columns(_BYTES, row), row),
+                lambda batch: self._encoding.of_texts(batch[1], self._errors, batch[0], "row"),
+            )
+            blocks = of_rows(
+                made,
+                progress,
+                lambda rows: (number, row + rows, 0),
+                lambda rows: before + size * (row + rows) // max(1, table.rows),
+            )
             try:
-                made = encoded(
-                    table.columns(_BYTES, row),
-                    lambda column: self._encoding.of_texts(column, self._errors, 0),
-                )
-                blocks = of_rows(
-                    made,
-                    progress,
-                    lambda rows: (number, row + rows, 0),
-                    lambda rows: before + size * (row + rows) // max(1, table.rows),
-                )
                 for block in blocks:
                     progress = block.after or progress
                     yield block
+                found = digest.result()
             except JetonError as error:
                 raise type(error)(f"{path}: {error}") from None
-        return progress
+        self._check(number, found.bytes)
+        after = replace(progress, place=(number + 1, 0, 0))
+        digests = ((number, found.bytes, found.sha256),)
+        yield nothing(self._encoding.dtype, progress, after, before + size, digests)
+        return after
+
+    def _check(self, number: int, read: int) -> None:
+        """Refuses a file that is not what it was when reading began."""
+        seen, now = self._seen[number], _identity(self._paths[number])
+        if seen != now or seen.get("bytes", read) != read:
+            raise FileError(
+                f"{self._paths[number]}: changed while it was read: {read:,} bytes were read, and "
+                f"it had {seen.get('bytes', 0):,} at first; prepare the set anew"
+            )
+
+
+def _numbered(columns: Iterator[Any], row: int) -> Iterator[tuple[int, Any]]:
+    for column in columns:
+        yield row, column
+        row += len(column)
 
 
 def _is_file(path: Path) -> bool:

@@ -1,19 +1,18 @@
-"""Documents that Python has: iterables of texts or records, columns of Arrow, Hugging Face datasets.
+"""Documents that Python has: iterables of texts or records, columns of Arrow, data sets.
 
-While a batch of them is encoded on all cores, the next one is fetched and the one before is written.
+While a batch of them is encoded on all cores, the next is fetched and the one before is written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
-import numpy as np
-
 from jeton import _core
-from jeton.data.preparing.blocks import Block, Encoding, Progress
+from jeton.data.preparing.blocks import Block, Encoding, Facts, Progress, Source
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
 __all__ = ["Columns", "Texts", "column_of", "encoded", "of_rows"]
@@ -64,14 +63,12 @@ def of_rows(
         size += size_here
         empty += empty_here
         after = Progress(place(rows), documents, size, empty)
-        yield Block(tokens, lengths, keys, False, False, progress, after, read(rows))
+        yield Block(tokens, lengths, keys, progress, after, read(rows))
         progress = after
 
 
-class Texts:
+class Texts(Source):
     """An iterable of texts, or of records with a field that holds one."""
-
-    size = 0
 
     def __init__(
         self, items: Iterable[object], encoding: Encoding, field: str | None, errors: str
@@ -83,6 +80,10 @@ class Texts:
     def identity(self) -> list[dict[str, Any]]:
         """What is known of them beforehand."""
         return [{"iterable": type(self._items).__name__}]
+
+    def facts(self, end: Progress, digests: Mapping[int, tuple[int, str]]) -> Facts:
+        found = super().facts(end, digests)
+        return replace(found, inputs=({**found.inputs[0], "documents": end.documents},))
 
     def blocks(self, start: Progress) -> Iterator[Block]:
         """The blocks of all texts behind those that came before."""
@@ -129,10 +130,8 @@ class Texts:
         return item
 
 
-class Columns:
+class Columns(Source):
     """A column of Arrow that can be sliced, or one of a Hugging Face data set."""
-
-    size = 0
 
     def __init__(
         self,
@@ -142,8 +141,20 @@ class Columns:
         errors: str,
         identity: dict[str, Any],
     ) -> None:
-        self._rows, self._part, self._encoding, self._errors = rows, part, encoding, errors
+        self._rows, self._slice, self._encoding, self._errors = rows, part, encoding, errors
         self._identity = identity
+
+    def part(self, number: int, parts: int) -> Columns:
+        """The rows of one of so many parts, counted from 1."""
+        first = self._rows * (number - 1) // parts
+        end = self._rows * number // parts
+        return Columns(
+            end - first,
+            lambda at, stop: self._slice(first + at, first + stop),
+            self._encoding,
+            self._errors,
+            {**self._identity, "first": first, "end": end},
+        )
 
     def identity(self) -> list[dict[str, Any]]:
         """What is known of it beforehand."""
@@ -161,7 +172,7 @@ class Columns:
     def _batches(self, row: int) -> Iterator[tuple[int, Any]]:
         rows = 100
         while row < self._rows:
-            column = self._part(row, min(row + rows, self._rows))
+            column = self._slice(row, min(row + rows, self._rows))
             yield row, column
             row += len(column)
             # As many as have about the size that is wanted.
@@ -215,8 +226,3 @@ def _column(name: str, names: list[str]) -> str:
         hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
         raise ArgumentError(f"data has no column {name!r} ({hint}); name one by field=")
     return name
-
-
-def nothing() -> Any:
-    """Keys of no documents."""
-    return np.empty(0, np.uint64)
