@@ -292,8 +292,8 @@ def _whole(plan: Plan, sources: dict[str, Source], folder: Path) -> Manifest | N
         return None
     if not (folder / NAME).exists():
         layout = chosen(layouts.LAYOUTS, plan.layout)
-        for path in sorted(folder.glob("*")):
-            if path.is_file() and layout.split_of(path.name) is not None:
+        for path in sorted((*folder.glob("*"), *folder.glob("*/*.ds"))):
+            if path.is_file() and layout.split_of(path.relative_to(folder).as_posix()):
                 raise FileError(
                     f"{path}: is there already, and of no set that was prepared here; choose "
                     "another folder, or remove it"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,10 @@ def source_of(data: Any, encoding: Encoding, reading: Reading, *, name: str = "d
             f"{type(data).__name__}"
         )
     if reading.part is not None:
-        raise ArgumentError(f"only files and tables have parts, and {name} is neither")
+        if not isinstance(data, Sequence):
+            raise ArgumentError(f"only files, tables and lists have parts, and {name} is none")
+        number, parts = reading.part
+        data = data[len(data) * (number - 1) // parts : len(data) * number // parts]
     return Texts(data, encoding, reading.field, reading.errors)
 
 

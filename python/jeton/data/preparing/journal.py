@@ -49,6 +49,7 @@ class Journal:
         except FileError:
             self._lock.close()
             raise
+        self._is_worth_keeping = (self.work / "state.json").exists()
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -79,10 +80,8 @@ class Journal:
         begun = self._get(path)
         if begun != run:
             raise FileError(f"{self.folder}: {_difference(begun, run)}; {self._remedy()}")
-        path = self.work / "state.json"
-        state = self._get(path) if path.exists() else None
-        self._is_worth_keeping = state is not None
-        return state
+        state = self.work / "state.json"
+        return self._get(state) if state.exists() else None
 
     def save(self, state: dict[str, Any]) -> None:
         """Replaces the state in one step."""

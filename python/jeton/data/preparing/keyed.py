@@ -19,7 +19,7 @@ __all__ = ["Keyed"]
 class Keyed(Plain):
     """One split of all documents, and a file of their keys, little-endian numbers of 8 bytes."""
 
-    FILE = "keys.bin"
+    FILE = "train.keys"
 
     def __init__(self, writer: Writer, folder: Path, state: dict[str, Any] | None) -> None:
         super().__init__(writer)

@@ -109,7 +109,7 @@ class Parts(Source):
                 continue
             keys = mapped(folder / Keyed.FILE, "uint64") if self._split == "train" else None
             document = 0
-            for shard in layouts.read(folder, split=self._split):
+            for shard in layouts.read(folder, split=self._split, layout="jeton"):
                 ends = shard.ends
                 if ends is None:
                     raise FormatError(f"{folder}: does not say where its documents end")

@@ -31,6 +31,8 @@ __all__ = ["Plan", "PrepareProgress", "Run"]
 
 CHECKPOINT_SECONDS = 30.0
 """How much work an interruption may cost."""
+TELL_SECONDS = 0.1
+"""How often it is told how far a run is."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,7 @@ class Run:
             if plan.by == "hash":
                 return ByHash(writers["train"], writers["val"], plan.share)
             if plan.by == "cut":
-                return Cut(writers["train"], writers["val"], plan.share, work, state)
+                return Cut(writers["train"], writers["val"], plan.share, work, plan.dtype, state)
             return Plain(writers["train"])
 
         def bucketing(state: dict[str, Any] | None) -> Sink:
@@ -229,7 +231,7 @@ class Run:
         if self._watch is None:
             return
         at = time.monotonic()
-        if now or at >= self._last_told + 0.1:
+        if now or at >= self._last_told + TELL_SECONDS:
             self._last_told = at
             tokens = sum(writer.tokens for writer in self._writers.values())
             self._watch(PrepareProgress(phase, done, total, documents, tokens))

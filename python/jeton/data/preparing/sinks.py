@@ -116,16 +116,18 @@ class Cut(Sink):
         validation: Writer,
         share: Fraction,
         folder: Path,
+        dtype: str,
         state: dict[str, Any] | None,
     ) -> None:
         super().__init__()
         self._train, self._validation = train, validation
         self._share = share
-        self._queue = BlockQueue(folder)
+        self._queue = BlockQueue(folder, dtype, None if state is None else state["queue"])
         #: Whether the last document that trains is not finished.
         self._open = False
         #: How many tokens were met, and how many of them train.
-        self._met = self._passed = int((state or {"tokens": 0})["tokens"])
+        self._met: int = 0 if state is None else state["met"]
+        self._passed: int = 0 if state is None else state["passed"]
 
     def _take(self, block: Block) -> None:
         self._queue.put(block)
@@ -143,10 +145,13 @@ class Cut(Sink):
         return int(self._met * (1 - self._share))
 
     def resume_point(self) -> Progress | None:
-        return self._queue.next_before() if len(self._queue) else self._after
+        return None if self._open else self._after
+
+    def sync(self) -> None:
+        self._queue.sync()
 
     def state(self) -> dict[str, Any]:
-        return {"tokens": self._passed}
+        return {"met": self._met, "passed": self._passed, "queue": self._queue.state()}
 
     def finish(self) -> None:
         limit = self._limit()
@@ -171,9 +176,6 @@ class Cut(Sink):
         if self._open:
             self._train.append(np.empty(0, np.uint16), np.zeros(1, np.int64))
             self._open = False
-
-    def close(self) -> None:
-        self._queue.close()
 
 
 def parted(
