@@ -94,6 +94,10 @@ class Journal:
         self._saved += 1
         self._is_worth_keeping |= self._saved > 1
 
+    def forget(self) -> None:
+        """Keeps nothing, if the run ends with an error."""
+        self._is_worth_keeping = False
+
     def add_digest(self, pass_number: int, number: int, size: int, sha256: str) -> None:
         """Notes what was read of an input; with the next state it is on the disk."""
         with self._told():

@@ -158,6 +158,7 @@ class Run:
             passes = self._passes(state["buckets"])
             while state["pass"] < len(passes):
                 self._run(passes[state["pass"]], state)
+            self._check_splits()
             self._tell("finishing", 0, 0, 0, now=True)
             self._save(state, last=True)
             shards = {split: writer.finish() for split, writer in self._writers.items()}
@@ -222,6 +223,14 @@ class Run:
         state["progress"], state["sink"] = Progress().to_json(), None
         self._save(state)
 
+    def _check_splits(self) -> None:
+        for split, writer in self._writers.items():
+            if not writer.documents and self._plan.part is None:
+                self._journal.forget()
+                raise ArgumentError(
+                    f"no document is left for the split {split!r}: there is too little data"
+                )
+
     def _save(self, state: dict[str, Any], last: bool = False) -> None:
         for split, writer in self._writers.items():
             state["writers"][split] = writer.checkpoint(last=last)
@@ -246,11 +255,6 @@ class Run:
             )
             for split, some in shards.items()
         }
-        for split, found in splits.items():
-            if not found.documents and plan.part is None:
-                raise ArgumentError(
-                    f"no document is left for the split {split!r}: there is too little data"
-                )
         names = [name for some in shards.values() for shard in some for name in shard.files]
         if plan.part is not None:
             names.append(Keyed.FILE)
