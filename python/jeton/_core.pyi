@@ -15,11 +15,13 @@ __all__ = [
     "Model",
     "Pipeline",
     "SentencePieceReader",
+    "TokenBlocks",
     "Tokenizer",
     "WordCounter",
     "WordCounts",
     "__version__",
     "arrow_lists",
+    "blocks_of_texts",
     "cache_limit",
     "canonical_component",
     "charsmap",
@@ -35,6 +37,7 @@ __all__ = [
     "named_patterns",
     "pattern_pre_tokenizer",
     "published_encodings",
+    "reordered",
     "save",
     "scripts",
     "set_cache_limit",
@@ -101,6 +104,48 @@ def train_huggingface_unigram(
     parameters: dict[str, Any],
     watch: Callable[[Literal["seeding", "fitting"], int, int], None] | None,
 ) -> Model: ...
+
+# Tokens, lengths, whether the last document goes on, keys, bytes, empty documents, where reading
+# goes on (file, byte, line), bytes read of that file; of files that end: number, bytes, SHA-256.
+_TokenBlock: TypeAlias = tuple[
+    npt.NDArray[np.uint16] | npt.NDArray[np.uint32],
+    npt.NDArray[np.int64],
+    bool,
+    npt.NDArray[np.uint64],
+    int,
+    int,
+    tuple[int, int, int],
+    int,
+    list[tuple[int, int, bytes]],
+]
+
+def blocks_of_texts(
+    tokenizer: Pipeline,
+    texts: Any,
+    errors: str,
+    nulls: str,
+    options: tuple[int | None, int | None, bool],
+) -> list[_TokenBlock]: ...
+def reordered(
+    tokens: npt.NDArray[np.unsignedinteger[Any]],
+    ends: npt.NDArray[np.int64],
+    order: npt.NDArray[np.int64],
+) -> Any: ...
+
+@final
+class TokenBlocks:
+    def __new__(
+        cls,
+        tokenizer: Pipeline,
+        paths: list[str],
+        field: str | None,
+        errors: str,
+        by_line: bool,
+        start: tuple[int, int, int],
+        options: tuple[int | None, int | None, bool],
+    ) -> TokenBlocks: ...
+    def next(self) -> _TokenBlock | None: ...
+    def close(self) -> None: ...
 
 @disjoint_base
 class Tokenizer:

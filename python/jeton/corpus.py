@@ -1,4 +1,4 @@
-"""The corpus of a trainer: an iterable of texts, or files.
+"""A corpus: an iterable of texts, or files. What trainers count and what token sets are made of.
 
 Look here for what a `str` given as a corpus means, for what is told while a corpus is counted, and
 for Parquet.
@@ -28,10 +28,15 @@ from jeton.errors import (
 
 __all__ = [
     "Progress",
+    "Table",
     "check_watch",
     "count",
     "files_of",
+    "is_table",
     "merging",
+    "names_a_file",
+    "paths_or_texts",
+    "size_of",
     "text_or_data",
     "warn",
 ]
@@ -103,12 +108,12 @@ def count(
     if field is not None and not isinstance(field, str):
         raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
     checked_errors(errors)
-    paths, texts = _paths_or_texts(data)
+    paths, texts = paths_or_texts(data)
     if field is not None and not paths:
         raise ArgumentError(
             "field is for files of JSON lines and for tables, and data holds texts; leave it out"
         )
-    told = _Told(watch, sum(map(_size, paths)))
+    told = _Told(watch, sum(map(size_of, paths)))
     size = _BATCH_CHARACTERS
     if memory is not None:
         size = min(size, memory // _BATCHES)
@@ -116,9 +121,9 @@ def count(
     for batch in _batches(texts, size):
         told.texts(counter.count(batch, number, errors))
         number += len(batch)
-    tables = iter([_Table(path, field or "text", errors) for path in paths if _is_table(path)])
-    for is_table, run in groupby(paths, _is_table):
-        if is_table:
+    tables = iter([Table(path, field or "text", errors) for path in paths if is_table(path)])
+    for of_tables, run in groupby(paths, is_table):
+        if of_tables:
             for path in run:
                 table = next(tables)
                 for batch in _batches(table.texts(size), size):
@@ -162,7 +167,7 @@ class _Told:
     def finished(self, files: list[Path]) -> None:
         self._text += self._running
         self._running = 0
-        self._read += sum(map(_size, files))
+        self._read += sum(map(size_of, files))
 
     def end(self) -> None:
         # Pipes and texts have no size before they are read.
@@ -172,16 +177,16 @@ class _Told:
 
 def files_of(data: Any) -> list[Path] | None:
     """The files of a corpus; `None` if it holds texts."""
-    return _paths_or_texts(data)[0] or None
+    return paths_or_texts(data)[0] or None
 
 
-def _paths_or_texts(
+def paths_or_texts(
     data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
 ) -> tuple[list[Path], Iterator[str]]:
     """The files of a corpus, or else its texts; the first item of an iterable says which."""
     if isinstance(data, (str, os.PathLike)):
         return _files([checked_path("data", data)], is_str=isinstance(data, str)), iter(())
-    if isinstance(data, (list, tuple)) and data and all(map(_names_a_file, data)):
+    if isinstance(data, (list, tuple)) and data and all(map(names_a_file, data)):
         raise ArgumentError(
             f"data is a list of texts, each of which is the path of a file, as {data[0]!r}: wrap "
             "them in pathlib.Path for the files, or pass iter(data) for the texts"
@@ -212,7 +217,7 @@ def _paths_or_texts(
     return _files(paths), iter(())
 
 
-def _names_a_file(text: object) -> bool:
+def names_a_file(text: object) -> bool:
     return isinstance(text, str) and len(text) < 1_000 and "\0" not in text and os.path.isfile(text)
 
 
@@ -224,7 +229,7 @@ def text_or_data(data: object) -> Any:
     """
     if not isinstance(data, str):
         return data
-    if _names_a_file(data):
+    if names_a_file(data):
         raise ArgumentError(
             f"{data!r} is a text, and the path of a file too: pass pathlib.Path({data!r}) for the "
             f"file, or [{data!r}] for the text"
@@ -275,21 +280,21 @@ def _expanded(path: str, is_str: bool) -> list[str]:
     found = [name for name in glob.glob(path, recursive=True) if os.path.isfile(name)]
     if not found:
         shown = path if len(path) <= 80 else path[:80] + "…"
-        hint = "; to train on a text itself, pass it in a list" if is_str else ""
+        hint = "; if it is a text itself, pass it in a list" if is_str else ""
         raise MissingFileError(f"{shown!r}: there is no such file{hint}")
     return [os.fspath(name) for name in sorted(map(Path, found))]
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
     """The bytes of a file; pipes have none."""
     return path.stat().st_size if path.is_file() else 0
 
 
-def _is_table(path: Path) -> bool:
+def is_table(path: Path) -> bool:
     return path.suffix.lower() == ".parquet"
 
 
-class _Table:
+class Table:
     """A column of a Parquet file, which is looked for at once."""
 
     def __init__(self, path: Path, column: str, errors: str) -> None:
@@ -320,12 +325,39 @@ class _Table:
     def share(self) -> float:
         """How many bytes of the file have been read, about."""
         rows: int = self._table.metadata.num_rows
-        return _size(self._path) * self._read / max(1, rows)
+        return size_of(self._path) * self._read / max(1, rows)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self._table.metadata.num_rows)
+
+    def columns(self, size: int, first: int = 0) -> Iterator[Any]:
+        """The column as arrays of Arrow, from row `first` on, about so many bytes at a time."""
+        groups = [self._table.metadata.row_group(at) for at in range(self._table.num_row_groups)]
+        bytes_of_rows = sum(group.total_byte_size for group in groups)
+        rows = max(1, min(1 << 16, size * self.rows // max(1, bytes_of_rows)))
+        skipped = 0
+        while skipped < len(groups) and groups[skipped].num_rows <= first:
+            first -= groups[skipped].num_rows
+            skipped += 1
+        wanted = list(range(skipped, len(groups)))
+        for array in self._arrays(rows, wanted):
+            if first < len(array):
+                yield array[first:]
+            first = max(0, first - len(array))
 
     def texts(self, size: int) -> Iterator[str]:
         """The texts; a cell that is null has none."""
-        rows = max(1, min(1 << 10, size >> 12))
-        batches = self._table.iter_batches(batch_size=rows, columns=[self._column])
+        for array in self._arrays(max(1, min(1 << 10, size >> 12))):
+            cells = self._cells(array)
+            self._read += len(cells)
+            yield from (text for text in cells if text is not None)
+
+    def _arrays(self, rows: int, groups: list[int] | None = None) -> Iterator[Any]:
+        batches = self._table.iter_batches(
+            batch_size=rows, row_groups=groups, columns=[self._column]
+        )
         while True:
             try:
                 batch = next(batches, None)
@@ -334,9 +366,7 @@ class _Table:
                 raise FormatError(f"{self._path}: cannot be read: {told}") from None
             if batch is None:
                 return
-            cells = self._cells(batch.column(0))
-            self._read += len(cells)
-            yield from (text for text in cells if text is not None)
+            yield batch.column(0)
 
     def _cells(self, column: Any) -> list[str | None]:
         try:

@@ -48,6 +48,7 @@ pub mod scripts;
 pub mod stages;
 pub mod text;
 mod threads;
+pub mod token_blocks;
 pub mod tokenizer;
 pub mod word_counts;
 

@@ -15,8 +15,10 @@ use crate::lazy::Lazy;
 use crate::model::bpe::Alphabet;
 use crate::model::{Model, Sampler, Sampling, SentencePiece, Token};
 use crate::post_processor::{Margins, Part, PostProcessor};
+use crate::pre_tokenizer::PreTokenizer;
 use crate::stages::Stages;
 use crate::text::{AlignedText, CharacterIndex, Pieces, Span, Unit};
+use crate::word_counts::FirstStages;
 
 /// A tokenizer: text to ids and back. It never changes once built, so threads share it freely.
 #[derive(Debug)]
@@ -204,6 +206,27 @@ impl Tokenizer {
                 return text.len();
             }
         }
+    }
+
+    /// What says where a text that is not read to its end yet can be cut, so that the tokens of its
+    /// parts, each encoded as what it is of the text, are those of the text; nothing where only the
+    /// whole text tells.
+    pub(crate) fn certain_cuts(&self) -> Option<FirstStages> {
+        if self.settling().is_some() || !self.has_parts(&EncodeOptions::PLAIN) {
+            return None;
+        }
+        let Stages {
+            added_tokens,
+            normalizer,
+            pre_tokenizer,
+            model,
+            ..
+        } = self.stages.clone();
+        let pre_tokenizer = match (model, pre_tokenizer) {
+            (Model::Characters(_), None) => Some(PreTokenizer::FixedLength { length: 1 }),
+            (_, pre_tokenizer) => pre_tokenizer,
+        };
+        FirstStages::new(added_tokens, normalizer, pre_tokenizer).ok()
     }
 
     /// What the parts that [`Tokenizer::part_end`] gives are guessed and settled with, if they are not

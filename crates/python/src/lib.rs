@@ -21,6 +21,7 @@ mod sentencepiece;
 mod stages;
 mod text;
 mod texts;
+mod token_blocks;
 mod tokenizer;
 mod training;
 mod unigram_training;
@@ -55,6 +56,8 @@ mod _core {
     use super::sentencepiece::{SentencePieceReader, charsmap};
     #[pymodule_export]
     use super::stages::{canonical_component, check_regex, did_you_mean, named_patterns};
+    #[pymodule_export]
+    use super::token_blocks::{TokenBlocks, blocks_of_texts, reordered};
     #[pymodule_export]
     use super::tokenizer::Tokenizer;
     #[pymodule_export]

@@ -21,7 +21,18 @@ from jeton.cli.streams import BROKEN_PIPE, run_with_streams, tell
 
 __all__ = ["main"]
 
-COMMANDS = ("demo", "train", "encode", "decode", "count", "inspect", "convert", "list")
+COMMANDS = (
+    "demo",
+    "train",
+    "encode",
+    "decode",
+    "count",
+    "inspect",
+    "convert",
+    "prepare",
+    "data",
+    "list",
+)
 
 _FILES = {"list": "known"}
 """The files that have another name than their command: a module `list` would hide Python's own."""
@@ -39,6 +50,7 @@ To begin:
   jeton encode gpt2 book.txt -o book.npy    ids for training
   jeton train corpus/ -o mine.json           a tokenizer of your own
   jeton convert ranks.tiktoken tokenizer.json --pattern cl100k
+  jeton prepare gpt2 corpus/ -o tokens/     files that a training loop reads
   jeton list                                the names of tokenizers, models and patterns
 """
 

@@ -1,7 +1,9 @@
 """Data sets of tokens: from a tokenizer and a corpus to what a training loop reads.
 
-`TokenDataset` reads a token set of any layout; its `get_batch` and `loader` give batches. `pack`
-lays documents into rows. `layouts` are the file formats, each with a writer and a reader.
+`prepare` makes a token set of a corpus, `merge` puts together what several machines have prepared,
+and `verify` holds a set against its manifest. `TokenDataset` reads a set of any layout; its
+`get_batch` and `loader` give batches. `pack` lays documents into rows. `layouts` are the file
+formats, each with a writer and a reader.
 """
 
 from __future__ import annotations
@@ -10,17 +12,26 @@ from jeton.data import layouts
 from jeton.data.dataset import Batch, TokenDataset
 from jeton.data.documents import Documents
 from jeton.data.loader import Loader
+from jeton.data.manifest import Damage, Manifest, verify
 from jeton.data.packing import IGNORED, PackedRows, Packing, PackingReport, pack
+from jeton.data.prepare import AUTO, PrepareProgress, merge, prepare
 
 __all__ = [
+    "AUTO",
     "IGNORED",
     "Batch",
+    "Damage",
     "Documents",
     "Loader",
+    "Manifest",
     "PackedRows",
     "Packing",
     "PackingReport",
+    "PrepareProgress",
     "TokenDataset",
     "layouts",
+    "merge",
     "pack",
+    "prepare",
+    "verify",
 ]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from jeton.arguments import checked_int
 from jeton.data import layouts
 from jeton.data.documents import Documents, ends_by_token, ends_of_shards
+from jeton.data.known import known_of
 from jeton.data.tensors import checked_device, on_device
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -74,6 +75,8 @@ class TokenDataset:
             end_of_text_place: Whether it stands `"after"` or `"before"` each document.
             tokenizer: What `decode` decodes with.
 
+        In a folder that `jeton.data.prepare` filled, the manifest says all this.
+
         Raises:
             MissingFileError: There is no such path, or no such split.
             FormatError: A file is cut short or damaged.
@@ -85,6 +88,10 @@ class TokenDataset:
             raise ArgumentError(
                 f'end_of_text_place must be "after" or "before", not {end_of_text_place!r}'
             )
+        known = known_of(path)
+        layout, dtype = layout or known.layout, dtype or known.dtype
+        if end_of_text is None and known.end_of_text is not None:
+            end_of_text, end_of_text_place = known.end_of_text
         self.shards = layouts.read(path, split=split, layout=layout, dtype=dtype)
         """The files, in their order."""
         self._arguments: dict[str, Any] = {
@@ -97,6 +104,7 @@ class TokenDataset:
             "tokenizer": tokenizer,
         }
         self._tokenizer = tokenizer
+        self._known = known
         kinds = {shard.tokens.dtype.name for shard in self.shards}
         self.dtype: np.dtype[Any] = np.dtype("uint32" if "uint32" in kinds else "uint16")
         """The type of the tokens: uint16 or uint32."""
@@ -174,11 +182,11 @@ class TokenDataset:
         """The text of a slice of the set, or of ids out of it.
 
         Raises:
-            ArgumentError: The set was opened without a tokenizer.
+            ArgumentError: The set was opened without a tokenizer, and none was saved with it.
             DecodeError: A character is cut, with `errors="strict"`.
         """
         if self._tokenizer is None:
-            raise ArgumentError(f"{self.path}: was opened without tokenizer=, which decodes")
+            self._tokenizer = self._known.tokenizer()
         ids = self[window] if isinstance(window, slice) else np.asarray(window)
         return self._tokenizer.decode(ids.astype(np.uint32), errors=errors)
 

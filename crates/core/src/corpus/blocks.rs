@@ -1,4 +1,4 @@
-//! A file a few megabytes at a time, cut between lines, as text.
+//! A file a few megabytes at a time as text, cut between lines or where words surely part.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,8 @@ pub(super) struct Apart {
     pub is_strict: bool,
     /// What makes words of the lines, and knows where a line can be cut.
     pub stages: Option<Arc<FirstStages>>,
+    /// Whether the end of a line is a place to cut.
+    pub between_lines: bool,
     pub errors: InvalidUtf8,
 }
 
@@ -28,11 +30,15 @@ const NEAR: usize = 1 << 16;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
-/// Whole lines of a file.
+/// Whole lines of a file, or what was cut there.
 pub(super) struct Block {
     pub text: String,
     /// The number of the first of them, from 1.
     pub first_line: u64,
+    /// How many bytes of the file, decompressed, come up to its end.
+    pub end: u64,
+    /// Whether the file surely ends with it. No block says so of a file of whole blocks.
+    pub is_last: bool,
 }
 
 /// The blocks of a file.
@@ -61,6 +67,22 @@ impl<R: Read> Blocks<R> {
         }
     }
 
+    /// How many lines came before the next block.
+    pub(super) fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Passes over what an earlier reading of the file gave: up to the end of a block.
+    pub(super) fn pass_over(&mut self, bytes: u64, lines: u64) -> Result<()> {
+        let passed = io::copy(&mut self.stream.by_ref().take(bytes), &mut io::sink());
+        if passed.map_err(|error| self.failed(&error))? < bytes {
+            let error = Error::new(ErrorKind::File, "is shorter than it was when it was read");
+            return Err(error.at(self.path.display().to_string()));
+        }
+        (self.offset, self.lines) = (bytes, lines);
+        Ok(())
+    }
+
     /// The first line that is not blank, if there is one, and its number.
     pub(super) fn first_line(self) -> Result<Option<(u64, String)>> {
         for block in self {
@@ -80,11 +102,16 @@ impl<R: Read> Blocks<R> {
             block,
             longest_line,
             is_strict,
+            between_lines,
             ..
         } = self.apart;
         while !self.ended {
             let before = bytes.len();
-            bytes.reserve_exact(block);
+            match between_lines {
+                true => bytes.reserve_exact(block),
+                // All of a file may come together.
+                false => bytes.reserve(block),
+            }
             let limited = self.stream.by_ref().take(block as u64);
             let read = { limited }.read_to_end(&mut bytes);
             let read = read.map_err(|error| self.failed(&error))?;
@@ -92,7 +119,10 @@ impl<R: Read> Blocks<R> {
             if self.ended {
                 break;
             }
-            let newline = bytes[before..].iter().rposition(|&byte| byte == b'\n');
+            let newline = match between_lines {
+                true => bytes[before..].iter().rposition(|&byte| byte == b'\n'),
+                false => None,
+            };
             let end = match newline {
                 Some(at) => before + at + 1,
                 None => match self.certain_cut(&bytes) {
@@ -187,7 +217,12 @@ impl<R: Read> Iterator for Blocks<R> {
         self.lines += bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
         let text = self.decode(bytes);
         self.offset += length;
-        Some(text.map(|text| Block { text, first_line }))
+        Some(text.map(|text| Block {
+            text,
+            first_line,
+            end: self.offset,
+            is_last: self.ended,
+        }))
     }
 }
 

@@ -17,11 +17,15 @@ use std::thread;
 use std::time::Duration;
 
 mod blocks;
+mod documents;
 mod find;
 mod json_lines;
 mod stream;
 
+pub use documents::{At, DocumentOptions, Unit};
 pub use find::{Found, find_files};
+
+pub(crate) use documents::{DocumentPart, Documents, Part, Read as ReadDocuments};
 
 use blocks::{Apart, Block, Blocks};
 
@@ -258,6 +262,7 @@ impl Corpus {
             longest_line: LONGEST_LINE,
             is_strict: false,
             stages: Some(Arc::new(counter.stages().clone())),
+            between_lines: true,
             errors: self.errors,
         };
         if let Some(memory) = counter.memory() {
@@ -443,6 +448,7 @@ impl CorpusFile {
             longest_line: LONGEST_LINE,
             is_strict: true,
             stages: None,
+            between_lines: true,
             errors,
         };
         if let Some((number, first)) = self.blocks(apart)?.first_line()? {
@@ -464,18 +470,24 @@ impl CorpusFile {
         error.at(format!("{}: line {line}{from}", self.path.display()))
     }
 
-    fn blocks(&self, mut apart: Apart) -> Result<Blocks<Box<dyn Read + Send>>> {
+    fn blocks(&self, apart: Apart) -> Result<Blocks<Box<dyn Read + Send>>> {
         let stream = match &self.part {
             Some(part) => stream::open_part(&self.path, part),
             None => stream::open(&self.path),
         };
         let stream = stream.map_err(|error| self.failed(&error))?;
+        Ok(self.blocks_of(stream, apart))
+    }
+
+    fn blocks_of<R: Read>(&self, stream: R, mut apart: Apart) -> Blocks<R> {
         if self.field.is_some() {
             // A part of a line is no JSON.
             (apart.stages, apart.is_strict) = (None, true);
+            (apart.between_lines, apart.longest_line) =
+                (true, apart.longest_line.min(LONGEST_LINE));
         }
         let start = self.part.as_ref().map_or(0, |part| part.start);
-        Ok(Blocks::new(stream, &self.path, start, apart))
+        Blocks::new(stream, &self.path, start, apart)
     }
 }
 

@@ -4,15 +4,35 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sha2::{Digest, Sha256};
 
 use super::is_standard_input;
 
 /// The contents of a file.
 pub(super) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    let mut raw: Box<dyn Read + Send> = match is_standard_input(path) {
+    decompressed(raw(path)?)
+}
+
+/// As [`open`], and what is known of the bytes on the disk once all were read.
+pub(super) fn open_digested(path: &Path) -> io::Result<(Box<dyn Read + Send>, Arc<Digested>)> {
+    let digested = Arc::new(Digested::default());
+    let raw = Box::new(Digesting {
+        inner: raw(path)?,
+        digested: Arc::clone(&digested),
+    });
+    Ok((decompressed(raw)?, digested))
+}
+
+fn raw(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    Ok(match is_standard_input(path) {
         true => Box::new(io::stdin()),
         false => Box::new(fs::File::open(path)?),
-    };
+    })
+}
+
+fn decompressed(mut raw: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
     let mut magic = Vec::new();
     raw.by_ref().take(4).read_to_end(&mut magic)?;
     let whole = io::Cursor::new(magic.clone()).chain(raw);
@@ -82,6 +102,38 @@ fn start_of_line(file: &mut fs::File, place: u64) -> io::Result<u64> {
         }
         let read = read.len();
         near.consume(read);
+    }
+}
+
+/// How many bytes were read, and their SHA-256 so far.
+#[derive(Default)]
+pub(super) struct Digested(Mutex<(u64, Sha256)>);
+
+impl Digested {
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    pub(super) fn bytes_and_sha256(&self) -> (u64, [u8; 32]) {
+        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.0, state.1.clone().finalize().into())
+    }
+}
+
+/// A stream whose bytes are counted and hashed as they pass.
+struct Digesting<R> {
+    inner: R,
+    digested: Arc<Digested>,
+}
+
+impl<R: Read> Read for Digesting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        let state = self.digested.0.lock();
+        let (bytes, sha256) = &mut *state.unwrap_or_else(PoisonError::into_inner);
+        *bytes += length as u64;
+        sha256.update(&buffer[..length]);
+        Ok(length)
     }
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton.arguments import checked_int
-from jeton.data.layouts.layout import BaseLayout, part_of
+from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
 
 __all__ = ["Writer", "WrittenShard", "checked_dtype", "checked_split", "dtype_for"]
@@ -65,6 +66,9 @@ class Writer:
         #: Tokens and documents of each shard that is closed, and of the one that grows.
         self._closed: list[tuple[int, int]] = []
         self._tokens = self._documents = 0
+        #: The tokens of a document that is not finished, which stand behind those; `None` without
+        #: one.
+        self._open: int | None = None
         self._before = (0, 0)
         #: How many of the closed shards have their names, and how many a saved state knows of.
         self._named = self._saved = 0
@@ -80,11 +84,11 @@ class Writer:
     @property
     def tokens(self) -> int:
         """How many tokens were appended, before a resumption too."""
-        return self._before[0] + self._tokens
+        return self._before[0] + self._tokens + (self._open or 0)
 
     @property
     def documents(self) -> int:
-        """How many documents were appended, before a resumption too."""
+        """How many whole documents were appended, before a resumption too."""
         return self._before[1] + self._documents
 
     @property
@@ -100,12 +104,15 @@ class Writer:
         self,
         tokens: npt.NDArray[np.integer[Any]],
         lengths: npt.NDArray[np.integer[Any]],
+        *,
+        unfinished: bool = False,
     ) -> None:
         """Appends documents.
 
         Args:
             tokens: The tokens of all of them, one after another.
             lengths: How many tokens each has; 0 is a document too.
+            unfinished: Whether the last document goes on with the first of the next call.
 
         Raises:
             ArgumentError: The lengths do not add up to the tokens; a token that the type has no
@@ -115,23 +122,71 @@ class Writer:
         if self._ended:
             raise ArgumentError("this writer has ended; nothing can be appended to it")
         flat, ends = self._checked(tokens, lengths)
-        at = done = 0
+        if not len(ends):
+            return
         with self._told():
-            while done < len(ends):
-                room = self._shard_tokens - self._tokens
-                # As many documents as the shard has room for.
-                stop = int(np.searchsorted(ends, at + room, side="right"))
-                if stop <= done:
-                    if self._documents:
-                        self._close_shard()
-                        continue
-                    stop = done + 1
-                upto = int(ends[stop - 1])
-                self._write(flat[at:upto], ends[done:stop] - at)
-                at, done = upto, stop
+            at = done = 0
+            if self._open is not None:
+                at, done = int(ends[0]), 1
+                self._continue(flat[:at], last=len(ends) > 1 or not unfinished)
+            if unfinished and len(ends) > done:
+                begun = int(ends[-2]) if len(ends) > 1 else 0
+                self._append(flat[at:begun], ends[done:-1] - at)
+                self._open = 0
+                self._continue(flat[begun:], last=False)
+            else:
+                self._append(flat[at:], ends[done:] - at)
+
+    def _append(self, flat: npt.NDArray[Any], ends: npt.NDArray[np.int64]) -> None:
+        """Appends whole documents."""
+        at = done = 0
+        while done < len(ends):
+            room = self._shard_tokens - self._tokens
+            # As many documents as the shard has room for.
+            stop = int(np.searchsorted(ends, at + room, side="right"))
+            if stop <= done:
+                if self._documents:
+                    self._close_shard()
+                    continue
+                stop = done + 1
+            upto = int(ends[stop - 1])
+            self._write(flat[at:upto], ends[done:stop] - at)
+            at, done = upto, stop
+
+    def _continue(self, tokens: npt.NDArray[Any], *, last: bool) -> None:
+        """Appends to the document that is not finished; `last` finishes it."""
+        so_far = self._open or 0
+        self._check_document(so_far + len(tokens))
+        if self._documents and self._tokens + so_far + len(tokens) > self._shard_tokens:
+            self._move(so_far)
+        into, beside = self._open_files()
+        into.write(np.ascontiguousarray(tokens, self._dtype).data)
+        self._open = so_far + len(tokens)
+        if last:
+            self._tokens += self._open
+            self._documents += 1
+            self._open = None
+            beside.write(np.array([self._tokens], "<i8").tobytes())
+
+    def _move(self, tokens: int) -> None:
+        """Closes the shard, without the unfinished document that it has no room for."""
+        into, _ = self._open_files()
+        into.flush()
+        spool = self._spool(len(self._closed))
+        start = self._layout.header_size + self._tokens * self._dtype.itemsize
+        after = self._spool(len(self._closed) + 1)
+        with spool.tokens.open("rb") as source, after.tokens.open("wb") as target:
+            source.seek(start)
+            target.seek(self._layout.header_size)
+            shutil.copyfileobj(source, target, 1 << 20)
+        into.truncate(start)
+        self._close_shard()
+        moved = (after.tokens.open("r+b"), after.ends.open("wb"))
+        moved[0].seek(self._layout.header_size + tokens * self._dtype.itemsize)
+        self._files = moved
 
     def checkpoint(self, *, last: bool = False) -> dict[str, Any]:
-        """Brings everything appended so far to the disk.
+        """Brings everything appended so far to the disk, but for a document that is not finished.
 
         Args:
             last: There will be no more documents, so the last shard is closed. Save the state and
@@ -141,6 +196,8 @@ class Writer:
             A state of few bytes a shard, for JSON. Save each one before asking for the next:
             shards that it calls closed get their names then.
         """
+        if last and self._open is not None:
+            raise ArgumentError("the last document is not finished")
         with self._told():
             self._name_shards(self._saved)
             if last and not self._ended:
@@ -191,6 +248,9 @@ class Writer:
     def _name(self, number: int) -> str:
         return self._layout.file(self._split, number if self._numbered else None)
 
+    def _spool(self, number: int) -> Spool:
+        return self._layout.spool(self._folder, self._name(number))
+
     def _finals(self, number: int) -> list[Path]:
         """The files of a shard, the main one last."""
         file = self._name(number)
@@ -226,14 +286,13 @@ class Writer:
         if self._numbered:
             self._remove_parts(len(self._closed) + 1)
         if not self._ended:
-            self._open()
+            self._open_files()
         self._name_shards(self._saved)
 
-    def _open(self) -> tuple[BinaryIO, BinaryIO]:
+    def _open_files(self) -> tuple[BinaryIO, BinaryIO]:
         """The files of the shard that grows, cut to what is counted."""
         if self._files is None:
-            file = self._name(len(self._closed))
-            spool = self._layout.spool(self._folder, file)
+            spool = self._spool(len(self._closed))
             spool.tokens.parent.mkdir(exist_ok=True)
             head = self._layout.header_size + self._tokens * self._dtype.itemsize
             sizes = (head, self._documents * 8)
@@ -251,22 +310,22 @@ class Writer:
         return self._files
 
     def _write(self, tokens: npt.NDArray[Any], ends: npt.NDArray[np.int64]) -> None:
-        into, beside = self._open()
+        into, beside = self._open_files()
         into.write(np.ascontiguousarray(tokens, self._dtype).data)
         beside.write((ends + self._tokens).astype("<i8").tobytes())
         self._tokens += len(tokens)
         self._documents += len(ends)
 
     def _close_shard(self) -> None:
-        files = self._open()
+        files = self._open_files()
         self._files = None
         for file in files:
             file.close()
-        name = self._name(len(self._closed))
-        spool = self._layout.spool(self._folder, name)
-        self._layout.close(spool, self._folder / name, self._dtype.name, self._tokenizer)
+        main = self._folder / self._name(len(self._closed))
+        spool = self._spool(len(self._closed))
+        self._layout.close(spool, main, self._dtype.name, self._tokenizer)
         self._closed.append((self._tokens, self._documents))
-        self._before = self.tokens, self.documents
+        self._before = self._before[0] + self._tokens, self.documents
         self._tokens = self._documents = 0
 
     def _name_shards(self, upto: int) -> None:
@@ -282,7 +341,7 @@ class Writer:
                         f"{path}: is gone since the state was saved; remove the files of "
                         f"{self._split!r} and begin anew"
                     )
-            spool = self._layout.spool(self._folder, self._name(number))
+            spool = self._spool(number)
             for left in (spool.tokens, spool.ends):
                 left.unlink(missing_ok=True)
         if self._named < upto:
@@ -293,8 +352,7 @@ class Writer:
         """Removes what shards from `first` on have left under the names of parts."""
         left = [self._folder]
         while left:
-            file = self._name(first)
-            spool = self._layout.spool(self._folder, file)
+            spool = self._spool(first)
             parts = [part_of(path) for path in self._finals(first)]
             left = [path for path in (*parts, spool.tokens, spool.ends) if path.exists()]
             for path in left:
@@ -321,12 +379,7 @@ class Writer:
         total = int(ends[-1]) if len(ends) else 0
         if total != len(flat):
             raise ArgumentError(f"lengths add up to {total:,}, but there are {len(flat):,} tokens")
-        most = self._layout.most_document
-        if most is not None and len(counts) and int(counts.max()) > most:
-            raise ArgumentError(
-                f"a document has {int(counts.max()):,} tokens; layout {self._layout.name!r} has "
-                f"room for {most:,}"
-            )
+        self._check_document(int(counts.max()) if len(counts) else 0)
         if flat.dtype != self._dtype and len(flat):
             least, most = int(flat.min()), int(flat.max())
             if least < 0 or most > np.iinfo(self._dtype).max:
@@ -335,6 +388,14 @@ class Writer:
                     "jeton.data.layouts.dtype_for"
                 )
         return flat, ends
+
+    def _check_document(self, tokens: int) -> None:
+        most = self._layout.most_document
+        if most is not None and tokens > most:
+            raise ArgumentError(
+                f"a document has {tokens:,} tokens; layout {self._layout.name!r} has room for "
+                f"{most:,}"
+            )
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:

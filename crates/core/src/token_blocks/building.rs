@@ -1,0 +1,240 @@
+//! The tokens of some documents, as they are written: an end of text with each, in as few bytes as
+//! the vocabulary needs.
+
+use sha2::{Digest, Sha256};
+
+use crate::compiled::Place;
+use crate::corpus::{At, DocumentPart, Part};
+use crate::error::Result;
+use crate::tokenizer::{EncodeOptions, Tokenizer};
+
+/// How documents become tokens.
+#[derive(Clone, Debug, Default)]
+pub struct TokenOptions {
+    /// What the tokens of a document begin with.
+    pub start: Option<u32>,
+    /// What they end with.
+    pub end: Option<u32>,
+    /// Whether a token takes four bytes, and not two.
+    pub wide: bool,
+    /// Whether each document has a key.
+    pub keys: bool,
+}
+
+impl TokenOptions {
+    /// The options that suit a tokenizer, with an end of text.
+    pub fn of(tokenizer: &Tokenizer, end: Option<u32>) -> Self {
+        Self {
+            end,
+            wide: tokenizer.max_id() > Some(u32::from(u16::MAX)),
+            ..Self::default()
+        }
+    }
+}
+
+/// Tokens of one size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tokens {
+    /// Of two bytes.
+    Narrow(Vec<u16>),
+    /// Of four.
+    Wide(Vec<u32>),
+}
+
+/// The tokens of documents, one after another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenBlock {
+    /// The tokens of all documents.
+    pub tokens: Tokens,
+    /// How many each document has. The first may continue that of the block before.
+    pub lengths: Vec<i64>,
+    /// Whether the last document goes on in the next block.
+    pub is_unfinished: bool,
+    /// For each document that begins here, if keys were asked for, the first eight bytes of the
+    /// SHA-256 of its first 64 KiB, or fewer so as not to split a character, as a big-endian number.
+    pub keys: Vec<u64>,
+    /// How many bytes of UTF-8 the documents have here.
+    pub bytes: u64,
+    /// How many documents were left out because they hold nothing.
+    pub empty: u64,
+    /// Where reading goes on behind the block.
+    pub after: At,
+    /// How many bytes of that file had been read from the disk when the block was.
+    pub read: u64,
+    /// Of each file that ends here: its number, its bytes on the disk and their SHA-256.
+    pub digests: Vec<(usize, u64, [u8; 32])>,
+}
+
+/// How much of a document its key depends on: it must be known when the document begins.
+const KEYED: usize = 64 << 10;
+
+impl TokenBlock {
+    pub(crate) fn new(
+        tokenizer: &Tokenizer,
+        options: &TokenOptions,
+        parts: &[DocumentPart],
+    ) -> Result<Self> {
+        let mut builder = Builder::new(tokenizer, options);
+        for part in parts {
+            part.for_each(|part| match part {
+                Part::Whole(text) => builder.whole(text),
+                Part::Of(text, is_first, is_last) => builder.part(text, is_first, is_last),
+            })?;
+        }
+        let mut block = builder.build();
+        if let Some(last) = parts.last() {
+            block.after = last.after;
+            block.read = if last.digest.is_some() { 0 } else { last.read };
+        }
+        let digests = parts.iter().filter_map(|part| {
+            let (bytes, sha256) = part.digest?;
+            Some((part.after.file.checked_sub(1)?, bytes, sha256))
+        });
+        block.digests = digests.collect();
+        Ok(block)
+    }
+
+    /// The block of texts that each are a document.
+    ///
+    /// # Errors
+    /// That of the first text that fails, with its number.
+    pub fn of_texts(
+        tokenizer: &Tokenizer,
+        options: &TokenOptions,
+        texts: &[&str],
+    ) -> std::result::Result<Self, crate::batch::Failure> {
+        let mut builder = Builder::new(tokenizer, options);
+        for (row, text) in texts.iter().enumerate() {
+            builder.whole(text).map_err(|error| (row, error))?;
+        }
+        Ok(builder.build())
+    }
+}
+
+struct Builder<'b> {
+    tokenizer: &'b Tokenizer,
+    options: &'b TokenOptions,
+    encoding: EncodeOptions,
+    ids: Vec<u32>,
+    block: TokenBlock,
+}
+
+impl<'b> Builder<'b> {
+    fn new(tokenizer: &'b Tokenizer, options: &'b TokenOptions) -> Self {
+        Self {
+            tokenizer,
+            options,
+            encoding: EncodeOptions::PLAIN,
+            ids: Vec::new(),
+            block: TokenBlock {
+                tokens: Tokens::Wide(Vec::new()),
+                lengths: Vec::new(),
+                is_unfinished: false,
+                keys: Vec::new(),
+                bytes: 0,
+                empty: 0,
+                after: At::default(),
+                read: 0,
+                digests: Vec::new(),
+            },
+        }
+    }
+
+    /// A document.
+    fn whole(&mut self, text: &str) -> Result<()> {
+        if text.is_empty() {
+            self.block.empty += 1;
+            return Ok(());
+        }
+        let before = self.ids.len();
+        self.begin(text);
+        self.tokenizer
+            .encode_into(text, &self.encoding, &mut self.ids)?;
+        self.ids.extend(self.options.end);
+        self.block.lengths.push((self.ids.len() - before) as i64);
+        self.block.bytes += text.len() as u64;
+        Ok(())
+    }
+
+    /// A part of a document.
+    fn part(&mut self, text: &str, is_first: bool, is_last: bool) -> Result<()> {
+        if is_first && is_last {
+            return self.whole(text);
+        }
+        let before = self.ids.len();
+        let place = match is_first {
+            true => {
+                self.begin(text);
+                Place::First
+            }
+            false => Place::Inner,
+        };
+        self.tokenizer
+            .encode_part(text, place, is_last, &self.encoding, &mut self.ids)?;
+        if is_last {
+            self.ids.extend(self.options.end);
+        }
+        let length = (self.ids.len() - before) as i64;
+        match self.block.lengths.last_mut() {
+            Some(last) if self.block.is_unfinished => *last += length,
+            _ => self.block.lengths.push(length),
+        }
+        self.block.bytes += text.len() as u64;
+        self.block.is_unfinished = !is_last;
+        Ok(())
+    }
+
+    fn begin(&mut self, text: &str) {
+        self.ids.extend(self.options.start);
+        if self.options.keys {
+            self.block.keys.push(key(text));
+        }
+    }
+
+    fn build(self) -> TokenBlock {
+        let tokens = match self.options.wide {
+            true => Tokens::Wide(self.ids),
+            false => Tokens::Narrow(self.ids.iter().map(|&id| id as u16).collect()),
+        };
+        TokenBlock {
+            tokens,
+            ..self.block
+        }
+    }
+}
+
+/// What tells a document from others, whatever tokenizer reads it.
+fn key(text: &str) -> u64 {
+    let begin = &text[..text.floor_char_boundary(KEYED)];
+    let sha256: [u8; 32] = Sha256::digest(begin).into();
+    u64::from_be_bytes(std::array::from_fn(|at| sha256[at]))
+}
+
+/// The tokens of documents in another order. Document `i` has those from `ends[i - 1]` up to
+/// `ends[i]`; nothing if an end or a number of `order` lies outside.
+///
+/// ```
+/// use jeton_core::token_blocks::reordered;
+///
+/// let tokens = reordered(&[7, 8, 9], &[2, 3], &[1, 0]);
+/// assert_eq!(tokens.unwrap(), [9, 7, 8]);
+/// ```
+pub fn reordered<T: Copy>(tokens: &[T], ends: &[i64], order: &[i64]) -> Option<Vec<T>> {
+    let range = |&number: &i64| {
+        let number = usize::try_from(number).ok()?;
+        let start = match number.checked_sub(1) {
+            Some(before) => usize::try_from(*ends.get(before)?).ok()?,
+            None => 0,
+        };
+        tokens.get(start..usize::try_from(*ends.get(number)?).ok()?)
+    };
+    let size = order
+        .iter()
+        .map(|number| Some(range(number)?.len()))
+        .sum::<Option<usize>>()?;
+    let mut result = Vec::with_capacity(size);
+    order
+        .iter()
+        .for_each(|number| result.extend_from_slice(range(number).unwrap_or_default()));
+    Some(result)
+}

@@ -1,0 +1,227 @@
+//! Documents become blocks of tokens, on all threads and in order: what a token set is written from.
+//!
+//! Reading, decompressing, encoding and whatever the caller does with a block happen at the same
+//! time, with a few blocks in memory. Look here for the threads, and in `building` for what becomes
+//! of one document. Blocks hold the same tokens for any number of threads.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+mod building;
+#[cfg(test)]
+mod tests;
+
+pub use building::{TokenBlock, TokenOptions, Tokens, reordered};
+
+use crate::corpus::{Corpus, DocumentOptions, DocumentPart, Documents, PATIENCE, ReadDocuments};
+use crate::error::Result;
+use crate::tokenizer::Tokenizer;
+
+/// How many blocks there may be for each thread that nobody has taken yet.
+const BLOCKS_PER_THREAD: u64 = 3;
+
+/// The blocks of a corpus, while threads make them.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use std::time::Duration;
+/// use jeton_core::corpus::{Corpus, CorpusOptions, DocumentOptions};
+/// use jeton_core::token_blocks::{Step, TokenBlocks, TokenOptions};
+/// # use jeton_core::Tokenizer;
+/// # fn example(tokenizer: Arc<Tokenizer>) -> jeton_core::Result<()> {
+///
+/// let corpus = Corpus::open(&["news/".into()], CorpusOptions::default())?;
+/// let options = TokenOptions::of(&tokenizer, Some(50_256));
+/// let mut blocks = TokenBlocks::new(tokenizer, &corpus, &DocumentOptions::default(), options, 2);
+/// loop {
+///     match blocks.step(Duration::from_millis(50))? {
+///         Step::Block(block) => println!("{} documents", block.lengths.len()),
+///         Step::Waiting => {}
+///         Step::End => return Ok(()),
+///     }
+/// }
+/// # }
+/// ```
+pub struct TokenBlocks {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+/// What making blocks has come to.
+pub enum Step {
+    /// The next block.
+    Block(TokenBlock),
+    /// Nothing yet.
+    Waiting,
+    /// There are no more.
+    End,
+}
+
+struct Shared {
+    tokenizer: Arc<Tokenizer>,
+    options: TokenOptions,
+    documents: Mutex<Source>,
+    state: Mutex<State>,
+    /// Told of every change of `state`.
+    changed: Condvar,
+    window: u64,
+}
+
+struct Source {
+    documents: Documents,
+    /// The number of the next block.
+    next: u64,
+    /// No more is to be read.
+    ended: bool,
+}
+
+#[derive(Default)]
+struct State {
+    done: BTreeMap<u64, thread::Result<Result<TokenBlock>>>,
+    /// The next that is given to the caller.
+    next: u64,
+    /// How many threads still work.
+    working: usize,
+    cancelled: bool,
+}
+
+impl TokenBlocks {
+    /// Begins to make the blocks of a corpus, on so many threads.
+    pub fn new(
+        tokenizer: Arc<Tokenizer>,
+        corpus: &Corpus,
+        reading: &DocumentOptions,
+        options: TokenOptions,
+        threads: usize,
+    ) -> Self {
+        let threads = threads.max(1);
+        let cuts = tokenizer.certain_cuts().map(Arc::new);
+        let documents = corpus.documents(reading, cuts);
+        let shared = Arc::new(Shared {
+            tokenizer,
+            options,
+            documents: Mutex::new(Source {
+                documents,
+                next: 0,
+                ended: false,
+            }),
+            state: Mutex::new(State {
+                working: threads,
+                ..State::default()
+            }),
+            changed: Condvar::new(),
+            window: BLOCKS_PER_THREAD * threads as u64,
+        });
+        let workers = (0..threads).map(|_| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.work())
+        });
+        Self {
+            workers: workers.collect(),
+            shared,
+        }
+    }
+
+    /// The next block, if it is made within `patience`. After an error there are no more.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is cut short or is not UTF-8; a line that is no JSON object or
+    /// lacks the field; a text that the model has no token for.
+    ///
+    /// # Panics
+    /// If a thread did.
+    pub fn step(&mut self, patience: Duration) -> Result<Step> {
+        let mut state = lock(&self.shared.state);
+        let next = state.next;
+        if !state.done.contains_key(&next) && state.working > 0 {
+            let changed = self.shared.changed.wait_timeout(state, patience);
+            state = changed.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        match state.done.remove(&next) {
+            Some(done) => {
+                state.next += 1;
+                drop(state);
+                self.shared.changed.notify_all();
+                let block = done.unwrap_or_else(|panic| resume_unwind(panic));
+                if block.is_err() {
+                    self.cancel();
+                }
+                block.map(Step::Block)
+            }
+            None if state.working == 0 => Ok(Step::End),
+            None => Ok(Step::Waiting),
+        }
+    }
+
+    fn cancel(&self) {
+        let mut state = lock(&self.shared.state);
+        state.cancelled = true;
+        state.done.clear();
+        drop(state);
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Drop for TokenBlocks {
+    fn drop(&mut self) {
+        self.cancel();
+        for worker in self.workers.drain(..) {
+            // What it panicked with was told, or is of no use any more.
+            let _ = worker.join();
+        }
+    }
+}
+
+impl Shared {
+    fn work(&self) {
+        while let Some((number, parts)) = self.take() {
+            let made = catch_unwind(AssertUnwindSafe(|| {
+                TokenBlock::new(&self.tokenizer, &self.options, &parts?)
+            }));
+            let mut state = lock(&self.state);
+            if !state.cancelled {
+                state.done.insert(number, made);
+            }
+            drop(state);
+            self.changed.notify_all();
+        }
+        lock(&self.state).working -= 1;
+        self.changed.notify_all();
+    }
+
+    /// The parts of the next block and its number; nothing when there are no more.
+    fn take(&self) -> Option<(u64, Result<Vec<DocumentPart>>)> {
+        let mut source = lock(&self.documents);
+        let mut state = lock(&self.state);
+        while !state.cancelled && source.next >= state.next + self.window {
+            let changed = self.changed.wait(state);
+            state = changed.unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(state);
+        while !source.ended && !lock(&self.state).cancelled {
+            let parts = match source.documents.step(PATIENCE) {
+                Ok(ReadDocuments::Parts(parts)) => Ok(parts),
+                Ok(ReadDocuments::Waiting) => continue,
+                Ok(ReadDocuments::End) => {
+                    source.ended = true;
+                    break;
+                }
+                Err(error) => {
+                    source.ended = true;
+                    Err(error)
+                }
+            };
+            let number = source.next;
+            source.next += 1;
+            return Some((number, parts));
+        }
+        None
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

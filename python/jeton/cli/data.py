@@ -1,0 +1,181 @@
+"""`jeton data`: what can be done with a token set: `verify`, `show`, `merge`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+import jeton
+from jeton.cli.colours import LEGEND, Piece, flow
+from jeton.cli.command import Command, use_colour
+from jeton.cli.prepare import told
+from jeton.cli.prepare_progress import shown, stopping
+from jeton.cli.targets import FilePath
+from jeton.cli.terminal import Progress, columns, heading, human_bytes, shorten, table
+from jeton.errors import FormatError
+
+__all__ = ["data"]
+
+
+@click.group(help="Look at a token set, verify it, put parts of one together.")
+def data() -> None: ...
+
+
+VERIFY = """Hold a set against its manifest, and name what is damaged.
+
+The size and the SHA-256 of every file in FOLDER are compared with what was written. Exit code 1
+says that something is damaged.
+"""
+
+
+@data.command(cls=Command, help=VERIFY, short_help="Whether all files are what was written.")
+@click.argument("folder", type=FilePath(path_type=Path))
+def verify(folder: Path) -> None:
+    from jeton.data import Manifest
+    from jeton.data import verify as verified
+
+    manifest = Manifest.read(folder)
+    total = sum(file.bytes for file in manifest.files.values())
+    with Progress("verifying", total) as progress:
+        damages = verified(folder, watch=lambda _, size: progress.advance(size))
+    for damage in damages:
+        click.echo(f"{folder / damage.file}: {damage.what}")
+    if damages:
+        others = f"{len(damages):,} file{'s are' if len(damages) > 1 else ' is'} damaged"
+        raise FormatError(f"{folder}: {others}")
+    files = len(manifest.files)
+    click.echo(f"{folder}: {files:,} files, {human_bytes(total)}: all as they were written")
+
+
+SHOW = """Show what a set is; or, with --at, decode a window of its tokens.
+
+\b
+Examples:
+  jeton data show tokens/
+  jeton data show tokens/ --at 1000000
+  jeton data show tokens/ --at -200 --split val
+"""
+
+
+@data.command(cls=Command, help=SHOW, short_help="What a set is, and what stands where.")
+@click.argument("folder", type=FilePath(path_type=Path))
+@click.option("--at", type=int, metavar="N", help="The first token; below 0, from the end.")
+@click.option("--tokens", type=click.IntRange(min=1), default=200, show_default=True)
+@click.option("--split", default="train", show_default=True)
+@click.option("--tokenizer", metavar="TOKENIZER", help="If none was saved with the set.")
+@click.option("--ids", is_flag=True, help="The ids, and not what they stand for.")
+@click.option("--text", is_flag=True, help="The text, just as it is.")
+def show(
+    folder: Path,
+    at: int | None,
+    tokens: int,
+    split: str,
+    tokenizer: str | None,
+    ids: bool,
+    text: bool,
+) -> None:
+    if ids and text:
+        raise click.UsageError("give --ids or --text, not both.")
+    if at is None:
+        _show_set(folder)
+        return
+    from jeton.data import TokenDataset
+
+    dataset = TokenDataset(folder, split=split)
+    if not -len(dataset) <= at < len(dataset):
+        raise click.UsageError(f"--at {at}: {split} has {len(dataset):,} tokens.")
+    at %= len(dataset)
+    window = dataset[at : at + tokens]
+    if ids:
+        click.echo(" ".join(map(str, window.tolist())))
+        return
+    tok = _tokenizer(folder, tokenizer)
+    if text:
+        click.echo(tok.decode(window), nl=False)
+        return
+    specials = set(tok.special_tokens.values())
+    pieces = [Piece(tok.id_to_bytes(id), id in specials) for id in window.tolist()]
+    last = f"{at + len(window) - 1:,}"
+    click.echo(heading(f"{split} · tokens {at:,} to {last} of {len(dataset):,}"))
+    click.echo()
+    click.echo(flow(pieces, columns(), use_colour(sys.stdout)))
+    click.echo()
+    click.echo(click.style(f"  {shorten(LEGEND, columns() - 2)}", dim=True))
+
+
+def _tokenizer(folder: Path, given: str | None) -> jeton.Tokenizer:
+    if given is not None:
+        return jeton.load(given)
+    from jeton.data import Manifest
+    from jeton.data.known import tokenizer_of
+
+    return tokenizer_of(folder, Manifest.read(folder))
+
+
+def _show_set(folder: Path) -> None:
+    from jeton.data import Manifest
+
+    manifest = Manifest.read(folder)
+    end = manifest.end_of_text
+    part = "" if manifest.part is None else f" · part {manifest.part[0]} of {manifest.part[1]}"
+    click.echo(heading(f"{folder} · {manifest.layout}{part}"))
+    click.echo()
+    ends = "no token parts documents"
+    if end is not None:
+        ends = f"{end['token']} ({end['id']}) {end['place']} each document"
+    facts = [
+        ("tokenizer", f"{manifest.tokenizer.get('name', '')} {manifest.tokenizer['digest'][:16]}"),
+        ("vocabulary", f"{manifest.tokenizer['vocab_size']:,} tokens, as {manifest.dtype}"),
+        ("end of text", ends),
+        ("documents", f"{manifest.documents:,}, and {manifest.empty_documents:,} empty"),
+        ("text", human_bytes(manifest.bytes)),
+        ("tokens", f"{manifest.tokens:,}"),
+        ("made of", f"{len(manifest.inputs):,} inputs, by jeton {manifest.jeton}"),
+    ]
+    rows = [(click.style(name, dim=True), value.strip()) for name, value in facts]
+    click.echo(table(rows, "<<"))
+    click.echo()
+    header = tuple(
+        click.style(name, dim=True) for name in ("split", "tokens", "documents", "files")
+    )
+    splits = [
+        (name, f"{split.tokens:,}", f"{split.documents:,}", f"{len(split.shards):,}")
+        for name, split in manifest.splits.items()
+    ]
+    click.echo(table([header, *splits], "<>>>"))
+
+
+MERGE = """Put together the parts of a set, each of which is verified first.
+
+The files are those that one machine would have made, byte for byte.
+
+\b
+Example:
+  jeton data merge part-*/ -o tokens/
+"""
+
+
+@data.command(cls=Command, help=MERGE, short_help="One set of the parts of several machines.")
+@click.argument("parts", nargs=-1, required=True, type=FilePath(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    required=True,
+    type=FilePath(path_type=Path),
+    help="The folder to fill.",
+)
+@click.option("--tokenizer", metavar="TOKENIZER", help="If none was saved with the parts.")
+@click.option("--memory", default="1GB", show_default=True, help="What shuffling may take.")
+@click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard error.")
+def merge(
+    parts: tuple[Path, ...], folder: Path, tokenizer: str | None, memory: str, as_json: bool
+) -> None:
+    from jeton import data
+
+    tok = None if tokenizer is None else jeton.load(tokenizer)
+    with stopping(), shown(as_json) as watch:
+        manifest = data.merge(parts, folder, tokenizer=tok, memory=memory, watch=watch)
+    told(folder, manifest)

@@ -1,0 +1,169 @@
+"""`jeton prepare`: from files of text to files that a training loop reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from jeton.cli.command import Command, echo_note
+from jeton.cli.prepare_progress import shown, stopping
+from jeton.cli.targets import FilePath
+from jeton.cli.terminal import human_bytes
+from jeton.cli.tokenizers import Source, tokenizer_options
+
+__all__ = ["prepare", "told"]
+
+LAYOUTS = ("jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet")
+
+HELP = """Encode a corpus once, into files that a training loop reads.
+
+INPUT is files, folders or patterns: text, JSON lines (.jsonl, .ndjson) and Parquet, the first two
+also compressed by gzip or Zstandard; - is the standard input. A document is a file of text, a
+record or a row. Stopped or killed at any moment, the same command goes on and gives the same
+files, byte for byte.
+
+\b
+Examples:
+  jeton prepare gpt2 corpus/ -o tokens/
+  jeton prepare gpt2 web.jsonl.zst -o tokens/ --layout nanogpt --validation 0.1
+  jeton prepare gpt2 web/*.parquet -o tokens/ --validation 0.001 --split hash --shuffle 1
+  jeton prepare characters.json input.txt -o tokens/ --layout nanogpt --no-end-of-text \\
+      --validation 0.1
+  jeton prepare gpt2 web/ -o part-3/ --part 3/8; jeton data merge part-*/ -o tokens/
+
+\b
+The layouts:
+  jeton      train-00000.bin, …: flat tokens, and where documents end
+  nanogpt    train.bin and val.bin
+  llm.c      train_000000.bin, …: behind a header
+  megatron   train.bin and train.idx
+  datatrove  train/00000.ds, …
+  parquet    train-00000.parquet, …: a column input_ids
+"""
+
+
+def _part(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    number, slash, parts = value.partition("/")
+    if not (slash and number.isascii() and number.isdigit() and parts.isdigit()):
+        raise click.BadParameter(f"{value!r} is not a part and how many there are, as in 3/8")
+    return int(number), int(parts)
+
+
+def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Any:
+    """One number is a share; anything else is files."""
+    if not values:
+        return None
+    try:
+        return float(values[0]) if len(values) == 1 else [Path(value) for value in values]
+    except ValueError:
+        return [Path(values[0])]
+
+
+@click.command(cls=Command, help=HELP, short_help="Files of tokens to train a model on.")
+@tokenizer_options
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    required=True,
+    type=FilePath(path_type=Path),
+    help="The folder to fill.",
+)
+@click.option("--layout", type=click.Choice(LAYOUTS), default="jeton", show_default=True)
+@click.option(
+    "--shard-tokens",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The most tokens of a file.  [default: as the layout has it]",
+)
+@click.option("--lines", is_flag=True, help="Each line of a text file is a document.")
+@click.option("--field", metavar="NAME", help="The field of JSON lines, or the column of a table.")
+@click.option(
+    "--errors",
+    type=click.Choice(["strict", "replace", "ignore"]),
+    default="strict",
+    show_default=True,
+    help="What becomes of bytes that are not UTF-8.",
+)
+@click.option(
+    "--end-of-text",
+    metavar="TOKEN",
+    help="The token that parts documents.  [default: the one that the tokenizer has for that]",
+)
+@click.option("--no-end-of-text", is_flag=True, help="No token parts documents.")
+@click.option(
+    "--end-of-text-place",
+    type=click.Choice(["after", "before"]),
+    default="after",
+    show_default=True,
+    help="Where it stands, seen from each document.",
+)
+@click.option(
+    "--validation",
+    multiple=True,
+    metavar="SHARE|FILE",
+    callback=_validation,
+    help="What validates: a share, as 0.1, or files of their own (repeatable).",
+)
+@click.option(
+    "--split",
+    type=click.Choice(["cut", "hash"]),
+    default="cut",
+    show_default=True,
+    help="How a share is told from the rest: by one cut, or by a hash of each document.",
+)
+@click.option("--shuffle", type=click.IntRange(min=0), metavar="SEED", help="Shuffle documents.")
+@click.option("--memory", default="1GB", show_default=True, help="What shuffling may take.")
+@click.option(
+    "--part",
+    metavar="I/N",
+    callback=_part,
+    help="Only part I of N, for `jeton data merge`; parts are counted from 1.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard error.")
+def prepare(
+    source: Source,
+    inputs: tuple[str, ...],
+    folder: Path,
+    end_of_text: str | None,
+    no_end_of_text: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    if no_end_of_text and end_of_text is not None:
+        raise click.UsageError("give --end-of-text or --no-end-of-text, not both.")
+    from jeton import data
+
+    tok = source.load()
+    end: Any = data.AUTO if end_of_text is None else end_of_text
+    paths = [Path(path) for path in inputs]
+    with stopping(), shown(as_json) as watch:
+        manifest = data.prepare(
+            paths[0] if len(paths) == 1 else paths,
+            tok,
+            folder,
+            end_of_text=None if no_end_of_text else end,
+            name=source.name,
+            watch=watch,
+            **options,
+        )
+    told(folder, manifest)
+
+
+def told(folder: Path, manifest: Any) -> None:
+    """Says what a set is, when it is whole."""
+    for name, split in manifest.splits.items():
+        files = f"{len(split.shards):,} file{'s' * (len(split.shards) != 1)}"
+        echo_note(f"{name}: {split.tokens:,} tokens of {split.documents:,} documents, {files}")
+    end = manifest.end_of_text
+    between = "nothing" if end is None else f"{end['token']} ({end['id']})"
+    echo_note(
+        f"{human_bytes(manifest.bytes)} of text; {between} parts documents"
+        + (f"; {manifest.empty_documents:,} empty ones left out" * bool(manifest.empty_documents))
+    )
+    click.echo(folder)

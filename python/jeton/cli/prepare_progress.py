@@ -1,0 +1,125 @@
+"""How far preparing is: a bar with an estimate, or JSON lines; and what stops it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jeton.cli.command import echo_note, is_quiet
+
+if TYPE_CHECKING:
+    from jeton.data import PrepareProgress
+
+__all__ = ["shown", "stopping"]
+
+Watch = Callable[["PrepareProgress"], None]
+
+
+@contextlib.contextmanager
+def shown(as_json: bool) -> Iterator[Watch | None]:
+    """What shows the progress, while it lasts."""
+    if is_quiet() or not (as_json or sys.stderr.isatty()):
+        yield None
+    elif as_json:
+        yield _JsonLines()
+    else:
+        with _bars() as bars:
+            yield bars
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM came."""
+
+
+@contextlib.contextmanager
+def stopping() -> Iterator[None]:
+    """Has SIGTERM stop the work as Ctrl-C does, with its own exit code."""
+
+    def stop(*_: object) -> None:
+        raise _Terminated
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:
+        # Only the main thread hears signals.
+        yield
+        return
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        echo_note("stopped; the same command goes on where it was")
+        if isinstance(interrupt, _Terminated):
+            raise click.exceptions.Exit(143) from None
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class _JsonLines:
+    """JSON lines on standard error, one a second."""
+
+    def __init__(self) -> None:
+        self._start, self._next, self._phase = time.monotonic(), 0.0, ""
+
+    def __call__(self, step: PrepareProgress) -> None:
+        now = time.monotonic()
+        if step.phase == self._phase and now < self._next:
+            return
+        self._next, self._phase = now + 1.0, step.phase
+        told = {
+            "phase": step.phase,
+            "done": step.done,
+            "total": step.total,
+            "documents": step.documents,
+            "tokens": step.tokens,
+            "seconds": round(now - self._start, 1),
+        }
+        click.echo(json.dumps(told), err=True)
+
+
+@contextlib.contextmanager
+def _bars() -> Iterator[Watch]:
+    """A bar for each phase, which go when the work is done."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TextColumn("{task.fields[tokens]:,} tokens"),
+        TimeRemainingColumn(compact=True),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        phases: dict[str, Any] = {}
+
+        def watch(step: PrepareProgress) -> None:
+            if step.phase not in phases:
+                for task in phases.values():
+                    bars.update(task, visible=False)
+                phases[step.phase] = bars.add_task(
+                    step.phase, total=step.total or None, tokens=step.tokens
+                )
+            bars.update(
+                phases[step.phase],
+                completed=step.done,
+                total=step.total or None,
+                tokens=step.tokens,
+            )
+
+        yield watch

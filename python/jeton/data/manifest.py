@@ -1,0 +1,336 @@
+"""`manifest.json` of a token set: what it was made of, by what, and what its files were when whole.
+
+`verify` holds a set against it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from jeton.arguments import checked_path
+from jeton.data.layouts import LAYOUTS, WrittenShard, splits
+from jeton.errors import FileError, FormatError, JetonError, MissingFileError
+
+__all__ = ["Damage", "Manifest", "WrittenFile", "WrittenSplit", "digest_of", "verify"]
+
+NAME = "manifest.json"
+_FORMAT = 1
+_AT_A_TIME = 1 << 20
+_THREADS = 4
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A file of a token set."""
+
+    bytes: int
+    """Its size."""
+    sha256: str
+    """The digest of its contents, in hexadecimal."""
+
+
+@dataclass(frozen=True)
+class WrittenSplit:
+    """A split of a token set."""
+
+    documents: int
+    """How many documents it has; one that is cut in two counts in both splits."""
+    tokens: int
+    """How many tokens they have, those that end texts included."""
+    shards: tuple[WrittenShard, ...]
+    """Its shards, in their order."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a token set is: read from its `manifest.json`, or given by `prepare`.
+
+    Example:
+        >>> import jeton, tempfile
+        >>> from jeton.data import Manifest, prepare
+        >>> folder = tempfile.mkdtemp()
+        >>> tok = jeton.CharTrainer().train("to be or not to be")
+        >>> _ = prepare(["to be", "or not", "to be"], tok, folder, end_of_text=None)
+        >>> manifest = Manifest.read(folder)
+        >>> manifest.splits["train"].documents, manifest.tokens, manifest.dtype
+        (3, 16, 'uint16')
+    """
+
+    layout: str
+    """A name of `jeton.data.layouts.LAYOUTS`."""
+    dtype: str
+    """The type of a token in the files: `uint16` or `uint32`."""
+    tokenizer: Mapping[str, Any]
+    """`digest`, `vocab_size` and `max_id` of the tokenizer; `name`, if it was given one; and the
+    `file` in the folder that it was saved to, if a format holds it."""
+    end_of_text: Mapping[str, Any] | None
+    """The `token` that parts documents and its `id`, and its `place`: `after` or `before` each."""
+    options: Mapping[str, Any]
+    """What else the set was prepared with."""
+    inputs: tuple[Mapping[str, Any], ...]
+    """What it was made of: files with `path`, `bytes` and `sha256`, or other sources."""
+    documents: int
+    """How many documents were read, those without text not counted."""
+    bytes: int
+    """How many bytes of UTF-8 they have."""
+    empty_documents: int
+    """How many documents were left out because they hold nothing."""
+    splits: Mapping[str, WrittenSplit]
+    """The splits by name."""
+    files: Mapping[str, WrittenFile]
+    """All files but this one, by name."""
+    part: tuple[int, int] | None = None
+    """Of a part, its number from 1, and how many parts there are."""
+    jeton: str = field(default="")
+    """The version that made it."""
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens all splits have."""
+        return sum(split.tokens for split in self.splits.values())
+
+    @classmethod
+    def read(cls, folder: str | os.PathLike[str]) -> Manifest:
+        """The manifest of a folder.
+
+        Raises:
+            MissingFileError: There is none.
+            FormatError: It is damaged, or of a later jeton.
+        """
+        path = Path(checked_path("folder", folder), NAME)
+        try:
+            text = path.read_text("utf-8")
+        except (FileNotFoundError, NotADirectoryError):
+            raise MissingFileError(
+                f"{path}: there is no such file; a set that is prepared by jeton has one once it "
+                "is whole"
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise FormatError(f"{path}: cannot be read: {error}") from None
+        return cls.from_json(text, str(path))
+
+    @classmethod
+    def from_json(cls, text: str, place: str = NAME) -> Manifest:
+        """The manifest that a text holds; `place` is what errors begin with."""
+        try:
+            return _read(json.loads(text))
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            if isinstance(error, JetonError):
+                raise FormatError(f"{place}: {error}") from None
+            raise FormatError(
+                f"{place}: is no manifest of a token set, or damaged: {type(error).__name__}: "
+                f"{error}"
+            ) from None
+
+    def to_json(self) -> str:
+        """The manifest as text: the same for the same set."""
+        split_entries = {
+            name: {
+                "documents": split.documents,
+                "tokens": split.tokens,
+                "shards": [
+                    {
+                        "files": list(shard.files),
+                        "documents": shard.documents,
+                        "tokens": shard.tokens,
+                    }
+                    for shard in split.shards
+                ],
+            }
+            for name, split in self.splits.items()
+        }
+        record = {
+            "format": _FORMAT,
+            "jeton": self.jeton,
+            "layout": self.layout,
+            "dtype": self.dtype,
+            "tokenizer": dict(self.tokenizer),
+            "end_of_text": None if self.end_of_text is None else dict(self.end_of_text),
+            "documents": self.documents,
+            "bytes": self.bytes,
+            "tokens": self.tokens,
+            "empty_documents": self.empty_documents,
+            "options": dict(self.options),
+            "part": None if self.part is None else list(self.part),
+            "splits": split_entries,
+            "files": {
+                name: {"bytes": file.bytes, "sha256": file.sha256}
+                for name, file in self.files.items()
+            },
+            "inputs": [dict(entry) for entry in self.inputs],
+        }
+        return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+
+
+def _read(record: Any) -> Manifest:
+    if record["format"] != _FORMAT:
+        raise FormatError(
+            f"has format {record['format']!r}, and this version of jeton reads {_FORMAT}; use the "
+            "one that wrote it"
+        )
+    if record["layout"] not in LAYOUTS:
+        raise FormatError(f"names a layout {record['layout']!r} that is not known")
+    files = {
+        _name(name): WrittenFile(_count(file["bytes"]), str(file["sha256"]))
+        for name, file in record["files"].items()
+    }
+    written = {
+        str(name): WrittenSplit(
+            _count(split["documents"]),
+            _count(split["tokens"]),
+            tuple(
+                WrittenShard(
+                    tuple(_name(file) for file in shard["files"]),
+                    _count(shard["tokens"]),
+                    _count(shard["documents"]),
+                )
+                for shard in split["shards"]
+            ),
+        )
+        for name, split in record["splits"].items()
+    }
+    tokenizer, end, part = record["tokenizer"], record["end_of_text"], record["part"]
+    if not isinstance(tokenizer["digest"], str):
+        raise FormatError("names no digest of its tokenizer")
+    if end is not None:
+        _count(end["id"])
+    return Manifest(
+        layout=record["layout"],
+        dtype=str(record["dtype"]),
+        tokenizer={**tokenizer},
+        end_of_text=None if end is None else {**end},
+        options={**record["options"]},
+        inputs=tuple({**entry} for entry in record["inputs"]),
+        documents=_count(record["documents"]),
+        bytes=_count(record["bytes"]),
+        empty_documents=_count(record["empty_documents"]),
+        splits=written,
+        files=files,
+        part=None if part is None else (_count(part[0]), _count(part[1])),
+        jeton=str(record["jeton"]),
+    )
+
+
+def _count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise FormatError(f"has {value!r} where a number should be")
+    return value
+
+
+def _name(value: object) -> str:
+    """The name of a file in the folder, and of none outside."""
+    path = PurePosixPath(str(value))
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in str(value):
+        raise FormatError(f"names a file {value!r} that does not lie in its folder")
+    return str(value)
+
+
+# Verifying
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What is wrong with a file of a token set."""
+
+    file: str
+    """The file, relative to the folder."""
+    what: str
+    """What is wrong with it."""
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.what}"
+
+
+def verify(
+    folder: str | os.PathLike[str], *, watch: Callable[[str, int], None] | None = None
+) -> list[Damage]:
+    """Holds a token set against its manifest.
+
+    Args:
+        folder: A folder that `prepare` or `merge` filled.
+        watch: Called with each file that was read, and with its bytes.
+
+    Returns:
+        What is wrong, file by file; nothing if the set is what was written.
+
+    Raises:
+        MissingFileError: There is no manifest.
+        FormatError: The manifest is damaged.
+    """
+    manifest = Manifest.read(folder)
+    root = Path(checked_path("folder", folder))
+    found: list[Damage] = []
+    with ThreadPoolExecutor(_THREADS) as threads:
+        entries = list(manifest.files.items())
+        results = threads.map(lambda entry: _damage(root, *entry), entries)
+        for (name, file), what in zip(entries, results, strict=True):
+            if what is not None:
+                found.append(Damage(name, what))
+            if watch is not None:
+                watch(name, file.bytes)
+    found.extend(Damage(name, "is not in the manifest") for name in _strangers(root, manifest))
+    return found
+
+
+def _damage(root: Path, name: str, expected: WrittenFile) -> str | None:
+    try:
+        size = (root / name).stat().st_size
+        if size != expected.bytes:
+            short = "is cut short" if size < expected.bytes else "is longer than it was"
+            return f"{short}: {size:,} bytes, and {expected.bytes:,} were written"
+        if digest_of(root / name).sha256 != expected.sha256:
+            return "is damaged: its SHA-256 is not what was written"
+    except FileNotFoundError:
+        return "is gone"
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    return None
+
+
+def _strangers(root: Path, manifest: Manifest) -> Iterator[str]:
+    """Shards that a reader of the folder would find, and that were not written with it."""
+    layout = LAYOUTS[manifest.layout]
+    try:
+        names = splits(root, layout=manifest.layout)
+    except JetonError:
+        return
+    if not names:
+        return
+    for path in sorted(path for pattern in ("*", "*/*") for path in root.glob(pattern)):
+        name = path.relative_to(root).as_posix()
+        is_shard = path.is_file() and layout.split_of(name) is not None
+        if is_shard and not path.name.startswith(".") and name not in manifest.files:
+            yield name
+
+
+def digest_of(path: Path) -> WrittenFile:
+    """The size and the SHA-256 of a file.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    sha256, size = hashlib.sha256(), 0
+    buffer = memoryview(bytearray(_AT_A_TIME))
+    with open(path, "rb", buffering=0) as file:
+        while length := file.readinto(buffer):
+            sha256.update(buffer[:length])
+            size += length
+    return WrittenFile(size, sha256.hexdigest())
+
+
+def written(folder: Path, names: list[str]) -> dict[str, WrittenFile]:
+    """Sizes and digests of files in a folder, several at a time."""
+    try:
+        with ThreadPoolExecutor(_THREADS) as threads:
+            return dict(
+                zip(names, threads.map(lambda name: digest_of(folder / name), names), strict=True)
+            )
+    except OSError as error:
+        raise FileError(f"{error.filename}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,326 @@
+"""From a corpus and a tokenizer to a token set: files that a training loop reads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from numbers import Rational, Real
+from pathlib import Path
+from typing import Any, Literal
+
+from jeton.arguments import checked_errors, checked_int, checked_path
+from jeton.corpus import check_watch
+from jeton.data import layouts
+from jeton.data.known import tokenizer_of
+from jeton.data.layouts.finding import chosen
+from jeton.data.manifest import NAME, Manifest
+from jeton.data.preparing.blocks import Encoding, Source
+from jeton.data.preparing.end_of_text import Choice, EndOfText, end_of_text_of
+from jeton.data.preparing.inputs import Reading, source_of
+from jeton.data.preparing.journal import WORK, Journal
+from jeton.data.preparing.parts import Parts, checked_parts
+from jeton.data.preparing.pipeline import Plan, PrepareProgress, Run
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, JetonError
+from jeton.memory import memory_bytes
+from jeton.tokenizer import Tokenizer
+
+__all__ = ["AUTO", "PrepareProgress", "merge", "prepare"]
+
+AUTO = Choice.AUTO
+"""The end of text that a tokenizer has, if it has one."""
+
+_MEMORY = "1GB"
+
+
+def prepare(
+    data: str | os.PathLike[str] | Iterable[Any],
+    tokenizer: Tokenizer,
+    folder: str | os.PathLike[str],
+    *,
+    layout: layouts.Layout = "jeton",
+    shard_tokens: int | None = None,
+    field: str | None = None,
+    lines: bool = False,
+    errors: Literal["strict", "replace", "ignore"] = "strict",
+    end_of_text: str | int | Choice | None = AUTO,
+    end_of_text_place: Literal["after", "before"] = "after",
+    validation: float | Fraction | str | os.PathLike[str] | Iterable[Any] | None = None,
+    split: Literal["cut", "hash"] = "cut",
+    shuffle: int | None = None,
+    part: tuple[int, int] | None = None,
+    memory: int | str = _MEMORY,
+    name: str = "",
+    watch: Callable[[PrepareProgress], None] | None = None,
+) -> Manifest:
+    """Encodes a corpus once, into files of a layout that training loops read.
+
+    Everything grows in `FOLDER/.preparing`, and what is whole is moved to the folder, the
+    manifest last. Interrupted or killed at any moment, the same call goes on and gives the same
+    files, byte for byte; they depend neither on the number of cores nor on memory. Of a set that
+    is whole already, it only gives the manifest.
+
+    Special tokens that are spelled in documents are text. Documents without text are left out
+    and counted.
+
+    Args:
+        data: Files, folders or patterns of paths: text, JSON lines (`.jsonl`, `.ndjson`) and
+            Parquet, the first two also compressed by gzip or Zstandard. Or an iterable of texts,
+            or of records; a data set of Hugging Face; a table or a column of Arrow. A document is
+            a file of text, or a record, a row, an item. It must be the same to go on.
+        tokenizer: What encodes.
+        folder: Where the files go; it is made if it is not there.
+        layout: Which files: see `jeton.data.layouts`.
+        shard_tokens: The most tokens of a file; by default as the layout has it.
+        field: The field of records, or the column, that holds the text; by default `text`. Set,
+            all files but Parquet are read as JSON lines.
+        lines: Each line of a text file is a document, without its newline.
+        errors: Bytes that are not UTF-8: an error with the place, U+FFFD, or left out.
+        end_of_text: The token that parts documents, or its id; `None` for none. By default the
+            end of text that the tokenizer has, and an error if it has none or several.
+        end_of_text_place: Whether it stands after or before each document.
+        validation: How much validates, from 0 to 1; or data of its own, read as `data` is.
+        split: How such a share is told from the rest. `"cut"`: of N tokens the first
+            ⌊N (1 - validation)⌋ train, wherever that cuts. `"hash"`: a document validates if the
+            SHA-256 of its first 64 KiB says so, and so it does when the corpus grows.
+        shuffle: A seed: documents are put in a random order, by what they begin with and the
+            seed. This takes as much of the disk again.
+        part: `(3, 8)` prepares the third of eight parts, for `merge`: of the files, or of the
+            rows of a table.
+        memory: What shuffling may take, as `"4GB"`; the files do not depend on it.
+        name: What the tokenizer is called in the manifest.
+        watch: Called with a `PrepareProgress` now and then.
+
+    Returns:
+        What `manifest.json` says.
+
+    Raises:
+        ArgumentError: An option that makes no sense; a tokenizer without an end of text.
+        FileError: The folder holds something else, or cannot be written to; the disk is full; an
+            input has changed.
+        FormatError: An input is not what its name says, or not UTF-8.
+        EncodeError: A text that the tokenizer has no tokens for.
+
+    Example:
+        >>> import jeton, tempfile
+        >>> from jeton.data import TokenDataset, prepare
+        >>> trainer = jeton.BPETrainer(300, special_tokens=["<|endoftext|>"])
+        >>> tok = trainer.train(["to be or not to be"])
+        >>> folder = tempfile.mkdtemp()
+        >>> manifest = prepare(["to be", "or not to be"], tok, folder, layout="nanogpt")
+        >>> manifest.documents, manifest.splits["train"].tokens
+        (2, 9)
+        >>> tok.decode(TokenDataset(folder)[:])
+        'to be<|endoftext|>or not to be<|endoftext|>'
+    """
+    if not isinstance(tokenizer, Tokenizer):
+        raise ArgumentTypeError(f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}")
+    checked_errors(errors)
+    check_watch(watch)
+    chosen(layouts.LAYOUTS, layout)
+    for what, value in (("field", field), ("name", name)):
+        if value is not None and not isinstance(value, str):
+            raise ArgumentTypeError(f"{what} must be a str, not {type(value).__name__}")
+    end = end_of_text_of(tokenizer, end_of_text, place=end_of_text_place)
+    by, share = _validation(validation, split)
+    seed = None if shuffle is None else checked_int("shuffle", shuffle, 0)
+    plan = _plan(
+        tokenizer,
+        name,
+        end,
+        {
+            "layout": layout,
+            "shard_tokens": shard_tokens,
+            "field": field,
+            "lines": lines,
+            "errors": errors,
+            "validation": None if by is None else {"by": by, "share": str(share)},
+            "shuffle": seed,
+        },
+        part=_checked_part(part),
+        memory=memory_bytes(memory) or 0,
+    )
+    target = Path(checked_path("folder", folder))
+    keys = by == "hash" or seed is not None or part is not None
+    if end is None:
+        encoding = Encoding(tokenizer, keys=keys)
+    else:
+        encoding = Encoding(
+            tokenizer,
+            start=end.id if end.place == "before" else None,
+            end=end.id if end.place == "after" else None,
+            keys=keys,
+        )
+    reading = Reading(field, errors, lines, plan.part)
+    sources = {"train": source_of(data, encoding, reading)}
+    if by == "data":
+        sources["val"] = source_of(validation, encoding, reading, name="validation")
+    return _run(plan, sources, target, watch)
+
+
+def merge(
+    parts: Iterable[str | os.PathLike[str]],
+    folder: str | os.PathLike[str],
+    *,
+    tokenizer: Tokenizer | None = None,
+    memory: int | str = _MEMORY,
+    watch: Callable[[PrepareProgress], None] | None = None,
+) -> Manifest:
+    """Puts together the parts of a set, each of which is held against its manifest first.
+
+    The files are those that one machine would have made, byte for byte: of the layout, parted and
+    shuffled as the parts were told. It is interrupted and goes on as `prepare` does.
+
+    Args:
+        parts: The folders of all parts, in any order.
+        folder: Where the files go.
+        tokenizer: What the parts were prepared with, where no format holds it.
+        memory: What shuffling may take.
+        watch: Called with a `PrepareProgress` now and then.
+
+    Returns:
+        What `manifest.json` says.
+
+    Raises:
+        ArgumentError: A part is missing, there twice, or of another set.
+        FormatError: A part is damaged.
+        FileError: As `prepare`.
+    """
+    if isinstance(parts, (str, os.PathLike)) or not isinstance(parts, Iterable):
+        raise ArgumentTypeError("parts must be an iterable of folders")
+    check_watch(watch)
+    folders = [Path(checked_path("each of parts", part)) for part in parts]
+    target = Path(checked_path("folder", folder))
+    found = checked_parts(folders)
+    first_folder, first = found[0]
+    if tokenizer is None:
+        tokenizer = tokenizer_of(first_folder, first)
+    elif tokenizer.digest != first.tokenizer["digest"]:
+        raise ArgumentError("tokenizer is not the one that the parts were prepared with")
+    end = first.end_of_text
+    plan = _plan(
+        tokenizer,
+        str(first.tokenizer.get("name", "")),
+        None if end is None else EndOfText(end["token"], end["id"], end["place"]),
+        dict(first.options),
+        part=None,
+        memory=memory_bytes(memory) or 0,
+    )
+    sources: dict[str, Source] = {split: Parts(found, split) for split in first.splits}
+    return _run(plan, sources, target, watch)
+
+
+def _plan(
+    tokenizer: Tokenizer,
+    name: str,
+    end: EndOfText | None,
+    options: dict[str, Any],
+    *,
+    part: tuple[int, int] | None,
+    memory: int,
+) -> Plan:
+    validation = options["validation"] or {"by": None, "share": "0"}
+    return Plan(
+        layout=options["layout"],
+        dtype=layouts.dtype_for(tokenizer.max_id),
+        shard_tokens=options["shard_tokens"],
+        tokenizer=tokenizer,
+        name=name,
+        end_of_text=end,
+        by=validation["by"],
+        share=Fraction(validation["share"]),
+        seed=options["shuffle"],
+        memory=memory,
+        part=part,
+        options=options,
+    )
+
+
+def _validation(
+    validation: object, split: object
+) -> tuple[Literal["cut", "hash", "data"] | None, Fraction]:
+    """How documents come to validate, and what share of them."""
+    if split not in ("cut", "hash"):
+        raise ArgumentError(f'split must be "cut" or "hash", not {split!r}')
+    if validation is None:
+        return None, Fraction(0)
+    if isinstance(validation, bool) or not isinstance(validation, Real):
+        return "data", Fraction(0)
+    # 0.1 is meant as it is written.
+    is_exact = isinstance(validation, Rational)
+    try:
+        share = Fraction(validation if is_exact else repr(float(validation)))  # type: ignore[arg-type]
+    except ValueError:
+        share = Fraction(-1)
+    if not 0 < share < 1:
+        raise ArgumentError(f"validation must lie between 0 and 1, or be data, not {validation}")
+    return ("hash" if split == "hash" else "cut"), share
+
+
+def _checked_part(part: object) -> tuple[int, int] | None:
+    if part is None:
+        return None
+    if not isinstance(part, tuple) or len(part) != 2:
+        raise ArgumentTypeError("part must be a pair: which part, from 1, and of how many")
+    parts = checked_int("the number of parts", part[1], 1)
+    number = checked_int("the part", part[0], 1)
+    if number > parts:
+        raise ArgumentError(f"there is no part {number} of {parts}; parts are counted from 1")
+    return number, parts
+
+
+def _run(
+    plan: Plan,
+    sources: dict[str, Source],
+    folder: Path,
+    watch: Callable[[PrepareProgress], None] | None,
+) -> Manifest:
+    whole = _whole(plan, sources, folder)
+    if whole is not None:
+        return whole
+    with Journal(folder) as journal:
+        return Run(plan, sources, journal, watch).go()
+
+
+def _whole(plan: Plan, sources: dict[str, Source], folder: Path) -> Manifest | None:
+    """The manifest of a folder that holds just this set already.
+
+    Raises:
+        FileError: It holds another one.
+    """
+    if (folder / WORK / "run.json").exists():
+        return None
+    if not (folder / NAME).exists():
+        layout = chosen(layouts.LAYOUTS, plan.layout)
+        for path in sorted((*folder.glob("*"), *folder.glob("*/*.ds"))):
+            if path.is_file() and layout.split_of(path.relative_to(folder).as_posix()):
+                raise FileError(
+                    f"{path}: is there already, and of no set that was prepared here; choose "
+                    "another folder, or remove it"
+                )
+        return None
+    remedy = "choose another folder, or remove what is in this one"
+    try:
+        manifest = Manifest.read(folder)
+    except JetonError as error:
+        raise FileError(f"{error}; {remedy}") from None
+    end = None if plan.end_of_text is None else plan.end_of_text.to_json()
+    for what, own, wanted in (
+        ("tokenizer", manifest.tokenizer["digest"], plan.tokenizer.digest),
+        ("end of text", manifest.end_of_text, end),
+        ("part", manifest.part, plan.part),
+        *((name, manifest.options.get(name), value) for name, value in plan.options.items()),
+    ):
+        if own != wanted:
+            raise FileError(f"{folder}: holds another set, with another {what}; {remedy}")
+    made = (folder / NAME).stat().st_mtime_ns
+    inputs = [dict(entry) for entry in manifest.inputs]
+    for entry in (entry for source in sources.values() for entry in source.identity()):
+        changed = entry.pop("mtime_ns", made) > made
+        same = any(entry.items() <= known.items() for known in inputs)
+        if changed or not same or "path" not in entry:
+            place = entry.get("path", "what it was made of")
+            raise FileError(
+                f"{folder}: holds a set already, and {place} may have changed since; {remedy}"
+            )
+    return manifest

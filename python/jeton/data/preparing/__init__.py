@@ -1,0 +1,9 @@
+"""How token sets are prepared, one subject a file; `jeton.data.prepare` is the way in.
+
+    inputs ─ blocks of tokens ─ (shuffle) ─ split ─ layouts ─▶ manifest
+
+`inputs.py` says what data is; `files.py` and `rows.py` make the blocks of `blocks.py` of it.
+`shuffling.py` and `sinks.py` pass them on. `pipeline.py` runs all that, and `journal.py` keeps what
+it takes to go on after any interruption. `end_of_text.py` says which token parts documents, and
+`parts.py` puts together what several machines have made.
+"""

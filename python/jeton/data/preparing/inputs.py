@@ -1,0 +1,99 @@
+"""What data is: files by their paths, texts, records or columns; and which part of it is wanted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jeton.corpus import names_a_file, paths_or_texts, size_of
+from jeton.data.preparing.blocks import Encoding, Source
+from jeton.data.preparing.files import Files
+from jeton.data.preparing.rows import Texts, column_of
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["Reading", "source_of"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How data is read."""
+
+    field: str | None
+    """The field or column that holds the text."""
+    errors: str
+    """What becomes of bytes that are not UTF-8."""
+    by_line: bool
+    """Whether a document of a text file is a line."""
+    part: tuple[int, int] | None = None
+    """Which part of how many is wanted, from 1."""
+
+
+def source_of(data: Any, encoding: Encoding, reading: Reading, *, name: str = "data") -> Source:
+    """What gives the blocks of data.
+
+    Raises:
+        ArgumentError: It is nothing that holds documents, or has no such parts.
+        MissingFileError: There is no such file.
+    """
+    paths = _paths(data, name)
+    if paths is not None:
+        if reading.part is not None:
+            paths = _part(paths, *reading.part)
+        return Files(
+            paths,
+            encoding,
+            field=reading.field,
+            errors=reading.errors,
+            by_line=reading.by_line,
+        )
+    if reading.by_line:
+        raise ArgumentError(f"lines is for files, and {name} holds documents that are no files")
+    column = column_of(data, encoding, reading.field, reading.errors)
+    if column is not None:
+        return column if reading.part is None else column.part(*reading.part)
+    if isinstance(data, (bytes, bytearray, Mapping)) or not isinstance(data, Iterable):
+        raise ArgumentTypeError(
+            f"{name} must be a path, paths, or an iterable of texts or records, not "
+            f"{type(data).__name__}"
+        )
+    if reading.part is not None:
+        if not isinstance(data, Sequence):
+            raise ArgumentError(f"only files, tables and lists have parts, and {name} is none")
+        number, parts = reading.part
+        data = data[len(data) * (number - 1) // parts : len(data) * number // parts]
+    return Texts(data, encoding, reading.field, reading.errors)
+
+
+def _paths(data: Any, name: str) -> list[Path] | None:
+    """The files that data names; `None` if it names none."""
+    if isinstance(data, (str, os.PathLike)):
+        return paths_or_texts(data)[0]
+    if not isinstance(data, (list, tuple)) or not data:
+        return None
+    paths = [isinstance(item, os.PathLike) for item in data]
+    if any(paths) and not all(paths):
+        raise ArgumentTypeError(f"{name} holds paths and other things; give one kind")
+    if paths[0] or all(map(names_a_file, data)):
+        return paths_or_texts(data)[0]
+    return None
+
+
+def _part(paths: list[Path], number: int, parts: int) -> list[Path]:
+    """The files of a part: the parts follow one another, and have about as many bytes."""
+    if parts > len(paths):
+        raise ArgumentError(
+            f"there are {len(paths):,} files, of which {parts:,} parts cannot be made; cut the "
+            "files, or ask for fewer parts"
+        )
+    sizes = [size_of(path) for path in paths]
+    total, before, chosen = sum(sizes), 0, []
+    for at, (path, size) in enumerate(zip(paths, sizes, strict=True)):
+        # The middle of a file says which part it belongs to.
+        place = (2 * before + size) * parts // (2 * total) if total else at * parts // len(paths)
+        if min(place, parts - 1) == number - 1:
+            chosen.append(path)
+        before += size
+    return chosen

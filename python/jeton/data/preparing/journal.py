@@ -1,0 +1,234 @@
+"""What it takes to go on after any interruption: the folder in which a set grows.
+
+Everything grows in `FOLDER/.preparing`; only what is whole is moved to `FOLDER`, `manifest.json`
+last. `run.json` says what is prepared from what, `state.json` how far it is, and is replaced in one
+step; `digests.jsonl` grows by a line for each input that was read to its end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from jeton.data import manifest
+from jeton.data.manifest import Manifest
+from jeton.errors import FileError, FormatError
+
+__all__ = ["Journal"]
+
+WORK = ".preparing"
+
+
+class Journal:
+    """The folder in which a set grows; one process at a time has it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.work = folder / WORK
+        self.set = self.work / "set"
+        """Where the files of the set grow."""
+        #: Whether something is kept that took work.
+        self._is_worth_keeping = False
+        self._saved = 0
+        self._is_new = False
+        self._lock: BinaryIO | None = None
+        self._digests: BinaryIO | None = None
+
+    def __enter__(self) -> Journal:
+        self._is_new = not self.folder.exists()
+        with self._told():
+            self.set.mkdir(parents=True, exist_ok=True)
+            self._lock = (self.work / "lock").open("ab")
+        try:
+            _lock(self._lock, self.folder)
+        except FileError:
+            self._lock.close()
+            raise
+        self._is_worth_keeping = (self.work / "state.json").exists()
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None and not self._is_worth_keeping:
+            # So that the next call may have other options.
+            shutil.rmtree(self.work, ignore_errors=True)
+            if self._is_new:
+                with contextlib.suppress(OSError):
+                    self.folder.rmdir()
+        for file in (self._digests, self._lock):
+            if file is not None:
+                with contextlib.suppress(OSError):
+                    file.close()
+
+    def begin(self, run: dict[str, Any]) -> dict[str, Any] | None:
+        """Notes what is prepared; gives the state to go on from, if it was begun before.
+
+        Raises:
+            FileError: Something else was begun in the folder, or an input has changed since.
+        """
+        run = json.loads(json.dumps(run))
+        path = self.work / "run.json"
+        if not path.exists():
+            for left in self.set.iterdir():
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+            self._put(path, run)
+            return None
+        begun = self._get(path)
+        if begun != run:
+            raise FileError(f"{self.folder}: {_difference(begun, run)}; {self._remedy()}")
+        state = self.work / "state.json"
+        return self._get(state) if state.exists() else None
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Replaces the state in one step."""
+        with self._told():
+            if self._digests is not None:
+                self._digests.flush()
+                os.fsync(self._digests.fileno())
+        self._put(self.work / "state.json", state)
+        # The first state is that before any work.
+        self._saved += 1
+        self._is_worth_keeping |= self._saved > 1
+
+    def forget(self) -> None:
+        """Keeps nothing, if the run ends with an error."""
+        self._is_worth_keeping = False
+
+    def add_digest(self, pass_number: int, number: int, size: int, sha256: str) -> None:
+        """Notes what was read of an input; with the next state it is on the disk."""
+        with self._told():
+            if self._digests is None:
+                path = self.work / "digests.jsonl"
+                self._digests = path.open("ab")
+                # What was cut short by a kill is no line.
+                if self._digests.tell():
+                    self._digests.write(b"\n")
+            line = json.dumps([pass_number, number, size, sha256])
+            self._digests.write(line.encode() + b"\n")
+
+    def digests(self) -> dict[int, dict[int, tuple[int, str]]]:
+        """For each pass, what was read of each input."""
+        path = self.work / "digests.jsonl"
+        found: dict[int, dict[int, tuple[int, str]]] = {}
+        if self._digests is not None:
+            self._digests.flush()
+        for line in path.read_bytes().splitlines() if path.exists() else []:
+            with contextlib.suppress(ValueError):
+                pass_number, number, size, sha256 = json.loads(line)
+                found.setdefault(pass_number, {})[number] = (size, sha256)
+        return found
+
+    def publish(self, whole: Manifest) -> None:
+        """Moves what is whole to the folder, and removes what it grew in.
+
+        The manifest comes last, and before it the main files of the first split: whoever finds
+        these finds all others.
+        """
+        main = [shard.files[0] for split in whole.splits.values() for shard in split.shards]
+        others = [name for name in whole.files if name not in main]
+        with self._told():
+            for name in [*others, *reversed(main)]:
+                grown, target = self.set / name, self.folder / name
+                if grown.exists():
+                    target.parent.mkdir(exist_ok=True)
+                    os.replace(grown, target)
+                elif not target.exists():
+                    raise FileError(f"{target}: is gone since it was written; {self._remedy()}")
+            part = self.work / manifest.NAME
+            part.write_text(whole.to_json(), "utf-8")
+            with part.open("rb") as file:
+                os.fsync(file.fileno())
+            os.replace(part, self.folder / manifest.NAME)
+            _sync_folder(self.folder)
+            shutil.rmtree(self.work)
+
+    def _remedy(self) -> str:
+        return f"go on with what was begun, or remove {self.work} to begin anew"
+
+    def _put(self, path: Path, record: dict[str, Any]) -> None:
+        beside = path.with_suffix(".new")
+        with self._told():
+            with beside.open("w", encoding="utf-8") as file:
+                json.dump(record, file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+            _sync_folder(self.work)
+
+    def _get(self, path: Path) -> dict[str, Any]:
+        with self._told():
+            try:
+                record = json.loads(path.read_text("utf-8"))
+            except ValueError:
+                record = None
+        if not isinstance(record, dict):
+            raise FormatError(f"{path}: is damaged; remove {self.work} to begin anew")
+        return record
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if isinstance(error, FileError):
+                raise
+            place = error.filename or self.folder
+            raise FileError(f"{place}: cannot be written: {error.strerror}") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(file: BinaryIO, folder: Path) -> None:
+    """Keeps other processes from a folder for as long as the file is open."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise FileError(f"{folder}: another process is preparing a set in it") from None
+
+
+def _difference(begun: dict[str, Any], wanted: dict[str, Any]) -> str:
+    """In what two runs differ, first."""
+    if begun.get("tokenizer") != wanted["tokenizer"]:
+        return "the tokenizer is not the one that this set was begun with"
+    if begun.get("inputs") != wanted["inputs"]:
+        return _changed_input(begun.get("inputs"), wanted["inputs"])
+    for name, value in wanted["options"].items():
+        before = (begun.get("options") or {}).get(name)
+        if before != value:
+            return f"holds a set that was begun with {name}={before!r}, not {value!r}"
+    return f"was begun by jeton {begun.get('jeton')}, which may do otherwise"
+
+
+def _changed_input(begun: Any, wanted: Any) -> str:
+    for split, inputs in wanted.items():
+        before = begun.get(split) if isinstance(begun, dict) else None
+        if not isinstance(before, list) or len(before) != len(inputs):
+            return "the inputs are not those that this set was begun with"
+        for old, new in zip(before, inputs, strict=True):
+            if old != new:
+                return changed(old, new)
+    return "the inputs are not those that this set was begun with"
+
+
+def changed(old: dict[str, Any], new: dict[str, Any]) -> str:
+    """How an input has changed."""
+    place = new.get("path")
+    if place is None or old.get("path") != place:
+        return "the inputs are not those that this set was begun with"
+    if old.get("bytes") != new.get("bytes"):
+        return f"{place} has changed: it has {new.get('bytes'):,} bytes, and had {old['bytes']:,}"
+    return f"{place} has changed since it was read first"

@@ -1,0 +1,144 @@
+"""Parts that several machines have made, put together: the set that one machine would have made."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jeton.data import layouts
+from jeton.data.layouts.shard import mapped
+from jeton.data.manifest import NAME, Manifest, verify
+from jeton.data.preparing.blocks import Block, Facts, Progress, Source
+from jeton.data.preparing.keyed import Keyed
+from jeton.errors import ArgumentError, FormatError, JetonError
+
+__all__ = ["Parts", "checked_parts"]
+
+_AT_A_TIME = 1 << 20
+"""About how many tokens a block has."""
+
+
+def checked_parts(folders: list[Path]) -> list[tuple[Path, Manifest]]:
+    """The parts in their order, each of them whole.
+
+    Raises:
+        ArgumentError: A part is missing or there twice, or one is of another set.
+        FormatError: A part is damaged.
+    """
+    if not folders:
+        raise ArgumentError("there are no parts to merge")
+    found = [(folder, Manifest.read(folder)) for folder in folders]
+    by_number: dict[int, tuple[Path, Manifest]] = {}
+    first_folder, first = found[0]
+    for folder, manifest in found:
+        if manifest.part is None:
+            raise ArgumentError(f"{folder}: is a whole set, and no part of one")
+        for what, own, others in (
+            ("part of so many", manifest.part[1], (first.part or (0, 0))[1]),
+            ("tokenizer", manifest.tokenizer["digest"], first.tokenizer["digest"]),
+            ("end of text", manifest.end_of_text, first.end_of_text),
+            ("options", manifest.options, first.options),
+            ("version of jeton", manifest.jeton, first.jeton),
+        ):
+            if own != others:
+                raise ArgumentError(
+                    f"{folder}: is no part of the same set as {first_folder}: another {what}"
+                )
+        number = manifest.part[0]
+        if number in by_number:
+            raise ArgumentError(f"{folder}: is part {number}, and so is {by_number[number][0]}")
+        by_number[number] = (folder, manifest)
+    parts = (first.part or (0, 0))[1]
+    missing = [str(number) for number in range(1, parts + 1) if number not in by_number]
+    if missing:
+        some = ", ".join(missing[:8]) + (", …" if len(missing) > 8 else "")
+        raise ArgumentError(f"of {parts} parts, these are missing: {some}")
+    for folder, _ in found:
+        damages = verify(folder)
+        if damages:
+            raise FormatError(f"{folder}/{damages[0]}")
+    return [by_number[number] for number in sorted(by_number)]
+
+
+class Parts(Source):
+    """The documents of a split of parts. A place is a part and how many documents came before."""
+
+    def __init__(self, parts: list[tuple[Path, Manifest]], split: str) -> None:
+        self._parts, self._split = parts, split
+
+    @property
+    def size(self) -> int:
+        return sum(
+            manifest.splits[self._split].tokens * np.dtype(manifest.dtype).itemsize
+            for _, manifest in self._parts
+        )
+
+    def identity(self) -> list[dict[str, Any]]:
+        return [
+            {"part": str(folder), "sha256": hashlib.sha256(_manifest_of(folder)).hexdigest()}
+            for folder, _ in self._parts
+        ]
+
+    def facts(self, end: Progress, digests: Mapping[int, tuple[int, str]]) -> Facts:
+        del end, digests
+        wanted = {} if self._split == "train" else {"split": self._split}
+        inputs = tuple(
+            dict(entry)
+            for _, manifest in self._parts
+            for entry in manifest.inputs
+            if entry.get("split") == wanted.get("split")
+        )
+        # A manifest has one count for all its splits.
+        counted = [manifest for _, manifest in self._parts if not wanted]
+        return Facts(
+            inputs,
+            sum(manifest.documents for manifest in counted),
+            sum(manifest.bytes for manifest in counted),
+            sum(manifest.empty_documents for manifest in counted),
+        )
+
+    def blocks(self, start: Progress) -> Iterator[Block]:
+        first, before = start.place or (0, 0)
+        progress, read = start, 0
+        for number, (folder, manifest) in enumerate(self._parts):
+            if number < first or not manifest.splits[self._split].documents:
+                continue
+            keys = mapped(folder / Keyed.FILE, "uint64") if self._split == "train" else None
+            document = 0
+            for shard in layouts.read(folder, split=self._split, layout="jeton"):
+                ends = shard.ends
+                if ends is None:
+                    raise FormatError(f"{folder}: does not say where its documents end")
+                skipped = max(0, min(before - document, len(ends))) if number == first else 0
+                for row, stop in _slices(ends, skipped):
+                    begin = int(ends[row - 1]) if row else 0
+                    tokens = shard.tokens[begin : int(ends[stop - 1])]
+                    lengths = np.diff(ends[row:stop], prepend=begin)
+                    known = np.empty(0, np.uint64)
+                    if keys is not None:
+                        known = np.array(keys[document + row : document + stop])
+                    read += tokens.nbytes
+                    after = Progress((number, document + stop), start.documents)
+                    yield Block(np.array(tokens), lengths, known, progress, after, read)
+                    progress = after
+                document += len(ends)
+
+
+def _slices(ends: Any, row: int) -> Iterator[tuple[int, int]]:
+    """Documents from `row` on, about so many tokens at a time."""
+    while row < len(ends):
+        before = int(ends[row - 1]) if row else 0
+        stop = max(row + 1, int(np.searchsorted(ends, before + _AT_A_TIME, side="right")))
+        yield row, stop
+        row = stop
+
+
+def _manifest_of(folder: Path) -> bytes:
+    try:
+        return (folder / NAME).read_bytes()
+    except OSError as error:
+        raise JetonError(f"{folder / NAME}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,300 @@
+"""The run that makes a token set: passes over sources, a state to go on from, and the finish.
+
+Each pass takes the blocks of a source to a sink. Look here for what is kept when, and for what the
+manifest says.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+from jeton import __version__
+from jeton.data import layouts
+from jeton.data.layouts import Writer
+from jeton.data.manifest import Manifest, WrittenSplit, written
+from jeton.data.preparing.blocks import Progress, Source
+from jeton.data.preparing.end_of_text import EndOfText
+from jeton.data.preparing.journal import Journal
+from jeton.data.preparing.keyed import Keyed
+from jeton.data.preparing.shuffling import Buckets, Shuffled, buckets_for
+from jeton.data.preparing.sinks import ByHash, Cut, Plain, Sink
+from jeton.data.preparing.tokenizer_file import saved_tokenizer
+from jeton.errors import ArgumentError
+from jeton.tokenizer import Tokenizer
+
+__all__ = ["Plan", "PrepareProgress", "Run"]
+
+CHECKPOINT_SECONDS = 30.0
+"""How much work an interruption may cost."""
+TELL_SECONDS = 0.1
+"""How often it is told how far a run is."""
+
+
+@dataclass(frozen=True)
+class PrepareProgress:
+    """How far preparing has come: what `watch` is called with."""
+
+    phase: Literal["encoding", "shuffling", "finishing"]
+    """What is being done."""
+    done: int
+    """Bytes that were read: of the inputs when encoding, of tokens when shuffling."""
+    total: int
+    """How many there are; 0 if that is not known."""
+    documents: int
+    """How many documents were encoded."""
+    tokens: int
+    """How many tokens were written."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a set is to be."""
+
+    layout: str
+    dtype: str
+    shard_tokens: int | None
+    tokenizer: Tokenizer
+    name: str
+    """What the tokenizer is called; empty if nobody says."""
+    end_of_text: EndOfText | None
+    by: Literal["cut", "hash", "data"] | None
+    """How the validation split is told from the training split, if there is one."""
+    share: Fraction
+    """How much of the set validates, unless that is given as data."""
+    seed: int | None
+    """What documents are shuffled by."""
+    memory: int
+    """How many bytes shuffling may take."""
+    part: tuple[int, int] | None
+    options: dict[str, Any] = field(default_factory=dict)
+    """What the manifest says of all this, and what must be the same to go on."""
+
+    @property
+    def splits(self) -> list[str]:
+        """The names of the splits."""
+        return ["train"] if self.by is None or self._is_part_of_one else ["train", "val"]
+
+    @property
+    def _is_part_of_one(self) -> bool:
+        # A part is parted when all are put together.
+        return self.part is not None and self.by != "data"
+
+
+@dataclass
+class _Pass:
+    """What one source gives to one sink."""
+
+    phase: Literal["encoding", "shuffling"]
+    source: Source
+    sink: Callable[[dict[str, Any] | None], Sink]
+
+
+class Run:
+    """One run, which may be the continuation of another."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        sources: dict[str, Source],
+        journal: Journal,
+        watch: Callable[[PrepareProgress], None] | None,
+    ) -> None:
+        self._plan, self._sources, self._journal = plan, sources, journal
+        self._watch = watch
+        self._writers: dict[str, Writer] = {}
+        self._last_told = 0.0
+
+    def go(self) -> Manifest:
+        """Makes the set, or goes on with it."""
+        end = None if self._plan.end_of_text is None else self._plan.end_of_text.to_json()
+        identities = {name: source.identity() for name, source in self._sources.items()}
+        state = self._journal.begin(
+            {
+                "jeton": __version__,
+                "tokenizer": self._plan.tokenizer.digest,
+                "options": {**self._plan.options, "end_of_text": end, "part": self._plan.part},
+                "inputs": identities,
+            }
+        )
+        if state is not None and "manifest" in state:
+            whole = Manifest.from_json(state["manifest"])
+        else:
+            whole = self._made(state)
+            self._journal.save({"manifest": whole.to_json()})
+        self._journal.publish(whole)
+        return whole
+
+    def _made(self, state: dict[str, Any] | None) -> Manifest:
+        plan = self._plan
+        if state is None:
+            size = self._sources["train"].size or 64 * plan.memory
+            state = {
+                "pass": 0,
+                "progress": Progress().to_json(),
+                "sink": None,
+                "writers": {},
+                "read": [],
+                "buckets": buckets_for(size, plan.memory),
+            }
+        with ExitStack() as stack:
+            for split in plan.splits:
+                writer = layouts.create(
+                    plan.layout if plan.part is None else "jeton",
+                    self._journal.set,
+                    split=split,
+                    dtype=plan.dtype,
+                    shard_tokens=plan.shard_tokens if plan.part is None else None,
+                    tokenizer=plan.name,
+                    state=state["writers"].get(split),
+                )
+                self._writers[split] = stack.enter_context(writer)
+            if not state["writers"]:
+                self._save(state)
+            passes = self._passes(state["buckets"])
+            while state["pass"] < len(passes):
+                self._run(passes[state["pass"]], state)
+            self._check_splits()
+            self._tell("finishing", 0, 0, 0, now=True)
+            self._save(state, last=True)
+            shards = {split: writer.finish() for split, writer in self._writers.items()}
+        return self._manifest(shards, state["read"])
+
+    def _passes(self, buckets: int) -> list[_Pass]:
+        plan, work = self._plan, self._journal.work
+        writers = self._writers
+
+        def parting(state: dict[str, Any] | None) -> Sink:
+            if plan.part is not None:
+                return Keyed(writers["train"], self._journal.set, state)
+            if plan.by == "hash":
+                return ByHash(writers["train"], writers["val"], plan.share)
+            if plan.by == "cut":
+                return Cut(writers["train"], writers["val"], plan.share, work, plan.dtype, state)
+            return Plain(writers["train"])
+
+        def bucketing(state: dict[str, Any] | None) -> Sink:
+            return Buckets(
+                work,
+                dtype=plan.dtype,
+                seed=plan.seed or 0,
+                buckets=buckets,
+                memory=plan.memory,
+                state=state,
+            )
+
+        train = self._sources["train"]
+        if plan.seed is None or plan.part is not None:
+            passes = [_Pass("encoding", train, parting)]
+        else:
+            shuffled = Shuffled(work, dtype=plan.dtype, seed=plan.seed, buckets=buckets)
+            passes = [
+                _Pass("encoding", train, bucketing),
+                _Pass("shuffling", shuffled, parting),
+            ]
+        if "val" in self._sources:
+            passes.append(_Pass("encoding", self._sources["val"], lambda _: Plain(writers["val"])))
+        return passes
+
+    def _run(self, work: _Pass, state: dict[str, Any]) -> None:
+        """Takes all blocks of a pass to its sink; `state` becomes that behind it."""
+        progress = Progress.from_json(state["progress"])
+        with closing(work.sink(state["sink"])) as sink, closing(_Blocks(work, progress)) as blocks:
+            due = time.monotonic() + CHECKPOINT_SECONDS
+            for block in blocks.of:
+                for number, size, sha256 in block.digests:
+                    self._journal.add_digest(state["pass"], number, size, sha256)
+                sink.append(block)
+                progress = block.after or progress
+                self._tell(work.phase, block.read, blocks.size, progress.documents)
+                if time.monotonic() >= due and (point := sink.resume_point()) is not None:
+                    sink.sync()
+                    state["progress"], state["sink"] = point.to_json(), sink.state()
+                    self._save(state)
+                    due = time.monotonic() + CHECKPOINT_SECONDS
+            sink.finish()
+            sink.sync()
+        state["read"].append(progress.to_json())
+        state["pass"] += 1
+        state["progress"], state["sink"] = Progress().to_json(), None
+        self._save(state)
+
+    def _check_splits(self) -> None:
+        for split, writer in self._writers.items():
+            if not writer.documents and self._plan.part is None:
+                self._journal.forget()
+                raise ArgumentError(
+                    f"no document is left for the split {split!r}: there is too little data"
+                )
+
+    def _save(self, state: dict[str, Any], last: bool = False) -> None:
+        for split, writer in self._writers.items():
+            state["writers"][split] = writer.checkpoint(last=last)
+        self._journal.save(state)
+
+    def _tell(self, phase: Any, done: int, total: int, documents: int, now: bool = False) -> None:
+        if self._watch is None:
+            return
+        at = time.monotonic()
+        if now or at >= self._last_told + TELL_SECONDS:
+            self._last_told = at
+            tokens = sum(writer.tokens for writer in self._writers.values())
+            self._watch(PrepareProgress(phase, done, total, documents, tokens))
+
+    def _manifest(self, shards: dict[str, list[layouts.WrittenShard]], read: list[Any]) -> Manifest:
+        plan = self._plan
+        splits = {
+            split: WrittenSplit(
+                sum(shard.documents for shard in some),
+                sum(shard.tokens for shard in some),
+                (*some,),
+            )
+            for split, some in shards.items()
+        }
+        names = [name for some in shards.values() for shard in some for name in shard.files]
+        if plan.part is not None:
+            names.append(Keyed.FILE)
+        tokenizer, saved = saved_tokenizer(plan.tokenizer, plan.name, self._journal.set)
+        digests = self._journal.digests()
+        facts = [
+            source.facts(Progress.from_json(read[number]), digests.get(number % len(read), {}))
+            # The data to train from is read first, the data to validate with last.
+            for number, source in zip((0, -1), self._sources.values(), strict=False)
+        ]
+        return Manifest(
+            layout=plan.layout if plan.part is None else "jeton",
+            dtype=plan.dtype,
+            tokenizer=tokenizer,
+            end_of_text=None if plan.end_of_text is None else plan.end_of_text.to_json(),
+            options=plan.options,
+            inputs=tuple(
+                {**entry, "split": split} if split != "train" else entry
+                for split, some in zip(self._sources, facts, strict=True)
+                for entry in some.inputs
+            ),
+            documents=sum(some.documents for some in facts),
+            bytes=sum(some.bytes for some in facts),
+            empty_documents=sum(some.empty for some in facts),
+            splits=splits,
+            files=written(self._journal.set, [*names, *saved]),
+            part=plan.part,
+            jeton=__version__,
+        )
+
+
+class _Blocks:
+    """The blocks of a pass, which are let go of whatever happens."""
+
+    def __init__(self, work: _Pass, start: Progress) -> None:
+        self.size = work.source.size
+        self.of = work.source.blocks(start)
+
+    def close(self) -> None:
+        """Ends what makes them."""
+        end = getattr(self.of, "close", None)
+        if end is not None:
+            end()

@@ -1,0 +1,154 @@
+"""Blocks that wait: first in, first out, in files once they are many, or once they must be kept.
+
+A file of the queue has a line of JSON, for each block how many tokens and documents it has and
+where it lies in its source; then the tokens and the lengths of each, little-endian.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import deque
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from jeton.data.preparing.blocks import Block, Progress
+from jeton.errors import FileError
+
+__all__ = ["BlockQueue"]
+
+_IN_MEMORY = 64 << 20
+"""How many bytes of blocks a file has, about, and as many wait in memory at each end."""
+
+
+class BlockQueue:
+    """A queue of blocks without keys, in bounded memory; `state` is that of another one."""
+
+    def __init__(self, folder: Path, dtype: str, state: dict[str, Any] | None) -> None:
+        self._folder = folder
+        self._dtype = np.dtype(dtype).newbyteorder("<")
+        #: The number of the file that is next to be read, and of the last one.
+        self._next, self._last = 1, 0
+        #: What is left of the file read last, and how many of its blocks were given.
+        self._front: deque[Block] = deque()
+        self._given = 0
+        self._behind: deque[Block] = deque()
+        self._size_behind = 0
+        #: How many tokens each block has.
+        self._sizes: deque[int] = deque()
+        #: Files that the state saved last has no need of, and that which is to be saved.
+        self._needless: list[Path] = []
+        self._read: list[Path] = []
+        if state is not None:
+            self._next, self._last = state["next"], state["last"]
+        for left in folder.glob("queue-*"):
+            if not self._next <= int(left.name.removeprefix("queue-")) <= self._last:
+                left.unlink()
+        for number in range(self._next, self._last + 1):
+            with self._open(number) as file:
+                self._sizes.extend(entry[0] for entry in json.loads(file.readline()))
+        for _ in range(0 if state is None else state["given"]):
+            self.get()
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def next_size(self) -> int | None:
+        """How many tokens the next block has, if there is one."""
+        return self._sizes[0] if self._sizes else None
+
+    def put(self, block: Block) -> None:
+        """Takes a block, behind all others."""
+        self._sizes.append(len(block.tokens))
+        self._behind.append(block)
+        self._size_behind += block.tokens.nbytes + block.lengths.nbytes
+        if self._size_behind >= _IN_MEMORY:
+            self._spill()
+
+    def get(self) -> Block:
+        """Gives the block that was put first."""
+        self._sizes.popleft()
+        if not self._front and self._next <= self._last:
+            self._load()
+        if not self._front:
+            block = self._behind.popleft()
+            self._size_behind -= block.tokens.nbytes + block.lengths.nbytes
+            return block
+        self._given += 1
+        return self._front.popleft()
+
+    def sync(self) -> None:
+        """Puts all blocks into files."""
+        for path in self._needless:
+            path.unlink(missing_ok=True)
+        self._needless = []
+        self._spill()
+
+    def state(self) -> dict[str, Any]:
+        """What another queue can begin with, once it is saved; behind `sync`."""
+        is_half_read = bool(self._front)
+        held = self._read[-1:] if is_half_read else []
+        self._needless, self._read = self._read[: len(self._read) - len(held)], held
+        return {
+            "next": self._next - is_half_read,
+            "last": self._last,
+            "given": self._given if is_half_read else 0,
+        }
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"queue-{number}"
+
+    def _open(self, number: int) -> BinaryIO:
+        try:
+            return self._path(number).open("rb")
+        except OSError as error:
+            raise FileError(
+                f"{self._path(number)}: cannot be read since the state was saved: "
+                f"{error.strerror}; remove its folder and begin anew"
+            ) from None
+
+    def _load(self) -> None:
+        """Reads the next file; the one before is needed no more."""
+        with self._open(self._next) as file:
+            for tokens, documents, before, after in json.loads(file.readline()):
+                block = Block(
+                    np.fromfile(file, self._dtype, tokens),
+                    np.fromfile(file, "<i8", documents),
+                    np.empty(0, np.uint64),
+                    None if before is None else Progress.from_json(before),
+                    None if after is None else Progress.from_json(after),
+                )
+                self._front.append(block)
+        self._given = 0
+        # It is needed until a state is saved that says that it was read to its end.
+        self._read.append(self._path(self._next))
+        self._next += 1
+
+    def _spill(self) -> None:
+        if not self._behind:
+            return
+        self._last += 1
+        entries = [
+            [
+                len(block.tokens),
+                len(block.lengths),
+                None if block.before is None else block.before.to_json(),
+                None if block.after is None else block.after.to_json(),
+            ]
+            for block in self._behind
+        ]
+        path = self._path(self._last)
+        try:
+            with path.open("wb") as file:
+                file.write(json.dumps(entries).encode() + b"\n")
+                for block in self._behind:
+                    file.write(np.ascontiguousarray(block.tokens, self._dtype).data)
+                    file.write(np.ascontiguousarray(block.lengths, "<i8").data)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+        self._behind.clear()
+        self._size_behind = 0

@@ -1,0 +1,228 @@
+"""Documents that Python has: iterables of texts or records, columns of Arrow, data sets.
+
+While a batch of them is encoded on all cores, the next is fetched and the one before is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import islice
+from typing import Any, TypeVar
+
+from jeton import _core
+from jeton.data.preparing.blocks import Block, Encoding, Facts, Progress, Source
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
+
+__all__ = ["Columns", "Texts", "column_of", "encoded", "of_rows"]
+
+_CHARACTERS = 8_000_000
+"""How many characters are encoded at a time: enough for all cores."""
+_TEXTS = 100_000
+"""The most texts at a time."""
+_ROWS = 10_000
+"""How many rows of a column are looked at to learn how long they are."""
+
+T = TypeVar("T")
+
+
+def encoded(
+    batches: Iterator[T], encode: Callable[[T], list[tuple[Any, ...]]]
+) -> Iterator[list[tuple[Any, ...]]]:
+    """What `encode` makes of each batch, a batch ahead of whoever takes it."""
+    with ThreadPoolExecutor(1) as thread:
+        waiting = None
+        for batch in batches:
+            made = thread.submit(encode, batch)
+            if waiting is not None:
+                yield waiting.result()
+            waiting = made
+        if waiting is not None:
+            yield waiting.result()
+
+
+def of_rows(
+    made: Iterable[list[tuple[Any, ...]]],
+    progress: Progress,
+    place: Callable[[int], tuple[int, ...]],
+    read: Callable[[int], int],
+) -> Iterator[Block]:
+    """The blocks that the core made of rows that each are a document, or hold none.
+
+    Args:
+        made: What `_core.blocks_of_texts` gave, batch by batch.
+        progress: Where the first row stands.
+        place: Where reading goes on behind so many rows.
+        read: How many bytes of the input so many rows are, about.
+    """
+    rows, documents, size, empty = 0, progress.documents, progress.bytes, progress.empty
+    for tokens, lengths, _, keys, size_here, empty_here, *_ in (it for some in made for it in some):
+        rows += len(lengths) + empty_here
+        documents += len(lengths)
+        size += size_here
+        empty += empty_here
+        after = Progress(place(rows), documents, size, empty)
+        yield Block(tokens, lengths, keys, progress, after, read(rows))
+        progress = after
+
+
+class Texts(Source):
+    """An iterable of texts, or of records with a field that holds one."""
+
+    def __init__(
+        self, items: Iterable[object], encoding: Encoding, field: str | None, errors: str
+    ) -> None:
+        self._items, self._encoding = items, encoding
+        self._field, self._errors = field, errors
+        self._taken = 0
+
+    def identity(self) -> list[dict[str, Any]]:
+        """What is known of them beforehand."""
+        return [{"iterable": type(self._items).__name__}]
+
+    def facts(self, end: Progress, digests: Mapping[int, tuple[int, str]]) -> Facts:
+        found = super().facts(end, digests)
+        return replace(found, inputs=({**found.inputs[0], "documents": end.documents},))
+
+    def blocks(self, start: Progress) -> Iterator[Block]:
+        """The blocks of all texts behind those that came before."""
+        before = start.place[0] if start.place else 0
+        items = iter(self._items)
+        passed = sum(1 for _ in islice(items, before))
+        if passed < before:
+            raise FormatError(
+                f"the iterable gave {before:,} documents when it was read first, and {passed:,} "
+                "now; go on with what it began with, or begin anew"
+            )
+        batches = self._batches(items, before)
+        made = encoded(batches, lambda batch: self._encoding.of_texts(batch[1], "strict", batch[0]))
+        return of_rows(made, start, lambda rows: (before + rows,), lambda _: 0)
+
+    def _batches(self, items: Iterator[object], number: int) -> Iterator[tuple[int, list[str]]]:
+        """Texts, about so many characters at a time, each batch with the number of its first."""
+        batch: list[str] = []
+        characters = 0
+        for at, item in enumerate(items, number):
+            text = self._text(item, at)
+            batch.append(text)
+            characters += len(text)
+            if characters >= _CHARACTERS or len(batch) >= _TEXTS:
+                yield at + 1 - len(batch), batch
+                batch, characters = [], 0
+        if batch:
+            yield at + 1 - len(batch), batch
+
+    def _text(self, item: object, number: int) -> str:
+        if isinstance(item, Mapping):
+            field = self._field or "text"
+            if field not in item:
+                close = _core.did_you_mean(field, [str(name) for name in item])
+                hint = f"did you mean {close!r}?" if close else "name one by field="
+                raise ArgumentError(f"document {number} has no field {field!r} ({hint})")
+            item = item[field]
+            item = "" if item is None else item
+        if not isinstance(item, str):
+            raise ArgumentTypeError(
+                f"document {number} must be a str, or a record with a field that is one, not "
+                f"{type(item).__name__}"
+            )
+        return item
+
+
+class Columns(Source):
+    """A column of Arrow that can be sliced, or one of a Hugging Face data set."""
+
+    def __init__(
+        self,
+        rows: int,
+        part: Callable[[int, int], Any],
+        encoding: Encoding,
+        errors: str,
+        identity: dict[str, Any],
+    ) -> None:
+        self._rows, self._slice, self._encoding, self._errors = rows, part, encoding, errors
+        self._identity = identity
+
+    def part(self, number: int, parts: int) -> Columns:
+        """The rows of one of so many parts, counted from 1."""
+        first = self._rows * (number - 1) // parts
+        end = self._rows * number // parts
+        return Columns(
+            end - first,
+            lambda at, stop: self._slice(first + at, first + stop),
+            self._encoding,
+            self._errors,
+            {**self._identity, "first": first, "end": end},
+        )
+
+    def identity(self) -> list[dict[str, Any]]:
+        """What is known of it beforehand."""
+        return [self._identity]
+
+    def blocks(self, start: Progress) -> Iterator[Block]:
+        """The blocks of all rows behind those that came before."""
+        before = start.place[0] if start.place else 0
+        made = encoded(
+            self._batches(before),
+            lambda batch: self._encoding.of_texts(batch[1], self._errors, batch[0]),
+        )
+        return of_rows(made, start, lambda rows: (before + rows,), lambda _: 0)
+
+    def _batches(self, row: int) -> Iterator[tuple[int, Any]]:
+        rows = 100
+        while row < self._rows:
+            column = self._slice(row, min(row + rows, self._rows))
+            yield row, column
+            row += len(column)
+            # As many as have about the size that is wanted.
+            size = max(1, int(getattr(column, "nbytes", 0)) // max(1, len(column)))
+            rows = max(1, min(_TEXTS, 2 * rows, _CHARACTERS // size))
+
+
+def column_of(data: Any, encoding: Encoding, field: str | None, errors: str) -> Columns | None:
+    """The column of a table of Arrow or of a data set; `None` if it is neither."""
+    if type(data).__module__.split(".")[0] == "datasets":
+        return _of_dataset(data, encoding, field, errors)
+    if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
+        return None
+    try:
+        import pyarrow
+    except ImportError:
+        raise UnsupportedError(
+            "columns of Arrow are read by pyarrow (pip install 'jeton[parquet]')"
+        ) from None
+    try:
+        table = pyarrow.table(data)
+    except (TypeError, ValueError):
+        table = pyarrow.table({"text": pyarrow.chunked_array(data)})
+        field = None
+    names = table.column_names
+    name = names[0] if field is None and len(names) == 1 else _column(field or "text", names)
+    column = table.column(name)
+    identity = {"column": name, "rows": len(column)}
+    return Columns(
+        len(column), lambda at, end: column.slice(at, end - at), encoding, errors, identity
+    )
+
+
+def _of_dataset(data: Any, encoding: Encoding, field: str | None, errors: str) -> Columns | None:
+    if isinstance(data, Mapping):
+        raise ArgumentError(
+            f"data has the splits {', '.join(map(repr, data))}: pass one of them, and another as "
+            "validation="
+        )
+    if not hasattr(data, "__len__"):
+        return None
+    name = _column(field or "text", data.column_names)
+    rows = data.select_columns([name]).with_format("arrow")
+    identity = {"dataset": str(data._fingerprint), "column": name, "rows": len(data)}
+    return Columns(len(data), lambda at, end: rows[at:end].column(0), encoding, errors, identity)
+
+
+def _column(name: str, names: list[str]) -> str:
+    if name not in names:
+        close = _core.did_you_mean(name, names)
+        hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
+        raise ArgumentError(f"data has no column {name!r} ({hint}); name one by field=")
+    return name

@@ -1,0 +1,200 @@
+"""What takes blocks: the writers of splits, and what says which split a document belongs to.
+
+Each keeps what it needs to go on in a state for JSON. Look here for how a set is parted: by a hash
+of each document, or by one cut.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.data.layouts import Writer
+from jeton.data.preparing.blocks import Block, Progress
+from jeton.data.preparing.queue import BlockQueue
+
+__all__ = ["ByHash", "Cut", "Plain", "Sink"]
+
+
+class Sink(ABC):
+    """Takes the blocks of one source, in order."""
+
+    def __init__(self) -> None:
+        self._after: Progress | None = None
+
+    def append(self, block: Block) -> None:
+        """Takes a block."""
+        self._take(block)
+        self._after = block.after
+
+    @abstractmethod
+    def _take(self, block: Block) -> None: ...
+
+    def resume_point(self) -> Progress | None:
+        """Where the source has to go on if only what was passed on is kept; `None` within a
+        document, or before there is a block."""
+        return self._after
+
+    def state(self) -> dict[str, Any]:
+        """What goes with that place, for JSON."""
+        return {}
+
+    def sync(self) -> None:
+        """Brings what it keeps itself to the disk."""
+        return
+
+    def finish(self) -> None:
+        """Passes on what waits: there are no more blocks."""
+        return
+
+    def close(self) -> None:
+        """Lets go of its files."""
+        return
+
+
+class Plain(Sink):
+    """One split of all documents."""
+
+    def __init__(self, writer: Writer) -> None:
+        super().__init__()
+        self._writer = writer
+
+    def _take(self, block: Block) -> None:
+        self._writer.append(block.tokens, block.lengths, unfinished=block.after is None)
+
+
+class ByHash(Sink):
+    """Documents whose key lies below a share of all keys validate, the others train.
+
+    The key is of the document alone, so it stays in its split when the corpus grows.
+    """
+
+    def __init__(self, train: Writer, validation: Writer, share: Fraction) -> None:
+        super().__init__()
+        self._writers = (train, validation)
+        self._limit = min(2**64 - 1, math.ceil(share * 2**64))
+        #: Whether the document that is not finished validates.
+        self._open = False
+
+    def _take(self, block: Block) -> None:
+        if not len(block.lengths):
+            return
+        unfinished = block.after is None
+        validates = block.keys < np.uint64(self._limit)
+        if block.before is None:
+            validates = np.concatenate(([self._open], validates))
+        of_tokens = np.repeat(validates, block.lengths)
+        for writer, chosen, tokens in (
+            (self._writers[0], ~validates, ~of_tokens),
+            (self._writers[1], validates, of_tokens),
+        ):
+            if chosen.any():
+                writer.append(
+                    block.tokens[tokens],
+                    block.lengths[chosen],
+                    unfinished=unfinished and bool(chosen[-1]),
+                )
+        self._open = bool(validates[-1])
+
+
+class Cut(Sink):
+    """The first documents train and the last validate, parted at one token.
+
+    Of N tokens, ⌊N (1 - share)⌋ train. Of the tokens met so far those up to that place surely do,
+    so only the rest waits until N is known. A document that lies on both sides is cut.
+    """
+
+    def __init__(
+        self,
+        train: Writer,
+        validation: Writer,
+        share: Fraction,
+        folder: Path,
+        dtype: str,
+        state: dict[str, Any] | None,
+    ) -> None:
+        super().__init__()
+        self._train, self._validation = train, validation
+        self._share = share
+        self._queue = BlockQueue(folder, dtype, None if state is None else state["queue"])
+        #: Whether the last document that trains is not finished.
+        self._open = False
+        #: How many tokens were met, and how many of them train.
+        self._met: int = 0 if state is None else state["met"]
+        self._passed: int = 0 if state is None else state["passed"]
+
+    def _take(self, block: Block) -> None:
+        self._queue.put(block)
+        self._met += len(block.tokens)
+        limit = self._limit()
+        while (size := self._queue.next_size()) is not None and self._passed + size <= limit:
+            self._pass_on(self._queue.get())
+            self._passed += size
+
+    def _pass_on(self, block: Block) -> None:
+        self._open = block.after is None
+        self._train.append(block.tokens, block.lengths, unfinished=self._open)
+
+    def _limit(self) -> int:
+        return int(self._met * (1 - self._share))
+
+    def resume_point(self) -> Progress | None:
+        return None if self._open else self._after
+
+    def sync(self) -> None:
+        self._queue.sync()
+
+    def state(self) -> dict[str, Any]:
+        return {"met": self._met, "passed": self._passed, "queue": self._queue.state()}
+
+    def finish(self) -> None:
+        limit = self._limit()
+        while len(self._queue):
+            block = self._queue.get()
+            room = max(0, min(limit - self._passed, len(block.tokens)))
+            self._passed += len(block.tokens)
+            if room == len(block.tokens):
+                self._pass_on(block)
+                continue
+            unfinished = block.after is None
+            before, behind = parted(block.lengths, room)
+            if len(before):
+                self._train.append(block.tokens[:room], before)
+                self._open = False
+            self._end_train()
+            self._validation.append(block.tokens[room:], behind, unfinished=unfinished)
+        self._end_train()
+
+    def _end_train(self) -> None:
+        """Ends the document that goes on behind the cut."""
+        if self._open:
+            self._train.append(np.empty(0, np.uint16), np.zeros(1, np.int64))
+            self._open = False
+
+
+def parted(
+    lengths: npt.NDArray[np.int64], at: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The lengths of documents before and behind a token; one that lies on both sides is in both.
+
+    >>> parted(np.array([3, 4, 2]), 5)
+    (array([3, 2]), array([2, 2]))
+    >>> parted(np.array([3, 4, 2]), 7)
+    (array([3, 4]), array([2]))
+    """
+    ends = np.cumsum(lengths)
+    whole = int(np.searchsorted(ends, at, side="right"))
+    inside = at - (int(ends[whole - 1]) if whole else 0)
+    if not inside:
+        return lengths[:whole], lengths[whole:]
+    rest = int(lengths[whole]) - inside
+    return (
+        np.append(lengths[:whole], inside),
+        np.concatenate(([rest], lengths[whole + 1 :])).astype(np.int64),
+    )

@@ -1,0 +1,36 @@
+"""The tokenizer of a set, saved in its folder so that the set can be decoded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jeton
+from jeton.errors import JetonError
+from jeton.tokenizer import Tokenizer
+
+__all__ = ["saved_tokenizer"]
+
+_NAMES = ("tokenizer.json", "tokenizer.model", "tokenizer.tiktoken", "vocab.txt")
+
+
+def saved_tokenizer(
+    tokenizer: Tokenizer, name: str, folder: Path
+) -> tuple[dict[str, Any], list[str]]:
+    """What a manifest says of a tokenizer, and the file that it was saved to.
+
+    It is saved in the first format that holds it so that the same is loaded again; in none if there
+    is no such format.
+    """
+    entry: dict[str, Any] = {"name": name} if name else {}
+    entry.update(digest=tokenizer.digest, vocab_size=tokenizer.vocab_size, max_id=tokenizer.max_id)
+    for file in _NAMES:
+        path = folder / file
+        try:
+            tokenizer.save(path)
+            if jeton.load(path) == tokenizer:
+                return {**entry, "file": file}, [file]
+        except JetonError:
+            pass
+        path.unlink(missing_ok=True)
+    return entry, []

@@ -1,0 +1,111 @@
+"""What the tests of preparing share: documents, a tokenizer, and what a set must hold."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import jeton
+from jeton import samples
+from jeton.data import layouts
+from jeton.data.preparing.shuffling import numbers
+
+END = "<|endoftext|>"
+
+NAMES = sorted(layouts.LAYOUTS)
+
+
+def tokenizer(**options: Any) -> jeton.Tokenizer:
+    """A small tokenizer with an end of text."""
+    trainer = jeton.BPETrainer(vocab_size=400, special_tokens=[END, "<|user|>"], **options)
+    return trainer.train(samples.read_all().values())
+
+
+def documents(count: int = 300) -> list[str]:
+    """Documents of many lengths, some of them empty or twice there, one with a special token."""
+    lines = [line for text in samples.read_all().values() for line in text.splitlines()]
+    found = [lines[number * 7 % len(lines)] * (number % 4) for number in range(count - 2)]
+    return [*found, f"a {END} in text", "\t  "]
+
+
+def rows(
+    tok: jeton.Tokenizer, texts: Iterable[str], *, place: str | None = "after"
+) -> list[list[int]]:
+    """The tokens of each document that is not empty, as a set holds them."""
+    end = [] if place is None else [tok.special_tokens[END]]
+    found = [tok.encode(text) for text in texts if text]
+    return [end + ids if place == "before" else ids + end for ids in found]
+
+
+def key(text: str) -> int:
+    """What tells a document apart, as it is documented."""
+    begin = text.encode()[: 1 << 16].decode(errors="ignore").encode()
+    return int.from_bytes(hashlib.sha256(begin).digest()[:8], "big")
+
+
+def by_hash(texts: Iterable[str], share: Fraction) -> tuple[list[str], list[str]]:
+    """The documents that train, and those that validate."""
+    train: list[str] = []
+    validate: list[str] = []
+    for text in filter(None, texts):
+        (validate if key(text) < share * 2**64 else train).append(text)
+    return train, validate
+
+
+def shuffled(texts: Iterable[str], seed: int) -> list[str]:
+    """The documents in the order of a seed."""
+    found = list(filter(None, texts))
+    drawn = numbers(np.array([key(text) for text in found], np.uint64), seed)
+    return [found[at] for at in np.argsort(drawn, kind="stable")]
+
+
+def flat(rows: Iterable[list[int]]) -> list[int]:
+    """The tokens of documents, one after another."""
+    return [token for row in rows for token in row]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files of a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def tokens_of(folder: Path, split: str = "train", dtype: str = "uint16") -> list[int]:
+    """The tokens of a split, by jeton's own readers."""
+    shards = layouts.read(folder, split=split, dtype=dtype)
+    return [token for shard in shards for token in shard.tokens[:].tolist()]
+
+
+def lengths_of(folder: Path, split: str = "train") -> list[int] | None:
+    """The lengths of the documents of a split, where its layout keeps them."""
+    found: list[int] = []
+    for shard in layouts.read(folder, split=split, dtype="uint16"):
+        if shard.ends is None:
+            return None
+        found += np.diff(shard.ends, prepend=0).tolist()
+    return found
+
+
+class Stopped(BaseException):
+    """What ends a run that a test stops."""
+
+
+def stopping(after: int) -> Callable[[object], None]:
+    """Stops a run when it has told so often how far it is."""
+    left = iter(range(after))
+
+    def watch(_: object) -> None:
+        if next(left, None) is None:
+            raise Stopped
+
+    return watch
+
+
+def looks_whole(folder: Path) -> bool:
+    """Whether a reader would find a set."""
+    return any(folder.glob("[!.]*"))
