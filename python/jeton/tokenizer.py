@@ -652,7 +652,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         return {
             role: token
             for role, token in tokens.items()
-            if token is not None and self._id_of(token) is not None
+            if token is not None and self.id_of(token) is not None
         }
 
     @property
@@ -687,9 +687,6 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         """How a `tokenizer.json` says that texts are cut; `encode` does not go by it."""
         _, truncation = self._core.sections
         return None if truncation is None else dict(json.loads(truncation))
-
-    def _id_of(self, token: str) -> int | None:
-        return self._core.bytes_to_id(token.encode("utf-8", "surrogatepass"))
 
     def _stages(self) -> dict[str, Any]:
         """All stages but the model, in the shape of a `tokenizer.json`."""
@@ -777,7 +774,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
     def _with_roles(self, roles: Mapping[str, str | None]) -> Tokenizer:
         checked = checked_roles(roles)
         for role, token in checked.items():
-            if token is not None and self._id_of(token) is None:
+            if token is not None and self.id_of(token) is None:
                 raise ArgumentError(
                     f"roles: {token!r} is no token of this tokenizer, so it cannot be the {role} "
                     "(with_added_tokens adds one)"
