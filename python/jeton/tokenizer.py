@@ -9,7 +9,6 @@ from __future__ import annotations
 import codecs
 import dataclasses
 import functools
-import itertools
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overload
 
 from jeton import _core, components
+from jeton.assembly import stages_around, stored_tokens
 from jeton.components import _base
 from jeton.components._base import AddedToken, Component
 from jeton.encoding import Encoding, TokenBatch
@@ -140,7 +140,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
                 f"model must be one of jeton.components.models, not {type(model).__name__}"
             )
         built = model.to_core()
-        stages = _stages_around(
+        stages = stages_around(
             built, normalizer, pre_tokenizer, post_processor, decoder, added_tokens
         )
         self._set_core(_core.Pipeline.build(built, stages))
@@ -157,7 +157,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         added_tokens: Iterable[AddedToken],
     ) -> Tokenizer:
         """A tokenizer of a model of the core, so spelled that one saved and loaded equals it."""
-        stages = _stages_around(
+        stages = stages_around(
             model, normalizer, pre_tokenizer, post_processor, decoder, added_tokens
         )
         return cls._of_core(_core.Pipeline.build_as_stored(model, stages))
@@ -760,7 +760,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             built = core.model() if model is _KEEP else model.to_core()
             stages = {**self._stages(), **changed}
             if added_tokens is not _KEEP:
-                stages["added_tokens"] = _stored_tokens(added_tokens, built)
+                stages["added_tokens"] = stored_tokens(added_tokens, built)
             core = _core.Pipeline.build(built, json.dumps(stages))
         if chat_template is not _KEEP:
             template = None if chat_template is None else checked_chat_template(chat_template)
@@ -1020,49 +1020,6 @@ knows_other_names(Tokenizer)
 def _from_image(image: bytes, settings: Settings = NO_SETTINGS) -> Tokenizer:
     """Undoes `Tokenizer.__reduce__`."""
     return Tokenizer._of_core(_core.Pipeline.from_image(image), settings)
-
-
-def _stages_around(
-    model: CoreModel,
-    normalizer: normalizers.Normalizer | None,
-    pre_tokenizer: pre_tokenizers.PreTokenizer | None,
-    post_processor: post_processors.PostProcessor | None,
-    decoder: decoders.Decoder | None,
-    added_tokens: Iterable[AddedToken],
-) -> str:
-    """The stages around a model in the shape of a `tokenizer.json`."""
-    stages = {
-        "added_tokens": _stored_tokens(added_tokens, model),
-        "normalizer": _base.stored(components.normalizers.Normalizer, normalizer),
-        "pre_tokenizer": _base.stored(components.pre_tokenizers.PreTokenizer, pre_tokenizer),
-        "post_processor": _base.stored(components.post_processors.PostProcessor, post_processor),
-        "decoder": _base.stored(components.decoders.Decoder, decoder),
-    }
-    return json.dumps(stages)
-
-
-def _stored_tokens(tokens: Iterable[AddedToken], model: CoreModel) -> list[dict[str, Any]]:
-    """Added tokens as a `tokenizer.json` holds them, each with an id."""
-    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
-        raise ArgumentTypeError(
-            f"added_tokens must be an iterable of AddedToken, not {type(tokens).__name__}"
-        )
-    listed = list(tokens)
-    for position, token in enumerate(listed):
-        if not isinstance(token, AddedToken):
-            raise ArgumentTypeError(
-                f"added_tokens[{position}] must be an AddedToken, not {type(token).__name__}"
-            )
-    given = [token.id for token in listed if token.id is not None]
-    vocab = model.vocab() if len(given) < len(listed) else {}
-    free = itertools.count(max([*vocab.values(), *given], default=-1) + 1)
-    stored = []
-    for token in listed:
-        id = token.id
-        if id is None:
-            id = vocab.get(token.content.encode("utf-8", "surrogatepass"))
-        stored.append({**dataclasses.asdict(token), "id": next(free) if id is None else id})
-    return stored
 
 
 def _check_error_handler(errors: str) -> None:
