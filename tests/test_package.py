@@ -137,6 +137,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
     assert {name.split(".")[0] for name in loaded} - set(sys.stdlib_module_names) == {"jeton"}
     assert {name for name in loaded if name.startswith("jeton.")} == {
         "jeton._core",
+        "jeton.assembly",
         "jeton.components",
         "jeton.components._base",
         "jeton.encoding",

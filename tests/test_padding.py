@@ -70,6 +70,13 @@ def test_padding_is_the_pad_token(name: str) -> None:
     assert batch[::-1].pad().ids.tolist() == [[2, 4], [0, 1]]
 
 
+def test_a_role_says_what_pads() -> None:
+    tok = jeton.CharTrainer(special_tokens=["<|end|>", "<pad>", "[PAD]"]).train("abc")
+    padding_by_end = tok.replace(roles={"pad": "<|end|>"})
+    assert padding_by_end.encode_batch(["ab", "c"]).pad().ids.tolist() == [[0, 1], [2, 3]]
+    assert padding_by_end.encode_batch(["ab", "c"]).pad(pad_id=9).ids.tolist() == [[0, 1], [2, 9]]
+
+
 def test_padding_is_never_a_guess() -> None:
     for special, why in (
         ([], "the tokenizer has no pad token"),

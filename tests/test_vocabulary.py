@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jeton
+from jeton.cli.anatomy import anatomy
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError, UnsupportedError
 from jeton.vocabulary import Vocabulary
@@ -272,3 +273,10 @@ def test_a_token_that_is_there_already() -> None:
             tok.with_added_tokens([token])
     with pytest.raises(ArgumentError, match=r'"<a>" is there twice, each time with id 257'):
         tok.replace(added_tokens=[jeton.AddedToken("<a>", 257)] * 2)
+
+
+def test_inspect_shows_true_bytes() -> None:
+    tok = sentence_piece()
+    shown = "\n".join(anatomy(tok, "x"))
+    assert "all 256 are tokens, so no text is unknown" in shown and "<0x" not in shown
+    assert "weather" in "\n".join(anatomy(word_piece(), "x"))

@@ -233,8 +233,8 @@ class TokenBatch:
 
         Args:
             length: The length; by default that of the longest text.
-            pad_id: The id that fills the rest; by default that of the tokenizer's pad token, which
-                is the special token called `[PAD]`, `<pad>`, `<|pad|>` or the like.
+            pad_id: The id that fills the rest; by default that of the tokenizer's pad token: of
+                `tok.roles`, or else the special token called `[PAD]`, `<pad>` or the like.
             side: Where the padding goes.
             multiple_of: Round the length up to a multiple of this.
             truncate: Cut longer texts, at the side where padding would go; otherwise they are an

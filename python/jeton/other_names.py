@@ -42,8 +42,8 @@ IN_JETON: dict[str, str] = {
     "token_to_id": "tok.id_of(token)",
     "tokenize": "tok.encode_with_spans(text).tokens",
     "train_from_iterator": "jeton.BPETrainer(...).train(texts)",
-    **{f"{role}_token": "tok.special_tokens" for role in _ROLES},
-    **{f"{role}_token_id": "tok.special_tokens[name]" for role in _ROLES},
+    **{f"{role}_token": f'tok.roles["{role}"]' for role in _ROLES},
+    **{f"{role}_token_id": f'tok.role_ids["{role}"]' for role in _ROLES},
     # tiktoken
     "decode_single_token_bytes": "tok.token_bytes(id)",
     "decode_tokens_bytes": "[tok.token_bytes(id) for id in ids]",

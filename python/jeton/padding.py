@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Origin", "PaddedBatch", "padded"]
 
 _PAD = re.compile(r"[\[<]\W*(finetune_right_|right_|left_)?pad(ding)?(_token)?(_id)?\W*[\]>]", re.I)
-"""What a special token is called that is there to pad: `[PAD]`, `<pad>`, `<|pad|>`, …"""
+"""What a special token is called that is there to pad, where no role says: `[PAD]`, `<|pad|>`, …"""
 
 
 class PaddedBatch(NamedTuple):
@@ -51,10 +51,11 @@ class Origin:
     def of(cls, tokenizer: Tokenizer, add_special_tokens: bool) -> Origin:
         """What a batch of a tokenizer knows."""
         named = tuple(token for token in tokenizer.special_tokens if _PAD.fullmatch(token))
+        only = tokenizer.special_tokens[named[0]] if len(named) == 1 else None
         frame = tokenizer._core.frame(add_special_tokens)
         before, after = ((), ()) if frame is None else frame
         return cls(
-            pad_id=tokenizer.special_tokens[named[0]] if len(named) == 1 else None,
+            pad_id=tokenizer.role_ids.get("pad", only),
             pad_tokens=named,
             before=len(before),
             after=len(after),
@@ -75,7 +76,7 @@ class Origin:
             why = f"the tokenizer has several pad tokens: {', '.join(self.pad_tokens)}"
         else:
             why = "the tokenizer has no pad token"
-        raise ArgumentError(f"{why} (give pad_id)")
+        raise ArgumentError(f"{why} (give pad_id, or roles={{'pad': …}} to tok.replace)")
 
 
 def padded(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overload
 
 from jeton import _core, components
+from jeton.assembly import stages_around, stored_tokens
 from jeton.components import _base
 from jeton.components._base import AddedToken, Component, check_error_handler
 from jeton.encoding import Encoding, TokenBatch
@@ -140,7 +140,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
                 f"model must be one of jeton.components.models, not {type(model).__name__}"
             )
         built = model.to_core()
-        stages = _stages_around(
+        stages = stages_around(
             built, normalizer, pre_tokenizer, post_processor, decoder, added_tokens
         )
         self._set_core(_core.Pipeline.build(built, stages))
@@ -157,7 +157,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         added_tokens: Iterable[AddedToken],
     ) -> Tokenizer:
         """A tokenizer of a model of the core, so spelled that one saved and loaded equals it."""
-        stages = _stages_around(
+        stages = stages_around(
             model, normalizer, pre_tokenizer, post_processor, decoder, added_tokens
         )
         return cls._of_core(_core.Pipeline.build_as_stored(model, stages))
@@ -652,7 +652,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         return {
             role: token
             for role, token in tokens.items()
-            if token is not None and self._id_of(token) is not None
+            if token is not None and self.id_of(token) is not None
         }
 
     @property
@@ -687,9 +687,6 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         """How a `tokenizer.json` says that texts are cut; `encode` does not go by it."""
         _, truncation = self._core.sections
         return None if truncation is None else dict(json.loads(truncation))
-
-    def _id_of(self, token: str) -> int | None:
-        return self._core.bytes_to_id(token.encode("utf-8", "surrogatepass"))
 
     def _stages(self) -> dict[str, Any]:
         """All stages but the model, in the shape of a `tokenizer.json`."""
@@ -763,7 +760,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             built = core.model() if model is _KEEP else model.to_core()
             stages = {**self._stages(), **changed}
             if added_tokens is not _KEEP:
-                stages["added_tokens"] = _stored_tokens(added_tokens, built)
+                stages["added_tokens"] = stored_tokens(added_tokens, built)
             core = _core.Pipeline.build(built, json.dumps(stages))
         if chat_template is not _KEEP:
             template = None if chat_template is None else checked_chat_template(chat_template)
@@ -777,7 +774,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
     def _with_roles(self, roles: Mapping[str, str | None]) -> Tokenizer:
         checked = checked_roles(roles)
         for role, token in checked.items():
-            if token is not None and self._id_of(token) is None:
+            if token is not None and self.id_of(token) is None:
                 raise ArgumentError(
                     f"roles: {token!r} is no token of this tokenizer, so it cannot be the {role} "
                     "(with_added_tokens adds one)"
@@ -1041,44 +1038,3 @@ def _from_image(image: bytes, settings: Settings = NO_SETTINGS) -> Tokenizer:
     return Tokenizer._of_core(_core.Pipeline.from_image(image), settings)
 
 
-def _stages_around(
-    model: CoreModel,
-    normalizer: normalizers.Normalizer | None,
-    pre_tokenizer: pre_tokenizers.PreTokenizer | None,
-    post_processor: post_processors.PostProcessor | None,
-    decoder: decoders.Decoder | None,
-    added_tokens: Iterable[AddedToken],
-) -> str:
-    """The stages around a model in the shape of a `tokenizer.json`."""
-    stages = {
-        "added_tokens": _stored_tokens(added_tokens, model),
-        "normalizer": _base.stored(components.normalizers.Normalizer, normalizer),
-        "pre_tokenizer": _base.stored(components.pre_tokenizers.PreTokenizer, pre_tokenizer),
-        "post_processor": _base.stored(components.post_processors.PostProcessor, post_processor),
-        "decoder": _base.stored(components.decoders.Decoder, decoder),
-    }
-    return json.dumps(stages)
-
-
-def _stored_tokens(tokens: Iterable[AddedToken], model: CoreModel) -> list[dict[str, Any]]:
-    """Added tokens as a `tokenizer.json` holds them, each with an id."""
-    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
-        raise ArgumentTypeError(
-            f"added_tokens must be an iterable of AddedToken, not {type(tokens).__name__}"
-        )
-    listed = list(tokens)
-    for position, token in enumerate(listed):
-        if not isinstance(token, AddedToken):
-            raise ArgumentTypeError(
-                f"added_tokens[{position}] must be an AddedToken, not {type(token).__name__}"
-            )
-    given = [token.id for token in listed if token.id is not None]
-    vocab = model.vocab() if len(given) < len(listed) else {}
-    free = itertools.count(max([*vocab.values(), *given], default=-1) + 1)
-    stored = []
-    for token in listed:
-        id = token.id
-        if id is None:
-            id = vocab.get(token.content.encode("utf-8", "surrogatepass"))
-        stored.append({**dataclasses.asdict(token), "id": next(free) if id is None else id})
-    return stored

@@ -35,11 +35,15 @@ _ODD = 4
 def anatomy(tok: jeton.Tokenizer, name: str) -> Iterator[str]:
     """The lines that describe `tok`."""
     specials = tok.special_tokens
+    # The tokens of words are known by their marks, such as `##`; others by what they are in text.
+    by_name = isinstance(tok.model, (models.WordPiece, models.WordLevel))
     tokens = sorted(
-        (number, token) for token, number in tok.vocab.items() if number not in specials.values()
+        (number, token if by_name else tok.token_bytes(number) or token)
+        for token, number in tok.vocab.items()
+        if number not in specials.values()
     )
     yield heading(name)
-    yield _facts(_sizes(tok))
+    yield _facts(_sizes(tok, {token for _, token in tokens}))
     yield ""
     yield heading("The stages, in order")
     yield _facts(_stages(tok))
@@ -63,7 +67,7 @@ def anatomy(tok: jeton.Tokenizer, name: str) -> Iterator[str]:
         yield _tokens(odd)
 
 
-def _sizes(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
+def _sizes(tok: jeton.Tokenizer, tokens: set[bytes]) -> Iterator[tuple[str, str]]:
     merges = len(tok.merges)
     yield "tokens", f"{tok.vocab_size:,}" + (f", made by {merges:,} merges" if merges else "")
     dtype = np.dtype(dtype_for(tok.max_id))
@@ -74,7 +78,7 @@ def _sizes(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
         + (f", {gaps:,} of them unused" if gaps else "")
         + (f"; they fit in {dtype}"),
     )
-    single = sum(bytes([byte]) in tok.vocab for byte in range(256))
+    single = sum(bytes([byte]) in tokens for byte in range(256))
     if single == 256:
         yield "bytes", "all 256 are tokens, so no text is unknown"
     else:

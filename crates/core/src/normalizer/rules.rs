@@ -82,12 +82,12 @@ static NMT_NFKC: LazyStatic<Charsmap> = LazyStatic::new(|| {
     compiled(&rules)
 });
 
-static NFKC_CF: LazyLock<Charsmap> = LazyLock::new(|| {
+static NFKC_CF: LazyStatic<Charsmap> = LazyStatic::new(|| {
     let mut rules = nfkc();
     fold_case(&mut rules);
     compiled(&rules)
 });
-static NMT_NFKC_CF: LazyLock<Charsmap> = LazyLock::new(|| {
+static NMT_NFKC_CF: LazyStatic<Charsmap> = LazyStatic::new(|| {
     let mut rules = nfkc();
     add_nmt(&mut rules);
     fold_case(&mut rules);
