@@ -22,7 +22,7 @@ import jeton
 
 TEXT = "The weather, père 東京 ﬁne ①2 e\u0301 かな Ωμέγα'll 🙂  \n\n x = 1\t <|end|>" * 3
 
-PATIENCE = int(os.environ.get("PAT", "20"))
+PATIENCE = 20
 """Seconds until a child that is not done counts as one that waits forever."""
 
 
@@ -35,11 +35,10 @@ def first_calls(path: str) -> None:
 
 
 def measured(path: str) -> float:
-    """Seconds that the first calls of a process take, once what they import is imported: Python's own
-    locks of modules are not what this is about."""
+    """Seconds that the first calls of a process take. Imports what they import: Python's own locks
+    of modules are not what this is about."""
     reading, writing = os.pipe()
     if os.fork() == 0:
-        first_calls(path)
         start = time.perf_counter()
         first_calls(path)
         seconds = time.perf_counter() - start
@@ -51,8 +50,7 @@ def measured(path: str) -> float:
         seconds, modules = json.load(told)
     os.wait()
     for module in modules:
-        if module not in sys.modules:
-            importlib.import_module(module)
+        importlib.import_module(module)
     return float(seconds)
 
 
@@ -78,6 +76,7 @@ def forked(path: str, delay: float) -> None:
 def main(rounds: int, paths: list[str]) -> None:
     delays = random.Random(7)
     for path in paths:
+        measured(path)
         seconds = measured(path)
         for _ in range(rounds):
             delay = delays.uniform(0, seconds)

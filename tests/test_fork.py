@@ -6,11 +6,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import jeton
-from jeton.components import normalizers, pre_tokenizers
+from jeton.components import Regex, normalizers, pre_tokenizers
 from kinds import byte_level, characters, unigram, word_piece
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -36,7 +37,7 @@ def tokenizers() -> dict[str, jeton.Tokenizer]:
         "bpe.model": jeton.BPETrainer(300, alphabet="sentencepiece").train(TEXTS),
         "unigram.model": jeton.UnigramTrainer(45).train(TEXTS),
     }
-    stages = {
+    stages: dict[str, Any] = {
         "nfc": {"normalizer": normalizers.NFC()},
         "nfd": {"normalizer": normalizers.NFD()},
         "nfkc": {"normalizer": normalizers.NFKC()},
@@ -46,7 +47,7 @@ def tokenizers() -> dict[str, jeton.Tokenizer]:
         "byte-level": {"pre_tokenizer": pre_tokenizers.ByteLevel()},
     }
     for name, source in PATTERNS.items():
-        split = pre_tokenizers.Split(pre_tokenizers.Regex(source), "isolated")
+        split = pre_tokenizers.Split(Regex(source), "isolated")
         stages[name] = {"pre_tokenizer": split}
     for name, changed in stages.items():
         made[f"{name}.json"] = characters().replace(**changed)

@@ -3,10 +3,11 @@
 //! Look here before calling the crate `numpy`. It finds the interface behind a lock while Python runs:
 //! a process that forks meanwhile has a child that waits forever, and Ctrl-C becomes a panic.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use numpy::npyffi::is_numpy_2;
-use numpy::{Element, PyArray1};
+use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
 /// An array that owns these numbers.
@@ -24,6 +25,26 @@ pub fn copied<'py, T: Element>(
     Ok(PyArray1::from_slice(py, numbers))
 }
 
+/// An array as an argument.
+pub struct Numbers<'py, T: Element>(Bound<'py, PyArray1<T>>);
+
+impl<'py, T: Element> FromPyObject<'_, 'py> for Numbers<'py, T> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        find_interface(value.py())?;
+        Ok(Self(value.cast::<PyArray1<T>>()?.to_owned()))
+    }
+}
+
+impl<'py, T: Element> Deref for Numbers<'py, T> {
+    type Target = Bound<'py, PyArray1<T>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
 /// Finds numpy's C interface, once, before the crate looks for it.
 pub fn find_interface(py: Python<'_>) -> PyResult<()> {
     static FOUND: AtomicBool = AtomicBool::new(false);
@@ -33,9 +54,10 @@ pub fn find_interface(py: Python<'_>) -> PyResult<()> {
     // All that is imported, so that nothing waits for a module while imports are locked.
     py.import("numpy.lib")?;
     let _lock = ImportLock::new(py)?;
-    // Both look for it once. The former is the one that runs Python, which an interrupt may end.
+    // Each looks once for a part of it. The first one runs Python, which an interrupt may end.
     numpy::get_array_module(py)?;
     is_numpy_2(py);
+    PyArray1::<u32>::from_slice(py, &[]).readonly();
     FOUND.store(true, Ordering::Relaxed);
     Ok(())
 }

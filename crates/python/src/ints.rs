@@ -9,11 +9,11 @@ mod counted;
 #[cfg(uncounted_ints)]
 mod uncounted;
 
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::PyArrayMethods;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::arrays;
+use crate::arrays::Numbers;
 use crate::errors::{argument, guard};
 
 /// A list of ids.
@@ -30,15 +30,10 @@ pub fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
 #[pyfunction]
 pub fn lists<'py>(
     py: Python<'py>,
-    ids: &Bound<'py, PyAny>,
-    offsets: &Bound<'py, PyAny>,
+    ids: Numbers<'py, u32>,
+    offsets: Numbers<'py, i64>,
 ) -> PyResult<Vec<Bound<'py, PyList>>> {
     guard(py, || {
-        arrays::find_interface(py)?;
-        let (ids, offsets) = (
-            ids.cast::<PyArray1<u32>>()?,
-            offsets.cast::<PyArray1<i64>>()?,
-        );
         // Copies: making a list may run Python, which may write to an array.
         let ids = ids.to_vec().map_err(PyErr::from)?;
         let offsets = offsets.to_vec().map_err(PyErr::from)?;

@@ -17,6 +17,7 @@ use numpy::{Element, PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use crate::arrays::Numbers;
 use crate::arrow::strings::pointer_of;
 use crate::errors::{Failure, Outcome, argument, guard};
 
@@ -28,17 +29,17 @@ const ARRAY: &CStr = c"arrow_array";
 #[pyfunction]
 pub fn arrow_lists<'py>(
     py: Python<'py>,
-    ids: &Bound<'py, PyArray1<u32>>,
-    offsets: &Bound<'py, PyArray1<i64>>,
+    ids: Numbers<'py, u32>,
+    offsets: Numbers<'py, i64>,
     narrow: bool,
     requested: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
     guard(py, || {
         let wanted = requested.map(wanted).transpose()?.flatten();
         let (wanted, is_large) = wanted.unwrap_or((DataType::Null, false));
-        let values = values(py, ids, narrow, &wanted)?;
+        let values = values(py, &ids, narrow, &wanted)?;
         let lists: ArrayRef = match is_large || i32::try_from(ids.len()).is_err() {
-            true => lists(shared::<i64>(offsets)?, values)?,
+            true => lists(shared::<i64>(&offsets)?, values)?,
             false => {
                 let offsets = offsets.readonly();
                 let offsets = offsets.as_slice().map_err(|_| not_flat())?;
