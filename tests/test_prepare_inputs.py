@@ -193,12 +193,12 @@ def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
         "column": pa.array(raw),
     }
     for name, given in data.items():
-        options = {"lines": True} if name == "text" else {}
+        options: dict[str, Any] = {"lines": True} if name == "text" else {}
         with pytest.raises(FormatError, match=r"not UTF-8 at byte 3.*set errors="):
             prepare(given, TOK, tmp_path / name, **options)
         for errors in ("replace", "ignore"):
             out = tmp_path / f"{name} {errors}"
-            prepare(given, TOK, out, errors=errors, **options)  # type: ignore[arg-type]
+            prepare(given, TOK, out, errors=errors, **options)
             texts = [text.decode(errors=errors) for text in raw]
             assert tokens_of(out) == flat(rows(TOK, texts))
 

@@ -122,11 +122,12 @@ def test_parts_that_do_not_make_a_set(tmp_path: Path, parts: list[Path]) -> None
     ]
     prepare(TEXTS, TOK, tmp_path / "whole")
     wrong.append(([*parts[:2], tmp_path / "whole"], "is a whole set, and no part of one"))
-    for name, options in {
+    others: dict[str, dict[str, Any]] = {
         "another end of text": {"end_of_text": None},
         "another options": {"shuffle": 2},
         "another tokenizer": {},
-    }.items():
+    }
+    for name, options in others.items():
         tok = tokenizer(pattern="gpt2") if name.endswith("tokenizer") else TOK
         given: dict[str, Any] = {"shuffle": 1, **options}
         prepare(TEXTS, tok, tmp_path / name, part=(3, 3), **given)

@@ -155,11 +155,15 @@ def prepare(
     told(folder, manifest)
 
 
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + "s" * (number != 1)
+
+
 def told(folder: Path, manifest: Any) -> None:
     """Says what a set is, when it is whole."""
     for name, split in manifest.splits.items():
-        files = f"{len(split.shards):,} file{'s' * (len(split.shards) != 1)}"
-        echo_note(f"{name}: {split.tokens:,} tokens of {split.documents:,} documents, {files}")
+        documents, files = _many(split.documents, "document"), _many(len(split.shards), "file")
+        echo_note(f"{name}: {split.tokens:,} tokens of {documents}, {files}")
     end = manifest.end_of_text
     between = "nothing" if end is None else f"{end['token']} ({end['id']})"
     echo_note(

@@ -121,7 +121,7 @@ class Manifest:
         """The manifest that a text holds; `place` is what errors begin with."""
         try:
             return _read(json.loads(text))
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             if isinstance(error, JetonError):
                 raise FormatError(f"{place}: {error}") from None
             raise FormatError(

@@ -1,0 +1,183 @@
+"""`jeton prepare` and `jeton data`."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command_line import Run, error_of, here, run
+from jeton.data import Manifest
+from prepared import END, documents, flat, rows, tokenizer, tokens_of
+
+TOK = tokenizer()
+TEXTS = [text for text in documents(120) if "\n" not in text]
+
+
+@pytest.fixture(autouse=True)
+def corpus(here: Path) -> None:
+    """A tokenizer and a corpus in the folder of the test."""
+    TOK.save(here / "tok.json")
+    (here / "in.txt").write_text("\n".join(TEXTS))
+
+
+def test_prepare(run: Run, here: Path) -> None:
+    done = run(*"prepare tok.json in.txt -o out --lines --layout nanogpt --validation 0.1".split())
+    assert done.stdout == "out\n"
+    tokens = flat(rows(TOK, TEXTS))
+    cut = len(tokens) * 9 // 10
+    assert f"train: {cut:,} tokens" in done.stderr
+    assert f"{END} (0) parts documents; " in done.stderr
+    assert tokens_of(here / "out") == tokens[:cut]
+    assert tokens_of(here / "out", "val") == tokens[cut:]
+    # Once more is no more work, and other options are another set.
+    run(*"prepare tok.json in.txt -o out --lines --layout nanogpt --validation 0.1".split())
+    failed = run(*"prepare tok.json in.txt -o out --lines".split(), code=1)
+    assert error_of(failed).startswith("out: holds another set, with another layout; choose")
+
+
+def test_options_of_prepare(run: Run, here: Path) -> None:
+    (here / "v.jsonl").write_text('{"body": "to be"}\n')
+    (here / "in.jsonl").write_text("".join(json.dumps({"body": text}) + "\n" for text in TEXTS))
+    run(
+        *"prepare tok.json in.jsonl -o out --field body --validation v.jsonl --shuffle 3".split(),
+        *"--shard-tokens 500 --layout megatron --end-of-text <|user|>".split(),
+        *"--end-of-text-place before --memory 64MB --errors replace".split(),
+    )
+    manifest = Manifest.read(here / "out")
+    assert manifest.end_of_text == {"token": "<|user|>", "id": 1, "place": "before"}
+    assert manifest.options["shuffle"] == 3
+    assert manifest.splits["val"].documents == 1
+    assert manifest.tokenizer["name"] == "tok.json"
+    assert len(manifest.splits["train"].shards) > 2
+    (here / "more.txt").write_text("to be")
+    run(*"prepare tok.json in.txt more.txt -o two --no-end-of-text".split())
+    assert Manifest.read(here / "two").end_of_text is None
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("prepare tok.json", "Missing argument 'INPUT...'"),
+        ("prepare tok.json in.txt", "Missing option '-o'"),
+        ("prepare tok.json in.txt -o x --layout nanogtp", "'nanogtp' is not one of"),
+        ("prepare tok.json in.txt -o x --part 3", "'3' is not a part and how many there are"),
+        ("prepare tok.json in.txt -o x --shuffle -1", "is not in the range x>=0"),
+        ("prepare tok.json in.txt -o x --end-of-text a --no-end-of-text", "not both"),
+        ("data show x --ids --text", "not both"),
+    ],
+)
+def test_commands_that_make_no_sense(run: Run, command: str, told: str) -> None:
+    assert told in run(*command.split(), code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("prepare tok.json no.txt -o x", "'no.txt': there is no such file"),
+        ("prepare no.json in.txt -o x", "no.json"),
+        ("prepare tok.json in.txt -o x --validation 7", "must lie between 0 and 1"),
+        ("prepare tok.json in.txt -o x --end-of-text <|end|>", "is no token of this tokenizer"),
+        ("prepare tok.json in.txt -o x --part 3/2", "there is no part 3 of 2"),
+        ("prepare tok.json in.txt -o in.txt", "in.txt"),
+        ("data show x", "there is no such file; a set that is prepared by jeton has one"),
+        ("data verify x", "there is no such file"),
+        ("data merge x -o y", "there is no such file"),
+    ],
+)
+def test_errors(run: Run, here: Path, command: str, told: str) -> None:
+    assert told in error_of(run(*command.split(), code=1))
+    assert not (here / "x").exists()
+
+
+def test_verify(run: Run, here: Path) -> None:
+    run(*"prepare tok.json in.txt -o out --lines --validation 0.5".split())
+    done = run("data", "verify", "out")
+    assert done.stdout.startswith("out: 5 files, ")
+    assert done.stdout.endswith(": all as they were written\n")
+    path = here / "out" / "val-00000.bin"
+    path.write_bytes(path.read_bytes()[:-2])
+    (here / "out" / "train-00000.ends").unlink()
+    failed = run("data", "verify", "out", code=1)
+    assert "out/train-00000.ends: is gone\n" in failed.stdout
+    assert "out/val-00000.bin: is cut short: " in failed.stdout
+    assert "error: out: 2 files are damaged" in failed.stderr
+
+
+def test_show(run: Run, here: Path) -> None:
+    run(*"prepare tok.json in.txt -o out --lines --layout nanogpt --validation 0.5".split())
+    done = run("data", "show", "out")
+    for told in (
+        "out · nanogpt",
+        "400 tokens, as uint16",
+        f"{END} (0) after each",
+        "in.txt",
+        "val",
+    ):
+        assert told in done.stdout or told == "in.txt"
+    tokens = flat(rows(TOK, TEXTS))
+    ids = run(*"data show out --at 100 --tokens 30 --ids".split()).stdout
+    assert ids == " ".join(map(str, tokens[100:130])) + "\n"
+    text = run(*"data show out --at 100 --tokens 30 --text".split()).stdout
+    assert text == TOK.decode(tokens[100:130])
+    shown = run(*"data show out --at -20 --split val".split()).stdout
+    assert f"val · tokens {len(tokens) - len(tokens) // 2 - 20:,} to " in shown
+    assert "│" in shown
+    failed = run(*"data show out --at 9999999".split(), code=2)
+    assert "train has " in failed.stderr
+    (here / "out" / "tokenizer.json").unlink()
+    run(*"data show out --at 5".split(), code=1)
+    run(*"data show out --at 5 --tokenizer tok.json".split())
+
+
+def test_merge(run: Run, here: Path) -> None:
+    for number in range(5):
+        (here / f"{number}.txt").write_text("\n".join(TEXTS[number::5]))
+    files = " ".join(f"{number}.txt" for number in range(5))
+    run(*f"prepare tok.json {files} -o whole --lines --shuffle 1".split())
+    for part in (1, 2):
+        run(*f"prepare tok.json {files} -o part-{part} --lines --shuffle 1 --part {part}/2".split())
+    assert "part 1 of 2" in run("data", "show", "part-1").stdout
+    done = run(*"data merge part-1 part-2 -o out".split())
+    assert done.stdout == "out\n"
+    assert tokens_of(here / "out") == tokens_of(here / "whole")
+    failed = run(*"data merge part-1 -o one".split(), code=1)
+    assert error_of(failed) == "of 2 parts, these are missing: 2"
+
+
+def test_progress_as_json(run: Run) -> None:
+    done = run(*"prepare tok.json in.txt -o out --lines --json".split())
+    steps = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    assert steps[-1]["phase"] == "finishing"
+    assert steps[-1]["tokens"] == Manifest.read("out").tokens
+    quiet = run(*"prepare tok.json in.txt -o two --lines --json -q".split())
+    assert quiet.stderr == ""
+
+
+@pytest.mark.parametrize(("signal_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_stops_it(here: Path, signal_: signal.Signals, code: int) -> None:
+    # Standard input that does not end: there is always more to wait for.
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jeton", *"prepare tok.json - -o out --lines --json".split()],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None and process.stderr is not None
+    process.stdin.write("\n".join(TEXTS * 200).encode())
+    process.stdin.flush()
+    # It has begun.
+    assert b'"phase": "encoding"' in process.stderr.readline()
+    process.send_signal(signal_)
+    told = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == code, told
+    assert "stopped; the same command goes on where it was" in told
+    assert not (here / "out" / "manifest.json").exists()
+
+
+def test_help(run: Run) -> None:
+    for command in (["prepare"], ["data"], ["data", "verify"], ["data", "show"], ["data", "merge"]):
+        assert run(*command, "--help").stdout.startswith("Usage: ")
