@@ -45,7 +45,7 @@ $(VENV)/built: $(VENV)/builder $(RUST)
 
 $(VENV)/optimised: $(VENV)/builder $(RUST)
 	@$(CARGO_IS_THERE)
-	@echo "Building jeton, optimised: a few minutes, once."
+	@echo "Building jeton, optimised: some five minutes, once."
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	touch $(VENV)/built $@
 

@@ -73,6 +73,7 @@ BASE = {
     "count": ["tokenizer.json", "in.txt"],
     "inspect": ["tokenizer.json", "some text"],
     "convert": ["tokenizer.json", "out.json", "--force"],
+    "list": [],
 }
 """A line for each command that works."""
 

@@ -59,6 +59,11 @@ class Encoding:
     special_tokens_mask: list[bool]
     tokens: list[bytes]
 
+    def __post_init__(self) -> None:
+        for name, column in vars(self).items():
+            if not isinstance(column, list):
+                raise ArgumentTypeError(f"{name} must be a list, not {type(column).__name__}")
+
     def __len__(self) -> int:
         return len(self.ids)
 
@@ -313,8 +318,11 @@ def _integers(name: str, values: object, dtype: np.dtype[np.integer]) -> npt.NDA
     """A flat array of integers, all of which `dtype` holds."""
     import numpy as np
 
-    array = np.asarray(values)
-    if array.size == 0:
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of several lengths
+        array = np.empty((0, 0))
+    if array.size == 0 and array.ndim == 1:
         array = array.astype(dtype)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ArgumentTypeError(f"{name} must be a sequence of ints with one axis")

@@ -99,12 +99,15 @@ def padded(
     kind = _integer_type(dtype)
     multiple_of = checked_int("multiple_of", multiple_of, 1)
     filler = origin.pad() if pad_id is None else _id(pad_id)
-    if side not in ("right", "left"):
+    if not isinstance(side, str) or side not in ("right", "left"):
         raise ArgumentError(f'side must be "right" or "left", not {side!r}')
     lengths = offsets[1:] - offsets[:-1]
     longest = int(lengths.max()) if len(lengths) else 0
     width = longest if length is None else checked_int("length", length, 0)
     width += -width % multiple_of
+    if width >= 2**31:
+        asked = "multiple_of" if multiple_of >= 2**31 else "length"
+        raise ArgumentError(f"{asked} must be less than 2**31: a row has that many ids")
     largest = int(ids.max()) if ids.size else 0
     limits = np.iinfo(kind)
     for name, id in (("the largest id", largest), ("pad_id", filler)):
@@ -166,7 +169,7 @@ def _integer_type(dtype: npt.DTypeLike | None) -> np.dtype[np.integer[Any]]:
     refused = f"dtype must be a type of integers of numpy, not {dtype!r}"
     try:
         kind: np.dtype[Any] = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         raise ArgumentTypeError(refused) from None
     if kind.kind not in "iu":
         raise ArgumentTypeError(refused)

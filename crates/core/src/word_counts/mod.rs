@@ -235,16 +235,19 @@ mod tests {
     #[test]
     fn counts_merge_in_the_order_of_meeting() {
         let a = WordCounts::from_words([("b", 1), ("", 5), ("a", 2), ("b", 3)]);
-        let b = WordCounts::from_words([("c", 1), ("a", u64::MAX), ("d", 0)]);
+        let b = WordCounts::from_words([("c", 1), ("a", u64::MAX - 7), ("d", 0)]);
         let rows = |counts: &WordCounts| -> Vec<(String, u64)> {
             counts.iter().map(|(w, n)| (w.to_owned(), n)).collect()
         };
         let merged = a.merged(&b).unwrap();
-        let expected = [("b", 4), ("a", u64::MAX), ("c", 1)].map(|(w, n)| (w.to_owned(), n));
+        let expected = [("b", 4), ("a", u64::MAX - 5), ("c", 1)].map(|(w, n)| (w.to_owned(), n));
         assert_eq!(rows(&merged), expected);
         assert_eq!(rows(&merged.filtered(|_, count| count < 10)).len(), 2);
         let sorted = merged.sorted();
         let found = ["a", "b", "c", "d", ""].map(|word| merged.find(&sorted, word));
-        assert_eq!(found, [Some(u64::MAX), Some(4), Some(1), None, None]);
+        assert_eq!(found, [Some(u64::MAX - 5), Some(4), Some(1), None, None]);
+        assert_eq!(merged.total(), u64::MAX);
+        let one = WordCounts::from_words([("d", 1)]);
+        assert!(merged.merged(&one).is_err());
     }
 }
