@@ -10,8 +10,8 @@ from typing_extensions import Self, disjoint_base
 from jeton.tokenizer import SpecialPolicy
 
 __all__ = [
-    "Component",
     "OPTIMISED",
+    "Component",
     "Model",
     "Pipeline",
     "SentencePieceReader",

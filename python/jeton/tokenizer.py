@@ -1036,5 +1036,3 @@ knows_other_names(Tokenizer)
 def _from_image(image: bytes, settings: Settings = NO_SETTINGS) -> Tokenizer:
     """Undoes `Tokenizer.__reduce__`."""
     return Tokenizer._of_core(_core.Pipeline.from_image(image), settings)
-
-
