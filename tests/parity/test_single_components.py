@@ -73,7 +73,14 @@ def test_decoders(number: int) -> None:
     ours = decoders.from_json(theirs.__getstate__().decode())
     for _ in range(60):
         tokens = rng.choices(TOKENS, k=rng.randint(0, 8))
-        assert ours(tokens) == theirs.decode(tokens), (ours, tokens)
+        try:
+            expected = theirs.decode(tokens)
+        except BaseException as panic:
+            # A panic of tokenizers says nothing of what is right.
+            if type(panic).__name__ != "PanicException":
+                raise
+            continue
+        assert ours(tokens) == expected, (ours, tokens)
         assert ours(tuple(tokens)) == ours(iter(tokens))
 
 
@@ -158,6 +165,6 @@ def test_spans_of_normalized_text_are_those_of_the_library() -> None:
             theirs.normalize(judge)
             normalized, spans = ours.with_spans(text)
             for at, (start, end) in enumerate(spans):
-                part = judge[at : at + 1]
+                part: Any = judge[at : at + 1]
                 assert str(part.normalized) == normalized[at]
                 assert str(part.original) == text[start:end], (ours, text, at)
