@@ -71,7 +71,7 @@ def test_ids_are_kept_and_new_ones_follow(tmp_path: Path) -> None:
 
 def test_ranks_are_continued(tmp_path: Path) -> None:
     start = jeton.BPETrainer(290, pattern="gpt4").train(TEXTS)
-    start.save(tmp_path / "x.tiktoken")
+    start.save(tmp_path / "x.tiktoken", lossy=True)
     ranks = jeton.load(tmp_path / "x.tiktoken", pattern="gpt4", special_tokens={"<|e|>": 400})
     tok = jeton.BPETrainer(420, start_from=ranks).train(TEXTS)
     assert tok.special_tokens == {"<|e|>": 400}
