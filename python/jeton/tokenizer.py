@@ -66,6 +66,10 @@ SpecialPolicy: TypeAlias = Literal["ignore", "allow", "raise"] | AbstractSet[str
 - `"allow"`: it is that token.
 - `"raise"`: it is an error.
 - a set of names: these are tokens, the others are text like any other.
+
+Text that is not such a token never becomes its id: the model segments it as if the token were not
+in the vocabulary. A character that no other token spells is unknown to it, or an `EncodeError`
+where nothing stands for unknown text.
 """
 
 _T = TypeVar("_T")
@@ -97,7 +101,8 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 
     Raises:
         ArgumentTypeError: A component at the wrong stage.
-        FormatError: Components that do not fit together.
+        FormatError: Components that do not fit together; an added token with the id of another
+            token.
 
     Example:
         >>> import jeton
@@ -204,6 +209,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 
         Raises:
             FormatError: Ranks that contradict each other or lack a byte; a pattern that is none.
+            ArgumentError: A special token with the id of a rank or of another one.
 
         Example:
             >>> import jeton
@@ -926,7 +932,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 
         - two segmentations are as good as each other but for rounding: SentencePiece adds up
           scores in 32 bits, Hugging Face tokenizers in 64;
-        - the spelling of a control, unknown or byte piece stands, with `special="ignore"`;
+        - the spelling of the unknown piece or of a byte piece stands, with `special="ignore"`;
         - the character map meets a grapheme cluster. Of one shorter than six bytes tokenizers
           replaces all by what its beginning becomes: CR LF is one space, and behind a rewritten
           character such as `½` an accent or a variation selector is lost. Of a longer one, and of

@@ -23,6 +23,7 @@ import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
 import jeton
+from absent import judge_without_specials
 from test_sentencepiece import OPTIONS, spans_agree, train
 
 __all__ = [
@@ -189,7 +190,7 @@ def hugging_face_compare(
 ) -> Callable[[Sequence[str], Differences], None]:
     """The same of two opened tokenizers."""
     # Text never becomes a special token, as with special="ignore" here.
-    judge.encode_special_tokens = True
+    encoder = judge_without_specials(judge.to_str())
     # Of characters that are composed, tokenizers counts all but the first as dropped.
     tiles = "NFKC" not in repr(judge.normalizer)
 
@@ -200,7 +201,7 @@ def hugging_face_compare(
 
     def compare(texts: Sequence[str], differences: Differences) -> None:
         texts = list(texts)
-        theirs = judge.encode_batch_fast(texts)
+        theirs = encoder.encode_batch_fast(texts)
         ours = tok.encode_batch(texts, add_special_tokens=True).tolist()
         for text, a, b in zip(texts, theirs, ours, strict=True):
             if a.ids != b:
@@ -211,7 +212,7 @@ def hugging_face_compare(
             if c != d:
                 differences.note("decoding", text)
         close = [text[:CLOSELY] for text in texts[::STRIDE]]
-        for text, row in zip(close, judge.encode_batch(close), strict=True):
+        for text, row in zip(close, encoder.encode_batch(close), strict=True):
             encoding = tok.encode_with_spans(text, add_special_tokens=True)
             spans = [(begin, end) for begin, end in encoding.spans]
             if list(encoding.ids) != row.ids:
