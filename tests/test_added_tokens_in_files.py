@@ -72,7 +72,8 @@ def draw_tokens(numbers: random.Random, tok: jeton.Tokenizer) -> list[jeton.Adde
 
     drawn = []
     for spelling in numbers.sample(SPELLINGS, numbers.randint(1, 4)):
-        special = flag(0.6)
+        # Text never becomes a special token, so what text needs must not be one.
+        special = flag(0.6) and tok.id_of(spelling) is None
         options = {
             name: flag(0.15) for name in ("single_word", "lstrip", "rstrip") if not flag(0.5)
         }
@@ -158,7 +159,7 @@ def test_added_tokens_survive_every_format(family: str, tmp_path: Path) -> None:
             path.parent.mkdir(exist_ok=True)
             try:
                 tok.save(path, lossy=True)
-            except UnsupportedError:
+            except (UnsupportedError, FormatError):
                 assert not path.exists()
                 continue
             saved[name] += 1

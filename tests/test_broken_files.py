@@ -73,7 +73,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
         "more than ten bytes",
     ),
     ".model: a field number 0": ("x.model", GOOD + b"\x02\x00", "0 is not a field number"),
-    ".model: a group, which the format has not": ("x.model", GOOD + b"\x0b\x0c", "wire type 3"),
+    ".model: a group without end": ("x.model", GOOD + b"\x0b", "the group 1 never ends"),
     ".model: the same piece twice": ("x.model", GOOD + piece("a"), '"a" has two ids, 2 and 3'),
     ".model: NaN": ("x.model", UNK + piece("a", float("nan")), "score of .a. is NaN"),
     ".model: infinity": ("x.model", UNK + piece("a", float("inf")), "score of .a. is inf"),

@@ -132,10 +132,10 @@ def test_every_kind_in_every_format(kind: str, name: str, tmp_path: Path) -> Non
     held = [entry for entry in HOLDS[kind] if entry.lstrip("~") == name]
     if not held:
         with pytest.raises(UnsupportedError, match=r"cannot hold|goes with GPT-2's pattern"):
-            tok.save(path)
+            tok.save(path, lossy=True)
         assert not path.exists()
         return
-    tok.save(path)
+    tok.save(path, lossy=True)
     given = {}
     ranks = kind in BYTE_LEVEL
     if ranks and name in ("x.tiktoken", "x.model"):
@@ -148,7 +148,7 @@ def test_every_kind_in_every_format(kind: str, name: str, tmp_path: Path) -> Non
         assert encoded(again, text) == ids, text
         if ids is not None:
             assert again.decode(ids) == tok.decode(ids)
-    again.save(path)
+    again.save(path, lossy=True)
     assert jeton.load(path, **given) == again  # type: ignore[arg-type]
 
 
@@ -193,5 +193,5 @@ def test_tokens_that_no_merge_makes(tmp_path: Path) -> None:
     again = jeton.load(tmp_path / "tokenizer.json")
     for text in ("xyz", "axyz ab", "xyzxyz xyz"):
         assert again.encode(text) == tok.encode(text)
-    again.save(tmp_path / "b.tiktoken")
+    again.save(tmp_path / "b.tiktoken", lossy=True)
     assert (tmp_path / "b.tiktoken").read_bytes() == (tmp_path / "a.tiktoken").read_bytes()

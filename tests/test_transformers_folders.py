@@ -49,7 +49,6 @@ def with_pad() -> jeton.Tokenizer:
         (sentencepiece_bpe, {}),
         (byte_level, {}),
         (with_pad, {"eos": "<|end|>", "pad": "<|pad|>", "image": "<|end|>x"}),
-        (unigram, {"pad": "▁", "eos": "e"}),
     ],
 )
 def test_transformers_knows_the_roles(

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.errors import FormatError
+from jeton.errors import FormatError, FormatWarning
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -183,7 +183,7 @@ def field(number: int, value: bytes) -> bytes:
 
 @pytest.mark.parametrize("model_type", OPTIONS["model_type"])
 def test_self_test_data(model_type: str, tmp_path: Path) -> None:
-    """The samples that a file brings along pass; a file that fails one is refused."""
+    """The samples that a file brings along pass; of a file that fails one, a warning tells."""
     file = train({**FIRST, "model_type": model_type, "byte_fallback": False})
     judge = sentencepiece.SentencePieceProcessor(model_proto=file)
     samples = b""
@@ -198,8 +198,8 @@ def test_self_test_data(model_type: str, tmp_path: Path) -> None:
 
     wrong = field(1, field(1, b"the test") + field(2, "▁the ▁ tes t x".encode()))
     path.write_bytes(file + field(4, samples + wrong))
-    with pytest.raises(FormatError, match="self_test_data: sample 50"):
-        jeton.load(path)
+    with pytest.warns(FormatWarning, match="self_test_data: sample 50"):
+        assert jeton.load(path).encode(LINES[0]) == judge.encode(LINES[0])
 
 
 def test_denormalization(tmp_path: Path) -> None:
