@@ -145,7 +145,14 @@ def test_the_library_reads_them(module: ModuleType, component: Any) -> None:
 def test_every_kind_appears() -> None:
     for module in (normalizers, pre_tokenizers, post_processors, decoders):
         tested = {type(component).__name__ for _, component in COMPONENTS if _ is module}
-        base = {"Normalizer", "PreTokenizer", "PostProcessor", "Decoder", "TemplatePiece"}
+        base = {
+            "Normalizer",
+            "Normalized",
+            "PreTokenizer",
+            "PostProcessor",
+            "Decoder",
+            "TemplatePiece",
+        }
         kinds = {name for name in module.__all__ if name[0].isupper()}
         assert kinds - base - {"TemplateToken", "Precompiled"} == tested
 

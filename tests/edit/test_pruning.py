@@ -125,10 +125,10 @@ def test_saved_wherever_the_old_one_could(family: str, tmp_path: Path) -> None:
     edited = edit.prune(tok, corpus=some_lines(4, 5))
     for name in ("t.json", "t.model", "t.tiktoken", "vocab.txt"):
         try:
-            tok.save(tmp_path / f"old-{name}")
+            tok.save(tmp_path / f"old-{name}", lossy=True)
         except (UnsupportedError, ArgumentError):
             continue
-        edited.tok.save(tmp_path / name)
+        edited.tok.save(tmp_path / name, lossy=True)
         if name == "t.json" or (name == "t.model" and "sentencepiece" in family):
             again = jeton.load(tmp_path / name)
             for text in some_lines(5, 10):

@@ -254,9 +254,11 @@ class Precompiled(Normalizer):
             >>> normalizers.Precompiled.named("nmt_nfkc_cf")("Ｓtraße\u200bNº 5")
             'straße no 5'
         """
-        charsmap = _core.charsmap(_base.check_text("name", name))
-        if charsmap is None:
-            raise ArgumentError(f"{name} changes nothing, and has no map")
+        known = ("nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf")
+        if _base.check_text("name", name) not in known:
+            raise ArgumentError(f"name must be one of {', '.join(known)}, not {name!r}")
+        charsmap = _core.charsmap(name)
+        assert charsmap is not None
         return cls(charsmap)
 
     def __repr__(self) -> str:

@@ -109,7 +109,7 @@ def prepare(
         >>> folder = tempfile.mkdtemp()
         >>> manifest = prepare(["to be", "or not to be"], tok, folder, layout="nanogpt")
         >>> manifest.documents, manifest.splits["train"].tokens
-        (2, 9)
+        (2, 8)
         >>> tok.decode(TokenDataset(folder)[:])
         'to be<|endoftext|>or not to be<|endoftext|>'
     """

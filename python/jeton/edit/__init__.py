@@ -10,7 +10,7 @@ Example:
     >>> tok = jeton.BPETrainer(258, pattern="gpt4").train(["hello hello help"])
     >>> smaller = edit.truncate(tok, 257)
     >>> smaller.tok.vocab_size, smaller.id_map.apply(tok.encode("h"))
-    (257, [104])
+    (257, [71])
 """
 
 from __future__ import annotations

@@ -51,9 +51,9 @@ def extend(tok: Tokenizer, corpus: Iterable[str], n: int, *, min_frequency: int 
         >>> tok = jeton.BPETrainer(260, pattern="gpt4").train(["the then there"] * 9)
         >>> edited = edit.extend(tok, ["vesi on vett"] * 9, 3)
         >>> edited.tok.encode("vett"), edited.tok.merges[:4] == tok.merges
-        ([262], True)
-        >>> edited.id_map.made_of[260]
-        (118, 101)
+        ([260, 83, 83], True)
+        >>> [tok.id_to_bytes(id) for id in edited.id_map.made_of[260]]
+        [b'v', b'e']
     """
     n = checked_int("n", n, 1)
     if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):

@@ -132,6 +132,7 @@ def train(
     longest_piece: int = 16,
     shrinking_factor: float = 0.75,
     sub_iterations: int = 2,
+    exact: bool = True,
 ) -> dict[str, float]:
     """The pieces that words and their counts ask for, with their scores, best first.
 
@@ -141,6 +142,7 @@ def train(
         longest_piece: In characters.
         shrinking_factor: What share of the pieces stays in each round.
         sub_iterations: How often probabilities are estimated in each round.
+        exact: Pieces that are hardly used stay where there would be fewer than `size` without them.
     """
     characters = sorted({character for word in words for character in word})
     if size < len(characters):
@@ -149,7 +151,7 @@ def train(
     total = sum(uses.values())
     pieces = {piece: math.log(number / total) for piece, number in sorted(uses.items())}
     goal = size + size // 10  # the least probable of these go in the end
-    least = size - len(characters)  # so many longer pieces must stay
+    least = size - len(characters) if exact else 0  # so many longer pieces must stay
     while True:
         for _ in range(sub_iterations):
             pieces = maximize(expected_uses(words, pieces), least)
@@ -160,7 +162,7 @@ def train(
             break
         pieces = kept
     longer = sorted((p for p in pieces if len(p) > 1), key=lambda piece: (-pieces[piece], piece))
-    chosen = characters + longer[:least]
+    chosen = characters + longer[: size - len(characters)]
     return dict(sorted(((p, pieces[p]) for p in chosen), key=lambda item: (-item[1], item[0])))
 
 

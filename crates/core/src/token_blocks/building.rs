@@ -205,8 +205,9 @@ impl<'b> Builder<'b> {
 
 /// What tells a document from others, whatever tokenizer reads it.
 fn key(text: &str) -> u64 {
-    let begin = &text[..text.floor_char_boundary(KEYED)];
-    let sha256: [u8; 32] = Sha256::digest(begin).into();
+    let length = text.len().min(KEYED);
+    let end = (0..=length).rev().find(|&at| text.is_char_boundary(at));
+    let sha256: [u8; 32] = Sha256::digest(&text[..end.unwrap_or(0)]).into();
     u64::from_be_bytes(std::array::from_fn(|at| sha256[at]))
 }
 

@@ -284,7 +284,7 @@ mod tests {
     use super::super::{ModelProto, NormalizerSpec, Piece, TrainerSpec, stages};
     use super::*;
     use crate::model::Sampling;
-    use std::collections::HashMap;
+    use std::collections::{BTreeMap, HashMap};
 
     fn reader(stages: &Stages) -> Reader<'_> {
         Reader::new(stages).unwrap()
@@ -314,12 +314,12 @@ mod tests {
     }
 
     /// All segmentations of a text by their pieces, with the logarithms of their probabilities.
-    fn all(reader: &Reader<'_>, text: &str, alpha: f64) -> HashMap<String, f64> {
+    fn all(reader: &Reader<'_>, text: &str, alpha: f64) -> BTreeMap<String, f64> {
         let paths = reader.n_best(text, 512).unwrap();
         let logs = paths
             .into_iter()
             .map(|(path, score)| (name(&path), alpha * f64::from(score)));
-        let logs: HashMap<String, f64> = logs.collect();
+        let logs: BTreeMap<String, f64> = logs.collect();
         let sum: f64 = logs.values().map(|log| log.exp()).sum();
         logs.into_iter()
             .map(|(path, log)| (path, log - sum.ln()))

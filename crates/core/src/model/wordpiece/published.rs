@@ -48,6 +48,9 @@ impl Score {
     }
 }
 
+/// The bytes of both parts of a pair.
+type Spelled = (Rc<[u8]>, Rc<[u8]>);
+
 /// What decides between equally good pairs: the smallest comes first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
@@ -55,7 +58,7 @@ enum Key {
     /// The first word that holds the pair, and how many units lie before it there.
     Place(u32, usize),
     Alphabetic(Rc<[u8]>, Rc<[u8]>),
-    Lexicographic(Reverse<(Rc<[u8]>, Rc<[u8]>)>),
+    Lexicographic(Reverse<Spelled>),
 }
 
 /// A pair as good as it was when it was put in the queue.
