@@ -24,6 +24,9 @@ __all__ = ["Loader"]
 
 B = TypeVar("B", bound=tuple[Any, ...])
 
+_AT_A_TIME = 1 << 12
+"""Of how many examples the order is found at a time."""
+
 
 class Loader(Generic[B]):
     """Batches of a token set or of packed rows, every example exactly once an epoch.
@@ -155,8 +158,9 @@ class Loader(Generic[B]):
     def _share(self, worker: int, workers: int) -> Iterator[B]:
         """The batches of one of some workers, from where this loader is up to the epoch's end."""
         epoch, before = self._epoch, self._taken
-        for number in range(worker, self._steps(before), workers):
-            batch = self._given(self._source.gather(self._examples(epoch, before, number)))
+        numbers = range(worker, self._steps(before), workers)
+        for number, examples in self._examples(epoch, before, numbers):
+            batch = self._given(self._source.gather(examples))
             # Such that this very worker goes on with its next batch.
             self._advance(epoch, before, number - worker + workers)
             yield batch
@@ -184,16 +188,25 @@ class Loader(Generic[B]):
         """Which of the examples that do not fill a step this rank has."""
         return rest * self._rank // self._world_size, rest * (self._rank + 1) // self._world_size
 
-    def _examples(self, epoch: int, taken: int, number: int) -> npt.NDArray[np.int64]:
-        """The numbers of the examples of a batch."""
+    def _examples(
+        self, epoch: int, taken: int, numbers: range
+    ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+        """The numbers of the examples of some batches."""
+        many = max(1, _AT_A_TIME // self._batch_size)
+        for at in range(0, len(numbers), many):
+            places = [self._places(taken, number) for number in numbers[at : at + many]]
+            order = np.concatenate(places)
+            if self._shuffle:
+                order = shuffled(order, len(self._source), self._seed, epoch)
+            ends = np.cumsum([len(some) for some in places])
+            yield from zip(numbers[at : at + many], np.split(order, ends[:-1]), strict=True)
+
+    def _places(self, taken: int, number: int) -> npt.NDArray[np.int64]:
+        """Which places in the order of an epoch a batch takes."""
         first = taken + number * self._world_size * self._batch_size
         rest = len(self._source) - first
         if rest >= self._world_size * self._batch_size:
             first += self._rank * self._batch_size
-            places = np.arange(first, first + self._batch_size)
-        else:
-            begin, end = self._split(rest)
-            places = np.arange(first + begin, first + end)
-        if not self._shuffle:
-            return places
-        return shuffled(places, len(self._source), self._seed, epoch)
+            return np.arange(first, first + self._batch_size)
+        begin, end = self._split(rest)
+        return np.arange(first + begin, first + end)

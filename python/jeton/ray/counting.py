@@ -123,14 +123,13 @@ class _Task:
         def count(counter: _core.WordCounter) -> None:
             for row in pieces.to_pylist():
                 piece = Piece(**row)
+                path = os.fsdecode(piece.path)
                 if piece.stop:
-                    counter.count_part(
-                        piece.path, piece.start, piece.stop, self._field, self._errors
-                    )
+                    counter.count_part(path, piece.start, piece.stop, self._field, self._errors)
                 else:
                     count_corpus(
                         counter,
-                        iter([Path(piece.path)]),
+                        iter([Path(path)]),
                         field=self._field,
                         errors=self._errors,
                         memory=None,

@@ -17,7 +17,8 @@ _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 class Piece:
     """A file, or a range of its bytes: the lines that begin in it."""
 
-    path: str
+    path: bytes
+    """As the system has it: names of files need not be text."""
     start: int = 0
     stop: int = 0
     """0 for the whole file."""
@@ -31,11 +32,11 @@ def pieces_of(files: list[Path], size: int) -> Iterator[Piece]:
     for path in files:
         total = path.stat().st_size
         if total <= size or path.suffix.lower() == ".parquet" or _is_compressed(path):
-            yield Piece(os.fspath(path))
+            yield Piece(os.fsencode(path))
             continue
         parts = -(-total // size)
         for part in range(parts):
-            yield Piece(os.fspath(path), total * part // parts, total * (part + 1) // parts)
+            yield Piece(os.fsencode(path), total * part // parts, total * (part + 1) // parts)
 
 
 def _is_compressed(path: Path) -> bool:

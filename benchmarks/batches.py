@@ -1,0 +1,92 @@
+"""Times batches and packing: `get_batch` beside nanoGPT's way, the loader, and rows a second.
+
+    python benchmarks/batches.py [--tokens 100_000_000]
+
+Of several runs the median counts. The set is of random tokens in documents of about 1,000.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from jeton.data import TokenDataset, layouts, pack
+
+BATCH, BLOCK = 32, 1024
+
+
+def made(folder: Path, tokens: int) -> np.ndarray:
+    """A set of random documents; gives their lengths."""
+    draw = np.random.default_rng(0)
+    lengths = draw.geometric(1 / 1000, tokens // 1000)
+    flat = draw.integers(0, 50_257, int(lengths.sum()), np.uint16)
+    for layout in ("jeton", "nanogpt"):
+        with layouts.create(layout, folder / layout, dtype="uint16") as writer:
+            writer.append(flat, lengths)
+            writer.finish()
+    return lengths
+
+
+def median(action: Callable[[], object], times: int = 15) -> float:
+    """Seconds, in the middle of several runs."""
+    found = []
+    for _ in range(times):
+        start = time.perf_counter()
+        action()
+        found.append(time.perf_counter() - start)
+    return statistics.median(found)
+
+
+def nanogpt(path: Path) -> Callable[[], object]:
+    """What nanoGPT's training loop does for a batch: map the file, draw places, stack."""
+
+    def batch() -> object:
+        data = np.memmap(path, np.uint16, "r")
+        places = torch.randint(len(data) - BLOCK, (BATCH,))
+        x = [torch.from_numpy(data[at : at + BLOCK].astype(np.int64)) for at in places]
+        y = [torch.from_numpy(data[at + 1 : at + 1 + BLOCK].astype(np.int64)) for at in places]
+        return torch.stack(x), torch.stack(y)
+
+    return batch
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--tokens", type=int, default=100_000_000)
+    tokens = parser.parse_args().tokens
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lengths = made(folder, tokens)
+        dataset = TokenDataset(folder / "jeton")
+        batches = iter(dataset.loader(BATCH, BLOCK, device="cpu"))
+        print(f"batches of {BATCH} windows of {BLOCK:,} tokens, tensors:")
+        for what, action in (
+            ("nanoGPT's way", nanogpt(folder / "nanogpt" / "train.bin")),
+            ("get_batch", lambda: dataset.get_batch(BATCH, BLOCK, device="cpu")),
+            ("loader", lambda: next(batches)),
+        ):
+            seconds = median(action, 200)
+            print(f"  {what:<14} {seconds * 1e3:6.2f} ms, {BATCH * BLOCK / seconds / 1e6:,.0f} M/s")
+        print(f"packing {len(lengths):,} documents into rows of {2 * BLOCK:,} tokens:")
+        options = {"concatenate": {}, "best_fit": {}, "bins": {"too_long": "crop"}}
+        for method, more in options.items():
+            start = time.perf_counter()
+            packing = pack(dataset, 2 * BLOCK, method, **more)
+            planned = time.perf_counter() - start
+            rows = median(lambda packing=packing: packing[100 : 100 + BATCH])
+            print(
+                f"  {method:<12} planned in {planned:.2f} s, {rows * 1e3:.1f} ms for {BATCH} rows; "
+                f"{packing.report.padding_share:.2%} padding, "
+                f"{packing.report.cropped_share:.2%} lost"
+            )
+
+
+if __name__ == "__main__":
+    main()
