@@ -20,6 +20,7 @@ __all__ = [
     "WordCounter",
     "WordCounts",
     "__version__",
+    "add_the_same",
     "arrow_lists",
     "blocks_of_texts",
     "cache_limit",
@@ -32,6 +33,7 @@ __all__ = [
     "did_you_mean",
     "find_files",
     "fingerprint",
+    "folder_files",
     "lists",
     "load",
     "named_patterns",
@@ -41,9 +43,11 @@ __all__ = [
     "save",
     "scripts",
     "set_cache_limit",
+    "target_of",
     "train_huggingface_unigram",
     "train_sentencepiece_unigram",
     "unigram_separators",
+    "write_into",
 ]
 
 OPTIMISED: bool
