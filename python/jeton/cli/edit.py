@@ -1,0 +1,243 @@
+"""`jeton edit`: vocabularies that change, and models that follow them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+
+import jeton
+from jeton.cli.command import Command, echo_note
+from jeton.cli.documents import Reader, input_options, input_size
+from jeton.cli.targets import (
+    FilePath,
+    check_inputs,
+    check_target,
+    force_option,
+    publish,
+    replacing,
+    workshop,
+)
+from jeton.cli.terminal import Progress, table
+from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.edit import (
+    Edited,
+    add_special_tokens,
+    extend,
+    merge,
+    prune,
+    rewrite_checkpoint,
+    truncate,
+)
+
+__all__ = ["edit"]
+
+HELP = """Change a vocabulary: take tokens away, learn more, join two.
+
+The result is a new tokenizer; --map keeps which id became which. With --model FOLDER (a model of
+Hugging Face layout: config.json and safetensors) the model follows: OUTPUT is then a new folder
+with its embeddings moved, its configuration put right and the new tokenizer.
+
+\b
+Examples:
+  jeton edit prune gpt2 corpus.txt --size 25000 -o small.json
+  jeton edit extend llama/ estonian.txt -n 1000 -o larger/ --model llama/
+  jeton edit truncate mine.json 16000 -o mine-16k.json --map ids.json
+  jeton edit merge english.json estonian.json -o both.json
+  jeton edit add chat.json '<|user|>' '<|end|>' -o chat-2.json
+"""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@click.group(help=HELP, short_help="Change a vocabulary; models follow.")
+def edit() -> None: ...
+
+
+def _target_options(function: F) -> F:
+    """Where the result goes; the command gives an `Edited` and the files that it read."""
+
+    @functools.wraps(function)
+    def command(
+        *,
+        source: Source,
+        output: str,
+        map_path: str | None,
+        model: str | None,
+        init: str,
+        multiple_of: int,
+        force: bool,
+        **others: Any,
+    ) -> None:
+        target = Path(output)
+        inputs = [*source.files, *others.get("paths", ()), *([model] if model else [])]
+        if model is None:
+            check_target(target, inputs=inputs, force=force, folder=True)
+        if map_path is not None:
+            check_target(map_path, inputs=inputs, force=force)
+        tok = source.load()
+        edited: Edited = function(tok=tok, **others)
+        if map_path is not None:
+            with replacing(Path(map_path), force=force) as beside:
+                edited.id_map.save(beside)
+        if model is not None:
+            with Progress("writing", None) as progress:
+                done = 0
+
+                def told(written: int, _: int) -> None:
+                    nonlocal done
+                    progress.advance(written - done)
+                    done = written
+
+                rewrite_checkpoint(
+                    model,
+                    edited,
+                    target,
+                    init=cast(Any, init),
+                    multiple_of=multiple_of,
+                    watch=told,
+                )
+            written = [target]
+        else:
+            with workshop(target) as folder:
+                edited.tok.save(folder / target.name)
+                written = list(publish(folder, target, inputs=inputs, force=force))
+        for file in written:
+            click.echo(f"{file}")
+        _tell(tok, edited)
+
+    decorators: list[Callable[..., Any]] = [
+        click.option(
+            "-o",
+            "--output",
+            required=True,
+            type=FilePath(),
+            help="The new tokenizer, in the format that its name says; or, with --model, a new "
+            "folder.",
+        ),
+        click.option("--map", "map_path", type=FilePath(), help="Write the map of ids, as JSON."),
+        click.option("--model", type=FilePath(), help="A model that is to follow."),
+        click.option(
+            "--init",
+            type=click.Choice(["mean", "zeros", "normal"]),
+            default="mean",
+            show_default=True,
+            help="Rows of new tokens: the mean of the old tokens that spelled them, zeros, or "
+            "drawn from a distribution fitted to the table.",
+        ),
+        click.option(
+            "--multiple-of",
+            type=click.IntRange(1),
+            default=1,
+            show_default=True,
+            help="The model's rows are rounded up to a multiple of this.",
+        ),
+        force_option,
+    ]
+    wrapped: Any = command
+    for decorator in reversed(decorators):
+        wrapped = decorator(wrapped)
+    return cast(F, wrapped)
+
+
+def _tell(tok: jeton.Tokenizer, edited: Edited) -> None:
+    rows = [
+        ("tokens before", f"{tok.vocab_size:,}"),
+        ("tokens after", f"{edited.tok.vocab_size:,}"),
+        ("removed", f"{len(edited.removed):,}"),
+        ("added", f"{len(edited.added):,}"),
+    ]
+    if edited.left_out:
+        rows.append(("never reached, so left out", f"{len(edited.left_out):,}"))
+    click.echo(table(rows, "<>"))
+
+
+def _texts(paths: Iterable[str], reader: Reader) -> Iterator[str]:
+    with Progress("reading", input_size(paths)) as progress:
+        for document in reader.documents(paths, progress):
+            yield document.text
+
+
+@edit.command(cls=Command, name="prune", short_help="Take tokens away.")
+@tokenizer_options
+@input_options
+@_target_options
+@click.option("--size", type=click.IntRange(1), help="How many tokens stay.")
+@click.option("--min-count", type=click.IntRange(1), help="Tokens that occur less often go.")
+@click.option("--script", "scripts", multiple=True, help="Keep this script (Latin, Han, …).")
+@click.option("--drop", multiple=True, metavar="TOKEN", help="A token that goes.")
+@click.option("--keep", multiple=True, metavar="TOKEN", help="A token that stays.")
+def _prune(
+    tok: jeton.Tokenizer,
+    paths: tuple[str, ...],
+    reader: Reader,
+    size: int | None,
+    min_count: int | None,
+    scripts: tuple[str, ...],
+    drop: tuple[str, ...],
+    keep: tuple[str, ...],
+) -> Edited:
+    """Take tokens away: those that FILES use least, or by name or script.
+
+    With --size and no FILES, tokens learned last go first. In a byte pair encoding only tokens go
+    that no kept one is merged from; bytes, special tokens and what stands for the unknown always
+    stay.
+    """
+    counted = paths != ("-",) or not (size or scripts or drop)
+    if counted:
+        check_inputs(paths)
+    return prune(
+        tok,
+        size=size,
+        corpus=_texts(paths, reader) if counted else None,
+        min_count=min_count,
+        scripts=scripts or None,
+        drop=drop or None,
+        keep=keep,
+    )
+
+
+@edit.command(cls=Command, name="extend", short_help="Learn more tokens.")
+@tokenizer_options
+@input_options
+@_target_options
+@click.option("-n", "--tokens", type=click.IntRange(1), required=True, help="How many.")
+def _extend(
+    tok: jeton.Tokenizer, paths: tuple[str, ...], reader: Reader, tokens: int
+) -> Edited:
+    """Learn more tokens from FILES: training goes on from the old merges."""
+    check_inputs(paths)
+    return extend(tok, list(_texts(paths, reader)), tokens)
+
+
+@edit.command(cls=Command, name="truncate", short_help="Drop the tokens learned last.")
+@tokenizer_options
+@click.argument("size", type=click.IntRange(1))
+@_target_options
+def _truncate(tok: jeton.Tokenizer, size: int) -> Edited:
+    """Keep the first SIZE tokens, as training for that size would have given."""
+    return truncate(tok, size)
+
+
+@edit.command(cls=Command, name="merge", short_help="Join two vocabularies.")
+@tokenizer_options
+@click.argument("other")
+@_target_options
+def _merge(tok: jeton.Tokenizer, other: str) -> Edited:
+    """Keep TOKENIZER, and add the tokens that only OTHER has."""
+    edited = merge(tok, jeton.load(other))
+    if edited.left_out:
+        echo_note("tokens that the merges of the first never let arise are left out")
+    return edited
+
+
+@edit.command(cls=Command, name="add", short_help="Add special tokens.")
+@tokenizer_options
+@click.argument("tokens", nargs=-1, required=True)
+@_target_options
+def _add(tok: jeton.Tokenizer, tokens: tuple[str, ...]) -> Edited:
+    """Add special TOKENS, with ids after the largest."""
+    return add_special_tokens(tok, tokens)

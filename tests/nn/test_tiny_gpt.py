@@ -1,0 +1,74 @@
+"""The example that trains a small GPT: it learns, resumes to the same losses, sees no future."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch is not installed")
+
+import torch
+
+FOLDER = Path(__file__).parents[2] / "examples" / "tiny_gpt"
+SMALL = ["--layers", "1", "--dim", "16", "--heads", "2", "--block-size", "16", "--batch-size", "4"]
+
+
+@pytest.fixture
+def modules(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    for name in ("model", "train", "compare"):
+        sys.modules.pop(name, None)
+    return {name: importlib.import_module(name) for name in ("model", "train", "compare")}
+
+
+def losses(folder: Path) -> list[float]:
+    lines = (folder / "log.jsonl").read_text().splitlines()
+    return [json.loads(line)["loss"] for line in lines]
+
+
+@pytest.mark.parametrize("kind", ["learned", "sinusoidal", "rotary", "alibi"])
+def test_no_position_sees_the_future(modules: Any, kind: str) -> None:
+    torch.manual_seed(0)
+    model = modules["model"].GPT(modules["model"].Config(20, 16, 2, 2, 16, kind)).eval()
+    ids = torch.randint(0, 20, (1, 16))
+    other = ids.clone()
+    other[0, 9:] = (other[0, 9:] + 1) % 20
+    with torch.no_grad():
+        torch.testing.assert_close(model(ids)[0][:, :9], model(other)[0][:, :9])
+        assert not torch.equal(model(ids)[0][:, 9:], model(other)[0][:, 9:])
+
+
+def test_learns_and_resumes_to_the_same_losses(
+    modules: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train = modules["train"].main
+    common = [*SMALL, "--tokenizer", "bpe:300", "--steps", "24", "--eval-every", "12"]
+    train(["--out", str(tmp_path / "whole"), "--sample", "20", *common])
+    shown = capsys.readouterr().out
+    assert "bits per byte" in shown
+    whole = losses(tmp_path / "whole")
+    assert len(whole) == 24 and sum(whole[-6:]) < sum(whole[:6])
+    train(["--out", str(tmp_path / "parts"), "--stop-after", "9", *common])
+    train(["--out", str(tmp_path / "parts"), "--resume", "--sample", "0"])
+    assert losses(tmp_path / "parts") == whole
+    with pytest.raises(SystemExit, match="holds a run already"):
+        train(["--out", str(tmp_path / "parts"), *common])
+
+
+def test_both_experiments_run(modules: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    compare = modules["compare"]
+    monkeypatch.setattr(compare, "TOKENIZERS", ("characters", "bpe:300"))
+    monkeypatch.setattr(compare, "LENGTHS", (64, 128, 256))
+    text = tmp_path / "text.txt"
+    text.write_text("the sea is a filing system, and nobody hurries the water.\n" * 400)
+    for name in ("tokenizers", "positions"):
+        compare.main([name, "--text", str(text), "--flops", "1e10", "--out", str(tmp_path / name)])
+        table = (tmp_path / name / f"{name}.md").read_text()
+        assert table.count("\n") >= 4
+        assert b"<svg" in (tmp_path / name / f"{name}.svg").read_bytes()
+    assert "—" in table, "learned positions have no value beyond their length"
