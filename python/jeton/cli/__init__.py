@@ -31,6 +31,7 @@ COMMANDS = (
     "convert",
     "prepare",
     "data",
+    "edit",
     "list",
 )
 

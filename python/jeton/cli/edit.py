@@ -205,9 +205,7 @@ def _prune(
 @input_options
 @_target_options
 @click.option("-n", "--tokens", type=click.IntRange(1), required=True, help="How many.")
-def _extend(
-    tok: jeton.Tokenizer, paths: tuple[str, ...], reader: Reader, tokens: int
-) -> Edited:
+def _extend(tok: jeton.Tokenizer, paths: tuple[str, ...], reader: Reader, tokens: int) -> Edited:
     """Learn more tokens from FILES: training goes on from the old merges."""
     check_inputs(paths)
     return extend(tok, list(_texts(paths, reader)), tokens)

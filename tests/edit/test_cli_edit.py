@@ -1,0 +1,55 @@
+"""`jeton edit`: each change on the command line, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from families import FAMILIES, some_lines
+
+import jeton
+from jeton.cli import main
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    FAMILIES["bpe"](1).save("old.json")
+    FAMILIES["bpe"](2).save("other.json")
+    (tmp_path / "in.txt").write_text("\n".join(some_lines(3)), encoding="utf-8")
+    return tmp_path
+
+
+CHANGES = {
+    "prune": (["prune", "old.json", "in.txt", "--size", "280"], 280),
+    "truncate": (["truncate", "old.json", "290"], 290),
+    "extend": (["extend", "old.json", "in.txt", "-n", "7"], 313),
+    "add": (["add", "old.json", "<|user|>"], 307),
+}
+
+
+@pytest.mark.parametrize("line, size", CHANGES.values(), ids=CHANGES.keys())
+def test_changes(folder: Path, line: list[str], size: int) -> None:
+    done = CliRunner().invoke(main, ["edit", *line, "-o", "new.json", "--map", "map.json"])
+    assert done.exit_code == 0, done.output
+    assert f"tokens after   {size}" in done.stdout
+    assert jeton.load("new.json").vocab_size == size
+    moved = json.loads((folder / "map.json").read_text())["moved"]
+    assert len(moved) == jeton.load("old.json").max_id + 1
+    again = CliRunner().invoke(main, ["edit", *line, "-o", "new.json"])
+    assert again.exit_code == 1 and "--force" in again.output
+
+
+def test_joined(folder: Path) -> None:
+    done = CliRunner().invoke(main, ["edit", "merge", "old.json", "other.json", "-o", "new.json"])
+    assert done.exit_code == 0, done.output
+    assert jeton.load("new.json").vocab_size > jeton.load("old.json").vocab_size
+
+
+def test_refused(folder: Path) -> None:
+    line = ["edit", "prune", "old.json", "--size", "5", "-o", "new.json"]
+    done = CliRunner().invoke(main, line, input="")
+    assert done.exit_code == 1 and "cannot be reached" in done.output
+    assert not (folder / "new.json").exists()
