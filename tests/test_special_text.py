@@ -235,7 +235,8 @@ def test_files_and_copies_keep_it(name: str, tmp_path: Path) -> None:
         except UnsupportedError:
             continue
     for copy in copies:
-        assert controls(copy) == controls(tok)
+        # The unknown token is special to who loads a folder.
+        assert controls(tok) <= controls(copy)
         for text in texts(tok):
             assert not controls(tok).intersection(copy.encode(text)), text
     expected = [tok.encode(text) for text in texts(tok)]

@@ -107,9 +107,9 @@ def _charsmap() -> bytes:
         normalization_rule_name="nmt_nfkc",
         minloglevel=2,
     )
-    from transformers.utils import sentencepiece_model_pb2_new
+    from sentencepiece import sentencepiece_model_pb2
 
-    pb2: Any = sentencepiece_model_pb2_new  # its names are made when it is imported
+    pb2: Any = sentencepiece_model_pb2  # its names are made when it is imported
     proto = pb2.ModelProto.FromString(model.getvalue())
     charsmap: bytes = proto.normalizer_spec.precompiled_charsmap
     return charsmap

@@ -254,11 +254,13 @@ class Precompiled(Normalizer):
             >>> normalizers.Precompiled.named("nmt_nfkc_cf")("Ｓtraße\u200bNº 5")
             'straße no 5'
         """
-        known = ("nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf")
-        if _base.check_text("name", name) not in known:
-            raise ArgumentError(f"name must be one of {', '.join(known)}, not {name!r}")
-        charsmap = _core.charsmap(name)
-        assert charsmap is not None
+        _base.check_text("name", name)
+        try:
+            charsmap = _core.charsmap(name)
+        except ArgumentError as error:
+            raise ArgumentError(str(error).replace("normalizer cannot", "name cannot")) from None
+        if charsmap is None:
+            raise ArgumentError(f"name {name!r} changes nothing, and has no map")
         return cls(charsmap)
 
     def __repr__(self) -> str:

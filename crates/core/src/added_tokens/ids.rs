@@ -67,15 +67,18 @@ pub fn assign_ids(
 
 /// Refuses a list in the order of ids that is no function from contents to ids and back.
 pub(super) fn check(tokens: &[AddedToken], by_content: &[usize]) -> Result<()> {
-    let broken = |message: String| Err(Error::new(ErrorKind::Argument, message));
+    let broken = |message: String| Err(Error::new(ErrorKind::Format, message));
     if let Some(token) = tokens.iter().find(|token| token.content.is_empty()) {
         return broken(format!("the added token with id {} is empty", token.id));
     }
     let twice = |token: &AddedToken| {
         let content = &token.content;
-        broken(format!(
-            "the added token {content:?} is there twice, each time with id {}",
-            token.id
+        Err(Error::new(
+            ErrorKind::Argument,
+            format!(
+                "the added token {content:?} is there twice, each time with id {}",
+                token.id
+            ),
         ))
     };
     for pair in tokens.windows(2) {
