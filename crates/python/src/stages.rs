@@ -45,7 +45,6 @@ pub fn check_regex(py: Python<'_>, source: &str, dialect: &str) -> PyResult<()> 
 /// Every way to cut text that has a name: its name, its other names, whose it is, and its
 /// expressions.
 #[pyfunction]
-#[expect(clippy::type_complexity, reason = "rows of a table")]
 pub fn named_patterns() -> Vec<(
     &'static str,
     Vec<&'static str>,
