@@ -33,6 +33,7 @@ PUBLIC = [
     "names",
     "patterns",
     "set_cache_limit",
+    "textbook",
 ]
 
 

@@ -23,6 +23,7 @@ from jeton.loading import load
 from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from jeton import textbook
     from jeton.cache import cache_limit, set_cache_limit
     from jeton.corpus import Progress
     from jeton.known_names import names, patterns
@@ -57,6 +58,7 @@ __all__ = [
     "names",
     "patterns",
     "set_cache_limit",
+    "textbook",
 ]
 
 _IMPORTED_WHEN_USED = {
@@ -75,6 +77,8 @@ _IMPORTED_WHEN_USED = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "textbook":
+        return importlib.import_module("jeton.textbook")
     if name in _IMPORTED_WHEN_USED:
         return getattr(importlib.import_module(_IMPORTED_WHEN_USED[name]), name)
     raise AttributeError(f"module 'jeton' has no attribute {name!r}")
