@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,15 +36,24 @@ COLOURS = ("#3b6ea5", "#c2703d", "#4f8f5b", "#8a5ea8", "#a33f4f", "#666666")
 Row = tuple[str, Mapping[str, float | str | None]]
 
 
-def run(options: argparse.Namespace, name: str, *more: str) -> Path:
-    """The folder of a run, which is done first if it is not there."""
-    folder = options.out / name.replace(":", "-")
-    if not (folder / "checkpoint.pt").exists():
-        given = ["--out", str(folder), "--flops", str(options.flops), "--sample", "0", *more]
-        if options.text:
-            given += ["--text", str(options.text)]
-        train.main([*given, "--eval-every", "100000"])
+def run(options: argparse.Namespace, tokenizer: str, kind: str) -> Path:
+    """The folder of a run, which is done first, or brought to its end if it was cut."""
+    folder: Path = options.out / f"{tokenizer.replace(':', '-')}-{kind}"
+    given = ["--out", str(folder), "--sample", "0", "--eval-every", "500", "--save-every", "100"]
+    if (folder / "checkpoint.pt").exists():
+        if not finished(folder):
+            train.main([*given, "--resume"])
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)  # cut before its first save
+    given += ["--tokenizer", tokenizer, "--positions", kind, "--flops", str(options.flops)]
+    train.main(given + (["--text", str(options.text)] if options.text else []))
     return folder
+
+
+def finished(folder: Path) -> bool:
+    """Whether a run went up to its last step."""
+    saved = torch.load(folder / "checkpoint.pt", weights_only=True)
+    return bool(saved["step"] == saved["options"]["steps"])
 
 
 def opened(folder: Path) -> tuple[GPT, jeton.Tokenizer, TokenDataset]:
@@ -64,7 +74,7 @@ def last(folder: Path) -> Mapping[str, float]:
 def tokenizers(options: argparse.Namespace) -> list[Row]:
     rows: list[Row] = []
     for name in TOKENIZERS:
-        folder = run(options, name, "--tokenizer", name)
+        folder = run(options, name, "rotary")
         model, tok, validation = opened(folder)
         size = len(tok.decode_bytes(validation[:]))
         rows.append(
@@ -75,6 +85,7 @@ def tokenizers(options: argparse.Namespace) -> list[Row]:
                     "bytes per token": size / len(validation),
                     "parameters": sum(p.numel() for p in model.parameters()),
                     "steps": last(folder)["step"],
+                    "seconds": round(last(folder)["seconds"]),
                     "bits per byte": last(folder)["bits_per_byte"],
                 },
             )
@@ -85,7 +96,7 @@ def tokenizers(options: argparse.Namespace) -> list[Row]:
 def positions(options: argparse.Namespace) -> list[Row]:
     rows: list[Row] = []
     for kind in POSITIONS:
-        folder = run(options, kind, "--positions", kind, "--tokenizer", "bpe:1024")
+        folder = run(options, "bpe:1024", kind)
         model, tok, validation = opened(folder)
         found: dict[str, float | str | None] = {}
         for length in LENGTHS:

@@ -55,7 +55,8 @@ class Attention(torch.nn.Module):
         mixed = functional.scaled_dot_product_attention(
             query, key, value, attn_mask=bias, is_causal=bias is None
         )
-        return self.out(mixed.transpose(1, 2).reshape(batch, length, dim))
+        out: Tensor = self.out(mixed.transpose(1, 2).reshape(batch, length, dim))
+        return out
 
 
 class Block(torch.nn.Module):
@@ -74,7 +75,8 @@ class Block(torch.nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         x = x + self.attention(self.attention_norm(x))
-        return x + self.network(self.network_norm(x))
+        out: Tensor = x + self.network(self.network_norm(x))
+        return out
 
 
 class GPT(torch.nn.Module):

@@ -54,6 +54,7 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     add("--flops", type=float, help="work to do, instead of --steps: 2e13 takes some minutes")
     add("--stop-after", type=int, help="stop at this step, as if interrupted; see --resume")
     add("--eval-every", type=int, default=100)
+    add("--save-every", type=int, default=500, help="steps after which a cut run can go on")
     add("--sample", type=int, default=200, metavar="TOKENS", help="tokens to write at the end")
     add("--prompt", default="\n")
     add("--seed", type=int, default=0)
@@ -165,12 +166,12 @@ def main(given: list[str] | None = None) -> None:
     steps = options.steps
     if options.flops and not saved:
         steps = max(round(options.flops / per_step), 1)
-    first = 0
+    first, spent = 0, 0.0
     if saved:
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
         loader.load_state_dict(saved["loader"])
-        first = saved["step"]
+        first, spent = saved["step"], saved["seconds"]
     print(
         f"{tok!r}: {len(train):,} tokens to train on, {len(validation):,} to validate\n"
         f"{sum(p.numel() for p in model.parameters()):,} parameters, {config.positions} positions, "
@@ -178,8 +179,12 @@ def main(given: list[str] | None = None) -> None:
         flush=True,
     )
     batches = endless(loader)
-    started = time.perf_counter()
-    with (options.out / "log.jsonl").open("a" if saved else "w", encoding="utf-8") as log:
+    started = time.perf_counter() - spent
+    log_path = options.out / "log.jsonl"
+    if saved:  # what was logged after the last save is done again
+        lines = log_path.read_text(encoding="utf-8").splitlines(keepends=True)
+        log_path.write_text("".join(lines[:first]), encoding="utf-8")
+    with log_path.open("a" if saved else "w", encoding="utf-8") as log:
         for step in range(first, steps):
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(step, steps, options.learning_rate)
@@ -191,19 +196,22 @@ def main(given: list[str] | None = None) -> None:
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             done = step + 1
-            entry = {"step": done, "loss": float(loss.detach())}
+            seconds = time.perf_counter() - started
+            entry = {"step": done, "loss": float(loss.detach()), "seconds": round(seconds, 1)}
             if done % options.eval_every == 0 or done == steps:
                 entry["bits_per_byte"] = bits_per_byte(model, validation, tok, config.block_size)
                 print(
                     f"step {done:>5}   loss {entry['loss']:.3f}   "
                     f"{entry['bits_per_byte']:.3f} bits per byte   "
-                    f"{time.perf_counter() - started:.0f} s",
+                    f"{seconds:.0f} s",
                     flush=True,
                 )
             print(json.dumps(entry), file=log, flush=True)
-            if done == options.stop_after or done == steps:
+            last = done == options.stop_after or done == steps
+            if last or done % options.save_every == 0:
+                save(options, steps, config, model, optimizer, loader, done, seconds)
+            if last:
                 break
-        save(options, steps, config, model, optimizer, loader, done)
     if done == steps and options.sample:
         write_sample(model, tok, options)
 
@@ -216,6 +224,7 @@ def save(
     optimizer: torch.optim.Optimizer,
     loader: Any,
     step: int,
+    seconds: float,
 ) -> None:
     """Writes all that the run needs to go on, beside, and then in its place."""
     state = {
@@ -231,6 +240,7 @@ def save(
         "optimizer": optimizer.state_dict(),
         "loader": loader.state_dict(),
         "step": step,
+        "seconds": seconds,
     }
     with tempfile.NamedTemporaryFile(dir=options.out, delete=False) as beside:
         torch.save(state, beside)

@@ -39,9 +39,9 @@ def test_extended_by_a_corpus(family: str) -> None:
     reached = {id for id in edited.id_map.made_of if id in used}
     assert len(reached) > 12
     for id, parts in edited.id_map.made_of.items():
-        text = new.id_to_bytes(id).removeprefix(b"##")
+        token = new.id_to_bytes(id).removeprefix(b"##")
         spelled = b"".join(tok.id_to_bytes(part).removeprefix(b"##") for part in parts)
-        assert spelled in (text, b"")
+        assert spelled in (token, b"")
 
 
 def test_extended_merges_continue() -> None:

@@ -54,6 +54,8 @@ def test_learns_and_resumes_to_the_same_losses(
     whole = losses(tmp_path / "whole")
     assert len(whole) == 24 and sum(whole[-6:]) < sum(whole[:6])
     train(["--out", str(tmp_path / "parts"), "--stop-after", "9", *common])
+    with (tmp_path / "parts" / "log.jsonl").open("a") as log:  # as a run that is cut leaves it
+        log.write('{"step": 10, "loss": 9.0}\n')
     train(["--out", str(tmp_path / "parts"), "--resume", "--sample", "0"])
     assert losses(tmp_path / "parts") == whole
     with pytest.raises(SystemExit, match="holds a run already"):

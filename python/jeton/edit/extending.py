@@ -105,16 +105,10 @@ def _spelled(
             left + right.removeprefix(prefix) if prefix else left + right, (left, right)
         )
     spelled: dict[bytes, tuple[int, ...]] = {token: (id,) for token, id in known.items()}
-    for token in added:
-        if token in parts:
-            left, right = parts[token]
-            spelled[token] = spelled[left] + spelled[right]
-        else:
-            spelled[token] = ()
-    return {
-        id: tuple(old for old in spelled[token] if old in set(known.values()))
-        for token, id in added.items()
-    }
+    for token in added:  # in the order of merges, so that what a token is merged from is there
+        left, right = parts.get(token, (b"", b""))
+        spelled[token] = spelled.get(left, ()) + spelled.get(right, ())
+    return {id: spelled[token] for token, id in added.items()}
 
 
 def _wordpiece(tok: Tokenizer, model: models.WordPiece, texts: list[str], n: int) -> Edited:
