@@ -10,7 +10,7 @@ BIN       := $(VENV)/bin
 RUST      := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 FRAMEWORKS = $(if $(WITHOUT_FRAMEWORKS),,$(VENV)/frameworks)
 
-.PHONY: setup optimised demo test rust-test python-test types alone lint format bench clean
+.PHONY: setup optimised demo test rust-test python-test types alone docs lint format bench clean
 
 setup: $(VENV)/tools $(VENV)/built  ## jeton in a virtual environment, built quickly, and the tools
 
@@ -34,6 +34,10 @@ $(VENV)/frameworks: $(VENV)/tools
 	@echo "Installing what jeton is tested with: torch and others, some 6 GB at first."
 	@echo "(make test WITHOUT_FRAMEWORKS=1 does without them, and leaves their tests out.)"
 	$(BIN)/python -m pip install --quiet --group frameworks
+	touch $@
+
+$(VENV)/site: $(VENV)/tools
+	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
 # Which build is in the environment: an optimised one serves the tests too, until a file changes.
@@ -72,6 +76,9 @@ types: setup  ## the annotations, and the stub against the compiled module
 
 alone: setup  ## the tests that may look beside the project, from a copy with nothing beside it
 	tests/alone $(BIN)/python -n $(PROCESSES)
+
+docs: setup $(VENV)/site  ## the site of docs/, into target/site; a broken link is an error
+	$(BIN)/zensical build --strict --clean
 
 lint: setup  ## style, and everything that a compiler may warn of
 	cargo fmt --all --check
