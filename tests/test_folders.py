@@ -188,6 +188,8 @@ def test_roles_that_are_set(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match=r"'<\|eos\|>' is no token of this tokenizer"):
         tok.save(tmp_path / "x", roles={"eos": "<|eos|>"})
     assert not (tmp_path / "x").exists()
+    with pytest.raises(ArgumentError, match="'e' is a token of ordinary text"):
+        tok.save(tmp_path / "x", roles={"eos": "e"})
     with_roles = tok.replace(roles={"eos": "<|end|>", "pad": "<|end|>x"})
     assert tok.roles == {}
     assert with_roles.replace(roles={"pad": None}).roles == {"eos": "<|end|>"}

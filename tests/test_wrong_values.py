@@ -6,6 +6,7 @@ Each gives a result or one of jeton's own errors, which names the argument.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import jeton
 from jeton.cli import main
 from wrong_values import TOK, WRONG, Call, Failed, accepted, calls, failing, good, is_named
 
@@ -20,14 +22,17 @@ CALLS = calls()
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of its own, and no network."""
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder of its own, no network, and a cache as it was."""
+    limit = jeton.cache_limit()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("JETON_OFFLINE", "1")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("JETON_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("JETON_DATA_DIR", raising=False)
     TOK.save("tokenizer.json")
+    yield
+    jeton.set_cache_limit(limit)
 
 
 @pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])

@@ -724,13 +724,13 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         Args:
             model, normalizer, pre_tokenizer, post_processor, decoder, added_tokens: Its stages.
             padding, truncation: What a `tokenizer.json` says of them, with all its fields.
-            roles: Tokens by role (`"eos"`, `"pad"`, …), beside those that are set; a role that is
-                `None` is no token's. The tokens must be there.
+            roles: Special or added tokens by role (`"eos"`, `"pad"`, …), beside those that are set;
+                a role that is `None` is no token's.
             chat_template: A template of Jinja, or several by name, the usual one as `"default"`.
             model_max_length: How many tokens the model takes.
 
         Raises:
-            ArgumentError: A role for what is no token.
+            ArgumentError: A role for what is no token, or one of ordinary text.
             As the constructor.
 
         Example:
@@ -779,12 +779,17 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 
     def _with_roles(self, roles: Mapping[str, str | None]) -> Tokenizer:
         checked = checked_roles(roles)
+        apart = {*self.special_tokens, *(token.content for token in self.added_tokens)}
+        apart.update(dict(self._core.roles()).values())
         for role, token in checked.items():
-            if token is not None and self.id_of(token) is None:
-                raise ArgumentError(
-                    f"roles: {token!r} is no token of this tokenizer, so it cannot be the {role} "
-                    "(with_added_tokens adds one)"
-                )
+            if token is None or token in apart:
+                continue
+            why = (
+                f"{token!r} is no token of this tokenizer, so it cannot be the {role}"
+                if self.id_of(token) is None
+                else f"{token!r} is a token of ordinary text, which would lose it to the {role}"
+            )
+            raise ArgumentError(f"roles: {why} (with_added_tokens adds a special one)")
         merged = {**self._settings.roles, **checked}
         return self._of_core(self._core, dataclasses.replace(self._settings, roles=merged))
 

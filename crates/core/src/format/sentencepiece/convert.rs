@@ -438,7 +438,8 @@ pub fn from_huggingface(stages: &Stages) -> Result<ModelProto> {
             ..NormalizerSpec::default()
         },
     );
-    let made = super::stages(proto.clone())?;
+    let made = super::stages(proto.clone())
+        .map_err(|error| cannot(&format!("these tokens, as pieces: {error}")))?;
     let held = convert(&made, Exactness::Exact).map_err(|error| {
         cannot(&format!(
             "this BPE model, which its pieces do not make again: {error}"
