@@ -1,4 +1,4 @@
-"""Counting on a cluster: what one machine makes, whichever node is lost."""
+"""Counting and preparing on a cluster: what one machine makes, whichever node is lost."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ import pytest
 
 import jeton
 import jeton.ray
-from jeton import samples
+from jeton import data, samples
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
+    FileError,
     FormatError,
     MissingFileError,
 )
@@ -197,3 +198,148 @@ def test_errors_of_a_task(cluster: Any, tmp_path: Path) -> None:
     assert type(told.value) is FormatError and str(told.value).endswith('errors="ignore")')
     counts = jeton.ray.count(tmp_path, jeton.BPETrainer(300), errors="replace")
     assert counts == jeton.BPETrainer(300).count(tmp_path, errors="replace")
+
+
+# Preparing
+
+
+def documents() -> list[str]:
+    """Some hundred texts."""
+    return [part for text in TEXTS for part in text.split("\n\n") if part]
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> jeton.Tokenizer:
+    return jeton.BPETrainer(500, special_tokens=["<|endoftext|>"]).train(documents())
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """JSON lines in several files."""
+    folder = tmp_path_factory.mktemp("shards")
+    texts = documents()
+    for number in range(12):
+        lines = [json.dumps({"text": text}) + "\n" for text in texts[number::12]]
+        (folder / f"{number:02d}.jsonl").write_text("".join(lines), encoding="utf-8")
+    return sorted(folder.iterdir())
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+SETS: list[tuple[str, dict[str, Any]]] = [
+    ("one split", {}),
+    ("cut", {"layout": "llm.c", "validation": 0.1}),
+    ("hash", {"layout": "datatrove", "validation": 0.3, "split": "hash"}),
+    ("data", {"layout": "parquet", "validation": True}),
+    ("shuffled", {"layout": "megatron", "shuffle": 3, "validation": 0.2}),
+    ("one file", {"layout": "nanogpt", "shard_tokens": None, "end_of_text_place": "before"}),
+]
+
+
+@pytest.mark.parametrize("what, options", SETS, ids=[what for what, _ in SETS])
+def test_files_are_those_of_one_machine(
+    cluster: Any,
+    shards: list[Path],
+    tokenizer: jeton.Tokenizer,
+    tmp_path: Path,
+    what: str,
+    options: dict[str, Any],
+) -> None:
+    options = {"shard_tokens": 3_000, **options}
+    if "validation" in options and options["validation"] is True:
+        options["validation"] = shards[:3]
+    data.prepare(shards, tokenizer, tmp_path / "one", **options)
+    prepare = jeton.ray.prepare
+    manifest = prepare(shards, tokenizer, tmp_path / "many", part_size=20_000, **options)
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+    # Whole already: neither read nor written again.
+    assert prepare(shards, tokenizer, tmp_path / "many", **options) == manifest
+
+
+def test_prepared_from_datasets(cluster: Any, tokenizer: jeton.Tokenizer, tmp_path: Path) -> None:
+    import ray.data
+
+    texts = documents()
+    train = ray.data.from_items([{"body": text} for text in texts[9:]], override_num_blocks=5)
+    val = ray.data.from_items([{"body": text} for text in texts[:9]], override_num_blocks=2)
+    options: dict[str, Any] = {"shard_tokens": 3_000, "field": "body"}
+    jeton.ray.prepare(train, tokenizer, tmp_path / "many", validation=val, **options)
+    rows = [{"body": text} for text in texts]
+    data.prepare(rows[9:], tokenizer, tmp_path / "one", validation=rows[:9], **options)
+    assert tokens_of(tmp_path / "many") == tokens_of(tmp_path / "one")
+    assert data.verify(tmp_path / "many") == []
+
+
+def tokens_of(folder: Path) -> dict[str, bytes]:
+    """All files but the manifest, which names the inputs."""
+    return {name: file for name, file in contents(folder).items() if name != "manifest.json"}
+
+
+def test_preparing_when_a_node_is_lost(
+    cluster: Any, tokenizer: jeton.Tokenizer, tmp_path: Path
+) -> None:
+    import ray.data
+
+    lost = cluster.add_node(num_cpus=1, object_store_memory=80_000_000)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    texts = documents()
+    rows = [{"text": text} for text in texts]
+    with killed(cluster, lost, notes) as slow:
+        dataset = ray.data.from_items(rows, override_num_blocks=12).map_batches(slow)
+        manifest = jeton.ray.prepare(dataset, tokenizer, tmp_path / "many", shard_tokens=3_000)
+    assert len(list(notes.iterdir())) > 12, "nothing had to be done again"
+    data.prepare(texts, tokenizer, tmp_path / "one", shard_tokens=3_000)
+    assert tokens_of(tmp_path / "many") == tokens_of(tmp_path / "one")
+    assert manifest.documents == len(texts)
+
+
+def test_the_same_call_goes_on(
+    cluster: Any, shards: list[Path], tokenizer: jeton.Tokenizer, tmp_path: Path
+) -> None:
+    inputs = [tmp_path / path.name for path in shards]
+    for path, source in zip(inputs, shards, strict=True):
+        path.write_bytes(source.read_bytes())
+    broken = inputs[7].read_bytes()
+    inputs[7].write_bytes(broken[:-9] + b"\xff" * 8 + b"\n")
+    many = tmp_path / "many"
+    options: dict[str, Any] = {"shard_tokens": 3_000, "part_size": 1}
+    with pytest.raises(FormatError, match=r"07\.jsonl"):
+        jeton.ray.prepare(inputs, tokenizer, many, **options)
+    assert set(contents(many)) and not (many / "manifest.json").exists()
+    kept = {path: path.stat().st_mtime_ns for path in many.glob(".parts/0*/manifest.json")}
+    assert kept
+    with pytest.raises(FileError, match="holds another set, with another"):
+        jeton.ray.prepare(inputs, tokenizer, many, **options, end_of_text=None)
+    inputs[7].write_bytes(broken)
+    jeton.ray.prepare(inputs, tokenizer, many, **options)
+    data.prepare(inputs, tokenizer, tmp_path / "one", shard_tokens=3_000)
+    assert contents(many) == contents(tmp_path / "one")
+
+
+PREPARED: list[tuple[str, Any, dict[str, Any], type[Exception], str]] = [
+    ("texts", ["some text"], {}, ArgumentError, "for texts that are here"),
+    ("nothing there", "nowhere/*.txt", {}, MissingFileError, "there is no such file"),
+    ("layout", "-", {"layout": "nanogtp"}, ArgumentError, "did you mean 'nanogpt'"),
+    ("part", "-", {"part_size": 0}, ArgumentError, "part_size must be at least 1"),
+]
+
+
+@pytest.mark.parametrize(
+    "what, given, options, error, told", PREPARED, ids=[it[0] for it in PREPARED]
+)
+def test_arguments_of_prepare(
+    tokenizer: jeton.Tokenizer,
+    tmp_path: Path,
+    what: str,
+    given: Any,
+    options: dict[str, Any],
+    error: type[Exception],
+    told: str,
+) -> None:
+    with pytest.raises(error, match=told):
+        jeton.ray.prepare(given, tokenizer, tmp_path / "set", **options)
+    assert not (tmp_path / "set").exists()

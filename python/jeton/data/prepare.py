@@ -113,10 +113,51 @@ def prepare(
         >>> tok.decode(TokenDataset(folder)[:])
         'to be<|endoftext|>or not to be<|endoftext|>'
     """
+    check_watch(watch)
+    plan, encoding, reading = request(
+        tokenizer,
+        layout=layout,
+        shard_tokens=shard_tokens,
+        field=field,
+        lines=lines,
+        errors=errors,
+        end_of_text=end_of_text,
+        end_of_text_place=end_of_text_place,
+        validation=validation,
+        split=split,
+        shuffle=shuffle,
+        part=part,
+        memory=memory,
+        name=name,
+    )
+    target = Path(checked_path("folder", folder))
+    sources = {"train": source_of(data, encoding, reading)}
+    if plan.by == "data":
+        sources["val"] = source_of(validation, encoding, reading, name="validation")
+    return _run(plan, sources, target, watch)
+
+
+def request(
+    tokenizer: Tokenizer,
+    *,
+    layout: str = "jeton",
+    shard_tokens: int | None = None,
+    field: str | None = None,
+    lines: bool = False,
+    errors: str = "strict",
+    end_of_text: str | int | Choice | None = AUTO,
+    end_of_text_place: str = "after",
+    validation: object = None,
+    split: str = "cut",
+    shuffle: int | None = None,
+    part: object = None,
+    memory: int | str = _MEMORY,
+    name: str = "",
+) -> tuple[Plan, Encoding, Reading]:
+    """What the arguments of `prepare` ask for, checked: what set, how encoded, how read."""
     if not isinstance(tokenizer, Tokenizer):
         raise ArgumentTypeError(f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}")
     checked_errors(errors)
-    check_watch(watch)
     chosen(layouts.LAYOUTS, layout)
     for what, value in (("field", field), ("name", name)):
         if value is not None and not isinstance(value, str):
@@ -140,7 +181,6 @@ def prepare(
         part=_checked_part(part),
         memory=memory_bytes(memory) or 0,
     )
-    target = Path(checked_path("folder", folder))
     keys = by == "hash" or seed is not None or part is not None
     if end is None:
         encoding = Encoding(tokenizer, keys=keys)
@@ -151,11 +191,7 @@ def prepare(
             end=end.id if end.place == "after" else None,
             keys=keys,
         )
-    reading = Reading(field, errors, lines, plan.part)
-    sources = {"train": source_of(data, encoding, reading)}
-    if by == "data":
-        sources["val"] = source_of(validation, encoding, reading, name="validation")
-    return _run(plan, sources, target, watch)
+    return plan, encoding, Reading(field, errors, lines, plan.part)
 
 
 def merge(
@@ -206,8 +242,18 @@ def merge(
         part=None,
         memory=memory_bytes(memory) or 0,
     )
-    sources: dict[str, Source] = {split: Parts(found, split) for split in first.splits}
-    return _run(plan, sources, target, watch)
+    return merged_parts(plan, found, target, watch)
+
+
+def merged_parts(
+    plan: Plan,
+    parts: list[tuple[Path, Manifest]],
+    folder: Path,
+    watch: Callable[[PrepareProgress], None] | None = None,
+) -> Manifest:
+    """The set that parts in their order make."""
+    sources: dict[str, Source] = {split: Parts(parts, split) for split in parts[0][1].splits}
+    return _run(plan, sources, folder, watch)
 
 
 def _plan(
@@ -275,14 +321,14 @@ def _run(
     folder: Path,
     watch: Callable[[PrepareProgress], None] | None,
 ) -> Manifest:
-    whole = _whole(plan, sources, folder)
+    whole = whole_set(plan, sources, folder)
     if whole is not None:
         return whole
     with Journal(folder) as journal:
         return Run(plan, sources, journal, watch).go()
 
 
-def _whole(plan: Plan, sources: dict[str, Source], folder: Path) -> Manifest | None:
+def whole_set(plan: Plan, sources: dict[str, Source], folder: Path) -> Manifest | None:
     """The manifest of a folder that holds just this set already.
 
     Raises:

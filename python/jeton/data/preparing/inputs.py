@@ -14,7 +14,7 @@ from jeton.data.preparing.files import Files
 from jeton.data.preparing.rows import Texts, column_of
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Reading", "source_of"]
+__all__ = ["Reading", "paths_of", "source_of"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def source_of(data: Any, encoding: Encoding, reading: Reading, *, name: str = "d
         ArgumentError: It is nothing that holds documents, or has no such parts.
         MissingFileError: There is no such file.
     """
-    paths = _paths(data, name)
+    paths = paths_of(data, name)
     if paths is not None:
         if reading.part is not None:
             paths = _part(paths, *reading.part)
@@ -67,7 +67,7 @@ def source_of(data: Any, encoding: Encoding, reading: Reading, *, name: str = "d
     return Texts(data, encoding, reading.field, reading.errors)
 
 
-def _paths(data: Any, name: str) -> list[Path] | None:
+def paths_of(data: Any, name: str) -> list[Path] | None:
     """The files that data names; `None` if it names none."""
     if isinstance(data, (str, os.PathLike)):
         return paths_or_texts(data)[0]

@@ -11,13 +11,14 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Literal
 
 from jeton import __version__
 from jeton.data import layouts
 from jeton.data.layouts import Writer
-from jeton.data.manifest import Manifest, WrittenSplit, written
-from jeton.data.preparing.blocks import Progress, Source
+from jeton.data.manifest import Manifest, WrittenFile, WrittenSplit, written
+from jeton.data.preparing.blocks import Facts, Progress, Source
 from jeton.data.preparing.end_of_text import EndOfText
 from jeton.data.preparing.journal import Journal
 from jeton.data.preparing.keyed import Keyed
@@ -27,7 +28,7 @@ from jeton.data.preparing.tokenizer_file import saved_tokenizer
 from jeton.errors import ArgumentError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Plan", "PrepareProgress", "Run"]
+__all__ = ["Plan", "PrepareProgress", "Run", "manifest_of"]
 
 CHECKPOINT_SECONDS = 30.0
 """How much work an interruption may cost."""
@@ -246,44 +247,73 @@ class Run:
             self._watch(PrepareProgress(phase, done, total, documents, tokens))
 
     def _manifest(self, shards: dict[str, list[layouts.WrittenShard]], read: list[Any]) -> Manifest:
-        plan = self._plan
-        splits = {
-            split: WrittenSplit(
-                sum(shard.documents for shard in some),
-                sum(shard.tokens for shard in some),
-                (*some,),
-            )
-            for split, some in shards.items()
-        }
-        names = [name for some in shards.values() for shard in some for name in shard.files]
-        if plan.part is not None:
-            names.append(Keyed.FILE)
-        tokenizer, saved = saved_tokenizer(plan.tokenizer, plan.name, self._journal.set)
         digests = self._journal.digests()
         facts = [
             source.facts(Progress.from_json(read[number]), digests.get(number % len(read), {}))
             # The data to train from is read first, the data to validate with last.
             for number, source in zip((0, -1), self._sources.values(), strict=False)
         ]
-        return Manifest(
-            layout=plan.layout if plan.part is None else "jeton",
-            dtype=plan.dtype,
-            tokenizer=tokenizer,
-            end_of_text=None if plan.end_of_text is None else plan.end_of_text.to_json(),
-            options=plan.options,
-            inputs=tuple(
-                {**entry, "split": split} if split != "train" else entry
-                for split, some in zip(self._sources, facts, strict=True)
-                for entry in some.inputs
-            ),
-            documents=sum(some.documents for some in facts),
-            bytes=sum(some.bytes for some in facts),
-            empty_documents=sum(some.empty for some in facts),
-            splits=splits,
-            files=written(self._journal.set, [*names, *saved]),
-            part=plan.part,
-            jeton=__version__,
+        return manifest_of(
+            self._plan, self._journal.set, shards, dict(zip(self._sources, facts, strict=True))
         )
+
+
+def manifest_of(
+    plan: Plan,
+    folder: Path,
+    shards: dict[str, list[layouts.WrittenShard]],
+    facts: dict[str, Facts],
+    digests: dict[str, WrittenFile] | None = None,
+) -> Manifest:
+    """What is said of a set that was written to a folder, where its tokenizer is saved too.
+
+    Args:
+        plan: What it was to be.
+        folder: Where its files are.
+        shards: The shards of each split.
+        facts: What each source was.
+        digests: Those of the shards' files, where they are known.
+    """
+    splits = {
+        split: WrittenSplit(
+            sum(shard.documents for shard in some),
+            sum(shard.tokens for shard in some),
+            (*some,),
+        )
+        for split, some in shards.items()
+    }
+    for split, found in splits.items():
+        if not found.documents and plan.part is None:
+            raise ArgumentError(
+                f"no document is left for the split {split!r}: there is too little data"
+            )
+    names = [name for some in shards.values() for shard in some for name in shard.files]
+    if plan.part is not None:
+        names.append(Keyed.FILE)
+    tokenizer, saved = saved_tokenizer(plan.tokenizer, plan.name, folder)
+    if digests is None:
+        files = written(folder, [*names, *saved])
+    else:
+        files = {name: digests[name] for name in names} | written(folder, saved)
+    return Manifest(
+        layout=plan.layout if plan.part is None else "jeton",
+        dtype=plan.dtype,
+        tokenizer=tokenizer,
+        end_of_text=None if plan.end_of_text is None else plan.end_of_text.to_json(),
+        options=plan.options,
+        inputs=tuple(
+            {**entry, "split": split} if split != "train" else entry
+            for split, some in facts.items()
+            for entry in some.inputs
+        ),
+        documents=sum(some.documents for some in facts.values()),
+        bytes=sum(some.bytes for some in facts.values()),
+        empty_documents=sum(some.empty for some in facts.values()),
+        splits=splits,
+        files=files,
+        part=plan.part,
+        jeton=__version__,
+    )
 
 
 class _Blocks:

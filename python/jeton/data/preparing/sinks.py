@@ -19,7 +19,7 @@ from jeton.data.layouts import Writer
 from jeton.data.preparing.blocks import Block, Progress
 from jeton.data.preparing.queue import BlockQueue
 
-__all__ = ["ByHash", "Cut", "Plain", "Sink"]
+__all__ = ["ByHash", "Cut", "Plain", "Sink", "hash_limit", "parted"]
 
 
 class Sink(ABC):
@@ -78,7 +78,7 @@ class ByHash(Sink):
     def __init__(self, train: Writer, validation: Writer, share: Fraction) -> None:
         super().__init__()
         self._writers = (train, validation)
-        self._limit = min(2**64 - 1, math.ceil(share * 2**64))
+        self._limit = hash_limit(share)
         #: Whether the document that is not finished validates.
         self._open = False
 
@@ -101,6 +101,11 @@ class ByHash(Sink):
                     unfinished=unfinished and bool(chosen[-1]),
                 )
         self._open = bool(validates[-1])
+
+
+def hash_limit(share: Fraction) -> int:
+    """Below which key documents validate, for so many of all to do so."""
+    return min(2**64 - 1, math.ceil(share * 2**64))
 
 
 class Cut(Sink):

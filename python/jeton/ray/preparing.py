@@ -1,0 +1,256 @@
+"""A token set made on a cluster: the files of `jeton.data.prepare`, byte for byte.
+
+Tasks encode stretches of the input, each into a part of its own. From the lengths of all documents
+it is known then which go to which file, and tasks write the files; where a split is one file, or is
+shuffled, the machine that asked does. Parts and files grow under names of their own and are renamed
+when they are whole, so a task that runs twice does no harm.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from jeton.arguments import checked_int, checked_path
+from jeton.corpus import size_of
+from jeton.data.manifest import NAME, Manifest
+from jeton.data.prepare import AUTO, merged_parts, request, whole_set
+from jeton.data.preparing.blocks import Encoding, Source
+from jeton.data.preparing.end_of_text import Choice
+from jeton.data.preparing.files import Files
+from jeton.data.preparing.inputs import Reading, paths_of, source_of
+from jeton.data.preparing.journal import Journal
+from jeton.data.preparing.pipeline import Plan, Run
+from jeton.errors import ArgumentError
+from jeton.ray.running import in_order, mapped, ray_data, single_threaded
+from jeton.ray.writing import written_in_parallel
+
+__all__ = ["prepare"]
+
+PARTS = ".parts"
+"""Where the parts lie, in the folder of the set, until it is whole."""
+
+
+def prepare(
+    data: Any,
+    tokenizer: Any,
+    folder: str | os.PathLike[str],
+    *,
+    layout: str = "jeton",
+    shard_tokens: int | None = None,
+    field: str | None = None,
+    lines: bool = False,
+    errors: Literal["strict", "replace", "ignore"] = "strict",
+    end_of_text: str | int | Choice | None = AUTO,
+    end_of_text_place: Literal["after", "before"] = "after",
+    validation: Any = None,
+    split: Literal["cut", "hash"] = "cut",
+    shuffle: int | None = None,
+    memory: int | str = "1GB",
+    name: str = "",
+    part_size: int = 10**9,
+    num_cpus: float = 1,
+) -> Manifest:
+    """Encodes a corpus on all machines, into the files that `jeton.data.prepare` writes on one.
+
+    What is whole is kept: interrupted or killed, the same call goes on with the files that are
+    left. A `ray.data.Dataset` is read from its beginning.
+
+    Args:
+        data: Paths, as `jeton.data.prepare` takes them, of files that every machine can read; or a
+            `ray.data.Dataset`, in which each row is a document.
+        tokenizer: What encodes.
+        folder: Where the files go: a folder that every machine can write to. Until the set is
+            whole it needs the room of it twice.
+        layout: As for `jeton.data.prepare`. Where a split is one file, the machine that asked
+            writes it.
+        shard_tokens: As for `jeton.data.prepare`.
+        field: As for `jeton.data.prepare`.
+        lines: As for `jeton.data.prepare`.
+        errors: As for `jeton.data.prepare`.
+        end_of_text: As for `jeton.data.prepare`.
+        end_of_text_place: As for `jeton.data.prepare`.
+        validation: As for `jeton.data.prepare`; or a `ray.data.Dataset`.
+        split: As for `jeton.data.prepare`.
+        shuffle: As for `jeton.data.prepare`; the machine that asked writes the files.
+        memory: As for `jeton.data.prepare`.
+        name: As for `jeton.data.prepare`.
+        part_size: About how many bytes of files a task encodes. A file is not divided.
+        num_cpus: How many cores a task takes.
+
+    Returns:
+        What `manifest.json` says.
+
+    Raises:
+        ArgumentError, FileError, FormatError, EncodeError: As `jeton.data.prepare`.
+        UnsupportedError: Ray Data is not installed.
+
+    Example:
+        >>> import jeton, jeton.ray
+        >>> tokenizer = jeton.load("gpt2")  # doctest: +SKIP
+        >>> manifest = jeton.ray.prepare(
+        ...     "corpus/*.jsonl.zst", tokenizer, "tokens", layout="llm.c", validation=0.001
+        ... )  # doctest: +SKIP
+    """
+    ray = ray_data()
+    size = checked_int("part_size", part_size, 1)
+    plan, encoding, reading = request(
+        tokenizer,
+        layout=layout,
+        shard_tokens=shard_tokens,
+        field=field,
+        lines=lines,
+        errors=errors,
+        end_of_text=end_of_text,
+        end_of_text_place=end_of_text_place,
+        validation=validation,
+        split=split,
+        shuffle=shuffle,
+        memory=memory,
+        name=name,
+    )
+    given = {"train": data}
+    if plan.by == "data":
+        given["val"] = validation
+    target = Path(checked_path("folder", folder))
+    groups: list[dict[str, Any]] = []
+    datasets: dict[str, Any] = {}
+    sources: dict[str, Source] = {}
+    for of, some in given.items():
+        if isinstance(some, ray.Dataset):
+            if reading.by_line:
+                raise ArgumentError("lines is for files, and data is a dataset")
+            datasets[of] = some
+            continue
+        paths = paths_of(some, "data" if of == "train" else "validation")
+        if paths is None:
+            raise ArgumentError(
+                "data must be a ray.data.Dataset or paths; for texts that are here, use "
+                "jeton.data.prepare"
+            )
+        sources[of] = _files(paths, encoding, reading)
+        groups += [{"split": of, "paths": group} for group in _grouped(paths, size)]
+    if not datasets:
+        whole = whole_set(plan, sources, target)
+        if whole is not None:
+            return whole
+    task = _Task(replace(plan, part=(1, 1)), encoding, reading, target / PARTS, num_cpus)
+    parts = _parts_of_files(ray, groups, task) if groups else []
+    for of, dataset in datasets.items():
+        parts += _parts_of_dataset(dataset, of, task)
+    manifest = written_in_parallel(plan, parts, target, num_cpus)
+    if manifest is None:
+        manifest = merged_parts(plan, parts, target)
+    shutil.rmtree(target / PARTS)
+    return manifest
+
+
+def _files(paths: list[Path], encoding: Encoding, reading: Reading) -> Files:
+    return Files(
+        paths, encoding, field=reading.field, errors=reading.errors, by_line=reading.by_line
+    )
+
+
+def _grouped(paths: list[Path], size: int) -> Iterator[list[bytes]]:
+    """Files that follow one another, of about so many bytes together."""
+    group: list[bytes] = []
+    total = 0
+    for path in paths:
+        more = size_of(path)
+        if group and total + more > size:
+            yield group
+            group, total = [], 0
+        group.append(os.fsencode(path))
+        total += more
+    if group:
+        yield group
+
+
+def _parts_of_files(ray: Any, groups: list[dict[str, Any]], task: _Task) -> list[Any]:
+    rows = [{"number": number, **group} for number, group in enumerate(groups)]
+    given = ray.from_items(rows, override_num_blocks=len(rows))
+    return _parts(mapped(given, task.of_files, 1, task.num_cpus), task.folder)
+
+
+def _parts_of_dataset(dataset: Any, split: str, task: _Task) -> list[Any]:
+    """The parts of a dataset, named by their order when that is known."""
+    for left in task.folder.glob(f"{split}-*"):
+        shutil.rmtree(left)
+
+    def encode(table: Any) -> Any:
+        return task.of_rows(table, split)
+
+    made = _parts(mapped(dataset, encode, None, task.num_cpus), task.folder)
+    named = []
+    for number, (folder, manifest) in enumerate(made):
+        target = task.folder / f"{split}-{number:06d}"
+        folder.rename(target)
+        named.append((target, manifest))
+    return named
+
+
+def _parts(made: Any, folder: Path) -> list[tuple[Path, Manifest]]:
+    with in_order(made):
+        names = [row["part"] for row in made.take_all()]
+    return [(folder / name, Manifest.read(folder / name)) for name in names]
+
+
+class _Task:
+    """What encodes some documents into a part, on any machine."""
+
+    def __init__(
+        self, plan: Plan, encoding: Encoding, reading: Reading, folder: Path, num_cpus: float
+    ) -> None:
+        self._plan, self._encoding, self._reading = plan, replace(encoding, keys=True), reading
+        self.folder, self.num_cpus = folder.absolute(), num_cpus
+
+    def of_files(self, groups: Any) -> Any:
+        """Encodes groups of files; those of which a part is there already only if it is another."""
+        return _rows(self._of_group(**row) for row in groups.to_pylist())
+
+    def _of_group(self, number: int, split: str, paths: list[bytes]) -> str:
+        files = [Path(os.fsdecode(path)) for path in paths]
+        source = _files(files, self._encoding, self._reading)
+        name = f"{number:06d}"
+        sources = self._sources(split, source)
+        if not (self.folder / name / NAME).exists() or (
+            whole_set(self._plan, sources, self.folder / name) is None
+        ):
+            self._make(sources, name)
+        return name
+
+    def of_rows(self, table: Any, split: str) -> Any:
+        """Encodes a block of a dataset."""
+        name = f"{split}-{uuid.uuid4().hex}"
+        self._make(self._sources(split, source_of(table, self._encoding, self._reading)), name)
+        return _rows([name])
+
+    def _sources(self, split: str, source: Source) -> dict[str, Source]:
+        """The sources of a part, of which one has all documents."""
+        names = ["train", "val"] if self._plan.by == "data" else ["train"]
+        none = _files([], self._encoding, self._reading)
+        return {name: source if name == split else none for name in names}
+
+    def _make(self, sources: dict[str, Source], name: str) -> None:
+        single_threaded(self.num_cpus)
+        attempt = self.folder / f".{uuid.uuid4().hex}"
+        with Journal(attempt) as journal:
+            Run(self._plan, sources, journal, None).go()
+        try:
+            attempt.rename(self.folder / name)
+        except OSError:
+            # Another attempt was faster.
+            if not (self.folder / name / NAME).exists():
+                raise
+            shutil.rmtree(attempt)
+
+
+def _rows(names: Iterable[str]) -> Any:
+    import pyarrow
+
+    return pyarrow.table({"part": pyarrow.array(list(names), pyarrow.string())})

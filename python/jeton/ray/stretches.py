@@ -1,0 +1,169 @@
+"""Documents of a part that go to one split, and which of them go to which file.
+
+A part holds the documents of a stretch of the input. Look here for how the rules by which one
+machine parts a set and fills its files are followed by many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.data.dataset import TokenDataset
+from jeton.data.layouts.shard import mapped
+from jeton.data.manifest import Manifest
+from jeton.data.preparing.keyed import Keyed
+from jeton.data.preparing.sinks import hash_limit, parted
+
+__all__ = ["Place", "Stretch", "files_of", "stretches_of"]
+
+_AT_A_TIME = 1 << 22
+"""About how many tokens are copied at a time."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The documents of a part that are in one split."""
+
+    folder: str
+    """The part."""
+    source: str
+    """The split of the part."""
+    begin: int
+    """With which token of the part the stretch begins, be it within a document."""
+    end: int
+    """Behind which token it ends."""
+    limit: int | None = None
+    """Documents with a key below it validate, if the set is parted by a hash."""
+    validates: bool = False
+    """Whether these are the documents that do."""
+
+    @cached_property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """How many tokens each document of the stretch has."""
+        all_of_part = self._tokens.documents.lengths
+        if self.limit is not None:
+            return all_of_part[self._chosen]
+        up_to, _ = parted(all_of_part, self.end)
+        return parted(up_to, self.begin)[1]
+
+    def forget(self) -> None:
+        """Lets go of what was read of the part."""
+        for name in ("lengths", "_tokens", "_chosen"):
+            self.__dict__.pop(name, None)
+
+    def tokens(
+        self, first: int, stop: int
+    ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[np.int64]]]:
+        """The tokens and the lengths of documents, some at a time."""
+        lengths = self.lengths
+        ends = np.cumsum(lengths)
+        while first < stop:
+            before = int(ends[first - 1]) if first else 0
+            until = int(np.searchsorted(ends, before + _AT_A_TIME, side="right"))
+            until = min(stop, max(first + 1, until))
+            if self.limit is None:
+                at = self.begin
+                tokens = self._tokens[at + before : at + int(ends[until - 1])]
+            else:
+                tokens = self._chosen_tokens(first, until)
+            yield tokens, lengths[first:until]
+            first = until
+
+    def _chosen_tokens(self, first: int, stop: int) -> npt.NDArray[Any]:
+        numbers = np.flatnonzero(self._chosen)[first:stop]
+        offsets = self._tokens.documents.offsets[numbers[0] : numbers[-1] + 2]
+        chosen = self._chosen[numbers[0] : numbers[-1] + 1]
+        tokens = self._tokens[int(offsets[0]) : int(offsets[-1])]
+        found: npt.NDArray[Any] = tokens[np.repeat(chosen, np.diff(offsets))]
+        return found
+
+    @cached_property
+    def _tokens(self) -> TokenDataset:
+        return TokenDataset(self.folder, split=self.source, layout="jeton")
+
+    @cached_property
+    def _chosen(self) -> npt.NDArray[np.bool_]:
+        """Which documents of the part are in the stretch."""
+        validates = mapped(Path(self.folder) / Keyed.FILE, "uint64") < np.uint64(self.limit or 0)
+        found: npt.NDArray[np.bool_] = validates == self.validates
+        return found
+
+
+def stretches_of(
+    parts: list[tuple[Path, Manifest]], by: str | None, share: Fraction
+) -> dict[str, list[Stretch]]:
+    """The stretches of each split, in the order of the parts.
+
+    Args:
+        parts: The parts, in their order.
+        by: How the set is parted: `"hash"`, `"cut"`, `"data"` or not at all.
+        share: How much of it validates.
+    """
+    total = sum(manifest.splits["train"].tokens for _, manifest in parts)
+    limit = int(total * (1 - share))
+    found: dict[str, list[Stretch]] = {"train": []} if by is None else {"train": [], "val": []}
+    before = 0
+    for folder, manifest in parts:
+        path = str(folder)
+        for source, written in manifest.splits.items():
+            if not written.documents:
+                continue
+            whole = Stretch(path, source, 0, written.tokens)
+            if source != "train" or by in (None, "data"):
+                found[source].append(whole)
+            elif by == "hash":
+                for split in found:
+                    keys = hash_limit(share)
+                    found[split].append(
+                        Stretch(path, source, 0, written.tokens, keys, split == "val")
+                    )
+            else:
+                at = min(max(limit - before, 0), written.tokens)
+                if at:
+                    found["train"].append(Stretch(path, source, 0, at))
+                if at < written.tokens:
+                    found["val"].append(Stretch(path, source, at, written.tokens))
+        before += manifest.splits["train"].tokens
+    return found
+
+
+class Place(NamedTuple):
+    """Some documents of a stretch."""
+
+    stretch: int
+    first: int
+    stop: int
+
+
+def files_of(stretches: list[Stretch], most: int) -> Iterator[list[Place]]:
+    """Which documents each file has: as many as `most` tokens have room for, or one that is longer.
+
+    This is the rule by which a `Writer` fills its shards.
+    """
+    places: list[Place] = []
+    room = most
+    for number, stretch in enumerate(stretches):
+        ends = np.cumsum(stretch.lengths)
+        at = done = 0
+        while done < len(ends):
+            stop = int(np.searchsorted(ends, at + room, side="right"))
+            if stop <= done:
+                if places:
+                    yield places
+                    places, room = [], most
+                    continue
+                stop = done + 1
+            places.append(Place(number, done, stop))
+            room -= int(ends[stop - 1]) - at
+            at, done = int(ends[stop - 1]), stop
+        stretch.forget()
+    if places:
+        yield places

@@ -1,0 +1,144 @@
+"""The files of a token set, written from its parts by all machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from jeton import __version__
+from jeton.data import layouts
+from jeton.data.layouts import WrittenShard
+from jeton.data.manifest import Manifest, WrittenFile, digest_of
+from jeton.data.preparing.blocks import Progress
+from jeton.data.preparing.journal import Journal
+from jeton.data.preparing.parts import Parts
+from jeton.data.preparing.pipeline import Plan, manifest_of
+from jeton.ray.running import in_order, mapped, ray_data, single_threaded
+from jeton.ray.stretches import Stretch, files_of, stretches_of
+
+__all__ = ["written_in_parallel"]
+
+
+def written_in_parallel(
+    plan: Plan, parts: list[tuple[Path, Manifest]], folder: Path, num_cpus: float
+) -> Manifest | None:
+    """Writes every file in a task of its own.
+
+    Returns:
+        The manifest; `None` if a split is one file, or shuffled: its order is known when all keys
+        are sorted, which one machine does.
+    """
+    most = plan.shard_tokens or layouts.LAYOUTS[plan.layout].default_shard
+    if plan.seed is not None or most is None:
+        return None
+    sources = {split: Parts(parts, split) for split in parts[0][1].splits}
+    end = None if plan.end_of_text is None else plan.end_of_text.to_json()
+    with Journal(folder) as journal:
+        state = journal.begin(
+            {
+                "jeton": __version__,
+                "tokenizer": plan.tokenizer.digest,
+                "options": {**plan.options, "end_of_text": end, "part": plan.part},
+                "inputs": {split: source.identity() for split, source in sources.items()},
+            }
+        )
+        if state is not None and "manifest" in state:
+            whole = Manifest.from_json(state["manifest"])
+        else:
+            journal.save({})
+            rows = list(_rows(plan, parts, most))
+            # What is written from here on is worth to be kept.
+            journal.save({"files": len(rows)})
+            shards, files = _written(plan, rows, journal.set, num_cpus)
+            facts = {split: source.facts(Progress(), {}) for split, source in sources.items()}
+            whole = manifest_of(plan, journal.set, shards, facts, files)
+            journal.save({"manifest": whole.to_json()})
+        journal.publish(whole)
+    return whole
+
+
+def _rows(plan: Plan, parts: list[tuple[Path, Manifest]], most: int) -> Iterator[dict[str, Any]]:
+    """What goes into each file."""
+    for split, stretches in stretches_of(parts, plan.by, plan.share).items():
+        for number, places in enumerate(files_of(stretches, most)):
+            content = [
+                (asdict(stretches[place.stretch]), place.first, place.stop) for place in places
+            ]
+            yield {"split": split, "number": number, "content": json.dumps(content)}
+
+
+def _written(
+    plan: Plan, rows: list[dict[str, Any]], folder: Path, num_cpus: float
+) -> tuple[dict[str, list[WrittenShard]], dict[str, WrittenFile]]:
+    """The shards of each split, and the digests of all of their files."""
+    task = _Task(plan, folder.absolute(), num_cpus)
+    given = ray_data().from_items(rows, override_num_blocks=len(rows))
+    with in_order(made := mapped(given, task.write, 1, num_cpus)):
+        results = made.take_all()
+    shards: dict[str, list[WrittenShard]] = {split: [] for split in plan.splits}
+    files: dict[str, WrittenFile] = {}
+    for row in results:
+        digests = {name: WrittenFile(*file) for name, file in json.loads(row["files"]).items()}
+        shards[row["split"]].append(WrittenShard(tuple(digests), row["tokens"], row["documents"]))
+        files |= digests
+    return shards, files
+
+
+class _Task:
+    """What writes a file, on any machine."""
+
+    def __init__(self, plan: Plan, folder: Path, num_cpus: float) -> None:
+        self._plan, self._folder, self._num_cpus = plan, folder, num_cpus
+
+    def write(self, table: Any) -> Any:
+        """Writes the files that rows speak of."""
+        import pyarrow
+
+        return pyarrow.Table.from_pylist([self._write(**row) for row in table.to_pylist()])
+
+    def _write(self, split: str, number: int, content: str) -> dict[str, Any]:
+        single_threaded(self._num_cpus)
+        layout = layouts.LAYOUTS[self._plan.layout]
+        main = layout.file(split, number)
+        names = (main, *layout.beside(main))
+        places = [(Stretch(**stretch), first, stop) for stretch, first, stop in json.loads(content)]
+        lengths = [stretch.lengths[first:stop] for stretch, first, stop in places]
+        if not (self._folder / main).exists():
+            self._make(split, names, places)
+        digests = {name: digest_of(self._folder / name) for name in names}
+        return {
+            "split": split,
+            "tokens": sum(int(some.sum()) for some in lengths),
+            "documents": sum(map(len, lengths)),
+            "files": json.dumps({name: (it.bytes, it.sha256) for name, it in digests.items()}),
+        }
+
+    def _make(
+        self, split: str, names: tuple[str, ...], places: list[tuple[Stretch, int, int]]
+    ) -> None:
+        attempt = self._folder / f".{uuid.uuid4().hex}"
+        plan = self._plan
+        with layouts.create(
+            plan.layout,
+            attempt,
+            split=split,
+            dtype=plan.dtype,
+            shard_tokens=plan.shard_tokens,
+            tokenizer=plan.name,
+        ) as writer:
+            for stretch, first, stop in places:
+                for tokens, lengths in stretch.tokens(first, stop):
+                    writer.append(tokens, lengths)
+            [shard] = writer.finish()
+        # The main file comes last: where it is, all are.
+        for written, name in reversed(list(zip(shard.files, names, strict=True))):
+            target = self._folder / name
+            target.parent.mkdir(exist_ok=True)
+            os.replace(attempt / written, target)
+        shutil.rmtree(attempt)
