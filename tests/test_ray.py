@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import gzip
 import json
 import os
+import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -30,6 +33,31 @@ from jeton.ray.pieces import pieces_of
 pytest.importorskip("ray.data")
 
 
+@contextlib.contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Ends what takes longer by an error, and where no signal reaches it by that of the process."""
+
+    def late(*_: object) -> None:
+        pytest.fail(f"not done in {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    faulthandler.dump_traceback_later(seconds + 30, exit=True, file=sys.__stderr__ or 2)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        faulthandler.cancel_dump_traceback_later()
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
+def without_end() -> Iterator[None]:
+    """A cluster may wait for what never comes."""
+    with within(240):
+        yield
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A small cluster on this machine: a head without cores, and a node with one."""
@@ -44,19 +72,22 @@ def cluster() -> Iterator[Any]:
         "health_check_failure_threshold": 5,
     }
     head = {**node, "num_cpus": 0, "_system_config": soon}
-    found = Cluster(initialize_head=True, head_node_args=head)
+    with within(120):
+        found = Cluster(initialize_head=True, head_node_args=head)
     try:
-        found.add_node(num_cpus=1, **node)
-        ray.init(address=found.address, log_to_driver=False, logging_level="error")
+        with within(120):
+            found.add_node(num_cpus=1, **node)
+            ray.init(address=found.address, log_to_driver=False, logging_level="error")
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         # Nothing waits for a cluster that is gone.
         context.execution_no_progress_timeout_s = 120
         yield found
     finally:
-        ray.shutdown()
-        with contextlib.suppress(Exception):
-            found.shutdown()
+        with within(120):
+            ray.shutdown()
+            with contextlib.suppress(Exception):
+                found.shutdown()
 
 
 TEXTS = list(samples.read_all().values())
@@ -153,8 +184,10 @@ def killed(cluster: Any, lost: Any, notes: Path) -> Iterator[Any]:
 
     killer = threading.Thread(target=kill)
     killer.start()
-    yield slow
-    killer.join()
+    try:
+        yield slow
+    finally:
+        killer.join()
     assert lost not in cluster.list_all_nodes()
 
 
