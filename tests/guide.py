@@ -1,0 +1,198 @@
+"""Runs a page of the documentation: its Python, its sessions, its commands and its pictures.
+
+Look here for what a page may hold. The blocks of a page run one after another, in one folder and
+one namespace:
+
+- ```python: a program, which must end without an error.
+- ```pycon: a session, as a doctest; `...` in what is shown stands for anything.
+- ```console: commands behind `$`, in bash; what is shown below one is what it must print. A line
+  `...` stands for any lines.
+- a picture whose name begins with `pictures/` right after a console block: what the last command
+  of that block shows in a terminal.
+
+With `JETON_DOCS=write` what is shown, and the pictures, are written instead of compared.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["Page", "tools"]
+
+WRITES = os.environ.get("JETON_DOCS") == "write"
+FENCED = re.compile(
+    r"^```(?P<kind>python|pycon|console)\n(?P<code>.*?)^```\n"
+    r"(?:\n!\[[^\]]*\]\((?P<picture>[./]*pictures/[^)]+\.svg)\))?",
+    re.MULTILINE | re.DOTALL,
+)
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+class Page:
+    """A page, and the folder in which it is run; `path` may be one that is written to."""
+
+    def __init__(self, path: Path, folder: Path, bin: Path) -> None:
+        self.path, self.folder, self.bin = path, folder, bin
+        self.namespace: dict[str, object] = {"__name__": "__main__"}
+        self.text = path.read_text(encoding="utf-8")
+
+    def run(self) -> None:
+        """Runs all blocks; the folder must be the current one."""
+        written, end = "", 0
+        for block in FENCED.finditer(self.text):
+            line = self.text.count("\n", 0, block.start("code"))
+            code = block["code"]
+            if block["kind"] == "python":
+                exec(compile("\n" * line + code, str(self.path), "exec"), self.namespace)
+            elif block["kind"] == "pycon":
+                code = self.session(code, line)
+            else:
+                code = self.console(code, line)
+            if block["picture"]:
+                self.picture(self.path.parent / block["picture"], code)
+            written += self.text[end : block.start("code")] + code
+            end = block.end("code")
+        if WRITES:
+            self.path.write_text(written + self.text[end:], encoding="utf-8")
+
+    def session(self, code: str, line: int) -> str:
+        """Runs a session, and returns it with what it shows now."""
+        examples = doctest.DocTestParser().get_examples(code)
+        lines = code.splitlines(keepends=True)
+        shown: list[tuple[int, int, str]] = []
+        runner = _Runner(optionflags=OPTIONS)
+        place = f"{self.path.name}:{line + 1}"
+        for example in examples:
+            test = doctest.DocTest([example], self.namespace, place, str(self.path), line, None)
+            told: list[str] = []
+            runner.run(test, out=told.append, clear_globs=False)
+            begin = example.lineno + example.source.count("\n")
+            shown.append((begin, begin + example.want.count("\n"), runner.got))
+            self.namespace = test.globs
+            assert WRITES or not told, f"{place}\n{''.join(told)}"
+        for begin, after, got in reversed(shown):
+            if "..." not in "".join(lines[begin:after]):
+                lines[begin:after] = [got]
+        return "".join(lines)
+
+    def console(self, code: str, line: int) -> str:
+        """Runs commands, and returns the block with what they print now."""
+        parts = re.split(r"^\$ ", code, flags=re.MULTILINE)
+        for number, step in enumerate(parts[1:], 1):
+            command, shown = _command(step)
+            result = self.bash(command)
+            place = f"{self.path.name}:{line + 1}: {command}"
+            assert result.returncode == 0, f"{place}\n{result.stdout}{result.stderr}"
+            if shown.strip():
+                printed = result.stdout
+                if WRITES and not re.search(r"^\.\.\.$", shown, re.MULTILINE):
+                    parts[number] = f"{command}\n{printed}" + ("\n" * shown.endswith("\n\n"))
+                else:
+                    assert _matches(shown.strip("\n"), printed.strip("\n")), (
+                        f"{place}\nprinted:\n{printed}\nshown:\n{shown}"
+                    )
+        return "$ ".join(parts)
+
+    def picture(self, path: Path, code: str) -> None:
+        """Draws what the last command of a block shows in a terminal."""
+        command, _ = _command(re.split(r"^\$ ", code, flags=re.MULTILINE)[-1])
+        coloured = self.bash(f"{command} --color always").stdout
+        drawn = terminal(coloured, command, path.stem)
+        if WRITES:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(drawn, encoding="utf-8")
+        assert path.read_text(encoding="utf-8") == drawn, (
+            f"{path.name} is not what {command} shows (JETON_DOCS=write draws it)"
+        )
+
+    def bash(self, command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", command],
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            env={
+                **{name: value for name, value in os.environ.items() if name != "NO_COLOR"},
+                "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}",
+                "COLUMNS": "88",
+            },
+        )
+
+
+class _Runner(doctest.DocTestRunner):
+    """Keeps what an example gave."""
+
+    got = ""
+
+    def report_success(self, out: object, test: object, example: object, got: str) -> None:
+        self.got = got
+
+    def report_failure(self, out: object, test: object, example: object, got: str) -> None:
+        self.got = got
+        super().report_failure(out, test, example, got)  # type: ignore[arg-type]
+
+    def report_unexpected_exception(
+        self, out: object, test: object, example: object, exc_info: object
+    ) -> None:
+        self.got = doctest._exception_traceback(exc_info)  # type: ignore[attr-defined]
+        super().report_unexpected_exception(out, test, example, exc_info)  # type: ignore[arg-type]
+
+
+def tools(folder: Path) -> Path:
+    """A folder of commands: `jeton` and `python`, those of this Python."""
+    folder.mkdir()
+    for name, call in (("jeton", "-m jeton "), ("python", "")):
+        path = folder / name
+        path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {call}"$@"\n')
+        path.chmod(0o755)
+    return folder
+
+
+def commands(text: str) -> Iterator[str]:
+    """Every command of the console blocks of a page."""
+    for block in FENCED.finditer(text):
+        if block["kind"] == "console":
+            for step in re.split(r"^\$ ", block["code"], flags=re.MULTILINE)[1:]:
+                yield _command(step)[0]
+
+
+def terminal(text: str, command: str, name: str) -> str:
+    """Text with colours of a terminal as SVG; no font is fetched to show it."""
+    from rich.console import Console
+    from rich.terminal_theme import DIMMED_MONOKAI
+    from rich.text import Text
+
+    lines = text.rstrip("\n").split("\n")
+    body = Text("\n").join([Text.from_ansi(line) for line in [f"$ {command}", *lines]])
+    width = max(len(line.plain) for line in body.split("\n")) + 2
+    console = Console(record=True, width=max(60, min(width, 110)), file=open(os.devnull, "w"))
+    console.print(body, soft_wrap=False)
+    svg = console.export_svg(title="", theme=DIMMED_MONOKAI, unique_id=f"jeton-{name}")
+    svg = re.sub(r"@font-face \{.*?\}\n?", "", svg, flags=re.DOTALL)
+    svg = svg.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, monospace")
+    svg = re.sub(r"<!-- Generated with Rich.*?-->", "", svg)
+    return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
+
+
+def _command(step: str) -> tuple[str, str]:
+    """A command, over several lines where they end in a backslash or begin with `>`, and the rest."""
+    lines = step.split("\n")
+    length = 1
+    while lines[length - 1].endswith("\\"):
+        length += 1
+    return "\n".join(lines[:length]), "\n".join(lines[length:])
+
+
+def _matches(shown: str, printed: str) -> bool:
+    pattern = r"(?:.*\n)*?".join(
+        re.escape(part) for part in re.split(r"^\.\.\.(?:\n|$)", shown, flags=re.MULTILINE)
+    )
+    if shown.endswith("..."):
+        pattern += r"[\s\S]*"
+    return re.fullmatch(pattern, printed) is not None
