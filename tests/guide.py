@@ -16,6 +16,7 @@ With `JETON_DOCS=write` what is shown, and the pictures, are written instead of 
 from __future__ import annotations
 
 import doctest
+import io
 import os
 import re
 import subprocess
@@ -171,7 +172,7 @@ def terminal(text: str, command: str, name: str) -> str:
     lines = text.rstrip("\n").split("\n")
     body = Text("\n").join([Text.from_ansi(line) for line in [f"$ {command}", *lines]])
     width = max(len(line.plain) for line in body.split("\n")) + 2
-    console = Console(record=True, width=max(60, min(width, 110)), file=open(os.devnull, "w"))
+    console = Console(record=True, width=max(60, min(width, 110)), file=io.StringIO())
     console.print(body, soft_wrap=False)
     svg = console.export_svg(title="", theme=DIMMED_MONOKAI, unique_id=f"jeton-{name}")
     svg = re.sub(r"@font-face \{.*?\}\n?", "", svg, flags=re.DOTALL)
@@ -181,7 +182,7 @@ def terminal(text: str, command: str, name: str) -> str:
 
 
 def _command(step: str) -> tuple[str, str]:
-    """A command, over several lines where they end in a backslash or begin with `>`, and the rest."""
+    """A command, over several lines where they end in a backslash, and what stands below it."""
     lines = step.split("\n")
     length = 1
     while lines[length - 1].endswith("\\"):

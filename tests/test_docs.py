@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from guide import FENCED, Page, tools
 
 import jeton
+from guide import FENCED, Page, tools
 from jeton.components import decoders, models
 
 ROOT = Path(__file__).parent.parent

@@ -81,6 +81,7 @@ BASE = {
     "inspect": ["tokenizer.json", "some text"],
     "convert": ["tokenizer.json", "out.json", "--force"],
     "list": [],
+    "samples": [],
 }
 """A line for each command that works."""
 

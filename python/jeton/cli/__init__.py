@@ -23,6 +23,7 @@ __all__ = ["main"]
 
 COMMANDS = (
     "demo",
+    "samples",
     "train",
     "encode",
     "decode",

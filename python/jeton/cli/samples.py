@@ -1,0 +1,74 @@
+"""`jeton samples`: the text that ships with jeton, to try things on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from jeton import samples as texts
+from jeton.cli.command import Command
+from jeton.cli.targets import FilePath, check_target, force_option, replacing
+from jeton.cli.terminal import human_bytes, table
+from jeton.errors import FileError
+
+__all__ = ["samples"]
+
+HELP = """Show the text that ships with jeton, or write it to files.
+
+All of it is in the public domain: essays, tales, dialogue, letters, recipes, notes, thirty
+languages, code and figures. Without a NAME, the names; with one, that text.
+
+\b
+Examples:
+  jeton samples
+  jeton samples languages | head
+  jeton samples -o corpus/
+  jeton samples essays -o essays.txt
+"""
+
+
+@click.command(cls=Command, help=HELP, short_help="Text to try things on.")
+@click.argument("name", required=False, type=click.Choice(texts.NAMES))
+@click.option(
+    "-o",
+    "--output",
+    type=FilePath(),
+    metavar="PATH",
+    help="The file of the text of that NAME; without one, a folder for all texts.",
+)
+@force_option
+def samples(name: str | None, output: str | None, force: bool) -> None:
+    if output is None:
+        if name is None:
+            click.echo(table(_rows(), "<><"))
+        else:
+            click.echo(texts.read(name), nl=False)
+        return
+    path = Path(output)
+    if name is not None:
+        _write({path: name}, force)
+        return
+    try:
+        path.mkdir(exist_ok=True)
+    except FileExistsError:
+        raise FileError(f"{path}: is not a folder (name a text to write one file)") from None
+    except FileNotFoundError:
+        raise FileError(f"{path.parent}: no such folder to write into") from None
+    _write({path / f"{text}.txt": text for text in texts.NAMES}, force)
+
+
+def _rows() -> Iterator[tuple[str, str, str]]:
+    for name in texts.NAMES:
+        text = texts.read(name)
+        yield click.style(name, bold=True), human_bytes(len(text.encode())), text.split("\n")[0]
+
+
+def _write(files: dict[Path, str], force: bool) -> None:
+    for path in files:
+        check_target(path, force=force)
+    for path, name in files.items():
+        with replacing(path, force=force) as new:
+            new.write_text(texts.read(name), encoding="utf-8", newline="")
+        click.echo(path)
