@@ -1,18 +1,13 @@
-"""Layouts of token sets as those read them for whom they are made.
-
-nanoGPT's, llm.c's and Megatron's rules stand here in their own words; datatrove and datasets read
-by themselves.
-"""
+"""Layouts of token sets as those read them for whom they are made: the rules of `peer_readers`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
+import peer_readers
 from jeton.data import layouts
 from test_layouts import documents, write
 
@@ -24,54 +19,24 @@ def flat(given: list[list[int]]) -> list[int]:
 def test_nanogpt(tmp_path: Path) -> None:
     given = documents(50, "uint16")
     write(tmp_path, "nanogpt", given, dtype="uint16")
-    # nanoGPT's train.py maps the file and knows no more of it.
-    data = np.memmap(tmp_path / "train.bin", dtype=np.uint16, mode="r")
-    assert data.tolist() == flat(given)
+    assert peer_readers.nanogpt(tmp_path, "train", "uint16") == flat(given)
 
 
-@pytest.mark.parametrize(
-    "dtype, magic, version", [("uint16", 20240520, 1), ("uint32", 20240801, 7)]
-)
-def test_llmc(tmp_path: Path, dtype: str, magic: int, version: int) -> None:
+@pytest.mark.parametrize("dtype, magic", [("uint16", 20240520), ("uint32", 20240801)])
+def test_llmc(tmp_path: Path, dtype: str, magic: int) -> None:
     given = documents(80, dtype)
     write(tmp_path, "llm.c", given, dtype=dtype, shard_tokens=300)
-    read: list[int] = []
     files = sorted(tmp_path.glob("train_*.bin"))
-    for file in files:
-        header = np.fromfile(file, np.int32, 256)
-        assert header[:2].tolist() == [magic, version]
-        assert not header[3:].any()
-        size = 1024 + int(header[2]) * np.dtype(dtype).itemsize
-        assert file.stat().st_size == size and header[2] > 0
-        read += np.fromfile(file, dtype, offset=1024).tolist()
-    assert len(files) > 1 and read == flat(given)
-
-
-def megatron(prefix: Path) -> list[npt.NDArray[Any]]:
-    """The documents of a set, as Megatron's indexed dataset reads them."""
-    index = Path(f"{prefix}.idx").read_bytes()
-    assert index[:9] == b"MMIDIDX\x00\x00"
-    assert int.from_bytes(index[9:17], "little") == 1
-    kind: Any = {4: np.int32, 8: np.uint16}[index[17]]
-    sequences = int.from_bytes(index[18:26], "little")
-    entries = int.from_bytes(index[26:34], "little")
-    lengths = np.frombuffer(index, np.int32, sequences, 34)
-    pointers = np.frombuffer(index, np.int64, sequences, 34 + lengths.nbytes)
-    first = np.frombuffer(index, np.int64, entries, 34 + lengths.nbytes + pointers.nbytes)
-    assert len(index) == 34 + lengths.nbytes + pointers.nbytes + first.nbytes
-    assert first.tolist() == list(range(sequences + 1))
-    buffer = Path(f"{prefix}.bin").read_bytes()
-    return [
-        np.frombuffer(buffer, kind, length, pointer)
-        for length, pointer in zip(lengths, pointers, strict=True)
-    ]
+    assert len(files) > 1
+    assert all(np.fromfile(file, np.int32, 1)[0] == magic for file in files)
+    assert [token for file in files for token in peer_readers.llmc(file)] == flat(given)
 
 
 @pytest.mark.parametrize("dtype", ["uint16", "uint32"])
 def test_megatron(tmp_path: Path, dtype: str) -> None:
     given = documents(80, dtype)
     write(tmp_path, "megatron", given, dtype=dtype)
-    assert [document.tolist() for document in megatron(tmp_path / "train")] == given
+    assert peer_readers.megatron(tmp_path / "train") == given
 
 
 def test_megatron_as_others_write_it(tmp_path: Path) -> None:
@@ -119,13 +84,11 @@ def test_datatrove(tmp_path: Path, dtype: str) -> None:
 
 
 def test_parquet(tmp_path: Path) -> None:
-    datasets = pytest.importorskip("datasets")
     given = documents(80, "uint32")
     write(tmp_path, "parquet", given, dtype="uint32", shard_tokens=300)
-    files = sorted(map(str, tmp_path.glob("*.parquet")))
+    files = sorted(tmp_path.glob("*.parquet"))
     assert len(files) > 1
-    read = datasets.Dataset.from_parquet(files, cache_dir=str(tmp_path / "cache"))
-    assert read["input_ids"][:] == given
+    assert peer_readers.parquet(files, tmp_path / "cache") == given
 
 
 def test_parquet_as_others_write_it(tmp_path: Path) -> None:
