@@ -11,7 +11,13 @@ from families import FAMILIES, LINES, some_lines
 
 import jeton
 from jeton import edit
-from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError, UnsupportedError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    MissingFileError,
+    UnknownTokenError,
+    UnsupportedError,
+)
 
 SEEDS = range(3)
 
@@ -135,6 +141,17 @@ def test_saved_wherever_the_old_one_could(family: str, tmp_path: Path) -> None:
                 assert again.encode(text) == edited.tok.encode(text)
 
 
+@pytest.mark.parametrize("family", ["bpe", "wordpiece", "sentencepiece unigram"])
+def test_files_are_a_corpus(family: str, tmp_path: Path) -> None:
+    tok, lines = FAMILIES[family](0), [line + "\n" for line in some_lines(3, 40)]
+    path = tmp_path / "text.txt"
+    path.write_text("".join(lines), encoding="utf-8")
+    for corpus in (path, str(path), [path], str(tmp_path / "*.txt")):
+        pruned = edit.prune(tok, corpus=corpus)
+        assert pruned.tok == edit.prune(tok, corpus=["".join(lines)]).tok
+        assert edit.extend(tok, corpus, 5).tok == edit.extend(tok, iter(lines), 5).tok
+
+
 def test_scripts() -> None:
     tok = jeton.BPETrainer(420, pattern="gpt4").train(
         ["the rain and the train", "дождь и поезд и дождь", "雨と電車と雨"] * 20
@@ -165,7 +182,8 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "nothing said": ({}, ArgumentError, "say what is to go"),
     "min_count alone": ({"min_count": 2}, ArgumentError, "corpus= or counts="),
     "both": ({"corpus": ["a"], "counts": {}}, ArgumentError, "not both"),
-    "one str": ({"corpus": "text"}, ArgumentTypeError, "iterable of texts"),
+    "no file": ({"corpus": "text"}, MissingFileError, "there is no such file"),
+    "no texts": ({"corpus": {"a": 1}}, ArgumentTypeError, "iterable of texts"),
     "size": ({"size": 0}, ArgumentError, "size"),
     "counts of another": ({"counts": {99_999: 1}}, ArgumentError, "another tokenizer"),
     "negative": ({"counts": {1: -1}}, ArgumentError, "counts"),

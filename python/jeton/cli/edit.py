@@ -208,7 +208,7 @@ def _prune(
 def _extend(tok: jeton.Tokenizer, paths: tuple[str, ...], reader: Reader, tokens: int) -> Edited:
     """Learn more tokens from FILES: training goes on from the old merges."""
     check_inputs(paths)
-    return extend(tok, list(_texts(paths, reader)), tokens)
+    return extend(tok, _texts(paths, reader), tokens)
 
 
 @edit.command(cls=Command, name="truncate", short_help="Drop the tokens learned last.")

@@ -5,7 +5,7 @@ Look here for `merge`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from jeton import Tokenizer
@@ -13,7 +13,7 @@ from jeton.components import models
 from jeton.edit.derivations import joined, last_two, merged, symbols
 from jeton.edit.edited import Edited
 from jeton.edit.pieces import NORMAL, ModelFile, Piece
-from jeton.edit.vocabulary import id_map_of
+from jeton.edit.vocabulary import kept_and_new, lengthened
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
 __all__ = ["merge"]
@@ -73,9 +73,8 @@ def merge(a: Tokenizer, b: Tokenizer) -> Edited:
             for piece, score in second.pieces
             if _bytes(piece) not in known | special
         ]
-        if a.max_id >= len(first.pieces):
-            raise UnsupportedError("a has added tokens behind its pieces, where new ones would go")
-        new = a.replace(model=replace(first, pieces=[*first.pieces, *more]))
+        model = replace(first, pieces=[*first.pieces, *more])
+        new = lengthened(a, model, len(first.pieces), len(more))
         return _edited(a, new, [piece for piece, _ in more], ())
     if isinstance(first, models.SentencePiece) and isinstance(second, models.SentencePiece):
         return _sentencepiece(a, ModelFile.parse(first.proto), ModelFile.parse(second.proto))
@@ -155,8 +154,6 @@ def _bpe(a: Tokenizer, b: Tokenizer, first: models.BPE, second: models.BPE) -> E
 def _sentencepiece(a: Tokenizer, first: ModelFile, second: ModelFile) -> Edited:
     if first.kind != second.kind:
         raise ArgumentError(f"a is a SentencePiece {first.kind} model and b a {second.kind} one")
-    if a.max_id >= len(first.pieces):
-        raise UnsupportedError("a has added tokens behind its pieces, where new ones would go")
     known = {piece.text for piece in first.pieces}
     more = [piece for piece in second.pieces if piece.kind == NORMAL and piece.text not in known]
     left_out: list[bytes] = []
@@ -173,10 +170,8 @@ def _sentencepiece(a: Tokenizer, first: ModelFile, second: ModelFile) -> Edited:
             lowest -= 1.0
             scores[piece.text] = lowest
             more.append(Piece(piece.text, lowest))
-    new = Tokenizer(
-        models.SentencePiece(first.with_pieces([*first.pieces, *more])),
-        post_processor=a.post_processor,
-    )
+    changed = models.SentencePiece(first.with_pieces([*first.pieces, *more]))
+    new = lengthened(a, changed, len(first.pieces), len(more))
     return _edited(a, new, [piece.text.encode() for piece in more], left_out)
 
 
@@ -186,18 +181,12 @@ def _reached(text: str, scores: Mapping[str, float]) -> bool:
     return parts is not None and all(part in scores for part in parts)
 
 
-def _edited(a: Tokenizer, new: Tokenizer, added: list[bytes], left_out: Iterable[bytes]) -> Edited:
-    order = [-1] * (a.max_id + 1)
-    for id in a.vocab.values():
-        order[id] = id
-    start = a.max_id + 1
-    made_of = {start + number: _old_ids(a, token) for number, token in enumerate(added)}
-    return Edited(
-        new,
-        id_map_of(a, new, order, made_of),
-        added=tuple(added),
-        left_out=tuple(dict.fromkeys(left_out)),
-    )
+def _edited(
+    a: Tokenizer, new: Tokenizer, added: Sequence[bytes], left_out: Iterable[bytes]
+) -> Edited:
+    ids = new.vocab
+    made_of = {ids[token]: _old_ids(a, token) for token in added}
+    return kept_and_new(a, new, made_of, added, tuple(dict.fromkeys(left_out)))
 
 
 def _old_ids(a: Tokenizer, token: bytes) -> tuple[int, ...]:

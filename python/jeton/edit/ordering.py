@@ -11,7 +11,7 @@ from jeton import AddedToken, Tokenizer
 from jeton.arguments import checked_int
 from jeton.edit.edited import Edited
 from jeton.edit.pruning import prune
-from jeton.edit.vocabulary import id_map_of, rebuilt
+from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuilt
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["add_special_tokens", "reorder", "truncate"]
@@ -128,13 +128,5 @@ def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Ed
             )
         )
     new = tok.with_added_tokens(added)
-    ids = sorted(tok.vocab.values())
-    order = [-1] * (tok.max_id + 1)
-    for id in ids:
-        order[id] = id
-    made_of = {following + number: () for number in range(len(added))}
-    return Edited(
-        new,
-        id_map_of(tok, new, order, made_of),
-        added=tuple(token.content.encode() for token in added),
-    )
+    made_of: dict[int, tuple[int, ...]] = {following + number: () for number in range(len(added))}
+    return kept_and_new(tok, new, made_of, [token.content.encode() for token in added])

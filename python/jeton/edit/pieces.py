@@ -10,8 +10,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from jeton.components import normalizers
 from jeton.errors import FormatError
 
 __all__ = ["BYTE", "CONTROL", "NORMAL", "UNKNOWN", "UNUSED", "USER_DEFINED", "ModelFile", "Piece"]
@@ -23,7 +24,18 @@ USER_DEFINED: Final = 4
 UNUSED: Final = 5
 BYTE: Final = 6
 
-_PIECES, _TRAINER, _SELF_TEST = 1, 2, 4
+_PIECES, _TRAINER, _NORMALIZER, _SELF_TEST = 1, 2, 3, 4
+_CHARSMAP = 2
+_OF_NORMALIZER = {3: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
+_OF_TRAINER = {
+    20: "max_piece_length",
+    21: "split_by_unicode_script",
+    22: "split_by_whitespace",
+    23: "split_by_number",
+    24: "treat_whitespace_as_suffix",
+    25: "split_digits",
+    26: "allow_whitespace_only_pieces",
+}
 _MODEL_TYPE, _VOCAB_SIZE = 3, 4
 _META_IDS = {40: "unk", 41: "bos", 42: "eos", 43: "pad"}
 _KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
@@ -67,6 +79,23 @@ class ModelFile:
         """`"unigram"`, `"bpe"`, `"word"` or `"char"`."""
         numbers = [value for number, _, value in self.trainer if number == _MODEL_TYPE]
         return _KINDS[int(numbers[-1]) if numbers else 1]
+
+    @property
+    def unigram_settings(self) -> dict[str, Any]:
+        """What a `UnigramTrainer` must be told to see text as this model does."""
+        found: dict[str, Any] = {"normalizer": "identity"}
+        for number, _, value in self.trainer:
+            if number in _OF_TRAINER and isinstance(value, int):
+                name = _OF_TRAINER[number]
+                found[name] = value if name == "max_piece_length" else bool(value)
+        for number, _, data in self.rest:
+            if number == _NORMALIZER and isinstance(data, bytes):
+                for inner, _, value in _fields(data):
+                    if inner == _CHARSMAP and isinstance(value, bytes) and value:
+                        found["normalizer"] = normalizers.Precompiled(value)
+                    elif inner in _OF_NORMALIZER:
+                        found[_OF_NORMALIZER[inner]] = bool(value)
+        return found
 
     def with_pieces(self, pieces: Iterable[Piece]) -> bytes:
         """The content of the file with other pieces: their number and the ids of the unknown,

@@ -6,12 +6,17 @@ Look here for `prune`.
 from __future__ import annotations
 
 import heapq
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from jeton import Tokenizer
 from jeton.arguments import checked_int
+from jeton.corpus import paths_or_texts
+from jeton.data.preparing.blocks import Encoding, Progress
+from jeton.data.preparing.files import Files
 from jeton.edit.edited import Edited
+from jeton.edit.learning import Corpus
 from jeton.edit.vocabulary import Vocabulary, id_map_of, rebuilt
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 from jeton.unicode import letter_scripts
@@ -30,7 +35,7 @@ def prune(
     tok: Tokenizer,
     *,
     size: int | None = None,
-    corpus: Iterable[str] | None = None,
+    corpus: Corpus | None = None,
     counts: Mapping[int, int] | Sequence[int] | npt.NDArray[np.integer] | None = None,
     min_count: int | None = None,
     scripts: Iterable[str] | None = None,
@@ -51,7 +56,8 @@ def prune(
         tok: The tokenizer.
         size: How many tokens stay. Those that occur least go first, of equals those learned last;
             without `corpus` and `counts`, those learned last.
-        corpus: Texts whose tokens are counted.
+        corpus: Texts whose tokens are counted, or files as a trainer takes them (a path, a
+            pattern, an iterable of `pathlib.Path`).
         counts: How often each id occurs, instead of a corpus.
         min_count: Tokens that occur less often go, as far as no kept token needs them. With a
             corpus or counts and nothing else it is 1: what they do not use goes.
@@ -75,6 +81,8 @@ def prune(
         >>> edited.tok.vocab_size < tok.vocab_size
         True
     """
+    if not isinstance(tok, Tokenizer):
+        raise ArgumentTypeError(f"tok must be a Tokenizer, not {type(tok).__name__}")
     vocabulary = Vocabulary.of(tok)
     protected = set(vocabulary.fixed)
     protected.update(_ids("keep", keep, vocabulary))
@@ -211,19 +219,23 @@ def _ids(name: str, tokens: Iterable[bytes | str | int], vocabulary: Vocabulary)
 
 def _counts(
     tok: Tokenizer,
-    corpus: Iterable[str] | None,
+    corpus: Corpus | None,
     counts: Mapping[int, int] | Sequence[int] | npt.NDArray[np.integer] | None,
 ) -> Mapping[int, int] | None:
     if corpus is not None and counts is not None:
         raise ArgumentError("give corpus or counts, not both")
     if corpus is not None:
-        if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
+        if isinstance(corpus, (bytes, Mapping)) or not isinstance(corpus, (Iterable, os.PathLike)):
             raise ArgumentTypeError(
-                f"corpus must be an iterable of texts, not {type(corpus).__name__}"
+                f"corpus must be an iterable of texts or a path, not {type(corpus).__name__}"
             )
         return _counted(tok, corpus)
     if counts is None:
         return None
+    if isinstance(counts, (str, bytes)) or not isinstance(counts, Iterable):
+        raise ArgumentTypeError(
+            f"counts must be a mapping of ids or one number an id, not {type(counts).__name__}"
+        )
     pairs = counts.items() if isinstance(counts, Mapping) else enumerate(counts)
     given = {
         checked_int("each id of counts", id, 0): checked_int("each of counts", number, 0)
@@ -238,21 +250,26 @@ def _counts(
     return given
 
 
-def _counted(tok: Tokenizer, corpus: Iterable[str]) -> Mapping[int, int]:
+def _counted(tok: Tokenizer, corpus: Corpus) -> Mapping[int, int]:
     import numpy as np
 
     total = np.zeros(tok.max_id + 1, np.int64)
+    paths, texts = paths_or_texts(corpus)
+    if paths:
+        files = Files(paths, Encoding(tok), field=None, errors="strict", by_line=False)
+        for block in files.blocks(Progress()):
+            total += np.bincount(block.tokens, minlength=len(total))
     batch: list[str] = []
     characters = 0
 
     def encode() -> None:
         ids = tok.encode_batch(batch).ids
-        total[:] += np.bincount(ids, minlength=len(total))
+        np.add(total, np.bincount(ids, minlength=len(total)), out=total)
         batch.clear()
 
-    for text in corpus:
+    for text in texts:
         batch.append(text)
-        characters += len(text) if isinstance(text, str) else 1
+        characters += len(text)
         if characters > _BATCH or len(batch) > 100_000:
             encode()
             characters = 0

@@ -10,14 +10,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jeton import Tokenizer
+from jeton import AddedToken, Tokenizer
 from jeton.components import models, post_processors
 from jeton.edit import derivations
+from jeton.edit.edited import Edited
 from jeton.edit.id_map import IdMap
 from jeton.edit.pieces import BYTE, NORMAL, USER_DEFINED, ModelFile
 from jeton.errors import UnsupportedError
 
-__all__ = ["Vocabulary", "id_map_of", "rebuilt"]
+__all__ = ["Vocabulary", "carried", "id_map_of", "kept_and_new", "lengthened", "rebuilt"]
 
 _SPACES = {b" ", "▁".encode()}
 """Decoders know a space by these, and not by its bytes."""
@@ -47,6 +48,8 @@ class Vocabulary:
         """The vocabulary of a tokenizer."""
         tokens = {id: token for token, id in tok.vocab.items()}
         added = {token.id for token in tok.added_tokens if token.id is not None}
+        if tok.padding is not None:
+            added |= tokens.keys() & {tok.padding.get("pad_id")}
         model = tok.model
         if isinstance(model, models.BPE):
             fixed, needs, learned = _of_bpe(tok, model)
@@ -175,12 +178,30 @@ def rebuilt(tok: Tokenizer, order: Sequence[int]) -> Tokenizer:
         for token in tok.added_tokens
         if token.id is not None and token.id in new
     ]
-    processor = tok.post_processor
-    moved = None if processor is None else _moved(processor, new)
     model = tok.model
     if isinstance(model, models.SentencePiece):
-        return _rebuilt_sentencepiece(tok, model, order, moved)
-    return tok.replace(model=_renumbered(tok, model, new), added_tokens=added, post_processor=moved)
+        changed: models.Model = _rebuilt_sentencepiece(model, order)
+    else:
+        changed = _renumbered(tok, model, new)
+    return carried(tok, changed, new, added)
+
+
+def carried(
+    tok: Tokenizer,
+    model: models.Model,
+    new: Mapping[int, int],
+    added: Sequence[AddedToken],
+) -> Tokenizer:
+    """The tokenizer with another model, and all else with the new ids of its tokens."""
+    processor, padding = tok.post_processor, tok.padding
+    if padding is not None:
+        padding["pad_id"] = new.get(padding.get("pad_id", -1), padding.get("pad_id"))
+    return tok.replace(
+        model=model,
+        added_tokens=added,
+        post_processor=None if processor is None else _moved(processor, new),
+        padding=padding,
+    )
 
 
 def _renumbered(tok: Tokenizer, model: models.Model, new: Mapping[int, int]) -> models.Model:
@@ -219,12 +240,7 @@ def _renumbered_bpe(tok: Tokenizer, model: models.BPE, vocab: dict[bytes, int]) 
     return replace(model, vocab=vocab, merges=merges)
 
 
-def _rebuilt_sentencepiece(
-    tok: Tokenizer,
-    model: models.SentencePiece,
-    order: Sequence[int],
-    processor: post_processors.PostProcessor | None,
-) -> Tokenizer:
+def _rebuilt_sentencepiece(model: models.SentencePiece, order: Sequence[int]) -> models.Model:
     file = ModelFile.parse(model.proto)
     in_file = [old for old in order if old < len(file.pieces)]
     if list(order[: len(in_file)]) != in_file:
@@ -232,21 +248,7 @@ def _rebuilt_sentencepiece(
             "the ids of a SentencePiece model are the places of its pieces, so added tokens come "
             "behind them"
         )
-    plain = Tokenizer(model)
-    own = {token.content for token in plain.added_tokens}
-    new = {old: id for id, old in enumerate(order)}
-    return Tokenizer(
-        models.SentencePiece(file.with_pieces(file.pieces[old] for old in in_file)),
-        normalizer=None if tok.normalizer == plain.normalizer else tok.normalizer,
-        pre_tokenizer=tok.pre_tokenizer,
-        decoder=None if tok.decoder == plain.decoder else tok.decoder,
-        post_processor=processor,
-        added_tokens=[
-            replace(token, id=new[token.id])
-            for token in tok.added_tokens
-            if token.content not in own and token.id is not None and token.id in new
-        ],
-    )
+    return models.SentencePiece(file.with_pieces(file.pieces[old] for old in in_file))
 
 
 def _moved(
@@ -267,6 +269,18 @@ def _moved(
     return processor
 
 
+def lengthened(tok: Tokenizer, model: models.Model, pieces: int, more: int) -> Tokenizer:
+    """The tokenizer with a model of `more` pieces beyond the `pieces` that it had.
+
+    Ids are the places of pieces, so added tokens that came behind them move on.
+    """
+    new = {id: id if id < pieces else id + more for id in tok.vocab.values()}
+    added = [
+        replace(token, id=new[token.id]) if token.id in new else token for token in tok.added_tokens
+    ]
+    return carried(tok, model, new, added)
+
+
 def id_map_of(
     old: Tokenizer,
     new: Tokenizer,
@@ -285,3 +299,19 @@ def id_map_of(
         old.digest,
         new.digest,
     )
+
+
+def kept_and_new(
+    old: Tokenizer,
+    new: Tokenizer,
+    made_of: Mapping[int, Sequence[int]],
+    added: Sequence[bytes],
+    left_out: Sequence[bytes] = (),
+) -> Edited:
+    """A change that takes nothing away: old tokens where they are in the new tokenizer."""
+    ids = new.vocab
+    order = [-1] * (new.max_id + 1)
+    for token, id in old.vocab.items():
+        order[ids[token]] = id
+    id_map = id_map_of(old, new, order, made_of)
+    return Edited(new, id_map, added=tuple(added), left_out=tuple(left_out))
