@@ -64,6 +64,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "encode_batch",
         "encode_with_spans",
         "exceeds",
+        "explain",
         "from_json",
         "from_ranks",
         "id_of",

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         post_processors,
         pre_tokenizers,
     )
+    from jeton.explaining import Explanation
     from jeton.sentencepiece import SentencePieceProcessor
     from jeton.tiktoken import Encoding as TiktokenEncoding
 
@@ -358,6 +359,53 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         """
         best = self._core.nbest(text, n)
         return best if _base.checked_flag("scores", scores) else [ids for ids, _ in best]
+
+    def explain(
+        self,
+        text: str,
+        *,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+    ) -> Explanation:
+        """How a text becomes ids: what each stage did to it, and every step of the model, as data.
+
+        Printed, it tells all of that: the added tokens that were found, each normalizer, the
+        pieces, every merge with its rank, the longest matches, the lattice with its scores. The
+        ids at its end are those of `encode`; a model's `dropout` is left out of account.
+
+        Args:
+            text: The text. Explaining takes memory and time in its length, many times those of
+                encoding.
+            special: What special tokens in the text mean; see `SpecialPolicy`.
+            add_special_tokens: Whether the post-processor adds its special tokens.
+
+        Raises:
+            ArgumentTypeError, EncodeError, SpecialTokenError: As `encode`.
+
+        Example:
+            >>> from jeton import textbook
+            >>> tok = textbook.hug_pug_pun_bun_hugs()
+            >>> told = tok.explain("hugs")
+            >>> told.ids == tok.encode("hugs")
+            True
+            >>> print(told.model.pieces[0].merges[0].left, told.model.pieces[0].merges[0].right)
+            b'u' b'g'
+            >>> print(told)
+            1/5  The text
+            ...
+            Merges
+            start  h│u│g│s
+            rank 0 h│ug*│s                     u + g
+            rank 2 hug*│s                      h + ug
+            <BLANKLINE>
+            Tokens and ids
+            hug│s
+            10  6
+            ...
+        """
+        from jeton.explaining import explain
+
+        return explain(self, text, special=special, add_special_tokens=add_special_tokens)
 
     def exceeds(
         self,

@@ -1,0 +1,200 @@
+"""Encoding, explained: every stage of a tokenizer, and each step of its model, as data.
+
+Look here for what `Tokenizer.explain` does. `steps.py` says what it gives; the stages before the
+model stand in `first_stages.py`, and each model in a file of its own. The ids at the end are
+compared with those of the tokenizer, so that what is told is what happens.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from jeton.components import models
+from jeton.encoding import Encoding
+from jeton.errors import JetonError
+from jeton.explaining.first_stages import FirstStages
+from jeton.explaining.steps import (
+    Added,
+    Edge,
+    Explanation,
+    Lattice,
+    LongestMatch,
+    LookUp,
+    Match,
+    Merge,
+    Merging,
+    ModelStep,
+    Piece,
+    PostStep,
+    Step,
+    Stretch,
+    TextStep,
+    Token,
+    Unit,
+)
+
+if TYPE_CHECKING:
+    from jeton.tokenizer import SpecialPolicy, Tokenizer
+
+__all__ = [
+    "Added",
+    "Edge",
+    "Explanation",
+    "Lattice",
+    "LongestMatch",
+    "LookUp",
+    "Match",
+    "Merge",
+    "Merging",
+    "ModelStep",
+    "Piece",
+    "PostStep",
+    "Step",
+    "Stretch",
+    "TextStep",
+    "Token",
+    "Unit",
+    "explain",
+]
+
+
+def explain(
+    tok: Tokenizer, text: str, *, special: SpecialPolicy, add_special_tokens: bool
+) -> Explanation:
+    """How `tok` encodes a text; see `Tokenizer.explain`."""
+    parts = _parts(tok)
+    expected = parts.encode(tok, text, special, add_special_tokens)
+    steps, stretches = parts.first.steps(text, special)
+    pieces = tuple(
+        Added(it.text, it.span, (Token(it.id, it.text.encode()),))
+        if it.id is not None
+        else parts.explain(it.text, it.span)
+        for it in stretches
+    )
+    model = ModelStep(parts.name, parts.note, pieces)
+    explanation = Explanation(_valid(text), (*steps, model))
+    if tok.post_processor is not None:
+        last = _post_step(tok, model, add_special_tokens)
+        explanation = Explanation(explanation.text, (*explanation.steps, last))
+    if explanation.ids != expected:
+        raise JetonError(
+            f"the steps lead to {explanation.ids[:20]}, and encoding to {expected[:20]}; this is a "
+            "mistake in jeton, please report it with the tokenizer and the text"
+        )
+    return explanation
+
+
+class _Parts:
+    """What is needed of a tokenizer to explain it, made once."""
+
+    def __init__(self, tok: Tokenizer) -> None:
+        model = tok.model
+        self.first = FirstStages(tok, model)
+        self.name = type(model).__name__
+        self.note = ""
+        self.dropout: float | None = None
+        withheld = {
+            token.id for token in tok.added_tokens if token.special and token.id is not None
+        }
+        self.explain = _explaining(model, withheld)
+        if isinstance(model, models.BPE):
+            self.name += " by ranks" if model.merges is None else " by merges"
+            if model.dropout:
+                self.dropout = 0.0
+                self.note = f"without its dropout of {model.dropout:g}, which is drawn at random"
+
+    def encode(
+        self, tok: Tokenizer, text: str, special: SpecialPolicy, add_special_tokens: bool
+    ) -> list[int]:
+        """The ids that the steps must lead to."""
+        return tok.encode(
+            text, special=special, add_special_tokens=add_special_tokens, dropout=self.dropout
+        )
+
+
+def _explaining(model: models.Model, withheld: set[int]) -> Callable[[str, tuple[int, int]], Piece]:
+    """What tells what the model makes of a piece."""
+    from jeton.explaining.vocabulary import Known
+
+    known = functools.partial(Known, withheld=withheld)
+    match model:
+        case models.SentencePiece():
+            from jeton.explaining.sentencepiece import BySentencePiece
+
+            return BySentencePiece(model, withheld).explain
+        case models.Unigram():
+            from jeton.explaining.unigram import ByScores
+
+            vocab = {_bytes(token): id for id, (token, _) in enumerate(model.pieces)}
+            return ByScores(model, known(vocab)).explain
+        case models.BPE():
+            from jeton.explaining.bpe import ByMerges
+
+            return ByMerges(model, known(_vocab(model))).explain
+    from jeton.explaining.lookups import ByCharacters, ByLongestMatch, ByWords
+
+    match model:
+        case models.WordPiece():
+            return ByLongestMatch(model, known(_vocab(model))).explain
+        case models.WordLevel():
+            return ByWords(model, known(_vocab(model))).explain
+    assert isinstance(model, models.Characters)
+    return ByCharacters(model, known(_vocab(model))).explain
+
+
+def _vocab(model: Any) -> dict[bytes, int]:
+    return {_bytes(token): id for token, id in model.vocab.items()}
+
+
+def _bytes(token: bytes | str) -> bytes:
+    return token.encode() if isinstance(token, str) else token
+
+
+_KNOWN: dict[int, tuple[weakref.ref[Any], _Parts]] = {}
+
+
+def _parts(tok: Tokenizer) -> _Parts:
+    """The parts of a tokenizer, kept for as long as it lives."""
+    known = _KNOWN.get(id(tok))
+    if known is not None and known[0]() is tok:
+        return known[1]
+    parts = _Parts(tok)
+    key = id(tok)
+    _KNOWN[key] = (weakref.ref(tok, lambda _: _KNOWN.pop(key, None)), parts)
+    return parts
+
+
+def _post_step(tok: Tokenizer, model: ModelStep, add_special_tokens: bool) -> PostStep:
+    """What the post-processor makes of the tokens of the model."""
+    from jeton.explaining.first_stages import component_name
+
+    post_processor = tok.post_processor
+    assert post_processor is not None
+    rows = [(token, piece.span) for piece in model.pieces for token in piece.tokens]
+    count = len(rows)
+    processed = post_processor(
+        Encoding(
+            [token.id for token, _ in rows],
+            [span for _, span in rows],
+            [0] * count,
+            [0] * count,
+            [0] * count,
+            [False] * count,
+            [token.token for token, _ in rows],
+        ),
+        add_special_tokens=add_special_tokens,
+    )
+    return PostStep(
+        component_name(post_processor),
+        tuple(token for token, _ in rows),
+        tuple(Token(*it) for it in zip(processed.ids, processed.tokens, strict=True)),
+        tuple(processed.special_tokens_mask),
+    )
+
+
+def _valid(text: str) -> str:
+    """A text as the tokenizer reads it: no surrogates."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,263 @@
+"""Encoding, watched: what a view shows of `Tokenizer.explain`.
+
+Look here for how each stage and each kind of model is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jeton.explaining.steps import (
+    Added,
+    Explanation,
+    Lattice,
+    LongestMatch,
+    LookUp,
+    Merging,
+    ModelStep,
+    Piece,
+    PostStep,
+    Stretch,
+    TextStep,
+    Token,
+    Unit,
+)
+from jeton.learn.frames import Arc, Arcs, Chip, Frame, Mark, Row, Rows, Table
+
+__all__ = ["frames_of_encoding"]
+
+_MOST_TRIED = 8
+
+
+def frames_of_encoding(explanation: Explanation) -> list[Frame]:
+    """What a view shows: the text, each stage, each piece in the model, and the ids."""
+    text = explanation.text
+    characters = f"{len(text):,} character" + "s" * (len(text) != 1)
+    frames = [
+        Frame(
+            "The text", f"{characters}.", (Rows((Row((Chip(_visible(text)),) if text else ()),)),)
+        ),
+    ]
+    for step in explanation.steps:
+        match step:
+            case TextStep():
+                frames.append(_text_frame(step))
+            case ModelStep():
+                frames.extend(_model_frames(step))
+            case PostStep():
+                frames.append(_post_frame(step))
+    frames.append(_last_frame(explanation))
+    return frames
+
+
+def _text_frame(step: TextStep) -> Frame:
+    titles = {
+        "added tokens": "Added tokens",
+        "normalizer": "Normalizer",
+        "pre-tokenizer": "Pre-tokenizer",
+    }
+    changed = [it.text for it in step.before] != [it.text for it in step.after]
+    if step.stage == "added tokens":
+        found = sum(it.id is not None for it in step.after)
+        note = f"{found:,} found in the text." if found else "None of them is in the text."
+    elif not changed:
+        note = "It leaves the text as it is."
+    elif step.stage == "normalizer":
+        note = "The text becomes another; places still point into the original."
+    else:
+        pieces = sum(it.id is None for it in step.after)
+        note = f"{pieces:,} piece" + "s" * (pieces != 1) + ", which no token will span."
+    blocks = [Rows((Row(_stretches(step.after)),), "After")]
+    if changed:
+        blocks.insert(0, Rows((Row(_stretches(step.before)),), "Before"))
+    return Frame(f"{titles[step.stage]}: {step.name}", note, tuple(blocks))
+
+
+def _stretches(stretches: tuple[Stretch, ...]) -> tuple[Chip, ...]:
+    return tuple(
+        Chip(
+            _visible(it.text),
+            "" if it.id is None else "added",
+            f"{it.span[0]}-{it.span[1]}" if it.id is None else f"{it.id}",
+        )
+        for it in stretches
+    )
+
+
+def _model_frames(step: ModelStep) -> Iterator[Frame]:
+    name = f"{step.name} ({step.note})" if step.note else step.name
+    for piece in step.pieces:
+        match piece:
+            case Added():
+                continue
+            case Merging():
+                yield _merging_frame(name, piece)
+            case LongestMatch():
+                yield _match_frame(name, piece)
+            case Lattice():
+                yield _lattice_frame(name, piece)
+            case LookUp():
+                yield _look_up_frame(name, piece)
+
+
+def _title(name: str, piece: Piece) -> str:
+    text = piece.text if len(piece.text) <= 40 else piece.text[:39] + "…"
+    return f"{name}: {_visible(text)}"
+
+
+def _merging_frame(name: str, piece: Merging) -> Frame:
+    if piece.whole:
+        note = "The piece is a token as it stands: nothing is merged."
+        return Frame(_title(name, piece), note, (_result(piece),))
+    rows: list[Row] = []
+    steps = list(piece.rows()) if len(piece.symbols) <= 60 else []
+    for number, row in enumerate(steps):
+        merge = piece.merges[number - 1] if number else None
+        made = None if merge is None else merge.made.token
+        chips = tuple(Chip(_shown(it), "best" if it == made else "") for it in row)
+        note = "" if merge is None else f"{_shown(merge.left)} + {_shown(merge.right)}"
+        rows.append(Row(chips, "start" if merge is None else _rank(merge.rank, merge.score), note))
+    if not steps:
+        rows = [
+            Row(
+                (Chip(_shown(it.made.token), "best"),),
+                _rank(it.rank, it.score),
+                f"{_shown(it.left)} + {_shown(it.right)}",
+            )
+            for it in piece.merges
+        ]
+    count = len(piece.merges)
+    order = (
+        "the best score first"
+        if any(it.score is not None for it in piece.merges)
+        else ("the lowest rank first, the leftmost of equals")
+    )
+    note = f"{count:,} merge" + "s" * (count != 1) + (f", {order}." if count else ".")
+    blocks = [Rows(tuple(rows), "Merges"), _result(piece)]
+    blocks[:0] = _odd_units(piece.units)
+    return Frame(_title(name, piece), note + _told_of(piece.units), tuple(blocks))
+
+
+def _rank(rank: int | None, score: float | None) -> str:
+    return f"rank {rank:,}" if rank is not None else f"score {score:g}"
+
+
+def _odd_units(units: tuple[Unit, ...]) -> list[Rows]:
+    """What is no token as it stands, and what it becomes."""
+    odd = [unit for unit in units if unit.how != "known"]
+    if not odd:
+        return []
+    rows = tuple(
+        Row((Chip(_shown(it.text)), *(Chip(_shown(t.token), "unknown") for t in it.tokens)), it.how)
+        for it in odd[:20]
+    )
+    return [Rows(rows, "Not in the vocabulary")]
+
+
+def _told_of(units: tuple[Unit, ...]) -> str:
+    told = ""
+    if any(unit.how == "bytes" for unit in units):
+        told += " Characters that are no tokens are written as bytes."
+    if any(unit.how in ("unknown", "fused") for unit in units):
+        told += " What the vocabulary lacks is unknown."
+    if any(unit.how == "dropped" for unit in units):
+        told += " What the vocabulary lacks is left out."
+    return told
+
+
+def _match_frame(name: str, piece: LongestMatch) -> Frame:
+    rows = []
+    for match in piece.matches:
+        tried = match.tried if match.token is None else match.tried[:-1]
+        chips = [Chip(_visible(it), "dim") for it in tried[:_MOST_TRIED]]
+        if len(tried) > _MOST_TRIED:
+            chips.append(Chip(f"… {len(tried) - _MOST_TRIED:,} more", "dim"))
+        chips.append(
+            Chip("nothing fits", "unknown")
+            if match.token is None
+            else Chip(_visible(match.tried[-1]), "best")
+        )
+        rows.append(Row(tuple(chips), f"at {match.start}"))
+    if piece.too_long:
+        note = "The word has more characters than the model takes: it is unknown."
+    elif piece.matches and piece.matches[-1].token is None:
+        note = "At one place no token fits, so the whole word is unknown."
+    else:
+        note = "From each place on, the longest token that fits is taken."
+    return Frame(_title(name, piece), note, (Rows(tuple(rows), "Tried"), _result(piece)))
+
+
+def _lattice_frame(name: str, piece: Lattice) -> Frame:
+    arcs = tuple(
+        Arc(it.start, it.end, _visible(it.text), f"{it.score:.4g}", _edge_mark(it.id, it.best))
+        for it in piece.edges
+    )
+    note = (
+        f"{len(arcs):,} pieces may stand here; the path with the greatest sum of scores, "
+        f"{piece.score:.4g}, wins."
+    )
+    if any(edge.best and edge.id is None for edge in piece.edges):
+        note += " A character that no piece covers costs 10 more than the worst piece."
+    return Frame(
+        _title(name, piece), note, (Arcs(tuple(map(_visible, piece.text)), arcs), _result(piece))
+    )
+
+
+def _edge_mark(id: int | None, best: bool) -> Mark:
+    if id is None:
+        return "unknown"
+    return "best" if best else ""
+
+
+def _look_up_frame(name: str, piece: LookUp) -> Frame:
+    note = (
+        "Each is looked up in the vocabulary."
+        if len(piece.units) != 1
+        else ("It is looked up in the vocabulary.")
+    )
+    blocks = [*_odd_units(piece.units), _result(piece)]
+    return Frame(_title(name, piece), note + _told_of(piece.units), tuple(blocks))
+
+
+def _result(piece: Piece) -> Rows:
+    return Rows((Row(_chips(piece.tokens)),), "Tokens and ids")
+
+
+def _chips(tokens: tuple[Token, ...]) -> tuple[Chip, ...]:
+    return tuple(Chip(_shown(it.token), "", str(it.id)) for it in tokens)
+
+
+def _post_frame(step: PostStep) -> Frame:
+    added = sum(step.added)
+    note = (
+        f"{added:,} special token" + "s" * (added != 1) + " added." if added else "Nothing added."
+    )
+    chips = tuple(
+        Chip(_shown(it.token), "added" if new else "", str(it.id))
+        for it, new in zip(step.after, step.added, strict=True)
+    )
+    return Frame(f"Post-processor: {step.name}", note, (Rows((Row(chips),), "After"),))
+
+
+def _last_frame(explanation: Explanation) -> Frame:
+    tokens = explanation.tokens
+    count = len(tokens)
+    note = f"{count:,} token" + "s" * (count != 1) + "."
+    table = Table(
+        ("id", "token"),
+        tuple((f"{it.id}", _shown(it.token)) for it in tokens[:200]),
+        more=max(0, count - 200),
+    )
+    return Frame("The ids", note, (Rows((Row(_chips(tokens[:200])),)), table))
+
+
+def _visible(text: str) -> str:
+    """A text in which nothing is invisible."""
+    return _shown(text.encode())
+
+
+def _shown(token: bytes) -> str:
+    """A token as text; bytes that are none are written in hexadecimal."""
+    from jeton.cli.colours import visible
+
+    return visible(token)

@@ -1,0 +1,128 @@
+"""What a view shows of one step: a title, a sentence that says why, and blocks of a few kinds.
+
+Look here to show a new algorithm: turn its steps into frames, and the terminal, the pages and the
+printed form have it at once. Frames know nothing of colours or of widths.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+__all__ = ["Arc", "Arcs", "Bar", "Bars", "Block", "Chip", "Frame", "Mark", "Row", "Rows", "Table"]
+
+Mark: TypeAlias = Literal["", "best", "tie", "added", "unknown", "dim"]
+"""How something stands out: it won, it was as good, it was added, it is unknown, it is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A token, or a part of a text.
+
+    Attributes:
+        text: What it is, with white space made visible.
+        mark: How it stands out.
+        under: What stands below it, such as its id.
+    """
+
+    text: str
+    mark: Mark = ""
+    under: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Chips side by side, with something before and after them."""
+
+    chips: tuple[Chip, ...]
+    label: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of chips, one below the other."""
+
+    rows: tuple[Row, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A number as a bar.
+
+    Attributes:
+        label: What is counted.
+        share: How long the bar is, 0 to 1.
+        number: The number, as it is written.
+        mark: How it stands out.
+    """
+
+    label: str
+    share: float
+    number: str
+    mark: Mark = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Numbers as bars, greatest first; `more` of them are not shown."""
+
+    bars: tuple[Bar, ...]
+    title: str = ""
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells below a head, each row with its mark."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    marks: tuple[Mark, ...] = ()
+    title: str = ""
+    more: int = 0
+
+    def marked(self) -> Iterator[tuple[tuple[str, ...], Mark]]:
+        """Each row with its mark."""
+        return zip(self.rows, itertools.chain(self.marks, itertools.repeat("")), strict=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """A piece from one place of a text to another."""
+
+    start: int
+    end: int
+    label: str
+    number: str
+    mark: Mark = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Arcs:
+    """A lattice: the characters of a text, and the pieces that may stand in it."""
+
+    characters: tuple[str, ...]
+    arcs: tuple[Arc, ...]
+    title: str = ""
+
+
+Block: TypeAlias = Rows | Bars | Table | Arcs
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One step.
+
+    Attributes:
+        title: What happens.
+        note: Why, in a sentence or two.
+        blocks: What is to be seen.
+    """
+
+    title: str
+    note: str = ""
+    blocks: tuple[Block, ...] = field(default=())

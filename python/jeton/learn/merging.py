@@ -1,0 +1,285 @@
+"""Training BPE and WordPiece, watched: the pairs at each step, the one that wins, and why.
+
+Look here for `watch_bpe` and `watch_wordpiece`, which give steps as data, and for what a view
+shows of them. The algorithms are the pages `jeton.reference.words_bpe` and `wordpiece`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from jeton.errors import ArgumentError
+from jeton.learn.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table
+from jeton.reference import wordpiece, words_bpe
+
+__all__ = ["MergeStep", "frames_of_merging", "start_rows", "watch_bpe", "watch_wordpiece"]
+
+Pair = tuple[str, str]
+Symbols = tuple[tuple[str, ...], int]
+"""A word as symbols, and how often it occurs."""
+
+_MOST_BARS = 12
+_MOST_WORDS = 12
+
+_TIES = {
+    "first": "it was met first",
+    "alphabetic": "it is the first by the alphabet",
+    "lexicographic": "it is the last by the alphabet",
+    "ids": "its symbols have the smallest ids",
+}
+
+
+@dataclass(frozen=True)
+class MergeStep:
+    """One merge of training.
+
+    Attributes:
+        number: Which, from 1.
+        counts: How often each pair occurs, in the order in which pairs are met.
+        scores: What decides: the counts, or what WordPiece makes of them.
+        parts: How often each symbol occurs, where that decides, too.
+        best: The pair that is merged.
+        tied: The pairs as good as it, itself among them.
+        made: The token that it becomes.
+        tie_break: Which of equals is taken.
+        before: The words before.
+        after: The words after.
+    """
+
+    number: int
+    counts: dict[Pair, int]
+    scores: dict[Pair, Fraction]
+    parts: dict[str, int]
+    best: Pair
+    tied: tuple[Pair, ...]
+    made: str
+    tie_break: str
+    before: tuple[Symbols, ...]
+    after: tuple[Symbols, ...]
+
+
+def start_rows(words: Mapping[str, int], end: str | None) -> tuple[Symbols, ...]:
+    """The words as BPE begins with them."""
+    return tuple((tuple(words_bpe.symbols(word, end or "")), n) for word, n in words.items())
+
+
+def watch_bpe(
+    words: Mapping[str, int],
+    merges: int = 10,
+    *,
+    end: str | None = "</w>",
+    tie_break: Literal["first", "alphabetic", "lexicographic"] = "first",
+) -> Iterator[MergeStep]:
+    """The merges of `jeton.textbook.bpe`, each as it happens.
+
+    Args:
+        words: Words with their counts.
+        merges: How many; fewer if every word has become one symbol.
+        end: A symbol after the last character of each word, or `None`.
+        tie_break: Of equally frequent pairs, the one met first, or the smallest or greatest pair.
+
+    Raises:
+        ArgumentError: A `tie_break` that is none.
+
+    Example:
+        >>> from jeton.learn import watch_bpe
+        >>> [(step.best, len(step.tied)) for step in watch_bpe({"hug": 2, "pug": 1}, 2, end=None)]
+        [(('u', 'g'), 1), (('h', 'ug'), 1)]
+    """
+    if tie_break not in ("first", "alphabetic", "lexicographic"):
+        raise ArgumentError(
+            f"tie_break must be 'first', 'alphabetic' or 'lexicographic', not {tie_break!r}"
+        )
+    rows = start_rows(words, end)
+    for number in range(1, merges + 1):
+        counts = words_bpe.count_pairs([(list(row), count) for row, count in rows])
+        if not counts:
+            return
+        best = words_bpe.most_frequent(counts, tie_break)
+        tied = tuple(pair for pair, count in counts.items() if count == counts[best])
+        after = tuple((tuple(words_bpe.merge(list(row), best)), count) for row, count in rows)
+        scores = {pair: Fraction(count) for pair, count in counts.items()}
+        yield MergeStep(
+            number, counts, scores, {}, best, tied, "".join(best), tie_break, rows, after
+        )
+        rows = after
+
+
+def watch_wordpiece(
+    words: Mapping[str, int],
+    merges: int = 10,
+    *,
+    rule: Literal["published", "released"] = "published",
+    tie_break: Literal["first", "ids"] = "first",
+) -> Iterator[MergeStep]:
+    """The merges of `jeton.textbook.wordpiece`, each as it happens.
+
+    Args:
+        words: Words with their counts.
+        merges: How many; fewer if every word has become one token.
+        rule: freq(ab) / (freq(a)·freq(b)) decides (`"published"`), or freq(ab) (`"released"`).
+        tie_break: Of equally good pairs, the one met first, or that with the smallest ids.
+
+    Raises:
+        ArgumentError: A `rule` or `tie_break` that is none.
+
+    Example:
+        >>> from jeton import textbook
+        >>> from jeton.learn import watch_wordpiece
+        >>> [str(step.scores[step.best]) for step in watch_wordpiece(textbook.HUG_COUNTS, 2)]
+        ['1/20', '1/36']
+    """
+    if rule not in ("published", "released"):
+        raise ArgumentError(f"rule must be 'published' or 'released', not {rule!r}")
+    if tie_break not in ("first", "ids"):
+        raise ArgumentError(f"tie_break must be 'first' or 'ids', not {tie_break!r}")
+    ids = {symbol: id for id, symbol in enumerate(wordpiece.alphabet(dict(words)))}
+    rows: tuple[Symbols, ...] = tuple(
+        ((word[0], *("##" + character for character in word[1:])), count)
+        for word, count in words.items()
+    )
+    number = 1
+    while number <= merges:
+        counts: dict[Pair, int] = {}
+        parts: dict[str, int] = {}
+        for row, count in rows:
+            for symbol in row:
+                parts[symbol] = parts.get(symbol, 0) + count
+            for pair in itertools.pairwise(row):
+                counts[pair] = counts.get(pair, 0) + count
+        if not counts:
+            return
+        scores = {
+            (a, b): Fraction(count, parts[a] * parts[b] if rule == "published" else 1)
+            for (a, b), count in counts.items()
+        }
+        highest = max(scores.values())
+        tied = tuple(pair for pair, score in scores.items() if score == highest)
+        best = (
+            tied[0] if tie_break == "first" else min(tied, key=lambda it: (ids[it[0]], ids[it[1]]))
+        )
+        made = wordpiece.join(best)
+        after = tuple((_merged(row, best, made), count) for row, count in rows)
+        yield MergeStep(
+            number,
+            counts,
+            scores,
+            parts if rule == "published" else {},
+            best,
+            tied,
+            made,
+            tie_break,
+            rows,
+            after,
+        )
+        rows = after
+        # A token that two pairs make is one token of the vocabulary.
+        number += made not in ids
+        ids.setdefault(made, len(ids))
+
+
+def _merged(row: tuple[str, ...], pair: Pair, made: str) -> tuple[str, ...]:
+    merged: list[str] = []
+    at = 0
+    while at < len(row):
+        found = row[at : at + 2] == pair
+        merged.append(made if found else row[at])
+        at += 2 if found else 1
+    return tuple(merged)
+
+
+def frames_of_merging(words: tuple[Symbols, ...], steps: list[MergeStep]) -> list[Frame]:
+    """What a view shows: the words, each merge, and what was learned.
+
+    Args:
+        words: The words before the first merge.
+        steps: The merges.
+    """
+    alphabet = sorted({symbol for row, _ in words for symbol in row})
+    frames = [
+        Frame(
+            "The words, in symbols",
+            f"{_many(len(words), 'word')}, {_many(sum(n for _, n in words), 'occurrence')}; "
+            f"the alphabet has {_many(len(alphabet), 'symbol')}.",
+            (
+                _words(words, ()),
+                Rows((Row(tuple(Chip(symbol) for symbol in alphabet)),), "The alphabet"),
+            ),
+        )
+    ]
+    frames += [_frame(step) for step in steps]
+    if not steps:
+        note = "There is no pair of neighbours to merge, or no merge was asked for."
+        return [*frames, Frame("Nothing was learned", note)]
+    learned = tuple((str(it.number), it.best[0], it.best[1], it.made) for it in steps)
+    frames.append(
+        Frame(
+            "What was learned",
+            f"{_many(len(steps), 'merge')}; a new word is cut by doing them in this order."
+            if not any("##" in it.made or it.parts for it in steps)
+            else f"{_many(len(steps), 'merge')}; a new word is cut by the longest match instead.",
+            (Table(("", "left", "right", "token"), learned), _words(steps[-1].after, ())),
+        )
+    )
+    return frames
+
+
+def _frame(step: MergeStep) -> Frame:
+    left, right = step.best
+    return Frame(
+        f"Merge {step.number}: {left} + {right} = {step.made}",
+        _why(step),
+        (_bars(step), _words(step.after, (step.made,))),
+    )
+
+
+def _why(step: MergeStep) -> str:
+    """Why this pair is merged."""
+    left, right = step.best
+    count = step.counts[step.best]
+    if step.parts:
+        score = step.scores[step.best]
+        a, b = step.parts[left], step.parts[right]
+        told = (
+            f"{left} {right} scores {count} / ({a} · {b}) = {float(score):.4f}: it occurs "
+            f"{count:,} times, its parts {a:,} and {b:,} times."
+        )
+        others = "no other pair scores as much"
+    else:
+        told = f"{left} {right} occurs {_many(count, 'time')}."
+        others = "no other pair occurs as often"
+    if len(step.tied) == 1:
+        return f"{told} It wins: {others}."
+    return f"{told} {len(step.tied)} pairs are as good; it wins the tie: {_TIES[step.tie_break]}."
+
+
+def _bars(step: MergeStep) -> Bars:
+    order = {pair: number for number, pair in enumerate(step.scores)}
+    ranked = sorted(step.scores, key=lambda it: (-step.scores[it], it != step.best, order[it]))
+    highest = step.scores[step.best]
+    bars = []
+    for pair in ranked[:_MOST_BARS]:
+        mark: Mark = "best" if pair == step.best else "tie" if pair in step.tied else ""
+        count, score = step.counts[pair], step.scores[pair]
+        number = f"{count:,}" if not step.parts else f"{float(score):.4f} ({count:,})"
+        bars.append(Bar(" ".join(pair), float(score / highest), number, mark))
+    title = "Pairs, by score (and count)" if step.parts else "Pairs, by how often they occur"
+    return Bars(tuple(bars), title, max(0, len(ranked) - _MOST_BARS))
+
+
+def _words(rows: tuple[Symbols, ...], new: tuple[str, ...]) -> Rows:
+    shown = [
+        Row(tuple(Chip(it, "best" if it in new else "") for it in row), f"{count:,} ×")
+        for row, count in rows[:_MOST_WORDS]
+    ]
+    more = len(rows) - len(shown)
+    title = "The words" + (" after the merge" if new else "")
+    return Rows(tuple(shown), title + (f" (and {more:,} more)" if more else ""))
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
