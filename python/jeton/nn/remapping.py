@@ -137,21 +137,51 @@ def remap_optimizer(
         >>> moved["state"][0]["exp_avg"]
         tensor([[0.1000, 0.1000]])
     """
-    if not isinstance(state, Mapping) or "state" not in state:
+    if (
+        not isinstance(state, Mapping)
+        or not isinstance(state.get("state"), Mapping)
+        or not all(isinstance(entry, Mapping) for entry in state["state"].values())
+    ):
         raise ArgumentTypeError("state must be what optimizer.state_dict() gives")
+    if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Iterable):
+        raise ArgumentTypeError(
+            f"parameters must be an iterable of numbers, not {type(parameters).__name__}"
+        )
     entries = dict(state["state"])
-    for number in parameters:
+    for given in parameters:
+        number = checked_int("each of parameters", given, 0)
         if number not in entries:
             raise ArgumentError(
                 f"the optimiser knows nothing of parameter {number}; it has {sorted(entries)}"
             )
+        known = entries[number]
+        length = _length(number, known, id_map)
         entries[number] = {
             name: remap(value, id_map, init="zeros", rows=rows)
-            if isinstance(value, Tensor) and value.ndim
+            if isinstance(value, Tensor) and value.ndim and len(value) == length
             else value
-            for name, value in entries[number].items()
+            for name, value in known.items()
         }
     return {**state, "state": entries}
+
+
+def _length(number: int, known: Mapping[str, Any], id_map: IdMap) -> int:
+    """How many rows a parameter has, by what an optimiser knows of it.
+
+    Factored states (Adafactor's) know of rows and of columns in two tensors.
+    """
+    tensors = [value for value in known.values() if isinstance(value, Tensor) and value.ndim]
+    lengths = {len(value) for value in tensors if len(value) >= id_map.old_size}
+    whole = {len(value) for value in tensors if value.ndim > 1 and len(value) > 1}
+    found = (lengths & whole) or lengths
+    if len(found) == 1:
+        return found.pop()
+    if not tensors:
+        return -1
+    raise ArgumentError(
+        f"parameter {number} is no table of this map: the map is from {id_map.old_size} ids, and "
+        f"what the optimiser knows of it has {sorted({len(value) for value in tensors})} rows"
+    )
 
 
 def _check(table: Tensor, id_map: IdMap) -> None:

@@ -1,0 +1,151 @@
+"""Files of safetensors written again: tables with a row a token moved, all else copied as bytes.
+
+Look here for which tensors have a row a token. The format is a length, a JSON header with the type,
+shape and place of each tensor, and the bytes of all.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from jeton.edit.id_map import IdMap
+from jeton.errors import FormatError, UnsupportedError
+
+__all__ = ["Tables", "rewrite"]
+
+_LARGEST_HEADER = 100_000_000
+_BLOCK = 16 << 20
+
+_TABLES = re.compile(
+    r"(^|\.)("
+    r"wte|embed_tokens|word_embeddings?|tok_embeddings|embed_in|embed_out|shared|embeddings?"
+    r"|lm_head|lm_head\.decoder|generator_lm_head|output_projection"
+    r"|predictions(\.decoder)?|output|output_layer|head"
+    r")(\.(weight|bias))?$"
+)
+"""What tensors with a row a token are called. `output` is Llama's own name for its head."""
+
+_INSIDE = re.compile(r"(^|\.)(layers?|blocks?|h)\.\d+\.")
+"""What a tensor of a layer has in its name."""
+
+
+class Tables:
+    """Which tensors have a row a token, and what becomes of them."""
+
+    def __init__(self, id_map: IdMap, rows: int, new_rows: int, init: Any, seed: int) -> None:
+        self.id_map, self.rows, self.new_rows = id_map, rows, new_rows
+        self.init, self.seed = init, seed
+
+    def axis(self, name: str, shape: list[int]) -> int | None:
+        """Along which axis a tensor has a number or a row a token, if it has.
+
+        The number of rows alone does not say it: some layers may have as many.
+        """
+        if name.endswith("final_logits_bias"):  # (1, tokens), of BART and Marian
+            return 1 if len(shape) == 2 and shape[1] == self.rows else None
+        if len(shape) not in (1, 2) or shape[0] != self.rows:
+            return None
+        return 0 if _TABLES.search(name) and not _INSIDE.search(name) else None
+
+    def moved(self, path: Path, name: str, axis: int) -> Any:
+        """The new tensor."""
+        try:
+            from safetensors import safe_open
+
+            from jeton.nn.remapping import remap
+        except ModuleNotFoundError as error:
+            raise UnsupportedError(
+                f"rewriting a checkpoint needs {error.name} (pip install 'jeton[edit,torch]')"
+            ) from None
+        with safe_open(path, framework="pt") as file:
+            table = file.get_tensor(name)
+        new = remap(
+            table.transpose(0, axis),
+            self.id_map,
+            init=self.init,
+            rows=self.new_rows,
+            seed=self.seed,
+        )
+        return new.transpose(0, axis).contiguous()
+
+
+def rewrite(source: Path, target: Path, tables: Tables) -> list[tuple[str, int, bool]]:
+    """Writes one file of tensors; gives each with its size in bytes, and whether it is a table."""
+    with source.open("rb") as file:
+        header, data_at = _header(file, source)
+        metadata = header.pop("__metadata__", None)
+        placed: dict[str, Any] = {} if metadata is None else {"__metadata__": metadata}
+        at = 0
+        results: list[tuple[str, int, int | None]] = []
+        # In the order of the data, so that the file is read from front to back.
+        names = sorted(header, key=lambda name: header[name]["data_offsets"][0])
+        for name in names:
+            entry = header[name]
+            axis = tables.axis(name, entry["shape"])
+            shape = list(entry["shape"])
+            start, end = entry["data_offsets"]
+            size = end - start
+            if axis is not None:
+                size = size // max(shape[axis], 1) * tables.new_rows
+                shape[axis] = tables.new_rows
+            placed[name] = {
+                "dtype": entry["dtype"],
+                "shape": shape,
+                "data_offsets": [at, at + size],
+            }
+            results.append((name, size, axis))
+            at += size
+        packed = json.dumps(placed, separators=(",", ":")).encode()
+        packed += b" " * (-len(packed) % 8)
+        with target.open("wb") as out:
+            out.write(struct.pack("<Q", len(packed)) + packed)
+            for name, size, axis in results:
+                if axis is not None:
+                    moved = tables.moved(source, name, axis)
+                    import torch
+
+                    data = moved.flatten().view(torch.uint8).numpy().tobytes()
+                    if len(data) != size:
+                        raise FormatError(f"{source}: {name} is not of the type that it says")
+                    out.write(data)
+                else:
+                    start, end = header[name]["data_offsets"]
+                    file.seek(data_at + start)
+                    _copy(file, out, end - start)
+    return [(name, size, axis is not None) for name, size, axis in results]
+
+
+def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
+    while size:
+        block = source.read(min(size, _BLOCK))
+        if not block:
+            raise FormatError(f"{source.name} is cut off")
+        target.write(block)
+        size -= len(block)
+
+
+def _header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
+    head = file.read(8)
+    length = struct.unpack("<Q", head)[0] if len(head) == 8 else 0
+    size = path.stat().st_size
+    if not 2 <= length <= min(_LARGEST_HEADER, size - 8):
+        raise FormatError(f"{path} is no safetensors file")
+    try:
+        header: dict[str, Any] = json.loads(file.read(length))
+        for name, entry in header.items():
+            if name == "__metadata__":
+                continue
+            start, end = entry["data_offsets"]
+            fits = 0 <= start <= end <= size - 8 - length
+            if not fits or not all(isinstance(n, int) for n in entry["shape"]):
+                raise FormatError(f"{path} is cut off or damaged at tensor {name!r}")
+            entry["dtype"]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"{path} is no safetensors file: {error}") from None
+    return header, 8 + length

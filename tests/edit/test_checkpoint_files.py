@@ -1,0 +1,167 @@
+"""What stands in a model's folder: which tensors move, which keys hold ids, which files go too."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from families import FAMILIES, some_lines
+
+import jeton
+from jeton import edit
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("safetensors", reason="safetensors is not installed")
+
+import torch
+from safetensors.torch import load_file, save_file
+
+ROWS = 306
+"""Tokens of the tokenizer, and rows of the model."""
+
+CONFIG = {
+    "vocab_size": ROWS,
+    "hidden_size": 8,
+    "intermediate_size": ROWS,
+    "eos_token_id": [0, 1],
+    "pad_token_id": -1,
+    "text_config": {"vocab_size": ROWS, "bos_token_id": 0},
+}
+
+GENERATION = {
+    "max_new_tokens": 300,
+    "suppress_tokens": [0, 305],
+    "forced_decoder_ids": [[1, 305], [2, 4]],
+    "bad_words_ids": [[0], [305, 304]],
+}
+
+TENSORS = {
+    "model.embed_tokens.weight": (ROWS, 8),
+    "lm_head.weight": (ROWS, 8),
+    "lm_head.bias": (ROWS,),
+    "final_logits_bias": (1, ROWS),
+    "model.layers.0.mlp.up_proj.weight": (ROWS, 8),
+    "encoder.layer.0.output": (ROWS,),
+    "model.norm.weight": (8,),
+}
+
+MOVED = {"model.embed_tokens.weight", "lm_head.weight", "lm_head.bias", "final_logits_bias"}
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    tensors = {name: torch.randn(shape) for name, shape in TENSORS.items()}
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    (folder / "generation_config.json").write_text(json.dumps(GENERATION))
+    for name in ("pytorch_model.bin", "consolidated.safetensors", "LICENSE"):
+        (folder / name).write_text("x")
+    return folder
+
+
+def changed(tok: jeton.Tokenizer) -> edit.Edited:
+    """A tokenizer of which ids 290 and later are other ones."""
+    return edit.prune(tok, drop=[next(t for t, id in tok.vocab.items() if id == 305)])
+
+
+def test_tables_are_known_by_name_and_shape(model: Path, tmp_path: Path) -> None:
+    """As many rows as tokens do not make a table: a layer may have as many."""
+    tok = FAMILIES["bpe"](1)
+    assert tok.vocab_size == ROWS
+    edited = changed(tok)
+    edit.rewrite_checkpoint(model, edited, tmp_path / "new")
+    old, new = (load_file(folder / "model.safetensors") for folder in (model, tmp_path / "new"))
+    assert old.keys() == new.keys()
+    for name, tensor in new.items():
+        if name in MOVED:
+            axis = 1 if name == "final_logits_bias" else 0
+            assert tensor.shape[axis] == ROWS - 1
+            assert torch.equal(tensor, old[name].narrow(axis, 0, ROWS - 1))
+        else:
+            assert torch.equal(tensor, old[name])
+
+
+def test_configuration(model: Path, tmp_path: Path) -> None:
+    edit.rewrite_checkpoint(model, changed(FAMILIES["bpe"](1)), tmp_path / "new")
+    config = json.loads((tmp_path / "new" / "config.json").read_text())
+    assert config["vocab_size"] == config["text_config"]["vocab_size"] == ROWS - 1
+    assert config["intermediate_size"] == ROWS
+    assert (config["eos_token_id"], config["pad_token_id"]) == ([0, 1], -1)
+    assert json.loads((tmp_path / "new" / "generation_config.json").read_text()) == {
+        "max_new_tokens": 300,
+        "suppress_tokens": [0],
+        "forced_decoder_ids": [[2, 4]],
+        "bad_words_ids": [[0], [304]],
+    }
+
+
+def test_other_weights_are_left_out(model: Path, tmp_path: Path) -> None:
+    edit.rewrite_checkpoint(model, changed(FAMILIES["bpe"](1)), tmp_path / "new")
+    names = {path.name for path in (tmp_path / "new").iterdir()}
+    assert {"LICENSE", "config.json", "id_map.json", "model.safetensors"} <= names
+    assert not names & {"pytorch_model.bin", "consolidated.safetensors"}
+
+
+def test_what_the_folder_knows_goes_along(model: Path, tmp_path: Path) -> None:
+    tok = FAMILIES["bpe"](1)
+    tok.save(model, roles={"eos": "<|end|>"}, chat_template="{{ messages }}")
+    edit.rewrite_checkpoint(model, changed(tok), tmp_path / "new")
+    again = jeton.load(tmp_path / "new")
+    assert again == changed(tok).tok
+    assert (again.roles["eos"], again.chat_template) == ("<|end|>", "{{ messages }}")
+
+
+def test_another_tokenizer_is_refused(model: Path, tmp_path: Path) -> None:
+    tok = FAMILIES["bpe"](1)
+    tok.save(model, lossy=True)
+    other = jeton.BPETrainer(ROWS, pattern="gpt4", special_tokens=["<|end|>", "<|pad|>"]).train(
+        some_lines(77)
+    )
+    with pytest.raises(ArgumentError, match=r"id \d+ is b'.*' to the tokenizer in .*model and b'"):
+        edit.rewrite_checkpoint(model, edit.truncate(other, 300), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(ArgumentTypeError, match="edited must be what a change"):
+        edit.rewrite_checkpoint(model, tok, tmp_path / "new")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="init must be"):
+        edit.rewrite_checkpoint(
+            model,
+            changed(tok),
+            tmp_path / "new",
+            init="ones",  # type: ignore[arg-type]
+        )
+
+
+def test_a_model_is_never_in_memory_at_once(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables are the only tensors that are opened; of others no more than a block is there."""
+    from jeton.edit import tensors
+
+    size, blocks = 24_000_000, 1 << 20
+    large = {f"model.layers.{n}.weight": torch.zeros(size // 8) for n in range(2)}
+    save_file(
+        {**load_file(model / "model.safetensors"), **large},
+        model / "model.safetensors",
+    )
+    monkeypatch.setattr(tensors, "_BLOCK", blocks)
+    opened: list[str] = []
+    moved = tensors.Tables.moved
+
+    def listed(self: Any, path: Path, name: str, axis: int) -> Any:
+        opened.append(name)
+        return moved(self, path, name, axis)
+
+    monkeypatch.setattr(tensors.Tables, "moved", listed)
+    edited = changed(FAMILIES["bpe"](1))
+    tracemalloc.start()
+    edit.rewrite_checkpoint(model, edited, tmp_path / "new")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert set(opened) == MOVED
+    assert peak < size // 2 // 2, "less than half of one tensor"
