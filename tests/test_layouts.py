@@ -94,9 +94,7 @@ def test_what_is_written_is_read(tmp_path: Path, name: str, dtype: str) -> None:
     assert name == "nanogpt" or len(shards) > 5
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(SHARDED),
     lengths=st.lists(st.integers(0, 12), min_size=1, max_size=30),

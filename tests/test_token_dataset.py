@@ -43,7 +43,7 @@ def test_slices(tmp_path: Path, name: str) -> None:
     flat = [token for document in documents(60, "uint16") for token in document]
     tokens = opened(tmp_path, documents(60, "uint16"), name)
 
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(
         start=st.none() | st.integers(-len(flat) - 5, len(flat) + 5),
         stop=st.none() | st.integers(-len(flat) - 5, len(flat) + 5),
@@ -113,9 +113,7 @@ def test_a_pickle_opens_the_files_again(tmp_path: Path) -> None:
     assert pickle.loads(packed)[4_000:4_003].tolist() == [4_000, 4_001, 4_002]
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(length=st.integers(2, 30), block=st.integers(1, 29), seed=st.integers(0, 2**32))
 def test_every_window_can_come(
     tmp_path_factory: pytest.TempPathFactory, length: int, block: int, seed: int
