@@ -14,6 +14,7 @@ use regex_syntax::is_word_character;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
+use crate::interrupt::paced;
 use crate::normalizer::Normalizer;
 use crate::text::AlignedText;
 
@@ -289,7 +290,8 @@ impl AddedTokens {
         normalizer: Option<&Normalizer>,
     ) -> Result<Vec<Cut>> {
         let mut cuts = Vec::new();
-        for (token, range) in self.find(&searches.original, special, &text, &text)? {
+        let found = self.find(&searches.original, special, &text, &text)?;
+        for (token, range) in paced(found.into_iter()) {
             let mut piece = text.slice(range);
             if piece.is_empty() {
                 continue;
@@ -301,7 +303,8 @@ impl AddedTokens {
             if let Some(normalizer) = normalizer {
                 normalizer.normalize(&mut piece)?;
             }
-            for (token, range) in self.find(&searches.normalized, special, &piece, &text)? {
+            let found = self.find(&searches.normalized, special, &piece, &text)?;
+            for (token, range) in paced(found.into_iter()) {
                 let piece = piece.slice(range);
                 match token {
                     _ if piece.is_empty() => {}
@@ -330,10 +333,11 @@ impl AddedTokens {
             .filter(|search| !(search.all_special && special == Found::Passed));
         // The white space that the last token with `rstrip` took, so that none is read twice.
         let mut spaces = 0..0;
-        for hit in search
-            .iter()
-            .flat_map(|s| s.automaton.find_iter(text).map(|hit| (*s, hit)))
-        {
+        for hit in paced(
+            search
+                .iter()
+                .flat_map(|s| s.automaton.find_iter(text).map(|hit| (*s, hit))),
+        ) {
             let (search, hit) = hit;
             let token = &self.tokens[search.owners[hit.pattern().as_usize()]];
             let Range { mut start, mut end } = hit.range();

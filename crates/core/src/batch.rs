@@ -15,6 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::compiled::Place;
 use crate::error::Error;
+use crate::interrupt::{Listener, Pace};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use line::Line;
 
@@ -78,10 +79,12 @@ impl Tokenizer {
             let mut ids = Vec::with_capacity(bytes / 4);
             let mut offsets = Vec::with_capacity(texts.len() + 1);
             offsets.push(0);
+            let mut pace = Pace::default();
             for (row, text) in texts.iter().enumerate() {
                 if cancelled.load(Ordering::Relaxed) {
                     break;
                 }
+                pace.step();
                 self.encode_into(text, options, &mut ids)
                     .map_err(|error| (row, error))?;
                 offsets.push(ids.len() as i64);
@@ -179,9 +182,11 @@ impl Tokenizer {
             Some(_) => bytes / threads.max(1),
             None => 0,
         };
+        let mut pace = Pace::default();
         for (row, &text) in texts.iter().enumerate() {
             let mut start = 0;
             loop {
+                pace.step();
                 let end = match threads < 2 || text.len() <= least || text.len() - start <= 2 * size
                 {
                     true => text.len(),
@@ -262,11 +267,13 @@ impl Tokenizer {
         };
         match threads {
             1 => worker(),
-            threads => rayon::scope(|scope| {
-                for _ in 1..threads {
-                    scope.spawn(|_| worker());
-                }
-                worker();
+            threads => Listener::told(|listener| {
+                rayon::scope(|scope| {
+                    for _ in 1..threads {
+                        scope.spawn(|_| listener.during(worker));
+                    }
+                    listener.during(worker);
+                });
             }),
         }
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);

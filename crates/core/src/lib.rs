@@ -10,7 +10,8 @@
 //! from; [`added_tokens`], [`normalizer`], [`pre_tokenizer`] with [`pattern`], [`model`],
 //! [`post_processor`] and [`encoding`]; and back through [`decoder`]. Put together they are
 //! [`stages`], and [`tokenizer`] alone knows their order; [`compiled`] does the same faster for tokenizers that it knows. Training reads a
-//! [`corpus`] into [`word_counts`]. [`format`](mod@format) reads and writes tokenizers.
+//! [`corpus`] into [`word_counts`]. [`format`](mod@format) reads and writes tokenizers. Long work is ended by
+//! [`interrupt`].
 //!
 //! ```
 //! use jeton_core::model::{Bpe, Model, Vocab};
@@ -35,6 +36,7 @@ pub mod decoder;
 pub mod encoding;
 pub mod error;
 pub mod format;
+pub mod interrupt;
 mod large_pages;
 mod lazy;
 pub mod model;

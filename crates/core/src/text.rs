@@ -5,6 +5,7 @@
 //! character points at, what an empty range means) are those of Hugging Face `tokenizers`, whose
 //! offsets ours must equal.
 
+use crate::interrupt::paced;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -173,7 +174,7 @@ impl AlignedText {
         let mut skip =
             |count: usize| -> usize { rest.by_ref().take(count).map(char::len_utf8).sum() };
         let mut position = 0;
-        for (character, change) in characters {
+        for (character, change) in paced(characters.into_iter()) {
             let (span, gone) = match change {
                 Change::Replaces if position < old.len() => (self.span_of_byte(position), 1),
                 Change::ReplacesAndRemoves(more) if position < old.len() => {
@@ -193,7 +194,7 @@ impl AlignedText {
         let old = self.as_str();
         let mut text = String::with_capacity(old.len());
         let mut spans = Vec::with_capacity(old.len());
-        for (at, character) in old.char_indices() {
+        for (at, character) in paced(old.char_indices()) {
             let before = text.len();
             text.extend(replacement(character));
             spans.extend(std::iter::repeat_n(
@@ -224,9 +225,9 @@ impl AlignedText {
         let mut text = String::with_capacity(old.len());
         let mut spans = Vec::with_capacity(old.len());
         let mut done = 0;
-        for range in ranges {
+        for range in paced(ranges) {
             text.push_str(&old[done..range.start]);
-            spans.extend((done..range.start).map(|i| self.span_of_byte(i)));
+            spans.extend(paced(done..range.start).map(|i| self.span_of_byte(i)));
             text.push_str(content);
             spans.extend(std::iter::repeat_n(
                 self.span_before(range.end),
@@ -235,7 +236,7 @@ impl AlignedText {
             done = range.end;
         }
         text.push_str(&old[done..]);
-        spans.extend((done..old.len()).map(|i| self.span_of_byte(i)));
+        spans.extend(paced(done..old.len()).map(|i| self.span_of_byte(i)));
         self.set(text, spans);
     }
 
@@ -250,20 +251,20 @@ impl AlignedText {
         text.push_str(prefix);
         text.push_str(old);
         let spans = std::iter::repeat_n(first, prefix.len())
-            .chain((0..old.len()).map(|i| self.span_of_byte(i)))
+            .chain(paced(0..old.len()).map(|i| self.span_of_byte(i)))
             .collect();
         self.set(text, spans);
     }
 
     /// Keeps the characters that `keep` accepts.
     pub fn retain(&mut self, keep: impl Fn(char) -> bool) {
-        if self.as_str().chars().all(&keep) {
+        if paced(self.as_str().chars()).all(&keep) {
             return;
         }
         let old = self.as_str();
         let mut text = String::with_capacity(old.len());
         let mut spans = Vec::with_capacity(old.len());
-        for (at, character) in old.char_indices().filter(|(_, c)| keep(*c)) {
+        for (at, character) in paced(old.char_indices()).filter(|(_, c)| keep(*c)) {
             text.push(character);
             spans.extend(std::iter::repeat_n(
                 self.span_of_byte(at),
@@ -282,7 +283,7 @@ impl AlignedText {
     ) {
         let length = self.range.len();
         let mut spans = Vec::with_capacity(text.len());
-        for (origin, count) in origins {
+        for (origin, count) in paced(origins.into_iter()) {
             let span = match origin.is_empty() {
                 false => self.span_of(origin),
                 true if origin.start < length => {
@@ -343,7 +344,7 @@ impl Pieces {
         mut cut: impl FnMut(AlignedText, &mut Vec<AlignedText>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut finer = Vec::with_capacity(self.0.len());
-        for piece in self.0.drain(..) {
+        for piece in paced(self.0.drain(..)) {
             cut(piece, &mut finer)?;
         }
         finer.retain(|piece| !piece.is_empty());
@@ -371,7 +372,7 @@ impl CharacterIndex {
             };
         }
         let mut before = Vec::with_capacity(text.len() + 1);
-        for (number, character) in text.chars().enumerate() {
+        for (number, character) in paced(text.chars().enumerate()) {
             before.extend(std::iter::repeat_n(number as u32, character.len_utf8()));
         }
         before.push(text.chars().count() as u32);

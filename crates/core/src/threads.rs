@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, available_parallelism};
 
+use crate::interrupt::Listener;
 use crate::pattern::Expression;
 
 /// From how many tokens on the work of loading is worth a thread.
@@ -47,18 +48,21 @@ pub(crate) fn both<A, B: Send>(
     // work never waits for one that has not begun.
     let second = Mutex::new(Some(second));
     let take = || second.lock().unwrap_or_else(PoisonError::into_inner).take();
-    std::thread::scope(|scope| {
-        let started = Builder::new().spawn_scoped(scope, || take().map(|second| second()));
-        let first = first();
-        let second = match (take(), started) {
-            (Some(second), _) => Some(second()),
-            (None, Ok(thread)) => match thread.join() {
-                Ok(done) => done,
-                Err(panic) => std::panic::resume_unwind(panic),
-            },
-            (None, Err(_)) => None,
-        };
-        (first, second.expect("one of the two has done it"))
+    Listener::told(|listener| {
+        std::thread::scope(|scope| {
+            let other = || listener.during(|| take().map(|second| second()));
+            let started = Builder::new().spawn_scoped(scope, other);
+            let first = listener.during(first);
+            let second = match (take(), started) {
+                (Some(second), _) => Some(listener.during(second)),
+                (None, Ok(thread)) => match thread.join() {
+                    Ok(done) => done,
+                    Err(panic) => std::panic::resume_unwind(panic),
+                },
+                (None, Err(_)) => None,
+            };
+            (first, second.expect("one of the two has done it"))
+        })
     })
 }
 

@@ -11,6 +11,7 @@ use crate::compiled::{Compiled, Count, Place, Settling, Sink};
 use crate::decoder::{Decoder, Invalid, Surfaces};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt::{Pace, paced};
 use crate::lazy::Lazy;
 use crate::model::bpe::Alphabet;
 use crate::model::{Model, Sampler, Sampling, SentencePiece, Token};
@@ -327,7 +328,8 @@ impl Tokenizer {
             compiled.encode(&self.stages, text, place, false, sink)?;
         } else {
             let text = AlignedText::original(text);
-            for cut in self.added_tokens.cut(text, normalizer, &options.special)? {
+            let cuts = self.added_tokens.cut(text, normalizer, &options.special)?;
+            for cut in paced(cuts.into_iter()) {
                 match cut {
                     Cut::Token(id, _) => sink.push_all(&[id]),
                     Cut::Text(text) => {
@@ -362,11 +364,13 @@ impl Tokenizer {
         let mut margins = Vec::new();
         let mut rows = Rows::new(text, options.unit);
         let mut tokens = Vec::new();
+        let mut pace = Pace::default();
         for cut in self.added_tokens.cut(
             AlignedText::original(text),
             stages.normalizer.as_ref(),
             &options.special,
         )? {
+            pace.step();
             match cut {
                 Cut::Token(id, text) => {
                     rows.push(id, text.span_of(0..text.as_str().len()));
@@ -381,11 +385,13 @@ impl Tokenizer {
                         pre_tokenizer.cut(&mut pieces)?;
                     }
                     for piece in pieces.iter() {
+                        pace.step();
                         tokens.clear();
                         stages
                             .model
                             .tokenize(piece.as_str(), sampler, &mut tokens)?;
                         for token in &tokens {
+                            pace.step();
                             rows.push(token.id, piece.span_of(token.range.clone()));
                             if trims {
                                 margins.push(self.margins(token, piece.as_str(), options.unit));
@@ -590,7 +596,7 @@ impl Tokenizer {
         invalid: Invalid,
     ) -> Result<Vec<u8>> {
         let mut tokens = Vec::with_capacity(ids.len());
-        for (position, &id) in ids.iter().enumerate() {
+        for (position, &id) in paced(ids.iter().enumerate()) {
             let token = self.known_input(id, position)?;
             if !(skip_special && self.decodes_as_special(id, token)) {
                 tokens.push(token.to_vec());

@@ -19,6 +19,7 @@ use crate::errors::{Failure, Outcome, guard};
 use crate::ints;
 use crate::options::Given;
 use crate::pool;
+use crate::signals::detached;
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 
@@ -74,7 +75,7 @@ impl Tokenizer {
         if text.len() < pool::WITHOUT_GIL {
             self.core.encode_into(text, options, ids)?;
         } else if text.len() < HUGE || self.core.part_end(text, 0, 1, options) == text.len() {
-            py.detach(|| self.core.encode_into(text, options, ids))?;
+            detached(py, || self.core.encode_into(text, options, ids))??;
         } else {
             let batch = pool::run(py, text.len(), |threads, cancelled| {
                 self.core.encode_batch(&[text], options, threads, cancelled)
@@ -239,7 +240,7 @@ impl Calls {
                 return Ok(core.count(text, &options)?);
             }
             if text.len() < HUGE || core.part_end(text, 0, 1, &options) == text.len() {
-                return Ok(py.detach(|| core.count(text, &options))?);
+                return Ok(detached(py, || core.count(text, &options))??);
             }
             let counts = pool::run(py, text.len(), |threads, cancelled| {
                 core.count_batch(&[text], &options, threads, cancelled)

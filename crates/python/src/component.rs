@@ -14,6 +14,7 @@ use pyo3::types::PyString;
 
 use crate::errors::{argument, guard};
 use crate::options;
+use crate::signals::detached;
 use crate::text::Text;
 use crate::tokenizer::text_of;
 
@@ -66,10 +67,10 @@ impl Component {
         guard(py, || {
             let text = &Text::of("text", text)?;
             let text = text.as_str();
-            Ok(py.detach(|| match &self.stages.normalizer {
+            Ok(detached(py, || match &self.stages.normalizer {
                 Some(normalizer) => normalizer.normalized(text).map(Into::into),
                 None => Ok(text.to_owned()),
-            })?)
+            })??)
         })
     }
 
@@ -84,7 +85,7 @@ impl Component {
             let unit = options::unit(unit)?;
             let text = Text::of("text", text)?;
             let places = Places::new(&text, unit);
-            Ok(py.detach(|| {
+            Ok(detached(py, || {
                 let mut aligned = AlignedText::original(text.as_str());
                 if let Some(normalizer) = &self.stages.normalizer {
                     normalizer.normalize(&mut aligned)?;
@@ -95,7 +96,7 @@ impl Component {
                 });
                 let spans = spans.collect();
                 Ok::<_, Error>((normalized, spans))
-            })?)
+            })??)
         })
     }
 
@@ -110,7 +111,7 @@ impl Component {
             let unit = options::unit(unit)?;
             let text = Text::of("text", text)?;
             let places = Places::new(&text, unit);
-            Ok(py.detach(|| {
+            Ok(detached(py, || {
                 let mut pieces = Pieces::new(AlignedText::original(text.as_str()));
                 if let Some(pre_tokenizer) = &self.stages.pre_tokenizer {
                     pre_tokenizer.cut(&mut pieces)?;
@@ -121,7 +122,7 @@ impl Component {
                     (text, span)
                 };
                 Ok::<_, Error>(pieces.iter().map(piece).collect())
-            })?)
+            })??)
         })
     }
 
@@ -137,10 +138,10 @@ impl Component {
                 "replace" => Invalid::Replace,
                 _ => Invalid::Keep,
             };
-            let tokens = py.detach(|| match &self.stages.decoder {
+            let tokens = detached(py, || match &self.stages.decoder {
                 Some(decoder) => decoder.decode(tokens, invalid),
                 None => Ok(tokens),
-            })?;
+            })??;
             text_of(py, &tokens.concat(), errors)
         })
     }
@@ -184,7 +185,7 @@ impl Component {
                 };
                 texts.push((encoding, tokens));
             }
-            let processed = py.detach(|| post_processor.apply(texts, add_special_tokens))?;
+            let processed = detached(py, || post_processor.apply(texts, add_special_tokens))??;
             let added = post_processor.special_tokens().into_iter();
             let added: HashMap<u32, Vec<u8>> =
                 added.map(|(id, token)| (id, token.into())).collect();

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::guard;
+use crate::signals::abandonable;
 use crate::tokenizer::Tokenizer;
 
 /// The tokenizer of a file or a folder, what makes the file doubtful, and the roles that the format
@@ -30,7 +31,7 @@ pub fn load(
             merges,
             lowercase,
         };
-        let loaded = py.detach(|| format::load_whole(&path, &options))?;
+        let loaded = abandonable(py, move || format::load_whole(&path, &options))??;
         Ok((loaded.tokenizer.into(), loaded.doubts, loaded.roles))
     })
 }

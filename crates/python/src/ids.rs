@@ -16,6 +16,9 @@ use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyList, PyString
 use crate::arrays;
 use crate::errors::{Failure, Outcome, argument, wrong_type};
 
+/// After so many ids, Ctrl-C is heard.
+const POLLED: usize = 1 << 16;
+
 const EXPECTED: &str = "an iterable of ints or a numpy array of integers";
 
 /// The ids of the argument called `name`.
@@ -58,6 +61,9 @@ fn ids_of_list(name: &str, list: &Bound<'_, PyList>) -> Outcome<Vec<u32>> {
     let mut ids = Vec::with_capacity(list.len());
     while ids.len() < list.len() {
         let at = ids.len();
+        if at.is_multiple_of(POLLED) {
+            list.py().check_signals()?;
+        }
         // SAFETY: the place exists, and the reference is borrowed from a list that nothing changes
         // while it is read: the GIL is held, and reading an exact int runs no Python.
         let exact = unsafe {
@@ -107,6 +113,9 @@ pub fn id(name: impl FnOnce() -> String, value: &Bound<'_, PyAny>) -> Outcome<u3
 
 #[inline]
 fn id_at(name: &str, position: usize, value: &Bound<'_, PyAny>) -> Outcome<u32> {
+    if position.is_multiple_of(POLLED) {
+        value.py().check_signals()?;
+    }
     id(|| format!("{name}[{position}]"), value)
 }
 

@@ -38,6 +38,7 @@ pub fn lists<'py>(
         let ids = ids.to_vec().map_err(PyErr::from)?;
         let offsets = offsets.to_vec().map_err(PyErr::from)?;
         let rows = offsets.windows(2).map(|row| {
+            py.check_signals()?;
             let [start, end] = [row[0], row[1]].map(|offset| usize::try_from(offset).ok());
             let row = start.zip(end).and_then(|(start, end)| ids.get(start..end));
             let row =

@@ -18,6 +18,7 @@ mod parameters;
 mod pool;
 mod scripts;
 mod sentencepiece;
+mod signals;
 mod stages;
 mod text;
 mod texts;

@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::errors::{Outcome, argument, guard, wrong_type};
 use crate::ids::id;
+use crate::signals::abandonable;
 use crate::text::valid;
 
 /// A model of the core.
@@ -62,10 +63,10 @@ impl Model {
             let options: BpeOptions = serde_json::from_str(options)
                 .map_err(|error| argument(format!("the options of BPE: {error}")))?;
             let core = match merges {
-                None => py.detach(|| Bpe::by_ranks(vocab))?,
+                None => abandonable(py, || Bpe::by_ranks(vocab))??,
                 Some(merges) => {
                     let merges = merge_list(merges)?;
-                    py.detach(|| Bpe::by_merges(vocab, merges, options))?
+                    abandonable(py, || Bpe::by_merges(vocab, merges, options))??
                 }
             };
             Ok(Self {
@@ -131,7 +132,7 @@ impl Model {
             let unk_id = unk_id
                 .map(|value| id(|| "unk_id".to_owned(), value))
                 .transpose()?;
-            let core = py.detach(|| Unigram::new(pieces, unk_id, byte_fallback))?;
+            let core = abandonable(py, move || Unigram::new(pieces, unk_id, byte_fallback))??;
             Ok(Self {
                 core: model::Model::Unigram(core),
             })
@@ -159,7 +160,8 @@ impl Model {
     #[staticmethod]
     fn sentence_piece(py: Python<'_>, proto: &[u8]) -> PyResult<Self> {
         guard(py, || {
-            let core = py.detach(|| SentencePiece::new(ModelProto::read(proto)?))?;
+            let proto = proto.to_vec();
+            let core = abandonable(py, move || SentencePiece::new(ModelProto::read(&proto)?))??;
             Ok(Self {
                 core: model::Model::SentencePiece(core),
             })

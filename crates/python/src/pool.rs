@@ -5,18 +5,18 @@
 //! second thread to warn of. A pool that was inherited all the same, through a fork that Python
 //! knows nothing of, is told by the process id and left alone.
 
+use jeton_core::interrupt::{Listener, listening};
+use pyo3::prelude::*;
+use rayon::prelude::*;
 use std::mem;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
-
-use pyo3::prelude::*;
-use rayon::prelude::*;
 
 use crate::errors::Outcome;
+use crate::signals::{SIGNAL_CHECK, detached, received};
 
 struct Pool {
     process: u32,
@@ -29,9 +29,6 @@ struct Pool {
 /// Locked only by a thread that holds the GIL, and never while it lets go of it. The thread that
 /// forks holds the GIL, so no child inherits a locked lock.
 static POOL: Mutex<Option<Arc<Pool>>> = Mutex::new(None);
-
-/// How often a thread that waits for a batch looks for Ctrl-C.
-const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
 /// Less work than this, in bytes, is done without letting go of the GIL: the exchange would take a
 /// good part of it, and other threads wait no longer than for any other short call.
@@ -124,7 +121,7 @@ pub fn run<R: Send>(
         return Ok(work(1, &cancelled));
     }
     if bytes < SMALL {
-        return Ok(py.detach(|| work(1, &cancelled)));
+        return detached(py, || work(1, &cancelled));
     }
     let pool = pool(py)?;
     let threads = pool.threads.current_num_threads();
@@ -133,31 +130,24 @@ pub fn run<R: Send>(
         pool.threads.in_place_scope(|scope| {
             let cancelled = &cancelled;
             scope.spawn(move |_| {
+                let is_to_end = || cancelled.load(Ordering::Relaxed);
                 // Nobody listens only after an interrupt.
-                let _ = sender.send(work(threads, cancelled));
+                let _ = sender.send(listening(&is_to_end, || work(threads, cancelled)));
             });
-            loop {
-                match receiver.recv_timeout(SIGNAL_CHECK) {
-                    Ok(result) => return Ok(Some(result)),
-                    // The work panicked; leaving the scope passes the panic on.
-                    Err(RecvTimeoutError::Disconnected) => return Ok(None),
-                    Err(RecvTimeoutError::Timeout) => {
-                        if let Err(interrupt) = Python::attach(|py| py.check_signals()) {
-                            cancelled.store(true, Ordering::Relaxed);
-                            return Err(interrupt);
-                        }
-                    }
-                }
-            }
+            // Where the work panicked, leaving the scope passes the panic on.
+            let result = received(&receiver);
+            cancelled.store(result.is_err(), Ordering::Relaxed);
+            result
         })
     })?;
-    Ok(result.expect("work that panicked ends the scope with its panic"))
+    let result = result.expect("work that panicked ends the scope with its panic");
+    Ok(result.expect("work is ended by an exception only"))
 }
 
 /// Runs `work` on every item, on all cores, without the GIL; the results are in the items' order.
 ///
-/// `size` is the bytes of work in an item. Ctrl-C is noticed between items. The error is that of
-/// the first item that failed, whichever thread was the first to fail.
+/// `size` is the bytes of work in an item. The error is that of the first item that failed, whichever
+/// thread was the first to fail.
 pub fn map<T: Sync, R: Send>(
     py: Python<'_>,
     items: &[T],
@@ -169,10 +159,11 @@ pub fn map<T: Sync, R: Send>(
         let work = |(i, item)| (!cancelled.load(Ordering::Relaxed)).then(|| work(i, item));
         match threads {
             1 => items.iter().enumerate().map_while(work).collect(),
-            _ => {
+            _ => Listener::told(|listener| {
+                let work = |item| listener.during(|| work(item));
                 let results: Vec<_> = items.par_iter().enumerate().map(work).collect();
                 results.into_iter().flatten().collect::<Vec<_>>()
-            }
+            }),
         }
     })?;
     Ok(results.into_iter().collect::<jeton_core::Result<_>>()?)

@@ -15,6 +15,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors::{Outcome, guard, wrong_type};
 use crate::ids;
+use crate::signals::detached;
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 
@@ -80,7 +81,7 @@ impl SentencePieceReader {
         guard(py, || {
             let reader = self.reader()?;
             let text = Text::of("text", text)?;
-            let (normalized, origins) = py.detach(|| reader.normalize(text.as_str()));
+            let (normalized, origins) = detached(py, || reader.normalize(text.as_str()))?;
             let characters = Characters::of(&text);
             let begin = normalized.char_indices().map(|(at, _)| origins[at]);
             let ends = origins.last().copied();
@@ -107,7 +108,7 @@ impl SentencePieceReader {
                 nbest_size,
                 seed,
             });
-            let pieces = py.detach(|| reader.encode(text.as_str(), &mut sampler))?;
+            let pieces = detached(py, || reader.encode(text.as_str(), &mut sampler))??;
             Ok(rows(&Characters::of(&text), pieces))
         })
     }
@@ -122,7 +123,7 @@ impl SentencePieceReader {
         guard(py, || {
             let reader = self.reader()?;
             let text = Text::of("text", text)?;
-            let paths = py.detach(|| reader.n_best(text.as_str(), size))?;
+            let paths = detached(py, || reader.n_best(text.as_str(), size))??;
             Ok(scored(&text, paths))
         })
     }
@@ -155,7 +156,7 @@ impl SentencePieceReader {
                 seed: Some(seed),
                 ..Sampling::default()
             });
-            let paths = py.detach(|| reader.sample(text.as_str(), samples, &mut sampler))?;
+            let paths = detached(py, || reader.sample(text.as_str(), samples, &mut sampler))??;
             Ok(scored(&text, paths))
         })
     }
@@ -166,7 +167,7 @@ impl SentencePieceReader {
             let reader = self.reader()?;
             let text = &Text::of("text", text)?;
             let text = text.as_str();
-            Ok(py.detach(|| reader.entropy(text, alpha))?)
+            Ok(detached(py, || reader.entropy(text, alpha))??)
         })
     }
 
@@ -187,7 +188,7 @@ impl SentencePieceReader {
                     Err(_) => Ok(Given::Id(ids::id(|| format!("ids[{at}]"), item)?)),
                 });
             let given = given.collect::<Outcome<Vec<_>>>()?;
-            let (pieces, text) = py.detach(|| reader.decode(&given))?;
+            let (pieces, text) = detached(py, || reader.decode(&given))??;
             let row = |piece: DecodedPiece| {
                 let id = piece.id.map_or(-1, i64::from);
                 (id, piece.text, piece.surface)

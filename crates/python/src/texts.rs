@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use jeton_core::batch;
 use jeton_core::corpus::InvalidUtf8;
 use jeton_core::error::did_you_mean;
+use jeton_core::interrupt::Listener;
 use jeton_core::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -114,7 +115,7 @@ fn with_strings<R: Send>(
     let done = pool::run(py, bytes, |threads, cancelled| {
         let texts: Vec<_> = match threads {
             1 => rows.iter().map(|bytes| no_text.text(*bytes)).collect(),
-            _ => rows.par_iter().map(|bytes| no_text.text(*bytes)).collect(),
+            _ => Listener::told(|_| rows.par_iter().map(|bytes| no_text.text(*bytes)).collect()),
         };
         // The error is that of the first row that is no text, whichever thread found one first.
         let texts = texts.into_iter().enumerate();

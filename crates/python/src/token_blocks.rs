@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use jeton_core::corpus::{At, Corpus, CorpusOptions, DocumentOptions, PATIENCE, Unit};
+use jeton_core::interrupt::Listener;
 use jeton_core::token_blocks::{self, Step, TokenBlocks as Core, TokenOptions, Tokens};
 use jeton_core::{Error, ErrorKind};
 use numpy::{Element, PyArray1, PyArrayMethods};
@@ -122,7 +123,10 @@ pub fn blocks_of_texts<'py>(
             };
             let made: Vec<_> = match threads {
                 1 => tasks.iter().map(of_task).collect(),
-                _ => tasks.par_iter().map(of_task).collect(),
+                _ => Listener::told(|listener| {
+                    let of_task = |task| listener.during(|| of_task(task));
+                    tasks.par_iter().map(of_task).collect()
+                }),
             };
             made.into_iter().collect::<Result<Vec<_>, _>>()
         })?;

@@ -23,6 +23,7 @@ use crate::ids::{id, ids};
 use crate::model::{self, Model, vocab};
 use crate::options::{self, Drawing, Given, flag};
 use crate::pool;
+use crate::signals::{self, abandonable, detached};
 use crate::text::Text;
 use crate::texts::{NoText, with_texts};
 
@@ -70,8 +71,8 @@ impl Tokenizer {
 }
 
 /// A model with the stages around it that `stages` gives.
-fn stages_around(model: &Model, stages: &str) -> jeton_core::Result<Stages> {
-    let mut stages = huggingface::read_stages(stages.as_bytes(), Some(model.core.clone()))?;
+fn stages_around(model: jeton_core::model::Model, stages: &str) -> jeton_core::Result<Stages> {
+    let mut stages = huggingface::read_stages(stages.as_bytes(), Some(model))?;
     sentencepiece::complete(&mut stages)?;
     Ok(stages)
 }
@@ -82,8 +83,9 @@ impl Tokenizer {
     #[staticmethod]
     fn build(py: Python<'_>, model: &Model, stages: &str) -> PyResult<Self> {
         guard(py, || {
-            let core = py.detach(|| jeton_core::Tokenizer::new(stages_around(model, stages)?))?;
-            Ok(core.into())
+            let (model, stages) = (model.core.clone(), stages.to_owned());
+            let build = move || jeton_core::Tokenizer::new(stages_around(model, &stages)?);
+            Ok(abandonable(py, build)??.into())
         })
     }
 
@@ -92,14 +94,15 @@ impl Tokenizer {
     #[staticmethod]
     fn build_as_stored(py: Python<'_>, model: &Model, stages: &str) -> PyResult<Self> {
         guard(py, || {
-            let core = py.detach(|| {
-                let stages = stages_around(model, stages)?;
+            let (model, stages) = (model.core.clone(), stages.to_owned());
+            let build = move || {
+                let stages = stages_around(model, &stages)?;
                 jeton_core::Tokenizer::new(match huggingface::respelled(&stages) {
                     Err(error) if error.kind() == ErrorKind::Unsupported => stages,
                     respelled => respelled?,
                 })
-            })?;
-            Ok(core.into())
+            };
+            Ok(abandonable(py, build)??.into())
         })
     }
 
@@ -107,30 +110,33 @@ impl Tokenizer {
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
         guard(py, || {
-            let core =
-                py.detach(|| jeton_core::Tokenizer::new(huggingface::read(text.as_bytes())?))?;
-            Ok(core.into())
+            let text = text.to_owned();
+            let read = move || jeton_core::Tokenizer::new(huggingface::read(text.as_bytes())?);
+            Ok(abandonable(py, read)??.into())
         })
     }
 
     /// The tokenizer as a `tokenizer.json`.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
         guard(py, || {
-            Ok(py.detach(|| huggingface::write(self.core.stages()))?)
+            let core = Arc::clone(&self.core);
+            Ok(abandonable(py, move || huggingface::write(core.stages()))??)
         })
     }
 
     /// The tokenizer of another format that comes nearest: `tokenizer.json` or `.model`.
     fn approximation(&self, py: Python<'_>, format: &str) -> PyResult<Self> {
         guard(py, || {
-            let core = py.detach(|| {
-                let stages = self.core.stages();
-                jeton_core::Tokenizer::new(match format {
-                    ".model" => sentencepiece::approximate_model(stages)?,
-                    _ => sentencepiece::approximate_huggingface(stages)?,
+            let core = Arc::clone(&self.core);
+            let is_model = format == ".model";
+            let build = move || {
+                let stages = core.stages();
+                jeton_core::Tokenizer::new(match is_model {
+                    true => sentencepiece::approximate_model(stages)?,
+                    false => sentencepiece::approximate_huggingface(stages)?,
                 })
-            })?;
-            Ok(core.into())
+            };
+            Ok(abandonable(py, build)??.into())
         })
     }
 
@@ -145,10 +151,11 @@ impl Tokenizer {
     ) -> PyResult<Self> {
         guard(py, || {
             let ranks = vocab("ranks", ranks)?;
-            let core = py.detach(|| {
-                let cut = named::from_pattern(pattern).map_err(|error| error.at("pattern"))?;
+            let pattern = pattern.to_owned();
+            let core = abandonable(py, move || {
+                let cut = named::from_pattern(&pattern).map_err(|error| error.at("pattern"))?;
                 jeton_core::Tokenizer::new(tiktoken::stages(ranks, cut, special_tokens)?)
-            })?;
+            })??;
             Ok(core.into())
         })
     }
@@ -156,13 +163,17 @@ impl Tokenizer {
     /// A tokenizer from the bytes that `image` gave.
     #[staticmethod]
     fn from_image(py: Python<'_>, image: &[u8]) -> PyResult<Self> {
-        guard(py, || Ok(py.detach(|| snapshot::read(image))?.into()))
+        guard(py, || {
+            let image = image.to_vec();
+            Ok(abandonable(py, move || snapshot::read(&image))??.into())
+        })
     }
 
     /// The tokenizer as bytes, for pickling.
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         guard(py, || {
-            let image = py.detach(|| snapshot::write(&self.core))?;
+            let core = Arc::clone(&self.core);
+            let image = abandonable(py, move || snapshot::write(&core))??;
             Ok(PyBytes::new(py, &image))
         })
     }
@@ -199,7 +210,7 @@ impl Tokenizer {
             let size = options::count("n", n)?;
             let text = &Text::of("text", text)?;
             let text = text.as_str();
-            Ok(py.detach(|| self.core.n_best(text, size))?)
+            Ok(detached(py, || self.core.n_best(text, size))??)
         })
     }
 
@@ -217,7 +228,7 @@ impl Tokenizer {
             let most = options::size("n", n)?;
             let text = &Text::of("text", text)?;
             let text = text.as_str();
-            Ok(py.detach(|| self.core.exceeds(text, most, &options))?)
+            Ok(detached(py, || self.core.exceeds(text, most, &options))??)
         })
     }
 
@@ -318,10 +329,10 @@ impl Tokenizer {
                 .map(|pair| Text::of("text_pair", pair))
                 .transpose()?;
             let (first, second) = (text.as_str(), pair.as_ref().map(Text::as_str));
-            let encoding = py.detach(|| self.core.encode(first, second, &options))?;
+            let encoding = detached(py, || self.core.encode(first, second, &options))??;
             let in_characters = options.unit == jeton_core::Unit::Characters;
             let spans = encoding.spans.iter().zip(&encoding.sequence_ids);
-            let spans: Vec<(usize, usize)> = spans
+            let spans = spans
                 .map(
                     |(&span, &sequence)| match (in_characters, sequence, &pair) {
                         (true, Some(0), _) => text.of_caller(span),
@@ -329,19 +340,18 @@ impl Tokenizer {
                         _ => span,
                     },
                 )
-                .map(|span| (span.start, span.end))
-                .collect();
+                .map(|span| (span.start, span.end));
+            let spans = signals::list(py, spans)?;
             let tokens = encoding.ids.iter().map(|&id| self.core.token_bytes(id));
-            let tokens: Vec<_> = tokens
-                .map(|token| PyBytes::new(py, token.unwrap_or_default()))
-                .collect();
+            let tokens = tokens.map(|token| PyBytes::new(py, token.unwrap_or_default()));
+            let tokens = signals::list(py, tokens)?;
             Ok((
-                encoding.ids,
+                signals::list(py, encoding.ids.into_iter())?,
                 spans,
-                encoding.word_ids,
-                encoding.type_ids,
-                encoding.sequence_ids,
-                encoding.special_tokens_mask,
+                signals::list(py, encoding.word_ids.into_iter())?,
+                signals::list(py, encoding.type_ids.into_iter())?,
+                signals::list(py, encoding.sequence_ids.into_iter())?,
+                signals::list(py, encoding.special_tokens_mask.into_iter())?,
                 tokens,
             )
                 .into_pyobject(py)?)
@@ -364,10 +374,10 @@ impl Tokenizer {
                     true => self
                         .core
                         .decode_into(&ids, skip_special_tokens, replace, bytes)?,
-                    false => py.detach(|| {
+                    false => detached(py, || {
                         self.core
                             .decode_into(&ids, skip_special_tokens, replace, bytes)
-                    })?,
+                    })??,
                 }
                 text_of(py, bytes, errors)
             })
@@ -383,7 +393,7 @@ impl Tokenizer {
         guard(py, || {
             let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
             let ids = ids("ids", token_ids)?;
-            let bytes = py.detach(|| self.core.decode_bytes(&ids, skip_special_tokens))?;
+            let bytes = detached(py, || self.core.decode_bytes(&ids, skip_special_tokens))??;
             Ok(PyBytes::new(py, &bytes))
         })
     }
@@ -420,7 +430,10 @@ impl Tokenizer {
             )?;
             let texts = decoded
                 .into_iter()
-                .map(|bytes| text_of(py, &bytes, errors))
+                .map(|bytes| {
+                    py.check_signals()?;
+                    text_of(py, &bytes, errors)
+                })
                 .collect::<Outcome<Vec<_>>>()?;
             Ok(PyList::new(py, texts)?)
         })
@@ -539,7 +552,7 @@ impl Tokenizer {
             };
             let mut tokens = Vec::new();
             let mut sampler = Sampler::new(Sampling::default());
-            py.detach(|| bpe.tokenize_bytes(piece, &mut sampler, &mut tokens))?;
+            detached(py, || bpe.tokenize_bytes(piece, &mut sampler, &mut tokens))??;
             Ok(PyList::new(py, tokens.iter().map(|token| token.id))?)
         })
     }

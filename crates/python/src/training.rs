@@ -21,6 +21,7 @@ use crate::errors::{Outcome, argument, guard, wrong_type};
 use crate::model::Model;
 use crate::parameters::{Parameters, number};
 use crate::pool;
+use crate::signals::abandonable;
 use crate::text::Text;
 
 /// Counts the words that the first stages of a tokenizer make of texts, batch after batch.
@@ -351,9 +352,9 @@ impl WordCounts {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, image: &[u8]) -> PyResult<Self> {
         guard(py, || {
-            Ok(py
-                .detach(|| word_counts::WordCounts::from_bytes(image))?
-                .into())
+            let image = image.to_vec();
+            let read = move || word_counts::WordCounts::from_bytes(&image);
+            Ok(abandonable(py, read)??.into())
         })
     }
 
@@ -421,7 +422,7 @@ impl WordCounts {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         guard(py, || {
-            Ok(py.detach(|| word_counts::WordCounts::load(&path))?.into())
+            Ok(abandonable(py, move || word_counts::WordCounts::load(&path))??.into())
         })
     }
 

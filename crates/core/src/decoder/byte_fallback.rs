@@ -1,12 +1,13 @@
 //! `<0xNN>` tokens, with which a vocabulary of characters spells the bytes of all others.
 
 use super::Invalid;
+use crate::interrupt::paced;
 
 /// Makes each run of byte tokens one token, if it is UTF-8.
 pub(super) fn join_runs(tokens: Vec<Vec<u8>>, invalid: Invalid) -> Vec<Vec<u8>> {
     let mut joined = Vec::with_capacity(tokens.len());
     let mut run = Vec::new();
-    for token in tokens {
+    for token in paced(tokens.into_iter()) {
         match byte_of(&token) {
             Some(byte) => run.push(byte),
             None => {

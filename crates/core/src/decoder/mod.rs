@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::interrupt::paced;
 use crate::pattern::SearchPattern;
 
 mod byte_fallback;
@@ -116,7 +117,7 @@ impl Decoder {
                 tokens = vec![byte_level::join(tokens, *printable, invalid)];
             }
             Self::WordPiece { prefix, cleanup } => {
-                for (position, token) in tokens.iter_mut().enumerate() {
+                for (position, token) in paced(tokens.iter_mut().enumerate()) {
                     if position > 0 {
                         match token.strip_prefix(prefix.as_bytes()) {
                             Some(rest) => *token = rest.to_vec(),
@@ -134,14 +135,14 @@ impl Decoder {
                 ..
             } => {
                 let dropped = *prepend_scheme != crate::pre_tokenizer::PrependScheme::Never;
-                for (position, token) in tokens.iter_mut().enumerate() {
+                for (position, token) in paced(tokens.iter_mut().enumerate()) {
                     let space = if position == 0 && dropped { "" } else { " " };
                     in_text(token, |text| text.replace(*replacement, space));
                 }
             }
             Self::Bpe { suffix } => {
                 let last = tokens.len().saturating_sub(1);
-                for (position, token) in tokens.iter_mut().enumerate() {
+                for (position, token) in paced(tokens.iter_mut().enumerate()) {
                     let space = if position == last { "" } else { " " };
                     in_text(token, |text| text.replace(suffix, space));
                 }
@@ -153,12 +154,12 @@ impl Decoder {
                 start,
                 stop,
             } => {
-                for token in &mut tokens {
+                for token in paced(tokens.iter_mut()) {
                     strip(token, *content, *start, *stop);
                 }
             }
             Self::Replace { pattern, content } => {
-                for token in &mut tokens {
+                for token in paced(tokens.iter_mut()) {
                     replace_matches(token, pattern, content)?;
                 }
             }
@@ -168,7 +169,7 @@ impl Decoder {
                 cleanup,
             } => {
                 tokens.dedup();
-                for token in &mut tokens {
+                for token in paced(tokens.iter_mut()) {
                     in_text(token, |text| {
                         let text = text.replace(pad_token, "");
                         match cleanup {

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::Invalid;
+use crate::interrupt::paced;
 use crate::normalizer::SentencePieceNormalizer;
 
 /// What the pieces of a SentencePiece model decode to. A piece behind a NUL is text even if it is
@@ -67,7 +68,7 @@ impl SentencePieceDecoder {
         let mut decoded: Vec<Vec<u8>> = Vec::new();
         let mut bytes = Vec::new();
         let mut at_front = true;
-        for (piece, is_unknown) in pieces {
+        for (piece, is_unknown) in paced(pieces.into_iter()) {
             if let Some(byte) = self.byte(&piece) {
                 bytes.push(byte);
                 continue;

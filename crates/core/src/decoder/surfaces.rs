@@ -7,9 +7,12 @@
 use super::sentencepiece::SentencePieceDecoder;
 use super::{Decoder, Invalid, byte_level};
 use crate::error::Result;
+use crate::interrupt;
 
 /// Texts of up to this many bytes lie in the table itself.
 const SHORT: usize = 15;
+/// After so many tokens it is asked whether decoding is to go on.
+const POLLED: usize = 1 << 14;
 /// What the last byte of an entry is where the entry holds no short text.
 const LONG: u8 = 0x80;
 const BYTE: u8 = 0x81;
@@ -182,7 +185,10 @@ impl Surfaces {
     /// Appends the texts of tokens in the middle.
     fn append(&self, ids: &[u32], invalid: Invalid, text: &mut Vec<u8>) {
         let mut bytes = Vec::new();
-        for &id in ids {
+        for (number, &id) in ids.iter().enumerate() {
+            if number.is_multiple_of(POLLED) {
+                interrupt::poll();
+            }
             let entry = self
                 .entries
                 .get(id as usize)

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Token, Vocab, only_withheld, show};
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt::paced;
 
 /// What stands for an unseen character in an open alphabet.
 pub const UNK_TOKEN: &str = "<UNK>";
@@ -96,7 +97,7 @@ impl Characters {
 
     /// The tokens of `piece`, appended to `tokens`.
     pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
-        for (position, (start, character)) in piece.char_indices().enumerate() {
+        for (position, (start, character)) in paced(piece.char_indices().enumerate()) {
             let range = start..start + character.len_utf8();
             let spelled = &piece.as_bytes()[range.clone()];
             let known = self.vocab.text_id(spelled);

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use unicode_normalization_alignments::char::is_combining_mark;
 
 use crate::error::Result;
+use crate::interrupt::{Pace, paced};
 use crate::pattern::SearchPattern;
 use crate::printable;
 use crate::text::AlignedText;
@@ -165,7 +166,10 @@ impl Normalizer {
             Self::StripAccents if text.is_ascii() => Ok(text.into()),
             Self::StripAccents => {
                 let is_kept = |c: &char| c.is_ascii() || !is_combining_mark(*c);
-                Ok(text.chars().filter(is_kept).collect::<String>().into())
+                Ok(paced(text.chars())
+                    .filter(is_kept)
+                    .collect::<String>()
+                    .into())
             }
             Self::Replace {
                 pattern: SearchPattern::Literal(literal),
@@ -205,7 +209,9 @@ fn lowercase(text: &mut AlignedText) {
 fn lowercased(text: &str) -> String {
     let mut lower = String::with_capacity(text.len());
     let mut rest = text;
+    let mut pace = Pace::default();
     while !rest.is_empty() {
+        pace.step();
         let start = lower.len();
         let ascii = rest.bytes().position(|byte| !byte.is_ascii());
         let (plain, other) = rest.split_at(ascii.unwrap_or(rest.len()));

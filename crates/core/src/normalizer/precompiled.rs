@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt::paced;
 use crate::text::AlignedText;
 
 /// A precompiled character map, checked.
@@ -307,7 +308,7 @@ impl Charsmap {
     pub(super) fn normalize(&self, text: &mut AlignedText) {
         let old = text.clone();
         let mut rewrite = Rewrite::default();
-        for grapheme in old.as_str().graphemes(true) {
+        for grapheme in paced(old.as_str().graphemes(true)) {
             if grapheme.len() < WHOLE_GRAPHEME_LIMIT
                 && let Some(replacement) = self.replacement(grapheme)
             {

@@ -8,6 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::Charsmap;
+use crate::interrupt::Pace;
 use crate::model::trie::Trie;
 use crate::text::AlignedText;
 
@@ -213,7 +214,9 @@ impl SentencePieceNormalizer {
             output.push(space, at..at);
         }
         let mut after_space = front && remove_extra;
+        let mut pace = Pace::default();
         while at < text.len() {
+            pace.step();
             let (length, mut new) = self.step(text, at);
             let end = at + length;
             if after_space {

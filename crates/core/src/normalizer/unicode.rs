@@ -23,6 +23,7 @@ use unicode_normalization_alignments::{
 };
 
 use super::Normalizer;
+use crate::interrupt::{Pace, paced};
 use crate::lazy::LazyStatic;
 use crate::text::AlignedText;
 
@@ -76,7 +77,9 @@ impl Form {
         let mut normalized = String::new();
         let mut done = 0;
         let mut at = 0;
+        let mut pace = Pace::default();
         while let Some((unsure, is_normalized)) = table.next_unsure(text, at) {
+            pace.step();
             at = unsure.end;
             if is_normalized {
                 continue;
@@ -101,10 +104,10 @@ impl Form {
 
     fn append(self, text: &str, normalized: &mut String) {
         match self {
-            Self::Nfc => normalized.extend(text.nfc().map(|(c, _)| c)),
-            Self::Nfd => normalized.extend(text.nfd().map(|(c, _)| c)),
-            Self::Nfkc => normalized.extend(text.nfkc().map(|(c, _)| c)),
-            Self::Nfkd => normalized.extend(text.nfkd().map(|(c, _)| c)),
+            Self::Nfc => normalized.extend(paced(text.nfc()).map(|(c, _)| c)),
+            Self::Nfd => normalized.extend(paced(text.nfd()).map(|(c, _)| c)),
+            Self::Nfkc => normalized.extend(paced(text.nfkc()).map(|(c, _)| c)),
+            Self::Nfkd => normalized.extend(paced(text.nfkd()).map(|(c, _)| c)),
         }
     }
 
@@ -317,7 +320,9 @@ impl Table {
     /// Whether the quick check finds all of `text` to be normalized.
     fn is_normalized(&self, text: &str) -> bool {
         let mut at = 0;
+        let mut pace = Pace::default();
         while let Some((unsure, is_normalized)) = self.next_unsure(text, at) {
+            pace.step();
             if !is_normalized {
                 return false;
             }

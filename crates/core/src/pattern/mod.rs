@@ -19,6 +19,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt::{self, Pace};
 use crate::lazy::Lazy;
 use around::Around;
 use linear::Linear;
@@ -45,7 +46,7 @@ impl SearchPattern {
     /// up yields an error as the last item.
     pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
         match self {
-            Self::Literal(literal) => Matches(Search::Literal(text.match_indices(literal))),
+            Self::Literal(literal) => Matches::new(Search::Literal(text.match_indices(literal))),
             Self::Regex(regex) => regex.matches(text),
         }
     }
@@ -149,7 +150,7 @@ impl Regex {
     ///
     /// An engine that gives up yields an error ([`ErrorKind::Encode`]) as the last item.
     pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
-        Matches(match self.engine() {
+        Matches::new(match self.engine() {
             Engine::Linear(regex) => Search::Linear { regex, text, at: 0 },
             Engine::Around(regex) => Search::Around {
                 places: regex.places(text),
@@ -253,7 +254,10 @@ impl From<Regex> for Source {
 }
 
 /// The matches of a pattern in a text, from left to right; see [`SearchPattern::matches`].
-pub struct Matches<'t>(Search<'t>);
+pub struct Matches<'t> {
+    search: Search<'t>,
+    pace: Pace,
+}
 
 enum Search<'t> {
     Literal(std::str::MatchIndices<'t, &'t str>),
@@ -283,7 +287,8 @@ impl Iterator for Matches<'_> {
     type Item = Result<Range<usize>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let found = match &mut self.0 {
+        self.pace.step();
+        let found = match &mut self.search {
             Search::Literal(matches) => {
                 let (start, found) = matches.next()?;
                 Ok(start..start + found.len())
@@ -314,21 +319,27 @@ impl Iterator for Matches<'_> {
             Search::GaveUp => return None,
         };
         if found.is_err() {
-            self.0 = Search::GaveUp;
+            self.search = Search::GaveUp;
         }
         Some(found)
     }
 }
 
-impl Matches<'_> {
+impl<'t> Matches<'t> {
+    fn new(search: Search<'t>) -> Self {
+        let pace = Pace::default();
+        Self { search, pace }
+    }
+
     /// Takes the matches that begin where the last one ended, each right behind the one before it:
     /// sets their bits, one for each byte from `origin` on, and gives back where the last of them ends.
     ///
     /// `None` where the engine has no fast way to do so, or none follows that has a bit.
     pub(crate) fn adjoining(&mut self, origin: usize, bits: &mut [u64]) -> Option<usize> {
-        let Search::Linear { regex, text, at } = &mut self.0 else {
+        let Search::Linear { regex, text, at } = &mut self.search else {
             return None;
         };
+        interrupt::poll();
         let end = regex.automaton()?.mark(text, *at, origin, bits);
         (end > std::mem::replace(at, end)).then_some(end)
     }

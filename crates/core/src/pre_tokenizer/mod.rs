@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use unicode_categories::UnicodeCategories;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt::{Pace, paced};
 use crate::lazy::LazyStatic;
 use crate::pattern::{Dialect, Regex, SearchPattern};
 use crate::text::Pieces;
@@ -140,7 +141,7 @@ impl PreTokenizer {
                 let mut ranges = Vec::new();
                 pieces.cut(|piece, out| {
                     self.ranges(piece.as_str(), &mut ranges)?;
-                    out.extend(ranges.drain(..).map(|range| piece.slice(range)));
+                    out.extend(paced(ranges.drain(..)).map(|range| piece.slice(range)));
                     Ok(())
                 })
             }
@@ -248,7 +249,7 @@ pub(crate) fn refine(
     mut cut: impl FnMut(&str, &mut Vec<Range<usize>>) -> Result<()>,
 ) -> Result<()> {
     let mut finer = Vec::new();
-    for piece in coarse {
+    for piece in paced(coarse.into_iter()) {
         let start = piece.start;
         cut(&text[piece], &mut finer)?;
         let moved = finer.drain(..).filter(|piece| !piece.is_empty());
@@ -268,7 +269,9 @@ fn cut_every(text: &str, length: usize, pieces: &mut Vec<Range<usize>>) -> Resul
     }
     let starts = text.char_indices().map(|(at, _)| at).step_by(length);
     let mut starts = starts.peekable();
+    let mut pace = Pace::default();
     while let Some(start) = starts.next() {
+        pace.step();
         pieces.push(start..starts.peek().copied().unwrap_or(text.len()));
     }
     Ok(())

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::SplitBehavior;
 use crate::error::Result;
+use crate::interrupt::paced;
 
 /// Cuts `text` at `delimiters`, ranges of bytes from left to right, and appends where the pieces lie.
 ///
@@ -23,7 +24,7 @@ pub(super) fn split(
         pieces,
     };
     let mut done = 0;
-    for delimiter in delimiters {
+    for delimiter in paced(delimiters) {
         let delimiter = delimiter?;
         if done != delimiter.start {
             segments.push(done..delimiter.start, invert);

@@ -4,6 +4,7 @@ use super::{EncodeOptions, Tokenizer};
 use crate::added_tokens::SpecialPolicy;
 use crate::compiled::{Front, Place};
 use crate::error::Result;
+use crate::interrupt;
 
 /// About how many bytes of text are encoded at a time, at least and at most; and how many for each
 /// token that is still missing.
@@ -50,6 +51,7 @@ impl Tokenizer {
         let (mut start, mut count) = (0, 0);
         let mut ids = Vec::new();
         loop {
+            interrupt::poll();
             let missing = (most - count).saturating_add(1);
             let reach = missing.saturating_mul(BYTES_PER_TOKEN).clamp(LEAST, MOST);
             let end = match text.len() - start <= 2 * reach {

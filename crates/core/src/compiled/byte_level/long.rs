@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use super::pairs::Pairs;
 use super::table::Table;
 use crate::compiled::tagged::NONE;
+use crate::interrupt::{Pace, paced};
 use crate::large_pages;
 use crate::model::queue::{HEAPED, Lists, Queue};
 
@@ -49,13 +50,15 @@ fn merge_queued<T: Table>(
         previous: u32::wrapping_sub(at, 1),
         next: at + 1,
     }));
-    for (at, symbol) in (0..).zip(&mut symbols[..last]) {
+    for (at, symbol) in paced((0..).zip(&mut symbols[..last])) {
         symbol.rank = rank(at as usize);
         if symbol.rank != NONE {
             queue.push(symbol.rank, at);
         }
     }
+    let mut pace = Pace::default();
     while let Some((rank, at)) = queue.pop() {
+        pace.step();
         let here = symbols[at as usize];
         // A place of a pair that is no more.
         if here.rank != rank {

@@ -27,6 +27,7 @@ use crate::compiled::cutting::splitter::{Splitter, uncut};
 use crate::compiled::cutting::starts::places;
 use crate::compiled::sink::Sink;
 use crate::error::Result;
+use crate::interrupt::Pace;
 use crate::model::Bpe;
 use crate::normalizer::{Form, Normalizer};
 use crate::pre_tokenizer::PreTokenizer;
@@ -391,7 +392,9 @@ impl<'t> Pieces<'_, 't> {
         }
         let mut group = Group::NONE;
         let mut bounds = [start as u32; GROUP + 1];
+        let mut pace = Pace::default();
         loop {
+            pace.step();
             for (bound, &end) in bounds[1..].iter_mut().zip(&ends[..count]) {
                 *bound = end as u32;
             }

@@ -13,6 +13,7 @@ use super::waiting::{Few, MOST_WAITING};
 use super::words::{Found, SHORT_IDS, WordCache};
 use crate::compiled::cutting::delimiters::{Chunks, Delimiters};
 use crate::error::Result;
+use crate::interrupt::paced;
 
 /// What one call works with.
 pub struct Workspace {
@@ -90,7 +91,7 @@ pub fn tokens_of<S: Few>(
     sink: &mut S,
 ) -> Result<()> {
     let mut done = 0;
-    for pieces in pieces.chunks(GROUP) {
+    for pieces in paced(pieces.chunks(GROUP)) {
         let (mut starts, mut ends) = ([0; GROUP], [0; GROUP]);
         for ((piece, start), end) in pieces.iter().zip(&mut starts).zip(&mut ends) {
             (*start, *end) = (piece.start, piece.end);

@@ -3,6 +3,7 @@
 //! Look here for the scanner of the families whose models see more than one word at a time. It
 //! reads 64 bytes at a time and knows only ASCII, so whatever it cuts at is one byte.
 
+use crate::interrupt;
 use std::ops::RangeInclusive;
 
 /// The bytes that are looked at together.
@@ -206,6 +207,7 @@ impl Delimiters {
                     true => &chunks.ends[..ended],
                     false => &chunks.starts[1..=ended],
                 };
+                interrupt::poll();
                 visit(&chunks.starts[..ended], ends)?;
                 if begun > ended {
                     chunks.starts[0] = chunks.starts[ended];

@@ -15,6 +15,7 @@ use crate::compiled::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
 use crate::compiled::cache::words::{Found, LONGEST};
 use crate::compiled::cutting::delimiters::Chunks;
 use crate::compiled::sink::Sink;
+use crate::interrupt::Pace;
 
 /// What the chunks of a call are gathered in.
 pub struct Room {
@@ -200,7 +201,9 @@ impl<'c, 't> Gathering<'c, 't> {
         let mut all_found = true;
         self.make_room(sink);
         let before = self.pending.end();
+        let mut pace = Pace::default();
         while at < end {
+            pace.step();
             let (count, stuck) = match kept {
                 true => {
                     let cuts = self.call.cuts();

@@ -15,6 +15,7 @@ use crate::compiled::cache::lookup::Asked;
 use crate::compiled::cache::words::{Found, LONGEST, WordCache};
 use crate::compiled::cutting::delimiters::Chunks;
 use crate::compiled::sink::Sink;
+use crate::interrupt::Pace;
 
 /// The chunks of a text, a group at a time.
 pub struct InOrder<'c, 's, S: Sink> {
@@ -249,7 +250,9 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
         let mut at = start;
         let mut anywhere = true;
         let before = self.sink.mark();
+        let mut pace = Pace::default();
         while at < end {
+            pace.step();
             let Cut {
                 count,
                 changed,

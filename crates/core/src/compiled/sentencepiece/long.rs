@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::pieces::{NO_PIECE, PieceIndex};
 use crate::compiled::tagged::NONE;
+use crate::interrupt::Pace;
 use crate::model::queue::{HEAPED, Lists, Queue};
 
 /// Gives the symbols to `each` that `text` becomes, where they lie and which piece each is. Text has
@@ -53,7 +54,9 @@ impl<'t, Q: Queue> Symbols<'t, Q> {
             queue,
         };
         let (mut at, mut before) = (0, NONE);
+        let mut pace = Pace::default();
         while at < text.len() {
+            pace.step();
             let (id, length) = index.character(text, at);
             this.ids[at] = id;
             this.ends[at] = (at + length) as u32;
@@ -86,7 +89,9 @@ impl<'t, Q: Queue> Symbols<'t, Q> {
     }
 
     fn merge(mut self, mut each: impl FnMut(Range<usize>, u32)) {
+        let mut pace = Pace::default();
         while let Some((rank, at)) = self.queue.pop() {
+            pace.step();
             let here = at as usize;
             // A place of a pair that is no more.
             if self.ranks[here] != rank {

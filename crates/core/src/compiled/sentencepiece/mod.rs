@@ -28,6 +28,7 @@ use crate::compiled::cutting::delimiters::{Chunks, Delimiters};
 use crate::compiled::sink::Sink;
 use crate::error::Result;
 use crate::format::sentencepiece::{Algorithm, Piece, PieceKind, Pieces};
+use crate::interrupt::Pace;
 use crate::lazy::Lazy;
 use crate::model;
 use crate::normalizer::{Charsmap, SentencePieceNormalizer};
@@ -573,7 +574,9 @@ impl<'c, V> Call<'c, V> {
         let mut gathered = self.gathered.take();
         let (mut part, mut from) = (start, start + spaces);
         let mut cut = false;
+        let mut pace = Pace::default();
         while part < end {
+            pace.step();
             let next = match end - part <= SHORT || from == end {
                 true => end,
                 false => self.cuts().part_end(bytes, from, end),
@@ -696,7 +699,9 @@ impl<'c, V> Call<'c, V> {
         let mut gathered = self.gathered.take();
         let (mut part, mut from) = (0, spaces);
         let mut key = std::mem::take(&mut self.key);
+        let mut pace = Pace::default();
         while part < new.len() {
+            pace.step();
             let next = match from == new.len() {
                 true => new.len(),
                 false => self.cuts().part_end(new, from, new.len()),

@@ -15,6 +15,7 @@ use super::unknown::UNKNOWN;
 use crate::compiled::cache::keys::LONG;
 use crate::compiled::cache::words::{LONGEST, WordCache};
 use crate::compiled::sink::Sink;
+use crate::interrupt::Pace;
 use crate::model::SentencePiece;
 
 /// More than 64-bit sums of chunks can be wrong by.
@@ -119,7 +120,9 @@ impl<'m> Viterbi<'m> {
         best[0].score = 0.0;
         let mut farthest = 0.0_f64;
         let mut start = 0;
+        let mut pace = Pace::default();
         while start < text.len() {
+            pace.step();
             let character = text[start].leading_ones().max(1) as usize;
             let before = best[start].score;
             farthest = farthest.max(before.abs());

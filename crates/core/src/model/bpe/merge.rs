@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use crate::interrupt::{Pace, paced};
 use crate::model::queue::{HEAPED, Lists, Queue};
 
 /// Up to how many symbols scanning is faster than a heap.
@@ -142,13 +143,15 @@ pub(super) fn merge_by_queue(
         .collect();
     merges.push(Merge::NONE);
 
-    for (merge, at) in merges.iter().zip(0..) {
+    for (merge, at) in paced(merges.iter().zip(0..)) {
         if *merge != Merge::NONE {
             queue.push(merge.rank, at);
         }
     }
     let mut dropped = Vec::new();
+    let mut pace = Pace::default();
     while let Some((rank, at)) = queue.pop() {
+        pace.step();
         if drop() {
             dropped.push((rank, at));
             continue;

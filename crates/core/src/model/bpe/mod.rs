@@ -24,6 +24,7 @@ use self::merge::{Merge, Pairs, Symbol, merge, merge_by_queue};
 use super::{Sampler, Token, Vocab, byte_token, only_withheld, show};
 use crate::compiled::{Growing, Merges};
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt::Pace;
 use crate::lazy::Lazy;
 use crate::threads::{LARGE, both};
 
@@ -515,7 +516,9 @@ impl Bpe {
         let mut unknown: Option<Symbol> = None;
         let mut marked = Vec::new();
         let mut start = 0;
+        let mut pace = Pace::default();
         while start < piece.len() {
+            pace.step();
             let end = start + length_at(start);
             marked.clear();
             if start > 0 {

@@ -9,6 +9,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use super::{Segment, SentencePiece};
 use crate::format::sentencepiece::PieceKind;
+use crate::interrupt::{Pace, paced};
 use crate::model::Sampler;
 
 /// A stretch of text in the list of what is not merged yet.
@@ -73,7 +74,7 @@ impl SentencePiece {
             candidates: BinaryHeap::new(),
             unused: HashMap::new(),
         };
-        for (range, frozen) in self.symbols(text) {
+        for (range, frozen) in paced(self.symbols(text)) {
             let position = merging.symbols.len();
             merging.symbols.push(Symbol {
                 start: range.start,
@@ -86,7 +87,7 @@ impl SentencePiece {
                 frozen,
             });
         }
-        for right in 1..merging.symbols.len() {
+        for right in paced(1..merging.symbols.len()) {
             merging.consider(right - 1, right);
         }
         merging.run(sampler);
@@ -122,7 +123,9 @@ impl Merging<'_> {
 
     fn run(&mut self, sampler: &mut Sampler) {
         let dropout = sampler.dropout(sampler.alpha());
+        let mut pace = Pace::default();
         while let Some(candidate) = self.candidates.pop() {
+            pace.step();
             let Candidate {
                 left,
                 right,
@@ -150,7 +153,7 @@ impl Merging<'_> {
     fn segments(&self) -> Vec<Segment> {
         let mut segments = Vec::with_capacity(self.symbols.len());
         let mut rest = Vec::new();
-        for symbol in self.symbols.iter().filter(|symbol| symbol.length > 0) {
+        for symbol in paced(self.symbols.iter().filter(|symbol| symbol.length > 0)) {
             rest.push(symbol.start..symbol.start + symbol.length);
             // An unused piece falls apart into what it was made of, and so do its parts.
             while let Some(range) = rest.pop() {

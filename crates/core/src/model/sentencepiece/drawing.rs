@@ -14,6 +14,7 @@ use std::collections::BinaryHeap;
 use super::lattice::{Lattice, Node, choose, log_sum};
 use super::{Segment, SentencePiece};
 use crate::error::Result;
+use crate::interrupt::{Pace, paced};
 use crate::model::Sampler;
 
 /// When so many beginnings of samples wait, those that are hardly drawn are forgotten, as in
@@ -40,7 +41,7 @@ impl Weighted {
             sums: vec![f64::NEG_INFINITY; text.len() + 1],
         };
         this.sums[0] = 0.0;
-        for end in 1..=text.len() {
+        for end in paced(1..=text.len()) {
             this.sums[end] = log_sum(&this.weights(end));
         }
         this
@@ -99,10 +100,12 @@ impl SentencePiece {
         sampler: &mut Sampler,
     ) -> Vec<Scored> {
         let lattice = Weighted::new(self, text, alpha);
+        let mut pace = Pace::default();
         let one = |_| {
             let (mut path, mut score) = (Vec::new(), 0.0);
             let mut end = text.len();
             while end > 0 {
+                pace.step();
                 let weights = lattice.weights(end);
                 let chosen = choose(&weights, sampler);
                 let node = lattice.ending_at(end)[chosen];
@@ -162,7 +165,7 @@ impl SentencePiece {
         self.check_knows_all()?;
         let lattice = Weighted::new(self, text, alpha);
         let mut entropies = vec![0.0; text.len() + 1];
-        for end in 1..=text.len() {
+        for end in paced(1..=text.len()) {
             let parts = lattice.transitions(end).map(|(node, log)| {
                 let before: f64 = entropies[lattice.start(node)];
                 log.exp() * (before - log)
@@ -191,11 +194,14 @@ impl Weighted {
         // Pieces, each with the one behind it.
         let mut pieces: Vec<(usize, Option<usize>)> = Vec::new();
         let mut drawn = Vec::new();
+        let mut pace = Pace::default();
         while let Some(top) = waiting.pop() {
+            pace.step();
             if top.start == 0 {
                 let mut path = Vec::new();
                 let mut next = top.first;
                 while let Some((node, behind)) = next.map(|at| pieces[at]) {
+                    pace.step();
                     path.push(self.segment(node));
                     next = behind;
                 }

@@ -11,6 +11,7 @@ use std::ops::Range;
 use super::drawing::Weighted;
 use super::{Segment, SentencePiece};
 use crate::format::sentencepiece::PieceKind;
+use crate::interrupt::{Pace, paced};
 use crate::model::Sampler;
 
 /// A piece at a place of the text.
@@ -44,7 +45,7 @@ impl Lattice {
             nodes: Vec::new(),
             ending_at: vec![Vec::new(); text.len() + 1],
         };
-        for (start, character) in text.char_indices() {
+        for (start, character) in paced(text.char_indices()) {
             let mut covered = false;
             let rest = &text.as_bytes()[start..];
             for (id, length) in model.trie.prefixes(model.trie.root(), rest) {
@@ -84,7 +85,7 @@ impl Lattice {
         best_at[0] = 0.0;
         let mut scores = Vec::with_capacity(self.nodes.len());
         // Nodes are in the order of where they begin, so all that end there came before.
-        for node in &self.nodes {
+        for node in paced(self.nodes.iter()) {
             let score = best_at[node.start] + node.score;
             best_at[node.end] = best_at[node.end].max(score);
             scores.push(score);
@@ -169,12 +170,15 @@ impl SentencePiece {
         agenda.push(best, 0);
         let mut paths = Vec::new();
         let mut shrinks = 0;
+        let mut pace = Pace::default();
         while let Some(top) = agenda.pop() {
+            pace.step();
             let hypothesis = hypotheses[top];
             if hypothesis.start == 0 && hypothesis.node.is_none() {
                 let mut path = Vec::new();
                 let mut rest = hypothesis.next;
                 while let Some(Hypothesis { node, next, .. }) = rest.map(|at| hypotheses[at]) {
+                    pace.step();
                     path.extend(node.map(|node| lattice.segment(node)));
                     rest = next;
                 }
@@ -244,7 +248,9 @@ impl SentencePiece {
         let lattice = Weighted::new(self, text, alpha);
         let mut path = Vec::new();
         let mut end = text.len();
+        let mut pace = Pace::default();
         while end > 0 {
+            pace.step();
             let node = lattice.ending_at(end)[choose(&lattice.weights(end), sampler)];
             path.push(lattice.segment(node));
             end = lattice.start(node);

@@ -6,6 +6,7 @@
 
 use super::{Segment, SentencePiece, UNK_PENALTY};
 use crate::format::sentencepiece::{Algorithm, PieceKind};
+use crate::interrupt::paced;
 
 /// The best segmentation of the text up to some byte.
 #[derive(Clone, Copy)]
@@ -41,7 +42,7 @@ impl SentencePiece {
         let mut best = vec![unreached; text.len() + 1];
         best[0].score = before;
         let mut farthest = 0;
-        for (start, character) in text.char_indices() {
+        for (start, character) in paced(text.char_indices()) {
             if best[start].score.abs() > REBASE_ABOVE {
                 let base = best[start].score;
                 for pending in &mut best[start..=farthest] {

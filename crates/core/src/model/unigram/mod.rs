@@ -13,6 +13,7 @@ pub(crate) use nbest::Part;
 use super::trie::Trie;
 use super::{Token, Vocab, byte_token, show};
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt::paced;
 
 /// How much worse an unknown character is than the worst token.
 const UNK_PENALTY: f64 = 10.0;
@@ -112,7 +113,7 @@ impl Unigram {
     fn emit(&self, piece: &str, path: &[(usize, Step)], tokens: &mut Vec<Token>) -> Result<()> {
         let unknown = |step: &Step| Some(step.id) == self.parts.unk_id;
         let mut start = 0;
-        for run in path.chunk_by(|(_, a), (_, b)| unknown(a) && unknown(b)) {
+        for run in paced(path.chunk_by(|(_, a), (_, b)| unknown(a) && unknown(b))) {
             let end = run.last().map_or(start, |(end, _)| *end);
             self.push(piece, start..end, tokens)?;
             start = end;
@@ -124,7 +125,7 @@ impl Unigram {
     fn best_path(&self, piece: &str) -> Result<Vec<(usize, Step)>> {
         let Parts { scores, unk_id, .. } = &self.parts;
         let mut best: Vec<Option<Step>> = vec![None; piece.len() + 1];
-        for (start, character) in piece.char_indices() {
+        for (start, character) in paced(piece.char_indices()) {
             // A path leads to each character: the one before it is a token or unknown.
             let score_here = best[start].map_or(0.0, |step| step.score);
             let reach =

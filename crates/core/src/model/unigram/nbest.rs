@@ -18,6 +18,7 @@ use hashbrown::HashMap;
 
 use super::{Step, Unigram};
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt::{Pace, paced};
 use crate::model::Token;
 
 /// A part of a text: what the model cuts into tokens, or a token that is there already.
@@ -148,7 +149,7 @@ impl Unigram {
 
     /// Gives all tokens of a piece, by where they begin: its start, its length, its id and its score.
     fn edges_of(&self, text: &str, mut edge: impl FnMut(usize, usize, Option<u32>, f64)) {
-        for (start, character) in text.char_indices() {
+        for (start, character) in paced(text.char_indices()) {
             let mut known = false;
             let rest = &text.as_bytes()[start..];
             for (id, length) in self.trie.prefixes(self.trie.root(), rest) {
@@ -166,7 +167,7 @@ impl Unigram {
         let mut ids = Vec::with_capacity(path.len());
         let mut tokens: Vec<Token> = Vec::new();
         let mut steps = Vec::new();
-        let mut path = path.iter().peekable();
+        let mut path = paced(path.iter()).peekable();
         let mut before = 0;
         for part in parts {
             match part {
@@ -221,7 +222,7 @@ impl Lattice {
     fn make_heaps(&mut self, first: usize, sums: &[f64]) {
         let mut by_end: Vec<u32> = (first as u32..self.edges.len() as u32).collect();
         by_end.sort_by_key(|&edge| self.edges[edge as usize].end);
-        for edge in by_end {
+        for edge in paced(by_end.into_iter()) {
             let Edge {
                 start, end, score, ..
             } = self.edges[edge as usize];
@@ -289,6 +290,7 @@ impl Lattice {
         offer(&mut waiting, 0.0, self.heaps[last], None);
         // The last detour of each path that was given, and the path that is left there.
         let mut given: Vec<(u32, Option<usize>)> = Vec::new();
+        let mut pace = Pace::default();
         let detoured = std::iter::from_fn(move || {
             let Path {
                 cost,
@@ -313,6 +315,7 @@ impl Lattice {
             let mut detours = Vec::new();
             let mut next = Some(here);
             while let Some((detour, before)) = next.map(|at| given[at]) {
+                pace.step();
                 detours.push(self.detours[detour as usize].edge);
                 next = before;
             }
@@ -329,7 +332,9 @@ impl Lattice {
         let mut path = Vec::new();
         let mut detours = detours.iter().peekable();
         let mut place = self.best.len() - 1;
+        let mut pace = Pace::default();
         while let Some(best) = self.best[place] {
+            pace.step();
             let here = |edge: &&u32| self.edges[**edge as usize].end as usize == place;
             let edge = detours.next_if(here).copied().unwrap_or(best);
             let edge = self.edges[edge as usize];

@@ -12,6 +12,7 @@ pub use train::{WordPieceRule, train_wordpiece};
 use super::trie::{Place, Trie};
 use super::{Token, Vocab, missing_unk};
 use crate::error::Result;
+use crate::interrupt::Pace;
 
 /// WordPiece: the longest token that the rest of the piece begins with, again and again.
 ///
@@ -115,7 +116,9 @@ impl WordPiece {
     /// Appends the longest match at each place; false where there is none.
     fn match_all(&self, piece: &str, tokens: &mut Vec<Token>) -> bool {
         let mut start = 0;
+        let mut pace = Pace::default();
         while start < piece.len() {
+            pace.step();
             let place = match start {
                 0 => Some(self.trie.root()),
                 _ => self.continuing,

@@ -11,6 +11,7 @@ mod classes;
 mod masks;
 mod rules;
 
+use crate::interrupt;
 use bits::STRIP;
 use blocks::{BLOCK, Blocks, classify, next, previous};
 pub use classes::decode;
@@ -84,6 +85,7 @@ impl Scanner {
         let bytes = text.as_bytes();
         let mut start = 0;
         while start < bytes.len() {
+            interrupt::poll();
             let end = stretch_end(bytes, start);
             self.scan_stretch(rules, extent, &bytes[start..end]);
             visit(start, end - start, &self.starts[..self.blocks.len()]);

@@ -1,0 +1,161 @@
+//! Ending work in its midst: long loops ask now and then whether anybody still waits for them.
+//!
+//! Look here before writing a loop over a text. Whoever calls the core says how it is asked
+//! ([`listening`]); [`poll`] ends the work by unwinding, so that nothing half done is given back:
+//! working space of a call that was ended is dropped with its stack, and never used again. Threads
+//! that a call starts ask whom the call asks ([`Listener`]). Where nobody listens, asking costs
+//! nothing.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Says whether the work is to end. It is asked by any thread of a call, and once it has said so it
+/// always does.
+type Ask<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Work was ended before it was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupted;
+
+thread_local! {
+    /// What this thread asks. The reference is good for as long as it is here: see [`Listener::during`].
+    static ASKED: Cell<Option<Ask<'static>>> = const { Cell::new(None) };
+}
+
+/// How many steps a loop takes from one question to the next.
+const STEPS: u32 = 1 << 14;
+
+/// Whom the work of a call asks, to be told to the threads that it starts.
+#[derive(Clone, Copy)]
+pub struct Listener<'a>(Option<Ask<'a>>);
+
+impl Listener<'_> {
+    /// Tells `work` whom this thread asks; meanwhile it asks nobody. A thread of a pool does the work of
+    /// other calls while it waits, so it asks for what it does itself, and for nothing else.
+    pub fn told<R>(work: impl for<'l> FnOnce(Listener<'l>) -> R) -> R {
+        let asked = ASKED.get();
+        Listener(None).during(|| work(Listener(asked)))
+    }
+
+    /// Does `work`, which asks this listener.
+    pub fn during<R>(self, work: impl FnOnce() -> R) -> R {
+        /// Asks again whom was asked before, however the work ends.
+        struct Before(Option<Ask<'static>>);
+        impl Drop for Before {
+            fn drop(&mut self) {
+                ASKED.set(self.0);
+            }
+        }
+        // SAFETY: only the lifetime changes. The reference leaves the cell before `self` can end, and is
+        // taken out of it only for as long as a call of `poll` or of `told` lasts, which end sooner.
+        let asked = unsafe { std::mem::transmute::<Option<Ask<'_>>, Option<Ask<'static>>>(self.0) };
+        let _before = Before(ASKED.replace(asked));
+        work()
+    }
+}
+
+/// Does `work`, which asks `is_to_end` now and then, on this thread or on others.
+///
+/// # Errors
+/// The work was ended.
+pub fn listening<R>(
+    is_to_end: &(dyn Fn() -> bool + Sync),
+    work: impl FnOnce() -> R,
+) -> Result<R, Interrupted> {
+    let work = || Listener(Some(is_to_end)).during(work);
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+        match payload.downcast::<Interrupted>() {
+            Ok(interrupted) => *interrupted,
+            Err(panic) => resume_unwind(panic),
+        }
+    })
+}
+
+/// Ends the work of this thread here, if it is to end.
+#[inline]
+pub fn poll() {
+    if let Some(is_to_end) = ASKED.get() {
+        ask(is_to_end);
+    }
+}
+
+#[inline(never)]
+fn ask(is_to_end: Ask<'_>) {
+    if is_to_end() {
+        // No panic: nothing is wrong, and no hook is told.
+        resume_unwind(Box::new(Interrupted));
+    }
+}
+
+/// Counts the steps of a loop, and polls now and then.
+#[derive(Default)]
+pub(crate) struct Pace(u32);
+
+impl Pace {
+    /// A step.
+    #[inline(always)]
+    pub(crate) fn step(&mut self) {
+        self.0 = self.0.wrapping_add(1);
+        if self.0.is_multiple_of(STEPS) {
+            poll();
+        }
+    }
+}
+
+/// The same items, with a poll now and then.
+pub(crate) fn paced<I: Iterator>(items: I) -> impl Iterator<Item = I::Item> {
+    let mut pace = Pace::default();
+    items.inspect(move |_| pace.step())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn work_ends_where_it_asks_and_threads_with_it() {
+        let asked = AtomicUsize::new(0);
+        let third = || asked.fetch_add(1, Ordering::Relaxed) >= 2;
+        let done = AtomicUsize::new(0);
+        let work = || {
+            poll();
+            let on_a_thread = || {
+                poll();
+                done.fetch_add(1, Ordering::Relaxed);
+                paced(0..).for_each(drop);
+            };
+            Listener::told(|listener| {
+                std::thread::scope(|scope| {
+                    let thread = scope.spawn(|| listener.during(on_a_thread));
+                    thread
+                        .join()
+                        .unwrap_or_else(|payload| resume_unwind(payload));
+                });
+            });
+        };
+        assert_eq!(listening(&third, work), Err(Interrupted));
+        assert_eq!(done.into_inner(), 1);
+        assert_eq!(asked.into_inner(), 3);
+        // Nobody listens any more.
+        poll();
+    }
+
+    #[test]
+    fn the_innermost_listener_is_asked() {
+        let never = || false;
+        let outer = || {
+            assert_eq!(listening(&|| true, poll), Err(Interrupted));
+            poll();
+            7
+        };
+        assert_eq!(listening(&never, outer), Ok(7));
+    }
+
+    #[test]
+    fn a_panic_stays_a_panic() {
+        let payload = catch_unwind(|| listening(&|| false, || resume_unwind(Box::new("oh"))));
+        assert_eq!(payload.unwrap_err().downcast_ref(), Some(&"oh"));
+    }
+}

@@ -1,0 +1,195 @@
+//! How Ctrl-C is heard while the core works: the calling thread goes back to Python now and then.
+//!
+//! Look here for how long work runs without the GIL: [`detached`] on the calling thread,
+//! [`abandonable`] on one that nobody waits for any more once Ctrl-C was pressed. Work on the threads
+//! of the pool stands in `pool`.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+use jeton_core::interrupt::{Interrupted, listening};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::errors::{Failure, Outcome};
+
+/// How often a thread that waits or works looks for Ctrl-C.
+pub const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+
+/// Of so many questions of the core, one looks at the clock.
+const ASKED: u32 = 4;
+
+/// The signals that the calling thread hears while it works.
+struct Signals {
+    caller: ThreadId,
+    start: Instant,
+    /// How often the caller asked, and when Python is asked next, in milliseconds from the start.
+    asked: AtomicU32,
+    next: AtomicU64,
+    /// Set once the work is to end; then the caller has the exception.
+    heard: AtomicBool,
+    exception: Mutex<Option<PyErr>>,
+}
+
+impl Signals {
+    fn new() -> Self {
+        Self {
+            caller: thread::current().id(),
+            start: Instant::now(),
+            asked: AtomicU32::new(1),
+            next: AtomicU64::new(SIGNAL_CHECK.as_millis() as u64),
+            heard: AtomicBool::new(false),
+            exception: Mutex::new(None),
+        }
+    }
+
+    /// Whether the work is to end. Only the caller asks Python, which handles signals on no thread but
+    /// its first.
+    fn is_to_end(&self) -> bool {
+        if self.heard.load(Ordering::Relaxed) {
+            return true;
+        }
+        // Only the caller writes these, so nothing is lost by writing what was read.
+        let asked = self.asked.load(Ordering::Relaxed);
+        if thread::current().id() != self.caller {
+            return false;
+        }
+        self.asked.store(asked.wrapping_add(1), Ordering::Relaxed);
+        if !asked.is_multiple_of(ASKED) {
+            return false;
+        }
+        let now = self.start.elapsed();
+        if (now.as_millis() as u64) < self.next.load(Ordering::Relaxed) {
+            return false;
+        }
+        let next = match Python::attach(look) {
+            Ok(ControlFlow::Continue(())) => (now + SIGNAL_CHECK).as_millis() as u64,
+            // This thread never hears of a signal.
+            Ok(ControlFlow::Break(())) => u64::MAX,
+            Err(exception) => {
+                *self.slot() = Some(exception);
+                self.heard.store(true, Ordering::Relaxed);
+                return true;
+            }
+        };
+        self.next.store(next, Ordering::Relaxed);
+        false
+    }
+
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<PyErr>> {
+        self.exception
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The exception that ended the work.
+    fn into_failure(self) -> Failure {
+        let exception = self.slot().take();
+        Failure::Python(exception.expect("work is ended by an exception only"))
+    }
+}
+
+/// Handles the signals that came meanwhile; says whether this thread is one that can.
+fn look(py: Python<'_>) -> PyResult<ControlFlow<()>> {
+    py.check_signals()?;
+    let threading = py.import("threading")?;
+    let [first, this] = [
+        threading.call_method0("main_thread")?.getattr("ident")?,
+        threading.call_method0("get_ident")?,
+    ];
+    match first.eq(this)? {
+        true => Ok(ControlFlow::Continue(())),
+        false => Ok(ControlFlow::Break(())),
+    }
+}
+
+/// After so many items of a list, Ctrl-C is heard.
+const LISTED: usize = 1 << 14;
+
+/// A list of these items, which may be very many.
+pub fn list<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    mut items: impl ExactSizeIterator<Item = T>,
+) -> PyResult<Bound<'py, PyList>> {
+    if items.len() <= LISTED {
+        return PyList::new(py, items);
+    }
+    let list = PyList::empty(py);
+    while items.len() > 0 {
+        py.check_signals()?;
+        items
+            .by_ref()
+            .take(LISTED)
+            .try_for_each(|item| list.append(item))?;
+    }
+    Ok(list)
+}
+
+/// Does `work` without the GIL on the calling thread, which hears Ctrl-C wherever the core asks.
+pub fn detached<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> Outcome<R> {
+    let signals = Signals::new();
+    match py.detach(|| listening(&|| signals.is_to_end(), work)) {
+        Ok(result) => Ok(result),
+        Err(Interrupted) => Err(signals.into_failure()),
+    }
+}
+
+/// Waits without the GIL for what another thread sends; `None` if that ends without sending. The
+/// exception of Ctrl-C, if that is pressed first.
+pub fn received<T: Send>(receiver: &Receiver<T>) -> PyResult<Option<T>> {
+    loop {
+        match receiver.recv_timeout(SIGNAL_CHECK) {
+            Ok(result) => return Ok(Some(result)),
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
+        }
+    }
+}
+
+/// Does `work` without the GIL on a thread of its own, for work that cannot be asked to end soon:
+/// after Ctrl-C nobody waits for it. It must not touch Python, and its results must be no loss.
+pub fn abandonable<R: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> Outcome<R> {
+    let ended = Arc::new(AtomicBool::new(false));
+    let is_to_end = Arc::clone(&ended);
+    let (sender, receiver) = channel();
+    let work = Arc::new(Mutex::new(Some(work)));
+    let taken = {
+        let work = Arc::clone(&work);
+        move || {
+            let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let done = work.map(|work| listening(&|| is_to_end.load(Ordering::Relaxed), work));
+            // Nobody listens only after an interrupt.
+            let _ = sender.send(done);
+        }
+    };
+    let name = "jeton-file".to_owned();
+    let Ok(thread) = thread::Builder::new().name(name).spawn(taken) else {
+        let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let work = work.expect("no thread has taken it");
+        return detached(py, work);
+    };
+    let received = py.detach(move || received(&receiver));
+    match received {
+        Ok(Some(Some(Ok(result)))) => {
+            // It has nothing left to do; a process may fork as soon as this call is over.
+            py.detach(|| thread.join()).ok();
+            Ok(result)
+        }
+        // The thread panicked: the panic goes on here.
+        Ok(_) => match py.detach(|| thread.join()) {
+            Err(panic) => std::panic::resume_unwind(panic),
+            Ok(()) => unreachable!("work that is not ended is done"),
+        },
+        Err(interrupt) => {
+            ended.store(true, Ordering::Relaxed);
+            Err(Failure::Python(interrupt))
+        }
+    }
+}
