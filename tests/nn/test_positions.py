@@ -319,33 +319,3 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
 def test_bad_input(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
-
-
-class AllPositions(torch.nn.Module):
-    """Everything in one graph."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tokens = nn.TokenEmbedding(100, 16)
-        self.learned = nn.LearnedPositions(64, 16)
-        self.sinusoidal = nn.SinusoidalPositions(16)
-        self.rotary = nn.RotaryPositions(16, scaling=nn.YaRNScaling(2.0, 32))
-        self.alibi = nn.ALiBi(4)
-
-    def forward(self, ids: Any) -> Any:
-        hidden = self.sinusoidal(self.learned(self.tokens(ids), offset=2))
-        heads = hidden[:, None].expand(-1, 4, -1, -1)
-        query, key = self.rotary(heads, heads)
-        mixed = torch.nn.functional.scaled_dot_product_attention(
-            query, key, heads, attn_mask=self.alibi.bias(ids.shape[1])
-        )
-        return self.tokens.logits(mixed.mean(dim=1), padded=True)
-
-
-def test_compiles_and_exports_without_a_break() -> None:
-    model, ids = AllPositions().eval(), torch.randint(0, 100, (2, 10))
-    expected = model(ids)
-    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
-    torch.testing.assert_close(compiled(ids), expected)
-    exported = torch.export.export(model, (ids,), strict=True)
-    torch.testing.assert_close(exported.module()(ids), expected)

@@ -161,10 +161,9 @@ class RotaryPositions(torch.nn.Module):
         return isinstance(self.scaling, DynamicNTKScaling)
 
     def _of_length(self, length: int) -> Tensor:
-        with torch.device("cpu"):
-            if self.scaling is None:
-                return plain(self.rotary_dim, self.base)
-            return self.scaling.frequencies(self.rotary_dim, self.base, length)
+        if self.scaling is None:
+            return plain(self.rotary_dim, self.base)
+        return self.scaling.frequencies(self.rotary_dim, self.base, length)
 
     def table(self, positions: Tensor, *, length: int = 0) -> tuple[Tensor, Tensor]:
         """The cosines and sines of these positions, scaled as the scaling says.

@@ -145,7 +145,8 @@ class YaRNScaling(_Checked):
         low, high = max(low, 0), min(high, rotary_dim - 1)
         if low == high:
             high += 0.001  # a ramp of no width would divide by zero
-        ramp = (torch.arange(rotary_dim // 2, dtype=torch.float32) - low) / (high - low)
+        pairs = torch.arange(rotary_dim // 2, dtype=torch.float32, device="cpu")
+        ramp = (pairs - low) / (high - low)
         fast = 1 - ramp.clamp(0, 1)
         return 1.0 / (self.factor * wavelengths) * (1 - fast) + 1.0 / wavelengths * fast
 
@@ -205,7 +206,7 @@ Scaling: TypeAlias = LinearScaling | DynamicNTKScaling | YaRNScaling | Llama3Sca
 
 def powers(rotary_dim: int, base: float) -> Tensor:
     """base^(2i / rotary_dim) for each pair i: float32."""
-    exponents = torch.arange(0, rotary_dim, 2, dtype=torch.int64).float() / rotary_dim
+    exponents = torch.arange(0, rotary_dim, 2, dtype=torch.int64, device="cpu").float() / rotary_dim
     return base**exponents
 
 
