@@ -118,6 +118,21 @@ def test_maps(tok: jeton.Tokenizer, tmp_path: Path, method: Any, kind: str) -> N
     assert [it.name for it in tmp_path.iterdir()] == [path.name]
 
 
+def test_labels_stand_apart_where_there_is_room() -> None:
+    from jeton.nn.labels import offsets
+
+    points = np.random.default_rng(0).uniform(0, 500, (60, 2))
+    labels = [f"␣token{number}" for number in range(60)]
+    placed = points + np.array(offsets(points, labels, 8.0))
+
+    def hidden(corners: Any) -> int:
+        apart = np.abs(corners[:, None] - corners[None])
+        return int(((apart[..., 0] < 30) & (apart[..., 1] < 8)).sum() - len(corners)) // 2
+
+    assert hidden(placed) < hidden(points) / 2
+    assert offsets(points[:0], [], 8.0) == []
+
+
 def test_labels_show_spaces_and_bytes() -> None:
     pytest.importorskip("sklearn")
     bpe = jeton.BPETrainer(259, pattern="gpt4").train([" the the the"])

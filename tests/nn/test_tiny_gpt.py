@@ -21,9 +21,11 @@ SMALL = ["--layers", "1", "--dim", "16", "--heads", "2", "--block-size", "16", "
 @pytest.fixture
 def modules(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(FOLDER))
-    for name in ("model", "train", "compare"):
+    for name in ("model", "train", "compare", "embeddings"):
         sys.modules.pop(name, None)
-    return {name: importlib.import_module(name) for name in ("model", "train", "compare")}
+    return {
+        name: importlib.import_module(name) for name in ("model", "train", "compare", "embeddings")
+    }
 
 
 def losses(folder: Path) -> list[float]:
@@ -74,3 +76,6 @@ def test_both_experiments_run(modules: Any, tmp_path: Path, monkeypatch: Any) ->
         assert table.count("\n") >= 4
         assert b"<svg" in (tmp_path / name / f"{name}.svg").read_bytes()
     assert "—" in table, "learned positions have no value beyond their length"
+    run, picture = tmp_path / "positions" / "bpe-1024-rotary", tmp_path / "map.svg"
+    modules["embeddings"].main([str(run), str(picture), "--text", str(text), "--tokens", "12"])
+    assert b"<svg" in picture.read_bytes()

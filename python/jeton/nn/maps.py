@@ -17,6 +17,7 @@ import numpy.typing as npt
 from jeton import Tokenizer
 from jeton.arguments import checked_int, checked_path
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
+from jeton.nn.labels import offsets
 from jeton.nn.tables import Table, rows_of, token_id
 
 if TYPE_CHECKING:
@@ -26,6 +27,20 @@ __all__ = ["EmbeddingMap", "embedding_map"]
 
 _MOST_TOKENS = 5_000
 """More labels than this are black paper, and t-SNE takes minutes."""
+
+
+_COLOURS = {
+    "begins with a space": "#2f5f94",
+    "letters": "#b4552d",
+    "other": "#6b6b6b",
+}
+
+
+def _kind(label: str) -> str:
+    """Which of the colours a token has."""
+    if label.startswith(("␣", "▁")):
+        return "begins with a space"
+    return "letters" if label.isalpha() else "other"
 
 
 @dataclass(frozen=True)
@@ -47,26 +62,24 @@ class EmbeddingMap:
     explained: tuple[float, float] | None
 
     def figure(self, *, title: str | None = None) -> Figure:
-        """The map as a figure of matplotlib: 8 inches square, a point and a label a token."""
+        """The map as a figure of matplotlib: 8 inches square, a point and a label a token.
+
+        Colours tell tokens that begin with a space, letters that go on inside a word, and all else.
+        """
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(8, 8), layout="constrained")
         axes = figure.add_subplot()
-        axes.scatter(self.points[:, 0], self.points[:, 1], s=14, color="#3b6ea5", linewidths=0)
-        size = 9 if len(self.ids) <= 60 else 7 if len(self.ids) <= 300 else 5
-        for (x, y), label in zip(self.points, self.labels, strict=True):
-            axes.annotate(
-                label,
-                (x, y),
-                xytext=(3, 3),
-                textcoords="offset points",
-                fontsize=size,
-                color="#333333",
-                parse_math=False,
-            )
-        axes.margins(0.08)
+        kinds = [_kind(label) for label in self.labels]
+        for kind, colour in _COLOURS.items():
+            of_kind = self.points[[at for at, it in enumerate(kinds) if it == kind]]
+            if len(of_kind):
+                axes.scatter(
+                    of_kind[:, 0], of_kind[:, 1], s=16, color=colour, linewidths=0, label=kind
+                )
+        axes.margins(0.06)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.spines[["left", "bottom"]].set_color("#999999")
+        axes.spines[["left", "bottom"]].set_color("#bbbbbb")
         axes.tick_params(colors="#777777", labelsize=8)
         if self.explained is not None:
             for axis, number, share in zip("xy", ("first", "second"), self.explained, strict=True):
@@ -75,9 +88,36 @@ class EmbeddingMap:
         else:
             axes.set_xticks([])
             axes.set_yticks([])
+            axes.spines[["left", "bottom"]].set_visible(False)
             axes.set_xlabel("t-SNE: only nearness has a meaning", fontsize=9, color="#555555")
         if title:
-            axes.set_title(title, fontsize=11, loc="left", parse_math=False)
+            axes.set_title(
+                title, fontsize=12, loc="left", color="#222222", pad=26, parse_math=False
+            )
+        axes.legend(
+            loc="lower left",
+            bbox_to_anchor=(-0.01, 1.0),
+            ncols=len(_COLOURS),
+            frameon=False,
+            fontsize=9,
+            handletextpad=0.1,
+            columnspacing=1.2,
+            labelcolor="#555555",
+        )
+        figure.draw_without_rendering()  # places the axes, so that labels know their neighbours
+        size = 9.0 if len(self.ids) <= 60 else 8.0 if len(self.ids) <= 200 else 5.5
+        printed = axes.transData.transform(self.points) * 72 / figure.dpi
+        for at, (dx, dy) in enumerate(offsets(printed, self.labels, size)):
+            axes.annotate(
+                self.labels[at],
+                self.points[at],
+                xytext=(dx, dy),
+                textcoords="offset points",
+                va="bottom",
+                fontsize=size,
+                color=_COLOURS[kinds[at]],
+                parse_math=False,
+            )
         return figure
 
     def save(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
