@@ -34,7 +34,7 @@ def offsets(
 
     Example:
         >>> import numpy as np
-        >>> offsets(np.array([[0.0, 0.0], [12.0, 0.0]]), ["a", "b"], 8.0)  # b is in a's way
+        >>> offsets(np.array([[0.0, 0.0], [9.0, 0.0]]), ["a", "b"], 8.0)  # b is in a's way
         [(-8.46, -4.6), (3.5, -4.6)]
     """
     points = np.asarray(points, np.float64).reshape(-1, 2)
