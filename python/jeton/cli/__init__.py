@@ -29,6 +29,7 @@ COMMANDS = (
     "decode",
     "count",
     "inspect",
+    "learn",
     "convert",
     "prepare",
     "data",
@@ -53,6 +54,7 @@ To begin:
   jeton train corpus/ -o mine.json           a tokenizer of your own
   jeton convert ranks.tiktoken tokenizer.json --pattern cl100k
   jeton prepare gpt2 corpus/ -o tokens/     files that a training loop reads
+  jeton learn bpe                           how it works, step by step
   jeton list                                the names of tokenizers, models and patterns
 """
 

@@ -12,5 +12,6 @@ a page to step through (`page.py`). `exercises.py` asks instead.
 from __future__ import annotations
 
 from jeton.learn.merging import MergeStep, watch_bpe, watch_wordpiece
+from jeton.learn.unigram import UnigramStep, watch_unigram
 
-__all__ = ["MergeStep", "watch_bpe", "watch_wordpiece"]
+__all__ = ["MergeStep", "UnigramStep", "watch_bpe", "watch_unigram", "watch_wordpiece"]

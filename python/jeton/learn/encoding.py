@@ -24,7 +24,7 @@ from jeton.explaining.steps import (
 )
 from jeton.learn.frames import Arc, Arcs, Chip, Frame, Mark, Row, Rows, Table
 
-__all__ = ["frames_of_encoding"]
+__all__ = ["frames_of_encoding", "frames_of_pieces"]
 
 _MOST_TRIED = 8
 
@@ -48,6 +48,11 @@ def frames_of_encoding(explanation: Explanation) -> list[Frame]:
                 frames.append(_post_frame(step))
     frames.append(_last_frame(explanation))
     return frames
+
+
+def frames_of_pieces(explanation: Explanation) -> list[Frame]:
+    """What a view shows of the model alone: each piece, and how it became tokens."""
+    return list(_model_frames(explanation.model))
 
 
 def _text_frame(step: TextStep) -> Frame:

@@ -16,7 +16,14 @@ from jeton.errors import ArgumentError
 from jeton.learn.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table
 from jeton.reference import wordpiece, words_bpe
 
-__all__ = ["MergeStep", "frames_of_merging", "start_rows", "watch_bpe", "watch_wordpiece"]
+__all__ = [
+    "MergeStep",
+    "frames_of_merging",
+    "marked_rows",
+    "start_rows",
+    "watch_bpe",
+    "watch_wordpiece",
+]
 
 Pair = tuple[str, str]
 Symbols = tuple[tuple[str, ...], int]
@@ -65,6 +72,14 @@ class MergeStep:
 def start_rows(words: Mapping[str, int], end: str | None) -> tuple[Symbols, ...]:
     """The words as BPE begins with them."""
     return tuple((tuple(words_bpe.symbols(word, end or "")), n) for word, n in words.items())
+
+
+def marked_rows(words: Mapping[str, int]) -> tuple[Symbols, ...]:
+    """The words as WordPiece begins with them."""
+    return tuple(
+        ((word[0], *("##" + character for character in word[1:])), count)
+        for word, count in words.items()
+    )
 
 
 def watch_bpe(
@@ -138,10 +153,7 @@ def watch_wordpiece(
     if tie_break not in ("first", "ids"):
         raise ArgumentError(f"tie_break must be 'first' or 'ids', not {tie_break!r}")
     ids = {symbol: id for id, symbol in enumerate(wordpiece.alphabet(dict(words)))}
-    rows: tuple[Symbols, ...] = tuple(
-        ((word[0], *("##" + character for character in word[1:])), count)
-        for word, count in words.items()
-    )
+    rows = marked_rows(words)
     number = 1
     while number <= merges:
         counts: dict[Pair, int] = {}
@@ -254,7 +266,7 @@ def _why(step: MergeStep) -> str:
         others = "no other pair occurs as often"
     if len(step.tied) == 1:
         return f"{told} It wins: {others}."
-    return f"{told} {len(step.tied)} pairs are as good; it wins the tie: {_TIES[step.tie_break]}."
+    return f"{told} {len(step.tied)} pairs tie; it wins: {_TIES[step.tie_break]}."
 
 
 def _bars(step: MergeStep) -> Bars:

@@ -11,7 +11,19 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
-from jeton.learn.frames import Arc, Arcs, Bars, Block, Chip, Frame, Mark, Row, Rows, Table
+from jeton.learn.frames import (
+    Arc,
+    Arcs,
+    Bars,
+    Block,
+    Chip,
+    Frame,
+    Mark,
+    Row,
+    Rows,
+    Table,
+    without_controls,
+)
 
 __all__ = ["fragment", "page"]
 
@@ -31,11 +43,11 @@ _PAGE = """<!doctype html>
 <header>
 <h1>{title}</h1>
 <nav aria-label="Steps">
-<button type="button" id="first" title="First step (Home)">⏮</button>
+<button type="button" id="first" title="First step (Home)">«</button>
 <button type="button" id="back" title="Back (←)">◀</button>
 <output id="place"></output>
 <button type="button" id="on" title="On (→ or space)">▶</button>
-<button type="button" id="last" title="Last step (End)">⏭</button>
+<button type="button" id="last" title="Last step (End)">»</button>
 <button type="button" id="all" title="All steps at once (a)">all</button>
 <button type="button" id="light" title="Dark or light (t)">◐</button>
 </nav>
@@ -83,7 +95,7 @@ def _file(name: str) -> str:
 
 def _sections(frames: Sequence[Frame]) -> list[str]:
     sections = []
-    for number, frame in enumerate(frames, 1):
+    for number, frame in enumerate(map(without_controls, frames), 1):
         note = f"<p>{escape(frame.note)}</p>" if frame.note else ""
         blocks = "\n".join(_block(block) for block in frame.blocks)
         sections.append(

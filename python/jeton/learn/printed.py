@@ -13,7 +13,19 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from jeton.learn.frames import Arcs, Bar, Bars, Block, Chip, Frame, Mark, Row, Rows, Table
+from jeton.learn.frames import (
+    Arcs,
+    Bar,
+    Bars,
+    Block,
+    Chip,
+    Frame,
+    Mark,
+    Row,
+    Rows,
+    Table,
+    without_controls,
+)
 
 __all__ = ["STYLES", "print_frames", "renderable", "text_of"]
 
@@ -52,8 +64,10 @@ def renderable(frame: Frame, width: int, *, colour: bool, place: str = "") -> Re
         place: What stands before the title, such as `3/8`.
     """
     width = max(width, 20)
-    title = Text(f"{place}  " if place else "", "#5b8fc7")
-    title.append(frame.title, "bold")
+    frame = without_controls(frame)
+    title = Text()
+    title.append(f"{place}  " if place else "", "#8a8f98")
+    title.append(frame.title, "bold #5b8fc7" if colour else "bold")
     parts: list[RenderableType] = [title]
     if frame.note:
         parts.append(Text(frame.note))
@@ -119,7 +133,8 @@ def _row(row: Row, label_width: int, width: int, colour: bool) -> Iterator[Text]
         else:
             lines.append(Text(row.note, "#8a8f98"))
     for number, line in enumerate(lines):
-        start = Text(label if number == 0 else " " * indent, "#8a8f98")
+        start = Text()
+        start.append(label if number == 0 else " " * indent, "#8a8f98")
         start.append_text(line)
         yield start
 

@@ -1,0 +1,325 @@
+"""`jeton learn`: training and encoding step by step, and exercises that check themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from jeton.cli.command import Command
+from jeton.cli.learn_views import check_page, read_text, show_frames, view_options
+from jeton.cli.targets import FilePath
+from jeton.cli.tokenizers import (
+    Source,
+    encoding_options,
+    note_on_special_tokens,
+    tokenizer_options,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["learn"]
+
+HELP = """Watch the algorithms, step by step.
+
+In a terminal → and ← step forward and back, ? tells the other keys, q ends. Elsewhere, or with
+--all, all steps are printed; --html writes them as a page. Without TEXT, a worked example of the
+textbooks is shown.
+
+\b
+Examples:
+  jeton learn bpe                            low lower newest widest, as in the textbooks
+  jeton learn bpe "a refrain from rain in a train" --no-end
+  jeton learn wordpiece --counts hug:10 pug:5 pun:12 bun:4 hugs:5
+  jeton learn unigram --size 10
+  jeton learn bytes "un café"
+  jeton learn encode gpt2 "How is this cut?" --html steps.html
+  jeton learn --exercises                    what can be asked
+  jeton learn --exercise 1                   be asked
+"""
+
+_TIES = click.Choice(["first", "alphabetic", "lexicographic"])
+_MERGES = click.IntRange(0, 200)
+
+
+@click.group(
+    help=HELP, invoke_without_command=True, short_help="Watch the algorithms, step by step."
+)
+@click.option("--exercise", "number", type=int, metavar="N", help="Be asked, and told why.")
+@click.option("--exercises", "is_list", is_flag=True, help="What can be asked.")
+@click.pass_context
+def learn(ctx: click.Context, number: int | None, is_list: bool) -> None:
+    asked = number is not None or is_list
+    if ctx.invoked_subcommand is not None:
+        if asked:
+            raise click.UsageError("give --exercise or a command, not both.")
+        return
+    if not asked:
+        click.echo(ctx.get_help())
+        return
+    arguments = [] if number is None else [str(number)]
+    with exercise.make_context("exercise", arguments, parent=ctx) as context:
+        exercise.invoke(context)
+
+
+@learn.command(cls=Command, hidden=True)
+@click.argument("number", type=int, required=False)
+def exercise(number: int | None) -> None:
+    """Asks an exercise, or lists them."""
+    from jeton.cli.learn_exercises import ask, list_exercises
+
+    if number is None:
+        list_exercises()
+    else:
+        ask(number)
+
+
+def _words_options(function: Any) -> Any:
+    """The words that training begins with."""
+    decorators = [
+        click.argument("text", nargs=-1),
+        click.option("--file", type=FilePath(), metavar="FILE", help="Take the text from a file."),
+        click.option(
+            "--counts", is_flag=True, help="TEXT is words with counts, as in hug:10 pug:5."
+        ),
+    ]
+    for decorator in reversed(decorators):
+        function = decorator(function)
+    return function
+
+
+def _words(
+    text: tuple[str, ...], file: str | None, counts: bool, example: Mapping[str, int]
+) -> dict[str, int]:
+    """The words with their counts.
+
+    Raises:
+        click.UsageError: There are none; or counts that are none.
+    """
+    from jeton.textbook import word_counts
+
+    given = read_text(text, file)
+    if given is None:
+        return dict(example)
+    words = word_counts(given)
+    if counts:
+        words = dict(_counted(word) for word in given.split())
+    if not words:
+        raise click.UsageError("there are no words in the text.")
+    return words
+
+
+def _counted(word: str) -> tuple[str, int]:
+    name, colon, count = word.rpartition(":")
+    if not (name and colon and count.isascii() and count.isdigit() and 0 < int(count[:10]) < 10**9):
+        raise click.UsageError(f"{word!r} is not WORD:COUNT, as in hug:10.")
+    return name, int(count[:10])
+
+
+BPE = """Train byte pair encoding: the most frequent pair becomes a token, again and again.
+
+\b
+Examples:
+  jeton learn bpe
+  jeton learn bpe "hello hello help" --merges 3 --no-end
+  jeton learn bpe cake --no-end --tie-break alphabetic
+"""
+
+
+@learn.command("bpe", cls=Command, help=BPE, short_help="Pairs that become tokens.")
+@_words_options
+@click.option("--merges", default=10, show_default=True, type=_MERGES, help="How many merges.")
+@click.option("--vocab-size", type=click.IntRange(1), help="How many tokens, instead of --merges.")
+@click.option("--end", default="</w>", show_default=True, help="The mark at the end of a word.")
+@click.option("--no-end", is_flag=True, help="No such mark.")
+@click.option("--tie-break", default="first", show_default=True, type=_TIES, help="Who wins a tie.")
+@view_options
+def bpe(
+    text: tuple[str, ...],
+    file: str | None,
+    counts: bool,
+    merges: int,
+    vocab_size: int | None,
+    end: str,
+    no_end: bool,
+    tie_break: Literal["first", "alphabetic", "lexicographic"],
+    print_all: bool,
+    html: str | None,
+    force: bool,
+) -> None:
+    from jeton.learn.merging import frames_of_merging, start_rows, watch_bpe
+    from jeton.textbook import LOW_COUNTS
+
+    check_page(html, force, _read(file))
+    words = _words(text, file, counts, LOW_COUNTS)
+    mark = None if no_end or not end else end
+    start = start_rows(words, mark)
+    if vocab_size is not None:
+        merges = _merges_for(vocab_size, {symbol for row, _ in start for symbol in row})
+    steps = list(watch_bpe(words, merges, end=mark, tie_break=tie_break))
+    frames = frames_of_merging(start, steps)
+    show_frames(frames, _title("BPE", words), print_all=print_all, html=html, force=force)
+
+
+def _merges_for(vocab_size: int, alphabet: set[str]) -> int:
+    if vocab_size < len(alphabet):
+        raise click.UsageError(
+            f"--vocab-size {vocab_size} does not hold the {len(alphabet)} symbols of the words."
+        )
+    if vocab_size - len(alphabet) > _MERGES.max:  # type: ignore[operator]
+        raise click.UsageError(f"that makes more than {_MERGES.max} merges, too many to watch.")
+    return vocab_size - len(alphabet)
+
+
+WORDPIECE = """Train WordPiece: pairs that go together more often than their parts would by chance.
+
+\b
+Examples:
+  jeton learn wordpiece
+  jeton learn wordpiece --rule released --merges 4
+"""
+
+
+@learn.command(
+    "wordpiece", cls=Command, help=WORDPIECE, short_help="Pairs by score; longest match."
+)
+@_words_options
+@click.option("--merges", default=6, show_default=True, type=_MERGES, help="How many merges.")
+@click.option(
+    "--rule",
+    default="published",
+    show_default=True,
+    type=click.Choice(["published", "released"]),
+    help="freq(ab) / (freq(a)·freq(b)), or freq(ab).",
+)
+@view_options
+def wordpiece(
+    text: tuple[str, ...],
+    file: str | None,
+    counts: bool,
+    merges: int,
+    rule: Literal["published", "released"],
+    print_all: bool,
+    html: str | None,
+    force: bool,
+) -> None:
+    from jeton import textbook
+    from jeton.learn.encoding import frames_of_pieces
+    from jeton.learn.merging import frames_of_merging, marked_rows, watch_wordpiece
+
+    check_page(html, force, _read(file))
+    words = _words(text, file, counts, textbook.HUG_COUNTS)
+    steps = list(watch_wordpiece(words, merges, rule=rule))
+    tok = textbook.wordpiece(words, len({step.made for step in steps}), rule=rule)
+    told = tok.explain(" ".join(list(words)[:6]))
+    frames = [*frames_of_merging(marked_rows(words), steps), *frames_of_pieces(told)]
+    show_frames(frames, _title("WordPiece", words), print_all=print_all, html=html, force=force)
+
+
+UNIGRAM = """Train Unigram: begin with too many pieces, estimate, prune; then the most probable way.
+
+\b
+Examples:
+  jeton learn unigram
+  jeton learn unigram "the theory of the weather there" --size 20
+"""
+
+
+@learn.command("unigram", cls=Command, help=UNIGRAM, short_help="Estimate, prune; the best path.")
+@_words_options
+@click.option(
+    "--size",
+    type=click.IntRange(1, 2_000),
+    help="How many pieces there are in the end.  [default: a few more than characters]",
+)
+@view_options
+def unigram(
+    text: tuple[str, ...],
+    file: str | None,
+    counts: bool,
+    size: int | None,
+    print_all: bool,
+    html: str | None,
+    force: bool,
+) -> None:
+    from jeton.learn.unigram import frames_of_unigram, watch_unigram
+    from jeton.textbook import HUG_COUNTS
+
+    check_page(html, force, _read(file))
+    words = _words(text, file, counts, HUG_COUNTS)
+    if size is None:
+        size = len({character for word in words for character in word}) + 3
+    steps = list(watch_unigram(words, size))
+    frames = frames_of_unigram(words, steps)
+    show_frames(frames, _title("Unigram", words), print_all=print_all, html=html, force=force)
+
+
+BYTES = """Show a text as bytes, and the characters by which GPT-2's files print them.
+
+\b
+Examples:
+  jeton learn bytes
+  jeton learn bytes "東京 🙂"
+"""
+
+
+@learn.command("bytes", cls=Command, help=BYTES, short_help="UTF-8, and bytes_to_unicode.")
+@click.argument("text", nargs=-1)
+@click.option("--file", type=FilePath(), metavar="FILE", help="Take the text from a file.")
+@view_options
+def bytes_(
+    text: tuple[str, ...], file: str | None, print_all: bool, html: str | None, force: bool
+) -> None:
+    from jeton.learn.alphabet import frames_of_bytes
+
+    check_page(html, force, _read(file))
+    given = read_text(text, file)
+    frames = frames_of_bytes("un café 🙂" if given is None else given)
+    show_frames(frames, "Bytes", print_all=print_all, html=html, force=force)
+
+
+ENCODE = """Encode a text with any tokenizer: what every stage does to it, then every merge.
+
+\b
+Examples:
+  jeton learn encode gpt2 "How is this cut?"
+  jeton learn encode tokenizer.json "<|user|> hi" --special allow --all
+  date | jeton learn encode gpt2 -
+"""
+
+
+@learn.command("encode", cls=Command, help=ENCODE, short_help="Every stage, and every merge.")
+@tokenizer_options
+@click.argument("text", nargs=-1)
+@click.option("--file", type=FilePath(), metavar="FILE", help="Take the text from a file.")
+@encoding_options
+@view_options
+def encode(
+    source: Source,
+    text: tuple[str, ...],
+    file: str | None,
+    options: dict[str, Any],
+    print_all: bool,
+    html: str | None,
+    force: bool,
+) -> None:
+    from jeton.learn.encoding import frames_of_encoding
+
+    check_page(html, force, [*source.files, *_read(file)])
+    given = read_text(text, file)
+    if given is None:
+        raise click.UsageError('give a text, as in "How is this cut?", or --file.')
+    tok = source.load()
+    note_on_special_tokens(tok, options)
+    frames = frames_of_encoding(tok.explain(given, **options))
+    show_frames(frames, f"Encoding with {source.name}", print_all=print_all, html=html, force=force)
+
+
+def _read(file: str | None) -> list[str]:
+    return [] if file is None else [file]
+
+
+def _title(kind: str, words: dict[str, int]) -> str:
+    shown = " ".join(list(words)[:5])
+    return f"{kind}: {shown if len(shown) <= 60 else shown[:59]}" + " …" * (len(words) > 5)

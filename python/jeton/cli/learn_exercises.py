@@ -1,0 +1,116 @@
+"""What `jeton learn --exercise` asks, reads and says.
+
+Look here for exit codes: 0 where the answer was right in the end, 1 where it never was.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import textwrap
+from typing import NoReturn
+
+import click
+
+from jeton.cli.command import use_colour
+from jeton.cli.terminal import columns, heading, table
+from jeton.learn.exercises import EXERCISES, Exercise, exercise
+
+__all__ = ["ask", "list_exercises"]
+
+_TRIES = 5
+
+
+def list_exercises() -> None:
+    """All exercises, with the example that each is on."""
+    rows = [
+        (str(number), click.style(make().title, bold=True), example)
+        for number, (example, make) in enumerate(EXERCISES, 1)
+    ]
+    click.echo(table(rows, "><<"))
+    click.echo()
+    click.echo("  jeton learn --exercise 1    asks the first; an answer may come by a pipe, too")
+
+
+def ask(number: int) -> None:
+    """Asks one, until the answer is right, or there are no more.
+
+    Raises:
+        ArgumentError: There is none of that number.
+    """
+    asked = exercise(number)
+    click.echo(heading(f"Exercise {number}: {asked.title}"))
+    _say(asked.question)
+    _say(f"{asked.form} ? gives a hint; an empty line gives up.", dim=True)
+    for left in reversed(range(_TRIES)):
+        answer = _read_answer()
+        if answer is None:
+            _end(asked, "No answer came.")
+        if answer == "?":
+            _say(asked.hint)
+            continue
+        if not answer:
+            _end(asked, "Given up.")
+        verdict = asked.check(answer)
+        if verdict.right:
+            _say(verdict.told, click.style("Right. ", fg="green", bold=True))
+            _show_steps(asked)
+            _say_next(number)
+            return
+        _say(verdict.told, click.style("Not so. ", fg="red", bold=True))
+        if left == 0:
+            _end(asked, "That was the last try.")
+
+
+def _read_answer() -> str | None:
+    """The next line; `None` at the end of the input."""
+    if sys.stdin.isatty():
+        click.echo("> ", nl=False)
+    line = sys.stdin.readline()
+    return line.strip() if line else None
+
+
+def _say(text: str, start: str = "", *, dim: bool = False) -> None:
+    """Lines of text, broken where the terminal ends; a line that is indented stays as it is."""
+    for number, line in enumerate(text.split("\n")):
+        first = start if number == 0 else ""
+        if line.startswith(" "):
+            click.echo(click.style(line, dim=dim))
+            continue
+        wrapped = textwrap.wrap(line, columns() - len(click.unstyle(first))) or [""]
+        for at, part in enumerate(wrapped):
+            click.echo((first if at == 0 else "") + click.style(part, dim=dim))
+
+
+def _end(asked: Exercise, told: str) -> NoReturn:
+    _say(f"{told} The answer is {' '.join(asked.answer)}. {asked.why}")
+    _show_steps(asked)
+    raise click.exceptions.Exit(1)
+
+
+def _show_steps(asked: Exercise) -> None:
+    frames = asked.frames()
+    if not frames:
+        return
+    from rich.console import Console
+
+    from jeton.learn.printed import renderable
+
+    colour = use_colour(sys.stdout)
+    console = Console(
+        file=sys.stdout,
+        width=columns(),
+        color_system="truecolor" if colour else None,
+        force_terminal=colour,
+        no_color=not colour,
+        highlight=False,
+    )
+    for frame in frames:
+        console.print()
+        told = dataclasses.replace(frame, note="")  # it has been said
+        console.print(renderable(told, columns(), colour=colour))
+
+
+def _say_next(number: int) -> None:
+    if number < len(EXERCISES):
+        click.echo(click.style(f"\nThe next: jeton learn --exercise {number + 1}", dim=True))

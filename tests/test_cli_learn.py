@@ -1,0 +1,139 @@
+"""`jeton learn` where there is no terminal: what it prints, the pages, exercises, bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import Run, here, run
+from jeton import textbook
+
+__all__ = ["here", "run"]
+
+
+def test_bpe_prints_all_steps(run: Run) -> None:
+    out = run("learn", "bpe", "--merges", "3").stdout
+    assert "Merge 1: e + s = es" in out and "Merge 3: est + </w> = est</w>" in out
+    assert "3 pairs tie; it wins: it was met first." in out
+    assert "\x1b" not in out
+
+
+def test_words_come_from_arguments_a_file_and_a_pipe(run: Run, here: Path) -> None:
+    text = "a refrain from rain in a train"
+    (here / "rain.txt").write_text(text)
+    options = ("--no-end", "--merges", "3")
+    expected = run("learn", "bpe", *text.split(), *options).stdout
+    assert "ra + in = rain" in expected
+    assert run("learn", "bpe", text, *options).stdout == expected
+    assert run("learn", "bpe", "--file", "rain.txt", *options).stdout == expected
+    assert run("learn", "bpe", "-", *options, input=text).stdout == expected
+
+
+def test_counts_and_sizes(run: Run) -> None:
+    counts = ["low:5", "lower:2", "newest:6", "widest:3"]
+    expected = run("learn", "bpe", "--merges", "5").stdout
+    assert run("learn", "bpe", "--counts", *counts, "--merges", "5").stdout == expected
+    assert run("learn", "bpe", "--vocab-size", "16").stdout == expected
+
+
+def test_the_other_kinds(run: Run) -> None:
+    out = run("learn", "wordpiece").stdout
+    assert "Merge 1: ##g + ##s = ##gs" in out and "Tried" in out
+    out = run("learn", "wordpiece", "--rule", "released", "--merges", "1").stdout
+    assert "Merge 1: ##u + ##g = ##ug" in out
+    out = run("learn", "unigram", "--size", "10").stdout
+    assert "Round 1: estimate" in out and "prune to" in out and "The best way to cut ▁hug" in out
+    assert "ĠcafÃ©" in run("learn", "bytes", "un café").stdout
+    assert "×" in run("learn", "unigram").stdout
+
+
+def test_encode(run: Run, here: Path) -> None:
+    textbook.hug_pug_pun_bun_hugs().save(here / "hug.json")
+    out = run("learn", "encode", "hug.json", "thugs").stdout
+    assert "rank 2 <unk>│hug*│s" in out
+    assert run("learn", "encode", "hug.json", "-", input="thugs").stdout == out
+
+
+def test_the_page_is_one_file_without_a_network(run: Run, here: Path) -> None:
+    run("learn", "bpe", "<script>alert(1)</script> a&b", "--html", "steps.html")
+    text = (here / "steps.html").read_text()
+    assert text.count("<script>") == 1 and "&lt;script&gt;" in text
+    assert "http://" not in text and "https://" not in text and "src=" not in text
+    assert list(here.iterdir()) == [here / "steps.html"]
+
+
+def test_a_page_is_not_replaced_without_force(run: Run, here: Path) -> None:
+    (here / "steps.html").write_text("mine")
+    assert "--force" in run("learn", "bpe", "--html", "steps.html", code=1).stderr
+    assert (here / "steps.html").read_text() == "mine"
+    run("learn", "bpe", "--html", "steps.html", "--force")
+    assert "<section" in (here / "steps.html").read_text()
+
+
+def test_colours_on_demand(run: Run) -> None:
+    assert "\x1b[" in run("learn", "bpe", "--all", "--color", "always").stdout
+    assert "\x1b[" not in run("learn", "bpe", "--all", "--no-color").stdout
+
+
+def test_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    for kind in ("bpe", "wordpiece", "unigram", "bytes"):
+        assert all(len(line) <= 40 for line in run("learn", kind).stdout.split("\n")), kind
+
+
+def test_exercises(run: Run) -> None:
+    assert "15  Bytes in print" in run("learn", "--exercises").stdout
+    out = run("learn", "--exercise", "1", input="w e\n?\ne s\n").stdout
+    assert "Not so." in out and "Count the pairs" in out and "Right." in out
+    out = run("learn", "--exercise", "1", input="s t\n", code=1).stdout
+    assert "met first" in out and "The answer is e s." in out
+    assert "Given up." in run("learn", "--exercise", "3", input="\n", code=1).stdout
+    assert "last try" in run("learn", "--exercise", "3", input="x\n" * 9, code=1).stdout
+
+
+BAD = {
+    "no exercise": (["--exercise", "99"], 1, "there is no exercise 99"),
+    "exercise and command": (["--exercise", "1", "bpe"], 2, "not both"),
+    "no such kind": (["bqe"], 2, "No such command"),
+    "no words": (["bpe", " "], 2, "no words"),
+    "text and file": (["bpe", "a", "--file", "x"], 2, "not both"),
+    "no such file": (["bpe", "--file", "nowhere.txt"], 1, "nowhere.txt"),
+    "no counts": (["bpe", "--counts", "low"], 2, "is not WORD:COUNT"),
+    "a count of nothing": (["bpe", "--counts", "low:0"], 2, "is not WORD:COUNT"),
+    "a count too large": (["bpe", "--counts", "low:99999999999"], 2, "is not WORD:COUNT"),
+    "too many merges": (["bpe", "--merges", "1000"], 2, "0<=x<=200"),
+    "a vocabulary too small": (["bpe", "--vocab-size", "3"], 2, "does not hold the 11 symbols"),
+    "a vocabulary too large": (["bpe", "--vocab-size", "999"], 2, "too many to watch"),
+    "a long text": (["bpe", "x" * 30_000], 2, "30,000 characters"),
+    "a long word": (["unigram", "x" * 300], 1, "300 characters"),
+    "pieces for too few": (["unigram", "abc", "--size", "2"], 1, "does not hold the 4 characters"),
+    "no text": (["encode", "x.json"], 2, "give a text"),
+    "no tokenizer": (["encode", "nothing.json", "x"], 1, "nothing.json"),
+    "no folder": (["bpe", "--html", "nowhere/x.html"], 1, "no such folder"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(run: Run, name: str) -> None:
+    arguments, code, says = BAD[name]
+    assert says in run("learn", *arguments, code=code).stderr
+
+
+def test_a_text_that_is_no_unicode(run: Run, here: Path) -> None:
+    (here / "odd.txt").write_bytes(b"ab \xff\xfe ab\0")
+    for kind in ("bpe", "wordpiece", "unigram", "bytes"):
+        run("learn", kind, "--file", "odd.txt", "--html", f"{kind}.html")
+        assert "<section" in (here / f"{kind}.html").read_text()
+
+
+def test_control_characters_are_not_printed(run: Run) -> None:
+    for kind in ("bpe", "wordpiece", "unigram", "bytes"):
+        assert "\x1b" not in run("learn", kind, "a\x1b[31mb \x07\x9b").stdout, kind
+
+
+def test_a_bpe_of_a_json_with_everything(run: Run, here: Path) -> None:
+    tok = textbook.hug_pug_pun_bun_hugs("wordpiece")
+    (here / "wp.json").write_text(json.dumps(json.loads(tok.to_json())))
+    assert "##gs" in run("learn", "encode", "wp.json", "bugs").stdout
