@@ -5,6 +5,7 @@ Look here for the keys of `jeton learn`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -91,7 +92,9 @@ class Learn(App[None]):
     ]
 
     def __init__(self, frames: Sequence[Frame], title: str, *, colour: bool = True) -> None:
-        super().__init__()
+        if not colour:
+            os.environ["NO_COLOR"] = "1"  # textual takes it out of the environment
+        super().__init__(ansi_color=None if colour else True)
         self.frames = frames
         self.heading = title
         self.colour = colour
