@@ -69,12 +69,15 @@ pub struct TokenBlock {
 const KEYED: usize = 64 << 10;
 
 impl TokenBlock {
+    /// The block of parts; `ids` is room to work in.
     pub(crate) fn new(
         tokenizer: &Tokenizer,
         options: &TokenOptions,
         parts: &[DocumentPart],
+        ids: &mut Vec<u32>,
     ) -> Result<Self> {
-        let mut builder = Builder::new(tokenizer, options);
+        ids.clear();
+        let mut builder = Builder::new(tokenizer, options, ids);
         for part in parts {
             part.for_each(|part| match part {
                 Part::Whole(text) => builder.whole(text),
@@ -103,7 +106,8 @@ impl TokenBlock {
         options: &TokenOptions,
         texts: &[&str],
     ) -> std::result::Result<Self, crate::batch::Failure> {
-        let mut builder = Builder::new(tokenizer, options);
+        let mut ids = Vec::new();
+        let mut builder = Builder::new(tokenizer, options, &mut ids);
         for (row, text) in texts.iter().enumerate() {
             builder.whole(text).map_err(|error| (row, error))?;
         }
@@ -115,17 +119,18 @@ struct Builder<'b> {
     tokenizer: &'b Tokenizer,
     options: &'b TokenOptions,
     encoding: EncodeOptions,
-    ids: Vec<u32>,
+    /// Room for the tokens, kept from block to block.
+    ids: &'b mut Vec<u32>,
     block: TokenBlock,
 }
 
 impl<'b> Builder<'b> {
-    fn new(tokenizer: &'b Tokenizer, options: &'b TokenOptions) -> Self {
+    fn new(tokenizer: &'b Tokenizer, options: &'b TokenOptions, ids: &'b mut Vec<u32>) -> Self {
         Self {
             tokenizer,
             options,
             encoding: EncodeOptions::PLAIN,
-            ids: Vec::new(),
+            ids,
             block: TokenBlock {
                 tokens: Tokens::Wide(Vec::new()),
                 lengths: Vec::new(),
@@ -148,8 +153,7 @@ impl<'b> Builder<'b> {
         }
         let before = self.ids.len();
         self.begin(text);
-        self.tokenizer
-            .encode_into(text, &self.encoding, &mut self.ids)?;
+        self.tokenizer.encode_into(text, &self.encoding, self.ids)?;
         self.ids.extend(self.options.end);
         self.block.lengths.push((self.ids.len() - before) as i64);
         self.block.bytes += text.len() as u64;
@@ -170,7 +174,7 @@ impl<'b> Builder<'b> {
             false => Place::Inner,
         };
         self.tokenizer
-            .encode_part(text, place, is_last, &self.encoding, &mut self.ids)?;
+            .encode_part(text, place, is_last, &self.encoding, self.ids)?;
         if is_last {
             self.ids.extend(self.options.end);
         }
@@ -193,7 +197,7 @@ impl<'b> Builder<'b> {
 
     fn build(self) -> TokenBlock {
         let tokens = match self.options.wide {
-            true => Tokens::Wide(self.ids),
+            true => Tokens::Wide(self.ids.clone()),
             false => Tokens::Narrow(self.ids.iter().map(|&id| id as u16).collect()),
         };
         TokenBlock {

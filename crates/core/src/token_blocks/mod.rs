@@ -177,9 +177,10 @@ impl Drop for TokenBlocks {
 
 impl Shared {
     fn work(&self) {
+        let mut ids = Vec::new();
         while let Some((number, parts)) = self.take() {
             let made = catch_unwind(AssertUnwindSafe(|| {
-                TokenBlock::new(&self.tokenizer, &self.options, &parts?)
+                TokenBlock::new(&self.tokenizer, &self.options, &parts?, &mut ids)
             }));
             let mut state = lock(&self.state);
             if !state.cancelled {
