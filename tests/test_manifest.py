@@ -12,7 +12,7 @@ import pytest
 
 from jeton.data import Manifest, TokenDataset, prepare, verify
 from jeton.errors import FormatError, MissingFileError
-from prepared import NAMES, documents, tokenizer
+from prepared import NAMES, Stopped, documents, stopping, tokenizer
 
 TOK = tokenizer()
 
@@ -51,6 +51,19 @@ def test_damage_is_named(tmp_path: Path, layout: Any) -> None:
             assert str(damage) == f"{name}: {damage.what}"
         path.write_bytes(raw)
     assert verify(tmp_path) == []
+
+
+def test_verifying_stops_in_the_middle_of_a_file(made: Path) -> None:
+    # Reading it to its end would take long.
+    path = made / "val-00000.bin"
+    os.truncate(path, 2**40)
+    record = json.loads((made / "manifest.json").read_text())
+    record["files"][path.name]["bytes"] = 2**40
+    (made / "manifest.json").write_text(json.dumps(record))
+    assert next(iter(record["files"])) != path.name
+    stop = stopping(0)
+    with pytest.raises(Stopped):
+        verify(made, watch=lambda name, _: stop(name))
 
 
 def test_files_that_do_not_belong_to_it(made: Path) -> None:

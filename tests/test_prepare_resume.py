@@ -9,6 +9,7 @@ import gzip
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -105,6 +106,7 @@ def test_killed_at_any_moment(tmp_path: Path, layout: Any) -> None:
             if (folder / "manifest.json").exists():
                 # What has its name is whole, and the manifest comes last.
                 assert verify(folder) == []
+                shutil.rmtree(folder / ".preparing", ignore_errors=True)
                 break
             names = {path.name for path in folder.glob("[!.]*")}
             assert names < set(wholes[variant]) | {"train", "val"}
@@ -180,6 +182,24 @@ def test_killed_while_files_are_moved(tmp_path: Path, monkeypatch: pytest.Monkey
                 assert "train.bin" not in names or names >= {"val.bin", "val.idx", "train.idx"}
         assert prepare(TEXTS, TOK, out, **options) == Manifest.read(tmp_path / "whole")
         assert contents(out) == contents(tmp_path / "whole")
+
+
+def test_killed_when_the_set_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in.txt").write_text("\n".join(TEXTS))
+    out = tmp_path / "out"
+    steps: list[object] = []
+
+    def stop(*_: Any, **__: Any) -> None:
+        raise Stopped
+
+    with monkeypatch.context() as patch, pytest.raises(Stopped):
+        patch.setattr("jeton.data.preparing.journal.shutil.rmtree", stop)
+        prepare(tmp_path / "in.txt", TOK, out, shuffle=1)
+    assert verify(out) == [] and (out / ".preparing").exists()
+    # What is left is removed, and nothing is done again.
+    whole = prepare(tmp_path / "in.txt", TOK, out, shuffle=1, watch=steps.append)
+    assert not steps and whole == Manifest.read(out)
+    assert not (out / ".preparing").exists()
 
 
 def test_a_merge_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

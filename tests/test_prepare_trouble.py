@@ -6,11 +6,13 @@ import errno
 import json
 import os
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
 from jeton.data import layouts, prepare
+from jeton.data.manifest import WrittenFile
 from jeton.data.preparing import files, pipeline, rows
 from jeton.errors import ArgumentError, FileError, FormatError
 from prepared import Stopped, contents, documents, looks_whole, stopping, tokenizer
@@ -128,6 +130,21 @@ def test_an_input_that_changes_while_it_is_read(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"in\.jsonl: changed while it was read"):
         prepare(lines, TOK, tmp_path / "out", watch=grow)
     assert not looks_whole(tmp_path / "out")
+
+
+def test_a_table_is_not_read_to_its_end_when_it_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"text": TEXTS * 9}), tmp_path / "in.parquet", row_group_size=50)
+
+    def endless(_: Path, stopped: Event) -> WrittenFile:
+        stopped.wait()
+        return WrittenFile(0, "")
+
+    monkeypatch.setattr(files, "digest_of", endless)
+    stopped(tmp_path / "in.parquet", tmp_path / "out")
 
 
 def test_an_iterable_that_has_become_shorter(tmp_path: Path) -> None:

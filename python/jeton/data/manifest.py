@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from threading import Event
 from typing import Any
 
 from jeton.arguments import checked_path
@@ -267,9 +269,9 @@ def verify(
     manifest = Manifest.read(folder)
     root = Path(checked_path("folder", folder))
     found: list[Damage] = []
-    with ThreadPoolExecutor(_THREADS) as threads:
+    with _stopping() as (threads, stopped):
         entries = list(manifest.files.items())
-        results = threads.map(lambda entry: _damage(root, *entry), entries)
+        results = threads.map(lambda entry: _damage(root, entry[0], entry[1], stopped), entries)
         for (name, file), what in zip(entries, results, strict=True):
             if what is not None:
                 found.append(Damage(name, what))
@@ -279,13 +281,13 @@ def verify(
     return found
 
 
-def _damage(root: Path, name: str, expected: WrittenFile) -> str | None:
+def _damage(root: Path, name: str, expected: WrittenFile, stopped: Event) -> str | None:
     try:
         size = (root / name).stat().st_size
         if size != expected.bytes:
             short = "is cut short" if size < expected.bytes else "is longer than it was"
             return f"{short}: {size:,} bytes, and {expected.bytes:,} were written"
-        if digest_of(root / name).sha256 != expected.sha256:
+        if digest_of(root / name, stopped).sha256 != expected.sha256:
             return "is damaged: its SHA-256 is not what was written"
     except FileNotFoundError:
         return "is gone"
@@ -310,8 +312,8 @@ def _strangers(root: Path, manifest: Manifest) -> Iterator[str]:
             yield name
 
 
-def digest_of(path: Path) -> WrittenFile:
-    """The size and the SHA-256 of a file.
+def digest_of(path: Path, stopped: Event | None = None) -> WrittenFile:
+    """The size and the SHA-256 of a file; of what was read of it when it was stopped.
 
     Raises:
         OSError: It cannot be read.
@@ -319,18 +321,28 @@ def digest_of(path: Path) -> WrittenFile:
     sha256, size = hashlib.sha256(), 0
     buffer = memoryview(bytearray(_AT_A_TIME))
     with open(path, "rb", buffering=0) as file:
-        while length := file.readinto(buffer):
+        while (stopped is None or not stopped.is_set()) and (length := file.readinto(buffer)):
             sha256.update(buffer[:length])
             size += length
     return WrittenFile(size, sha256.hexdigest())
 
 
+@contextlib.contextmanager
+def _stopping() -> Iterator[tuple[ThreadPoolExecutor, Event]]:
+    """Threads that read files, and what has them stop when the caller is interrupted."""
+    stopped = Event()
+    with ThreadPoolExecutor(_THREADS) as threads:
+        try:
+            yield threads, stopped
+        finally:
+            stopped.set()
+
+
 def written(folder: Path, names: list[str]) -> dict[str, WrittenFile]:
     """Sizes and digests of files in a folder, several at a time."""
     try:
-        with ThreadPoolExecutor(_THREADS) as threads:
-            return dict(
-                zip(names, threads.map(lambda name: digest_of(folder / name), names), strict=True)
-            )
+        with _stopping() as (threads, stopped):
+            found = threads.map(lambda name: digest_of(folder / name, stopped), names)
+            return dict(zip(names, found, strict=True))
     except OSError as error:
         raise FileError(f"{error.filename}: cannot be read: {error.strerror}") from None

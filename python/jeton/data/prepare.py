@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from numbers import Rational, Real
@@ -18,7 +19,7 @@ from jeton.data.manifest import NAME, Manifest
 from jeton.data.preparing.blocks import Encoding, Source
 from jeton.data.preparing.end_of_text import Choice, EndOfText, end_of_text_of
 from jeton.data.preparing.inputs import Reading, source_of
-from jeton.data.preparing.journal import WORK, Journal
+from jeton.data.preparing.journal import RUN, WORK, Journal
 from jeton.data.preparing.parts import Parts, checked_parts
 from jeton.data.preparing.pipeline import Plan, PrepareProgress, Run
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, JetonError
@@ -334,7 +335,7 @@ def whole_set(plan: Plan, sources: dict[str, Source], folder: Path) -> Manifest 
     Raises:
         FileError: It holds another one.
     """
-    if (folder / WORK / "run.json").exists():
+    if (folder / WORK / RUN).exists():
         return None
     if not (folder / NAME).exists():
         layout = chosen(layouts.LAYOUTS, plan.layout)
@@ -350,6 +351,8 @@ def whole_set(plan: Plan, sources: dict[str, Source], folder: Path) -> Manifest 
         manifest = Manifest.read(folder)
     except JetonError as error:
         raise FileError(f"{error}; {remedy}") from None
+    # A run that was killed when the set was whole may have left some of it.
+    shutil.rmtree(folder / WORK, ignore_errors=True)
     end = None if plan.end_of_text is None else plan.end_of_text.to_json()
     for what, own, wanted in (
         ("tokenizer", manifest.tokenizer["digest"], plan.tokenizer.digest),

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from jeton.corpus import Table, is_table, size_of
@@ -112,8 +113,9 @@ class Files(Source):
         row = progress.place[1] if progress.place else 0
         table = Table(path, self._field or "text", self._errors)
         before, size = sum(self._sizes[:number]), self._sizes[number]
+        stopped = Event()
         with ThreadPoolExecutor(1) as thread:
-            digest = thread.submit(digest_of, path)
+            digest = thread.submit(digest_of, path, stopped)
             made = encoded(
                 _numbered(table.columns(_BYTES, row), row),
                 lambda batch: self._encoding.of_texts(batch[1], self._errors, batch[0], "row"),
@@ -131,6 +133,8 @@ class Files(Source):
                 found = digest.result()
             except JetonError as error:
                 raise type(error)(f"{path}: {error}") from None
+            finally:
+                stopped.set()
         self._check(number, found.bytes)
         after = replace(progress, place=(number + 1, 0, 0))
         digests = ((number, found.bytes, found.sha256),)

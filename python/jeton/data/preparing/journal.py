@@ -22,6 +22,7 @@ from jeton.errors import FileError, FormatError
 __all__ = ["Journal"]
 
 WORK = ".preparing"
+RUN = "run.json"
 
 
 class Journal:
@@ -71,7 +72,7 @@ class Journal:
             FileError: Something else was begun in the folder, or an input has changed since.
         """
         run = json.loads(json.dumps(run))
-        path = self.work / "run.json"
+        path = self.work / RUN
         if not path.exists():
             for left in self.set.iterdir():
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
@@ -126,7 +127,8 @@ class Journal:
         """Moves what is whole to the folder, and removes what it grew in.
 
         The manifest comes last, and before it the main files of the first split: whoever finds
-        these finds all others.
+        these finds all others. What says that something is prepared here goes before the rest that
+        is removed: what a kill leaves then is known to be of no use.
         """
         main = [shard.files[0] for split in whole.splits.values() for shard in split.shards]
         others = [name for name in whole.files if name not in main]
@@ -144,7 +146,8 @@ class Journal:
                 os.fsync(file.fileno())
             os.replace(part, self.folder / manifest.NAME)
             _sync_folder(self.folder)
-            shutil.rmtree(self.work)
+            (self.work / RUN).unlink()
+            shutil.rmtree(self.work, ignore_errors=True)
 
     def _remedy(self) -> str:
         return f"go on with what was begun, or remove {self.work} to begin anew"
