@@ -214,6 +214,8 @@ def test_roles_that_are_set(tmp_path: Path) -> None:
         ({"roles": {"eos": 1}}, ArgumentTypeError, "must be a str, not int"),
         ({"roles": {1: "<|end|>"}}, ArgumentTypeError, "each role must be a str"),
         ({"roles": {"eos_token": "<|end|>"}}, ArgumentError, r"is no role \(write 'eos'\)"),
+        ({"roles": {"EOS_token": "<|end|>"}}, ArgumentError, r"is no role \(write 'eos'\)"),
+        ({"roles": {"Pad": "<|end|>"}}, ArgumentError, r"is no role \(write 'pad'\)"),
         ({"roles": {"": "<|end|>"}}, ArgumentError, "is no role"),
         ({"chat_template": 1}, ArgumentTypeError, "chat_template must be a str, or a dict"),
         ({"chat_template": {}}, ArgumentTypeError, "chat_template must be a str, or a dict"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.errors import FormatWarning, UnsupportedError
+from jeton.errors import ArgumentTypeError, FormatWarning, UnsupportedError
 from kinds import VOCABULARIES, byte_level, ranks, word_piece
 
 PADDING = {
@@ -168,6 +168,12 @@ def test_what_would_mean_another_tokenizer_is_refused(
     with pytest.raises(UnsupportedError, match=said):
         make().save(tmp_path / name, lossy=lossy)
     assert not (tmp_path / name).exists()
+
+
+def test_lossy_is_a_bool(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentTypeError, match="lossy must be a bool, not str"):
+        gpt2().save(tmp_path / "x.tiktoken", lossy="no")  # type: ignore[arg-type]
+    assert not any(tmp_path.iterdir())
 
 
 def test_what_was_left_out_can_be_said_when_it_is_loaded(tmp_path: Path) -> None:

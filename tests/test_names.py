@@ -9,7 +9,7 @@ import pytest
 import jeton
 from jeton import registry
 from jeton.errors import ArgumentError, UnknownNameError
-from jeton.other_names import IN_JETON
+from jeton.other_names import IMPORTED_FROM, IN_JETON
 
 SUGGESTIONS = {
     "gpt4": "gpt-4",
@@ -26,6 +26,14 @@ SUGGESTIONS = {
     "roberta-base": "FacebookAI/roberta-base",
     "gpt2-medium": "openai-community/gpt2-medium",
     "t5-small": "google-t5/t5-small",
+    "bert": "google-bert/bert-base-uncased",
+    "GPT-3": "r50k_base",
+    "gpt3": "r50k_base",
+    "chatgpt": "gpt-4o",
+    "llama2": "meta-llama/Llama-2-7b-hf",
+    "Llama-2-7b": "meta-llama/Llama-2-7b-hf",
+    "Qwen2.5": "Qwen/Qwen2.5-7B",
+    "mistral": "mistralai/Mistral-7B-v0.1",
     "quux": None,
 }
 
@@ -102,6 +110,18 @@ def test_names_of_other_libraries(name: str) -> None:
         assert name not in dir(owner)
     for owner, used in re.findall(r"\b(tok|jeton)\.(\w+)", IN_JETON[name]):
         assert hasattr(TOKENIZER if owner == "tok" else jeton, used)
+
+
+@pytest.mark.parametrize("name", sorted(IMPORTED_FROM))
+def test_names_of_modules_of_other_libraries(name: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(jeton, name)
+    meant = IMPORTED_FROM[name]
+    assert str(caught.value) == f"module 'jeton' has no attribute {name!r} (in jeton: {meant})"
+    if meant.startswith("from "):
+        exec(meant)
+    for used in re.findall(r"\bjeton\.(\w+)[(,]", meant):
+        assert hasattr(jeton, used)
 
 
 def test_names_of_nobody() -> None:

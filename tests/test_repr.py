@@ -77,3 +77,12 @@ def test_an_encoding_is_short() -> None:
         "Encoding(1 token: ids=[1], tokens=[b'h'], spans=[(0, 1)])"
     )
     assert repr(tok.encode_with_spans("")) == "Encoding(0 tokens: ids=[], tokens=[], spans=[])"
+
+
+def test_a_padded_batch_is_short() -> None:
+    tok = jeton.CharTrainer().train("hello")
+    shown = repr(tok.encode_batch(["hole" * 20] * 12).pad(80, pad_id=0))
+    assert shown.startswith("PaddedBatch(ids=array([[1, 3, 2, ..., 3, 2, 0],") and len(shown) < 999
+    assert repr(tok.encode_batch(["h"]).pad(2, pad_id=3)) == (
+        "PaddedBatch(ids=array([[1, 3]], dtype=uint32), mask=array([[ True, False]]))"
+    )

@@ -81,7 +81,10 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("jeton.textbook")
     if name in _IMPORTED_WHEN_USED:
         return getattr(importlib.import_module(_IMPORTED_WHEN_USED[name]), name)
-    raise AttributeError(f"module 'jeton' has no attribute {name!r}")
+    from jeton.other_names import IMPORTED_FROM
+
+    hint = f" (in jeton: {IMPORTED_FROM[name]})" if name in IMPORTED_FROM else ""
+    raise AttributeError(f"module 'jeton' has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

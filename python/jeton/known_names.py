@@ -25,6 +25,20 @@ _HUB = {
 }
 """How the names of repositories begin that once had no organisation, and whose they are now."""
 
+_FAMILIES = {
+    r"bert": "google-bert/bert-base-uncased",
+    r"chat[-_ ]?gpt": "gpt-4o",
+    r"deepseek.*": "deepseek-ai/DeepSeek-V3",
+    r"gpt[-_ ]?3": "r50k_base",
+    r"gpt[-_ ]?neox.*|pythia.*": "EleutherAI/gpt-neox-20b",
+    r"llama[-_ ]?2.*": "meta-llama/Llama-2-7b-hf",
+    r"mistral.*": "mistralai/Mistral-7B-v0.1",
+    r"qwen.*": "Qwen/Qwen2.5-7B",
+    r"roberta": "FacebookAI/roberta-base",
+    r"t5": "google-t5/t5-small",
+}
+"""Families of models, as they are called, and where the tokenizer of one of them is."""
+
 
 class Pattern(NamedTuple):
     """A way to cut text that has a name."""
@@ -75,4 +89,7 @@ def suggestion(name: str) -> str | None:
     version = re.sub(r"^gpt[-_ ]?(?=\d)", "gpt-", name.lower())
     if registry.known_name(version):
         return version
+    for family, meant in _FAMILIES.items():
+        if re.fullmatch(family, name.lower()):
+            return meant
     return _core.did_you_mean(name, [*registry.KNOWN, *registry.MODELS])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NoReturn
 
-__all__ = ["IN_JETON", "HidesOtherNames", "knows_other_names"]
+__all__ = ["IMPORTED_FROM", "IN_JETON", "HidesOtherNames", "knows_other_names"]
 
 _ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 
@@ -18,6 +18,7 @@ IN_JETON: dict[str, str] = {
     # tokenizers, transformers
     "add_special_tokens": "tok.with_added_tokens(tokens)",
     "add_tokens": "tok.with_added_tokens(tokens)",
+    "additional_special_tokens": "list(tok.special_tokens)",
     "all_special_ids": "list(tok.special_tokens.values())",
     "all_special_tokens": "list(tok.special_tokens)",
     "batch_decode": "tok.decode_batch(rows)",
@@ -37,11 +38,18 @@ IN_JETON: dict[str, str] = {
     "get_vocab": "tok.vocab",
     "get_vocab_size": "tok.vocab_size",
     "id_to_token": "tok.id_to_bytes(id)",
+    "get_added_tokens_decoder": "tok.added_tokens",
+    "prepare_for_model": "tok.encode_batch(texts, add_special_tokens=True)",
+    "save_model": "tok.save(path)",
     "save_pretrained": "tok.save(folder)",
+    "save_vocabulary": "tok.save(folder)",
+    "special_tokens_map": "tok.roles",
     "to_str": "tok.to_json()",
     "token_to_id": "tok.id_of(token)",
     "tokenize": "tok.encode_with_spans(text).tokens",
+    "train": "jeton.BPETrainer(...).train(texts)",
     "train_from_iterator": "jeton.BPETrainer(...).train(texts)",
+    "train_new_from_iterator": "jeton.BPETrainer(...).train(texts)",
     **{f"{role}_token": f'tok.roles["{role}"]' for role in _ROLES},
     **{f"{role}_token_id": f'tok.role_ids["{role}"]' for role in _ROLES},
     # tiktoken
@@ -58,6 +66,10 @@ IN_JETON: dict[str, str] = {
     "n_vocab": "tok.max_id + 1",
     "special_tokens_set": "set(tok.special_tokens)",
     "token_byte_values": "sorted(tok.vocab)",
+    # minbpe, rustbpe
+    "get_mergeable_ranks": "tok.vocab",
+    "get_pattern": "tok.pre_tokenizer",
+    "register_special_tokens": "tok.with_added_tokens(tokens)",
     # sentencepiece
     "EncodeAsIds": "tok.encode(text)",
     "EncodeAsPieces": "tok.encode_with_spans(text).tokens",
@@ -66,18 +78,38 @@ IN_JETON: dict[str, str] = {
     "GetScore": "tok.scores[id]",
     "IdToPiece": "tok.id_to_bytes(id)",
     "PieceToId": "tok.id_of(token)",
+    "bos_id": 'tok.role_ids["bos"]',
     "decode_ids": "tok.decode(ids)",
     "encode_as_ids": "tok.encode(text)",
+    "decode_pieces": "tok.as_sentencepiece().decode_pieces(pieces)",
     "encode_as_pieces": "tok.encode_with_spans(text).tokens",
+    "eos_id": 'tok.role_ids["eos"]',
     "get_piece_size": "tok.vocab_size",
     "get_score": "tok.scores[id]",
     "id_to_piece": "tok.id_to_bytes(id)",
     "nbest_encode_as_ids": "tok.nbest(text, n)",
+    "pad_id": 'tok.role_ids["pad"]',
     "piece_size": "tok.vocab_size",
     "piece_to_id": "tok.id_of(token)",
+    "sample_encode_and_score": "tok.as_sentencepiece().sample_encode_and_score(text)",
     "sample_encode_as_ids": "tok.encode(text, alpha=...)",
+    "unk_id": 'tok.role_ids["unk"]',
 }
-"""What each of these names is in jeton."""
+"""What each of these names of a tokenizer is in jeton."""
+
+IMPORTED_FROM: dict[str, str] = {
+    "AutoTokenizer": "jeton.load(name)",
+    "BpeTrainer": "jeton.BPETrainer",
+    "ByteLevelBPETokenizer": "jeton.BPETrainer",
+    "PreTrainedTokenizerFast": "jeton.load(path)",
+    "SentencePieceProcessor": "from jeton.sentencepiece import SentencePieceProcessor",
+    "SentencePieceTrainer": "jeton.UnigramTrainer, jeton.BPETrainer and others",
+    "encoding_for_model": "from jeton.tiktoken import encoding_for_model",
+    "from_pretrained": "jeton.load(name)",
+    "get_encoding": "from jeton.tiktoken import get_encoding",
+    "list_encoding_names": "from jeton.tiktoken import list_encoding_names",
+}
+"""What each of these names of a module is in jeton."""
 
 
 class _Elsewhere:

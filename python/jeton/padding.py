@@ -31,6 +31,12 @@ class PaddedBatch(NamedTuple):
     mask: npt.NDArray[np.bool_]
     """rows × length: true where a token stands, false where padding does."""
 
+    def __repr__(self) -> str:
+        import numpy as np
+
+        with np.printoptions(threshold=60):
+            return f"PaddedBatch(ids={self.ids!r}, mask={self.mask!r})"
+
 
 @dataclass(frozen=True)
 class Origin:

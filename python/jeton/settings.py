@@ -193,8 +193,12 @@ def checked_roles(roles: object) -> dict[str, str | None]:
     checked: dict[str, str | None] = {}
     for role, token in roles.items():
         check_text("each role", role)
-        if not role or role.endswith("_token"):
-            meant = role.removesuffix("_token") or "eos"
+        meant = role.lower().removesuffix("_token") or "eos"
+        if (
+            not role
+            or role.lower().endswith("_token")
+            or (meant in STANDARD_ROLES and meant != role)
+        ):
             raise ArgumentError(f"roles: {role!r} is no role (write {meant!r})")
         checked[role] = None if token is None else check_text(f"roles[{role!r}]", token)
     return checked

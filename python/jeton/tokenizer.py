@@ -849,7 +849,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         A token without an id takes the one that the vocabulary has for it, or the next free one.
 
         Raises:
-            ArgumentError: A token that is an added token already.
+            ArgumentError: A token that is an added token already, or is given twice.
             FormatError: An id that is taken.
 
         Example:
@@ -869,12 +869,18 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         ]
         there = self.added_tokens
         known = {token.content: token.id for token in there}
+        given: set[str] = set()
         for token in added:
-            if isinstance(token, AddedToken) and token.content in known:
+            if not isinstance(token, AddedToken):
+                continue
+            if token.content in known:
                 raise ArgumentError(
                     f"{token.content!r} is an added token already, with id {known[token.content]} "
                     "(leave it out; replace(added_tokens=…) changes what it is)"
                 )
+            if token.content in given:
+                raise ArgumentError(f"{token.content!r} is given twice (give it once)")
+            given.add(token.content)
         return self.replace(added_tokens=[*there, *added])
 
     # To and from files and other libraries
@@ -934,6 +940,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         from jeton.arguments import checked_path
 
         name = checked_path("path", path)
+        _base.checked_flag("lossy", lossy)
         if isinstance(path, str):
             name = os.path.expanduser(name)
         is_folder = _core.target_of(self._core, name) == "folder"
