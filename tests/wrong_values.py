@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -163,6 +163,7 @@ NOT_PUBLIC = {"WordCounts.of_core"}
 
 OTHER_NAMES = {
     "data": ("corpus", "the text"),
+    "corpus": ("data",),
     "from_json.text": ("tokenizer.json",),
 }
 """What messages call a parameter, of one call or of all, where not by its name."""
@@ -177,10 +178,10 @@ class Call:
     parameters: tuple[inspect.Parameter, ...]
 
 
-def calls() -> list[Call]:
-    """Everything public that takes arguments."""
+def calls(given: Iterable[types.ModuleType] | None = None) -> list[Call]:
+    """Everything public that takes arguments, of these modules or of `modules()`."""
     found: dict[str, Call] = {}
-    for module in modules():
+    for module in modules() if given is None else given:
         for name in module.__all__:
             thing = getattr(module, name)
             place = name if module is jeton else f"{module.__name__.rpartition('.')[2]}.{name}"
@@ -234,7 +235,8 @@ def _add(found: dict[str, Call], place: str, function: Callable[..., Any]) -> No
 
 def good(call: Call, parameter: inspect.Parameter) -> Any:
     """A value for a parameter that makes sense."""
-    for name in (f"{call.name}.{parameter.name}", parameter.name):
+    place = call.name.split(".")[0]
+    for name in (f"{call.name}.{parameter.name}", f"{place}.{parameter.name}", parameter.name):
         if name in GOOD:
             return GOOD[name]
     raise AssertionError(f"wrong_values.GOOD has no value for {call.name}.{parameter.name}")

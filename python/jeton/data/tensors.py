@@ -26,7 +26,7 @@ def checked_device(device: Any) -> Any:
         ) from None
     try:
         return torch.device(device)
-    except (RuntimeError, TypeError) as error:
+    except (RuntimeError, TypeError, ValueError, OverflowError) as error:
         told = str(error).split("\n")[0]
         raise ArgumentError(f"device cannot be {device!r}: {told}") from None
 

@@ -113,12 +113,12 @@ def rewrite_checkpoint(
         raise ArgumentTypeError(
             f"edited must be what a change of jeton.edit gives, not {type(edited).__name__}"
         )
-    if init not in ("mean", "zeros", "normal"):
-        raise ArgumentError(f"init must be 'mean', 'zeros' or 'normal', not {init!r}")
+    if not isinstance(init, str) or init not in ("mean", "zeros", "normal"):
+        raise ArgumentError(f"init must be 'mean', 'zeros' or 'normal', not {init!r:.60}")
     multiple_of, seed = checked_int("multiple_of", multiple_of, 1), checked_int("seed", seed, 0)
     check_watch(watch)
-    if out.exists():
-        raise FileError(f"{out} exists already; name a new folder")
+    if os.path.lexists(out):
+        raise FileError(f"target {out} exists already; name a new folder")
     config = _json(folder / "config.json")
     rows = configuration.rows_of(config)
     if not isinstance(rows, int) or isinstance(rows, bool):
@@ -248,6 +248,8 @@ def _json(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
     except ValueError as error:
         raise FormatError(f"{path} is no JSON: {error}") from None
     if not isinstance(content, dict):

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from jeton import TokenBatch
-from jeton.arguments import checked_int, checked_path
+from jeton import TokenBatch, _core
+from jeton.arguments import check_kind, checked_int, checked_path
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -60,16 +59,20 @@ class IdMap:
     new_digest: str = ""
 
     def __post_init__(self) -> None:
+        if isinstance(self.moved, (str, bytes)) or not isinstance(self.moved, Iterable):
+            raise ArgumentTypeError(f"moved must be ids, not {type(self.moved).__name__}")
         object.__setattr__(self, "moved", tuple(self.moved))
-        object.__setattr__(
-            self, "made_of", {new: tuple(old) for new, old in sorted(self.made_of.items())}
-        )
+        object.__setattr__(self, "made_of", _checked_parts(self.made_of))
         checked_int("new_size", self.new_size, 0)
-        taken = [new for new in self.moved if new != -1]
+        for name in ("old_digest", "new_digest"):
+            check_kind(name, getattr(self, name), str, "a str")
+        taken = [new for new in self.moved if not (isinstance(new, int) and new == -1)]
         for new in (*taken, *self.made_of):
             if isinstance(new, bool) or not isinstance(new, int) or not 0 <= new < self.new_size:
+                where = "moved" if new in self.moved else "made_of"
                 raise ArgumentError(
-                    f"id map: {new!r} is no new id; there are {self.new_size}, from 0 on"
+                    f"id map: {where} holds {new!r:.40}, which is no new id: there are "
+                    f"{self.new_size}, from 0 on"
                 )
         if len(set(taken)) != len(taken) or not set(taken).isdisjoint(self.made_of):
             raise ArgumentError("id map: two tokens have one new id")
@@ -101,6 +104,7 @@ class IdMap:
         Raises:
             ArgumentError: The later map begins with another tokenizer.
         """
+        check_kind("later", later, IdMap, "an IdMap")
         if self.new_digest != later.old_digest or self.new_size != later.old_size:
             raise ArgumentError(
                 f"these maps do not follow each other: the first ends at {self._named(False)}, the "
@@ -139,7 +143,7 @@ class IdMap:
         """
         import numpy as np
 
-        if missing not in ("raise", "drop"):
+        if not isinstance(missing, str) or missing not in ("raise", "drop"):
             missing = checked_int("missing", missing, 0)
             if missing >= self.new_size:
                 raise ArgumentError(f"missing={missing} is no new id: there are {self.new_size}")
@@ -196,14 +200,8 @@ class IdMap:
             "moved": list(self.moved),
             "made_of": {str(new): list(old) for new, old in self.made_of.items()},
         }
-        try:
-            with tempfile.NamedTemporaryFile(
-                "w", encoding="utf-8", dir=os.path.dirname(target) or ".", delete=False
-            ) as beside:
-                json.dump(content, beside)
-            os.replace(beside.name, target)
-        except OSError as error:
-            raise FileError(f"{target}: {error.strerror}") from None
+        folder, name = os.path.split(target)
+        _core.write_into(folder or ".", [(name, json.dumps(content).encode())])
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> IdMap:
@@ -244,3 +242,15 @@ class IdMap:
         return (
             f"IdMap({self.old_size} ids to {self.new_size}: {kept} kept, {len(self.made_of)} new)"
         )
+
+
+def _checked_parts(made_of: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
+    """New ids with the old ones that spelled them, in order."""
+    check_kind("made_of", made_of, Mapping, "a mapping of new ids to old ones")
+    parts = {}
+    for new, old in made_of.items():
+        if isinstance(old, (str, bytes)) or not isinstance(old, Iterable):
+            raise ArgumentTypeError(f"made_of[{new!r}] must be ids, not {type(old).__name__}")
+        number = checked_int("each id of made_of", new, 0)
+        parts[number] = tuple(checked_int(f"each of made_of[{new}]", id, 0) for id in old)
+    return dict(sorted(parts.items()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from jeton import AddedToken, Tokenizer
-from jeton.arguments import checked_int
+from jeton.arguments import check_kind, checked_int
 from jeton.edit.edited import Edited
 from jeton.edit.pruning import prune
 from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuilt
@@ -38,6 +38,7 @@ def truncate(tok: Tokenizer, size: int) -> Edited:
         >>> edit.truncate(large, 260).tok == small
         True
     """
+    check_kind("tok", tok, Tokenizer, "a Tokenizer")
     size = checked_int("size", size, 1)
     if size > tok.vocab_size:
         raise ArgumentError(
@@ -64,6 +65,7 @@ def reorder(tok: Tokenizer, order: Sequence[int]) -> Edited:
         >>> edit.reorder(tok, [2, 0, 1]).tok.encode("abc")
         [1, 2, 0]
     """
+    check_kind("tok", tok, Tokenizer, "a Tokenizer")
     if isinstance(order, (str, bytes)) or not isinstance(order, Iterable):
         raise ArgumentTypeError(f"order must be a sequence of ids, not {type(order).__name__}")
     ids = [checked_int("each of order", id, 0) for id in order]
@@ -98,6 +100,7 @@ def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Ed
         >>> edited.tok.special_tokens, edited.id_map
         ({'<|user|>': 3, '<|end|>': 4}, IdMap(3 ids to 5: 3 kept, 2 new))
     """
+    check_kind("tok", tok, Tokenizer, "a Tokenizer")
     if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
         raise ArgumentTypeError(
             f"tokens must be an iterable of tokens, not {type(tokens).__name__}"

@@ -5,6 +5,7 @@ Look here for `prune`.
 
 from __future__ import annotations
 
+import functools
 import heapq
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -98,7 +99,10 @@ def prune(
     if min_count is not None and occurs is None:
         raise ArgumentError("min_count needs counts: give corpus= or counts=")
     if size is None and min_count is None and drop is None and scripts is None:
-        raise ArgumentError("say what is to go: size, corpus, counts, scripts or drop")
+        raise ArgumentError(
+            "say what is to go: size, corpus, counts (or min_count with one of them), scripts or drop; "
+            "keep alone takes nothing away"
+        )
     tree = _Tree(vocabulary, protected)
     if drop is not None:
         tree.drop_all(_ids("drop", drop, vocabulary))
@@ -176,7 +180,7 @@ class _Tree:
         fixed = next((id for id in ids if id in self.protected), None)
         if fixed is not None:
             raise ArgumentError(
-                f"the token {self._named(fixed)} cannot go: it is special or added, a byte or "
+                f"drop: the token {self._named(fixed)} cannot go: it is special or added, a byte or "
                 "character, stands for the unknown, sets the cost of the unknown, or is to be kept"
             )
         self.drop_leaves(ids, {}, None)
@@ -188,7 +192,7 @@ class _Tree:
                 if user in self.left and any(stuck[0] in pair for pair in pairs)
             )
             raise ArgumentError(
-                f"the token {self._named(stuck[0])} cannot go: {self._named(user)} is merged from "
+                f"drop: the token {self._named(stuck[0])} cannot go: {self._named(user)} is merged from "
                 "it; drop that too"
             )
 
@@ -278,14 +282,20 @@ def _counted(tok: Tokenizer, corpus: Corpus) -> Mapping[int, int]:
     return dict(zip(used.tolist(), total[used].tolist(), strict=True))
 
 
-def _checked_scripts(names: Iterable[str]) -> set[str]:
-    known = {
+@functools.cache
+def _scripts() -> Mapping[str, str]:
+    """The names of Unicode's scripts, by their folded spelling."""
+    return {
         name.casefold(): name
         for start in range(0, 0x110000, 0x10000)
         for name in letter_scripts(
             "".join(chr(c) for c in range(start, start + 0x10000) if not 0xD800 <= c < 0xE000)
         )
     }
+
+
+def _checked_scripts(names: Iterable[str]) -> set[str]:
+    known = _scripts()
     chosen = set()
     for name in names:
         if not isinstance(name, str):

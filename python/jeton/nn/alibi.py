@@ -10,8 +10,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from jeton.arguments import checked_int
-from jeton.errors import ArgumentError
+from jeton.arguments import check_kind, checked_int
+from jeton.errors import ArgumentTypeError
 from jeton.nn import reference
 
 __all__ = ["ALiBi"]
@@ -77,11 +77,13 @@ class ALiBi(torch.nn.Module):
         Raises:
             ArgumentError: Fewer keys than queries.
         """
-        keys = query_length if key_length is None else key_length
-        if keys < query_length:
-            raise ArgumentError(
-                f"key_length must be at least query_length, {query_length}, not {keys}"
-            )
+        check_kind("causal", causal, bool, "a bool")
+        if torch.compiler.is_compiling():  # lengths may be symbols
+            keys = query_length if key_length is None else key_length
+        else:
+            query_length, keys = reference.lengths_of(query_length, key_length)
+        if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+            raise ArgumentTypeError(f"dtype must be a torch.dtype of floats, not {dtype!r:.60}")
         key = torch.arange(keys, device=self.slopes.device)
         distance = key[keys - query_length :, None] - key[None, :]
         bias = -self.slopes.float()[:, None, None] * distance.abs() + 0.0
@@ -110,6 +112,7 @@ class ALiBi(torch.nn.Module):
             >>> ALiBi(8).score_mod()(torch.tensor(4.0), batch, head, query, key)
             tensor(3.)
         """
+        offset = checked_int("offset", offset, 0)
         slopes = self.slopes
 
         def penalised(

@@ -9,8 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from jeton.arguments import checked_int
+from jeton.arguments import check_kind, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.nn.checks import checked_number
+from jeton.nn.positions import check_place
 
 __all__ = ["TokenEmbedding"]
 
@@ -71,12 +73,10 @@ class TokenEmbedding(torch.nn.Module):
         self.vocab_size = checked_int("vocab_size", vocab_size, 1)
         self.dim = checked_int("dim", dim, 1)
         multiple_of = checked_int("multiple_of", multiple_of, 1)
-        if isinstance(std, bool) or not isinstance(std, (int, float)):
-            raise ArgumentTypeError(f"std must be a float, not {type(std).__name__}")
-        if not 0 <= std < float("inf"):
-            raise ArgumentError(f"std must be a finite number from 0 on, not {std}")
+        check_kind("tied", tied, bool, "a bool")
+        self.std = checked_number("std", std, least=0.0)
+        check_place(dtype, device)
         self.padded_vocab_size = -(-self.vocab_size // multiple_of) * multiple_of
-        self.std = float(std)
         self.weight = self._new_table(dtype, device)
         self.head = None if tied else self._new_table(dtype, device)
         self.reset_parameters()
@@ -142,6 +142,9 @@ class TokenEmbedding(torch.nn.Module):
         Raises:
             ArgumentError: Hidden vectors of another size.
         """
+        check_kind("padded", padded, bool, "a bool")
+        if not isinstance(hidden, Tensor):
+            raise ArgumentTypeError(f"hidden must be a tensor, not {type(hidden).__name__}")
         if hidden.shape[-1:] != (self.dim,):
             raise ArgumentError(
                 f"hidden must be of shape (..., {self.dim}), as the table is, not "

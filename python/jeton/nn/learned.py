@@ -11,7 +11,8 @@ from torch.nn import functional
 
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError
-from jeton.nn.positions import check_vectors, positions_of
+from jeton.nn.checks import checked_number
+from jeton.nn.positions import check_place, check_vectors, positions_of
 
 __all__ = ["LearnedPositions"]
 
@@ -55,7 +56,8 @@ class LearnedPositions(torch.nn.Module):
         super().__init__()
         self.max_length = checked_int("max_length", max_length, 1)
         self.dim = checked_int("dim", dim, 1)
-        self.std = std
+        self.std = checked_number("std", std, least=0.0)
+        check_place(dtype, device)
         self.weight = torch.nn.Parameter(
             torch.empty(self.max_length, self.dim, dtype=dtype, device=device)
         )

@@ -16,7 +16,9 @@ import numpy.typing as npt
 
 from jeton import Tokenizer
 from jeton.arguments import checked_int, checked_path
+from jeton.components._base import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
+from jeton.nn.checks import checked_choice, checked_number
 from jeton.nn.labels import offsets
 from jeton.nn.tables import Table, rows_of, token_id
 
@@ -68,6 +70,8 @@ class EmbeddingMap:
         """
         from matplotlib.figure import Figure
 
+        if title is not None:
+            check_text("title", title)
         figure = Figure(figsize=(8, 8), layout="constrained")
         axes = figure.add_subplot()
         kinds = [_kind(label) for label in self.labels]
@@ -133,6 +137,7 @@ class EmbeddingMap:
         kind = os.path.splitext(target)[1].lower().lstrip(".")
         if kind not in ("svg", "png"):
             raise ArgumentError(f"path must end in .svg or .png, not {target!r}")
+        picture = self.figure(title=title)
         folder = os.path.dirname(target) or "."
         try:
             with tempfile.NamedTemporaryFile(dir=folder, suffix=f".{kind}", delete=False) as beside:
@@ -143,7 +148,7 @@ class EmbeddingMap:
             settings = {"svg.fonttype": "none", "svg.hashsalt": "jeton"}
             stamp: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
             with matplotlib.rc_context(settings):
-                self.figure(title=title).savefig(beside.name, format=kind, dpi=200, metadata=stamp)
+                picture.savefig(beside.name, format=kind, dpi=200, metadata=stamp)
             os.chmod(beside.name, 0o666 & ~_umask())
             os.replace(beside.name, target)
         except OSError as error:
@@ -194,8 +199,9 @@ def embedding_map(
         >>> found.labels, [round(share, 2) for share in found.explained]
         (['a', 'b', 'c', 'd'], [0.94, 0.06])
     """
-    if method not in ("pca", "tsne"):
-        raise ArgumentError(f"method must be 'pca' or 'tsne', not {method!r}")
+    checked_choice("method", method, ("pca", "tsne"))
+    perplexity = checked_number("perplexity", perplexity)
+    seed = checked_int("seed", seed, 0)
     if isinstance(tokens, bytes) or not isinstance(tokens, Iterable):
         raise ArgumentTypeError(
             f"tokens must be an iterable of texts, bytes or ids, not {type(tokens).__name__}"
@@ -226,7 +232,6 @@ def embedding_map(
                 f"perplexity must be above 0 and below the number of tokens, {len(ids)}, not "
                 f"{perplexity}"
             )
-        seed = checked_int("seed", seed, 0)
         points = TSNE(
             perplexity=perplexity, init="pca", learning_rate="auto", random_state=seed
         ).fit_transform(chosen)

@@ -8,9 +8,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from jeton.arguments import checked_int
+from jeton.data.tensors import checked_device
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["check_vectors", "positions_of"]
+__all__ = ["check_place", "check_positions", "check_vectors", "positions_of"]
 
 
 def positions_of(
@@ -25,23 +27,41 @@ def positions_of(
     if positions is None:
         if not isinstance(offset, (int, torch.SymInt)) or isinstance(offset, bool):
             raise ArgumentTypeError(f"offset must be an int, not {type(offset).__name__}")
-        if isinstance(offset, int) and offset < 0:
-            raise ArgumentError(f"offset must be at least 0, not {offset}")
+        if isinstance(offset, int):
+            offset = checked_int("offset", offset, 0)
         return torch.arange(offset, offset + length, device=device)
     if isinstance(offset, int) and offset != 0:
         raise ArgumentError("give offset or positions, not both")
-    if not isinstance(positions, Tensor):
-        raise ArgumentTypeError(
-            f"positions must be a tensor of integers, not {type(positions).__name__}"
-        )
-    if positions.is_floating_point() or positions.dtype == torch.bool:
-        raise ArgumentTypeError(f"positions must be a tensor of integers, not {positions.dtype}")
+    check_positions(positions)
     if positions.ndim not in (1, 2) or positions.shape[-1] != length:
         raise ArgumentError(
             f"positions must be of shape ({length},) or (batch, {length}), as the sequence is "
             f"long, not {tuple(positions.shape)}"
         )
     return positions.to(device)
+
+
+def check_positions(positions: Tensor) -> None:
+    """Refuses what is no tensor of integers."""
+    if not isinstance(positions, Tensor):
+        raise ArgumentTypeError(
+            f"positions must be a tensor of integers, not {type(positions).__name__}"
+        )
+    if positions.is_floating_point() or positions.dtype == torch.bool:
+        raise ArgumentTypeError(f"positions must be a tensor of integers, not {positions.dtype}")
+
+
+def check_place(dtype: torch.dtype | None, device: torch.device | str | None) -> None:
+    """Refuses what is no type of floats or no device.
+
+    Raises:
+        ArgumentTypeError: No type, or one of whole numbers.
+        ArgumentError: A device that PyTorch does not know.
+    """
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+        raise ArgumentTypeError(f"dtype must be a torch.dtype of floats, not {dtype!r:.60}")
+    if device is not None:
+        checked_device(device)
 
 
 def check_vectors(name: str, x: Tensor, dim: int) -> None:

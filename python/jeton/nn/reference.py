@@ -12,7 +12,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from jeton.arguments import check_kind, checked_int
 from jeton.errors import ArgumentError
+from jeton.nn.checks import checked_choice, checked_floats, checked_number
 
 __all__ = [
     "alibi_bias",
@@ -49,13 +51,12 @@ def sinusoids(
         array([[0.    , 1.    , 0.    , 1.    ],
                [0.8415, 0.5403, 0.01  , 1.    ]])
     """
-    _check_even("dim", dim)
-    angles = np.asarray(positions, np.float64)[..., None] * rotary_frequencies(dim, base=base)
+    dim = _even("dim", dim)
+    checked_choice("form", form, ("interleaved", "concatenated"))
+    angles = checked_floats("positions", positions)[..., None] * rotary_frequencies(dim, base=base)
     sines, cosines = np.sin(angles), np.cos(angles)
     if form == "concatenated":
         return np.concatenate([sines, cosines], axis=-1)
-    if form != "interleaved":
-        raise ArgumentError(f"form must be 'interleaved' or 'concatenated', not {form!r}")
     return np.stack([sines, cosines], axis=-1).reshape(*angles.shape[:-1], dim)
 
 
@@ -70,7 +71,7 @@ def rotary_frequencies(rotary_dim: int, *, base: float = 10_000.0) -> Floats:
         >>> rotary_frequencies(4)
         array([1.  , 0.01])
     """
-    _check_even("rotary_dim", rotary_dim)
+    rotary_dim, base = _even("rotary_dim", rotary_dim), checked_number("base", base)
     exponents: Floats = np.arange(0, rotary_dim, 2) / rotary_dim
     return 1.0 / base**exponents
 
@@ -93,8 +94,20 @@ def rotate(
         >>> rotate([1.0, 2.0, 3.0, 4.0], [np.pi / 2, 0.0], pairing="neighbours").round(9)
         array([-2.,  1.,  3.,  4.])
     """
-    x, angles = np.asarray(x, np.float64), np.asarray(angles, np.float64)
-    pairs = angles.shape[-1]
+    x, angles = checked_floats("x", x), checked_floats("angles", angles)
+    checked_choice("pairing", pairing, ("halves", "neighbours"))
+    pairs = angles.shape[-1] if angles.ndim else 0
+    if x.ndim < 1 or not 1 <= pairs <= x.shape[-1] // 2:
+        raise ArgumentError(
+            f"x must have at least two numbers an angle in its last axis: x is of shape {x.shape}, "
+            f"angles of {angles.shape}"
+        )
+    try:
+        np.broadcast_shapes(x.shape[:-1], angles.shape[:-1])
+    except ValueError:
+        raise ArgumentError(
+            f"x of shape {x.shape} and angles of shape {angles.shape} do not fit each other"
+        ) from None
     first, second = (
         (slice(0, pairs), slice(pairs, 2 * pairs))
         if pairing == "halves"
@@ -119,7 +132,7 @@ def linear_frequencies(frequencies: npt.ArrayLike, factor: float) -> Floats:
         >>> linear_frequencies([1.0, 0.01], 2.0)
         array([0.5  , 0.005])
     """
-    return np.asarray(frequencies, np.float64) / factor
+    return checked_floats("frequencies", frequencies) / checked_number("factor", factor)
 
 
 def dynamic_ntk_base(
@@ -136,6 +149,9 @@ def dynamic_ntk_base(
         >>> dynamic_ntk_base(10_000.0, 4, factor=1.0, length=200, original_length=100)
         40000.0
     """
+    base, factor = checked_number("base", base), checked_number("factor", factor)
+    original_length = checked_int("original_length", original_length, 1)
+    rotary_dim, length = checked_int("rotary_dim", rotary_dim, 3), checked_int("length", length, 0)
     stretch = factor * max(length, original_length) / original_length - (factor - 1)
     return float(base * stretch ** (rotary_dim / (rotary_dim - 2)))
 
@@ -164,6 +180,12 @@ def yarn_frequencies(
         >>> yarn_frequencies(8, factor=4.0, original_length=2048).round(6)
         array([1.00e+00, 1.00e-01, 6.25e-03, 2.50e-04])
     """
+    rotary_dim, base = _even("rotary_dim", rotary_dim), checked_number("base", base, above=1.0)
+    factor = checked_number("factor", factor)
+    original_length = checked_int("original_length", original_length, 1)
+    beta_fast = checked_number("beta_fast", beta_fast)
+    beta_slow = checked_number("beta_slow", beta_slow)
+    check_kind("truncate", truncate, bool, "a bool")
     frequencies = rotary_frequencies(rotary_dim, base=base)
 
     def pair_that_turns(times: float) -> float:
@@ -190,6 +212,11 @@ def yarn_attention_factor(
         >>> round(yarn_attention_factor(4.0), 6)
         1.138629
     """
+    factor = checked_number("factor", factor)
+    if mscale is not None:
+        mscale = checked_number("mscale", mscale, least=0.0)
+    if mscale_all_dim is not None:
+        mscale_all_dim = checked_number("mscale_all_dim", mscale_all_dim, least=0.0)
 
     def scale(weight: float) -> float:
         return 0.1 * weight * math.log(factor) + 1.0 if factor > 1 else 1.0
@@ -221,7 +248,16 @@ def llama3_frequencies(
         ... ).round(8)
         array([1.0000e+00, 2.1361e-04, 1.2500e-06])
     """
-    frequencies = np.asarray(frequencies, np.float64)
+    frequencies = checked_floats("frequencies", frequencies)
+    factor = checked_number("factor", factor)
+    original_length = checked_int("original_length", original_length, 1)
+    low_freq_factor = checked_number("low_freq_factor", low_freq_factor)
+    high_freq_factor = checked_number("high_freq_factor", high_freq_factor)
+    if low_freq_factor >= high_freq_factor:
+        raise ArgumentError(
+            f"low_freq_factor must be below high_freq_factor, not {low_freq_factor:g} and "
+            f"{high_freq_factor:g}"
+        )
     turns = original_length * frequencies / (2 * math.pi)
     kept = np.clip((turns - low_freq_factor) / (high_freq_factor - low_freq_factor), 0.0, 1.0)
     mixed: Floats = (1 - kept) * frequencies / factor + kept * frequencies
@@ -243,8 +279,7 @@ def alibi_slopes(heads: int) -> Floats:
         >>> alibi_slopes(3).tolist()
         [0.0625, 0.00390625, 0.25]
     """
-    if heads < 1:
-        raise ArgumentError(f"heads must be at least 1, not {heads}")
+    heads = checked_int("heads", heads, 1)
     below = 1 << (heads.bit_length() - 1)
 
     def of_power(count: int) -> Floats:
@@ -264,12 +299,28 @@ def alibi_bias(
         >>> alibi_bias(8, 2)[0].tolist()
         [[0.0, -inf], [-0.5, 0.0]]
     """
-    keys = query_length if key_length is None else key_length
+    slopes = alibi_slopes(heads)
+    check_kind("causal", causal, bool, "a bool")
+    query_length, keys = lengths_of(query_length, key_length)
     distance = np.arange(keys - query_length, keys)[:, None] - np.arange(keys)[None, :]
-    bias = -alibi_slopes(heads)[:, None, None] * np.abs(distance) + 0.0
+    bias = -slopes[:, None, None] * np.abs(distance) + 0.0
     return np.where(distance < 0, -np.inf, bias) if causal else bias
 
 
-def _check_even(name: str, value: int) -> None:
-    if value < 2 or value % 2:
+def lengths_of(query_length: int, key_length: int | None) -> tuple[int, int]:
+    """How many queries and keys there are."""
+    query_length = checked_int("query_length", query_length, 0)
+    if key_length is None:
+        return query_length, query_length
+    if checked_int("key_length", key_length, 0) < query_length:
+        raise ArgumentError(
+            f"key_length must be at least query_length, {query_length}, not {key_length}"
+        )
+    return query_length, key_length
+
+
+def _even(name: str, value: int) -> int:
+    value = checked_int(name, value, 2)
+    if value % 2:
         raise ArgumentError(f"{name} must be an even number from 2 on, not {value}")
+    return value

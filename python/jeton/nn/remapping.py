@@ -14,6 +14,7 @@ from torch import Tensor
 from jeton.arguments import checked_int
 from jeton.edit import IdMap
 from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.nn.checks import checked_choice
 
 __all__ = ["remap", "remap_optimizer"]
 
@@ -67,8 +68,8 @@ def remap(
                 [2., 1.]])
     """
     _check(table, id_map)
-    if init not in ("mean", "zeros", "normal"):
-        raise ArgumentError(f"init must be 'mean', 'zeros' or 'normal', not {init!r}")
+    checked_choice("init", init, ("mean", "zeros", "normal"))
+    seed = checked_int("seed", seed, 0)
     count = id_map.new_size if rows is None else checked_int("rows", rows, 0)
     if count < id_map.new_size:
         raise ArgumentError(f"rows={count} is fewer than the {id_map.new_size} new ids")
@@ -88,7 +89,7 @@ def remap(
             elif everything is not None:
                 new[after_id] = everything.to(table.dtype)
         return new
-    numbers = torch.Generator(device="cpu").manual_seed(checked_int("seed", seed, 0))
+    numbers = torch.Generator(device="cpu").manual_seed(seed)
     mean = old.float().mean(dim=0)
     centred = (old.float() - mean).flatten(1) if old.ndim > 1 else (old.float() - mean)[:, None]
     made = list(id_map.made_of)

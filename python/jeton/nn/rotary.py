@@ -14,7 +14,8 @@ from torch import Tensor
 
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from jeton.nn.positions import check_vectors, positions_of
+from jeton.nn.checks import checked_choice, checked_number
+from jeton.nn.positions import check_positions, check_vectors, positions_of
 from jeton.nn.scaling import (
     DynamicNTKScaling,
     LinearScaling,
@@ -80,18 +81,14 @@ class RotaryPositions(torch.nn.Module):
                 f"{name} must be even and at most head_dim, {self.head_dim}, since pairs turn; "
                 f"not {self.rotary_dim}"
             )
-        if pairing not in ("halves", "neighbours"):
-            raise ArgumentError(f"pairing must be 'halves' or 'neighbours', not {pairing!r}")
-        if isinstance(base, bool) or not isinstance(base, (int, float)):
-            raise ArgumentTypeError(f"base must be a float, not {type(base).__name__}")
-        if not 1 < base < float("inf"):
-            raise ArgumentError(f"base must be a finite number above 1, not {base}")
+        checked_choice("pairing", pairing, ("halves", "neighbours"))
+        base = checked_number("base", base, above=1.0)
         if scaling is not None and not isinstance(scaling, Scaling):
             raise ArgumentTypeError(
                 "scaling must be one of jeton.nn's (LinearScaling, …) or None, not "
                 f"{type(scaling).__name__}"
             )
-        self.pairing, self.base, self.scaling = pairing, float(base), scaling
+        self.pairing, self.base, self.scaling = pairing, base, scaling
         # A plain attribute, not a buffer: `module.bfloat16()` would round a buffer.
         self._frequencies = self._of_length(0)
 
@@ -117,6 +114,11 @@ class RotaryPositions(torch.nn.Module):
             ... })
             RotaryPositions(128, pairing='halves', rotary_dim=128, base=500000, scaling=Llama3...)
         """
+        if not isinstance(config, Mapping) and not hasattr(config, "to_dict"):
+            raise ArgumentTypeError(
+                "config must be a mapping or a configuration of transformers, not "
+                f"{type(config).__name__}"
+            )
         values = config if isinstance(config, Mapping) else config.to_dict()
         rope = {**(values.get("rope_scaling") or {}), **(values.get("rope_parameters") or {})}
         heads = values.get("num_attention_heads") or values.get("n_head")
@@ -175,6 +177,7 @@ class RotaryPositions(torch.nn.Module):
         Returns:
             Two of float32, of shape (*positions.shape, rotary_dim / 2).
         """
+        check_positions(positions)
         frequencies = self._of_length(length) if self._is_dynamic else self._frequencies
         angles = positions.float()[..., None] * frequencies.to(positions.device)
         factor = 1.0 if self.scaling is None else self.scaling.attention_factor

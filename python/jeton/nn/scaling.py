@@ -14,8 +14,10 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.arguments import check_kind
+from jeton.errors import ArgumentError
 from jeton.nn import reference
+from jeton.nn.checks import checked_number
 
 __all__ = ["DynamicNTKScaling", "LinearScaling", "Llama3Scaling", "Scaling", "YaRNScaling"]
 
@@ -26,13 +28,11 @@ class _Checked:
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
-            if value is None or isinstance(value, bool):
-                continue
             where = f"{type(self).__name__}.{field.name}"
-            if not isinstance(value, (int, float)):
-                raise ArgumentTypeError(f"{where} must be a number, not {type(value).__name__}")
-            if not 0 < value < float("inf"):
-                raise ArgumentError(f"{where} must be positive and finite, not {value}")
+            if field.type == "bool":
+                check_kind(where, value, bool, "a bool")
+            elif value is not None or "None" not in str(field.type):
+                checked_number(where, value)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError
-from jeton.nn.positions import check_vectors, positions_of
+from jeton.nn.checks import checked_choice, checked_number
+from jeton.nn.positions import check_positions, check_vectors, positions_of
 
 __all__ = ["SinusoidalPositions"]
 
@@ -54,11 +55,8 @@ class SinusoidalPositions(torch.nn.Module):
         self.dim = checked_int("dim", dim, 2)
         if self.dim % 2:
             raise ArgumentError(f"dim must be even, a sine and a cosine each, not {dim}")
-        if form not in ("interleaved", "concatenated"):
-            raise ArgumentError(f"form must be 'interleaved' or 'concatenated', not {form!r}")
-        if not 1 < base < float("inf"):
-            raise ArgumentError(f"base must be a finite number above 1, not {base}")
-        self.form, self.base = form, float(base)
+        self.form = checked_choice("form", form, ("interleaved", "concatenated"))
+        self.base = checked_number("base", base, above=1.0)
 
     def forward(self, x: Tensor, *, offset: int = 0, positions: Tensor | None = None) -> Tensor:
         """These vectors with the sinusoids of their positions added.
@@ -80,6 +78,7 @@ class SinusoidalPositions(torch.nn.Module):
 
     def table(self, positions: Tensor) -> Tensor:
         """The sinusoids of these positions: float32, of shape (*positions.shape, dim)."""
+        check_positions(positions)
         exponents = torch.arange(0, self.dim, 2, device=positions.device).float() / self.dim
         angles = positions.float()[..., None] / self.base**exponents
         parts = [angles.sin(), angles.cos()]

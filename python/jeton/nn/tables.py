@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 
 from jeton import Tokenizer
-from jeton.arguments import checked_int
+from jeton.arguments import check_kind, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = [
@@ -65,6 +65,8 @@ def rows_of(name: str, table: Table, tok: Tokenizer | None = None) -> torch.Tens
             f"shape {tuple(matrix.shape)}"
         )
     rows = matrix.detach().to("cpu", torch.float32)
+    if tok is not None:
+        check_kind("tok", tok, Tokenizer, "a Tokenizer")
     if tok is not None and len(rows) <= tok.max_id:
         raise ArgumentError(
             f"{name} has {len(rows)} rows and the tokenizer has ids up to {tok.max_id}: they do "
@@ -83,6 +85,7 @@ def token_id(tok: Tokenizer, token: int | str | bytes) -> int:
         UnknownTokenError: No such token.
         ArgumentError: A text of several tokens.
     """
+    check_kind("tok", tok, Tokenizer, "a Tokenizer")
     if isinstance(token, bytes):
         return tok.bytes_to_id(token)
     if isinstance(token, str):
@@ -124,6 +127,7 @@ def neighbours(
         [(b'c', 0.995), (b'b', 0.0)]
     """
     k = checked_int("k", k, 1)
+    check_kind("tok", tok, Tokenizer, "a Tokenizer")
     rows = torch.nn.functional.normalize(rows_of("table", table, tok), dim=1)
     chosen = token_id(tok, token)
     cosines = rows @ rows[chosen]
@@ -196,7 +200,10 @@ def norms_by_frequency(
     """
     bins = checked_int("bins", bins, 1)
     lengths = norms(table)
-    numbers = np.asarray(counts)
+    try:
+        numbers = np.asarray(counts)
+    except ValueError:
+        raise ArgumentTypeError("counts must be integers, one an id") from None
     if numbers.ndim != 1 or not np.issubdtype(numbers.dtype, np.integer):
         raise ArgumentError("counts must be integers, one an id")
     if len(numbers) > len(lengths) or (numbers < 0).any():
@@ -286,6 +293,7 @@ def under_trained(
         >>> [tok.id_to_bytes(id) for id in found.ids]
         [b'd']
     """
+    check_kind("tok", tok, Tokenizer, "a Tokenizer")
     if isinstance(share, bool) or not isinstance(share, (int, float)):
         raise ArgumentTypeError(f"share must be a float, not {type(share).__name__}")
     if not 0 < share <= 1:
@@ -312,6 +320,8 @@ def under_trained(
 def _known_unused(
     rows: torch.Tensor, tok: Tokenizer, ids: Sequence[int], unused: Iterable[int]
 ) -> list[int]:
+    if isinstance(unused, (str, bytes)) or not isinstance(unused, Iterable):
+        raise ArgumentTypeError(f"unused must be ids, not {type(unused).__name__}")
     given = [checked_int("each of unused", id, 0) for id in unused]
     for id in given:
         if id >= len(rows):

@@ -1,0 +1,53 @@
+"""Arguments of positions and tables, checked before any arithmetic: numbers, choices, arrays.
+
+Look here for what is said of a number that is none; whole numbers are checked by `checked_int`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["checked_choice", "checked_floats", "checked_number"]
+
+T = TypeVar("T", bound=str)
+
+
+def checked_number(name: str, value: object, *, above: float = 0.0, least: float = -1.0) -> float:
+    """A finite number above one bound, or from another on if that is given."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ArgumentTypeError(f"{name} must be a number, not {type(value).__name__}")
+    bound = f"from {least:g} on" if least >= 0 else f"above {above:g}"
+    fits = value >= least if least >= 0 else value > above
+    if not fits or not value <= 1e300 or math.isnan(value):
+        shown = str(value) if isinstance(value, float) or value.bit_length() < 99 else "so large"
+        raise ArgumentError(f"{name} must be a finite number {bound}, not {shown}")
+    return float(value)
+
+
+def checked_choice(name: str, value: T, choices: tuple[str, ...]) -> T:
+    """One of some words."""
+    if not isinstance(value, str) or value not in choices:
+        shown = repr(value) if isinstance(value, str) else type(value).__name__
+        words = ", ".join(map(repr, choices[:-1])) + f" or {choices[-1]!r}"
+        raise ArgumentError(f"{name} must be {words}, not {shown[:60]}")
+    return value
+
+
+def checked_floats(name: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """An array of numbers, as float64."""
+    given: Any = values
+    try:
+        array = np.asarray(given)
+        if array.dtype.kind not in "iuf":
+            raise TypeError
+        return np.asarray(array, np.float64)
+    except (TypeError, ValueError, RuntimeError):
+        raise ArgumentTypeError(
+            f"{name} must be an array of numbers, not {type(given).__name__}"
+        ) from None
