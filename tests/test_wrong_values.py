@@ -80,6 +80,11 @@ BASE = {
     "count": ["tokenizer.json", "in.txt"],
     "inspect": ["tokenizer.json", "some text"],
     "convert": ["tokenizer.json", "out.json", "--force"],
+    "edit prune": ["tokenizer.json", "in.txt", "-o", "out.json", "--force"],
+    "edit extend": ["tokenizer.json", "in.txt", "-o", "out.json", "-n", "3", "--force"],
+    "edit truncate": ["tokenizer.json", "260", "-o", "out.json", "--force"],
+    "edit merge": ["tokenizer.json", "tokenizer.json", "-o", "out.json", "--force"],
+    "edit add": ["tokenizer.json", "<|new|>", "-o", "out.json", "--force"],
     "list": [],
     "samples": [],
 }
@@ -106,21 +111,24 @@ def test_wrong_options(name: str) -> None:
     Path("in.txt").write_text("hello hello help\n", encoding="utf-8")
     Path("ids.txt").write_text("104 105\n", encoding="utf-8")
     context = click.Context(main)
-    command = main.get_command(context, name)
+    command: click.Command | None = main
+    for part in name.split():
+        assert isinstance(command, click.Group)
+        command = command.get_command(context, part)
     assert command is not None
     wrong: list[str] = []
     for parameter in command.params:
         if isinstance(parameter, click.Option) and not parameter.is_flag:
             option = parameter.opts[-1]
             for word in WORDS:
-                told = ended([name, *BASE[name], option, word], option, word)
+                told = ended([*name.split(), *BASE[name], option, word], option, word)
                 if told is not None:
                     wrong.append(f"{name} {option} {word[:40]!r}: {told}")
     for position in range(len(BASE[name])):
         for word in WORDS:
             line = [*BASE[name]]
             line[position] = word
-            told = ended([name, *line], None, word)
+            told = ended([*name.split(), *line], None, word)
             if told is not None:
                 wrong.append(f"{name} {' '.join(line)[:60]!r}: {told}")
     assert not wrong, "\n".join(wrong)

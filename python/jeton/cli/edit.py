@@ -204,7 +204,7 @@ def _prune(
 @tokenizer_options
 @input_options
 @_target_options
-@click.option("-n", "--tokens", type=click.IntRange(1), required=True, help="How many.")
+@click.option("-n", "--tokens", type=click.IntRange(1, 2**31), required=True, help="How many.")
 def _extend(tok: jeton.Tokenizer, paths: tuple[str, ...], reader: Reader, tokens: int) -> Edited:
     """Learn more tokens from FILES: training goes on from the old merges."""
     check_inputs(paths)

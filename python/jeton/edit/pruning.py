@@ -100,8 +100,8 @@ def prune(
         raise ArgumentError("min_count needs counts: give corpus= or counts=")
     if size is None and min_count is None and drop is None and scripts is None:
         raise ArgumentError(
-            "say what is to go: size, corpus, counts (or min_count with one of them), scripts or drop; "
-            "keep alone takes nothing away"
+            "say what is to go: size, corpus, counts (or min_count with one of them), scripts or "
+            "drop; keep alone takes nothing away"
         )
     tree = _Tree(vocabulary, protected)
     if drop is not None:
@@ -180,8 +180,9 @@ class _Tree:
         fixed = next((id for id in ids if id in self.protected), None)
         if fixed is not None:
             raise ArgumentError(
-                f"drop: the token {self._named(fixed)} cannot go: it is special or added, a byte or "
-                "character, stands for the unknown, sets the cost of the unknown, or is to be kept"
+                f"drop: the token {self._named(fixed)} cannot go: it is special or added, a byte "
+                "or character, stands for the unknown, sets the cost of the unknown, or is to be "
+                "kept"
             )
         self.drop_leaves(ids, {}, None)
         stuck = sorted(set(ids) & self.left)
@@ -192,8 +193,8 @@ class _Tree:
                 if user in self.left and any(stuck[0] in pair for pair in pairs)
             )
             raise ArgumentError(
-                f"drop: the token {self._named(stuck[0])} cannot go: {self._named(user)} is merged from "
-                "it; drop that too"
+                f"drop: the token {self._named(stuck[0])} cannot go: {self._named(user)} is merged "
+                "from it; drop that too"
             )
 
     def _named(self, id: int) -> str:
