@@ -72,6 +72,11 @@ def test_a_page_is_not_replaced_without_force(run: Run, here: Path) -> None:
     assert "<section" in (here / "steps.html").read_text()
 
 
+def test_one_step(run: Run) -> None:
+    out = run("learn", "bpe", "--step", "2").stdout
+    assert out.startswith("2/12  Merge 1: e + s = es") and "Merge 2" not in out
+
+
 def test_colours_on_demand(run: Run) -> None:
     assert "\x1b[" in run("learn", "bpe", "--all", "--color", "always").stdout
     assert "\x1b[" not in run("learn", "bpe", "--all", "--no-color").stdout
@@ -111,6 +116,8 @@ BAD = {
     "pieces for too few": (["unigram", "abc", "--size", "2"], 1, "does not hold the 4 characters"),
     "no text": (["encode", "x.json"], 2, "give a text"),
     "no tokenizer": (["encode", "nothing.json", "x"], 1, "nothing.json"),
+    "two ways": (["bpe", "--all", "--step", "1"], 2, "three ways"),
+    "no such step": (["bpe", "--step", "99"], 2, "there are 12 steps"),
     "no folder": (["bpe", "--html", "nowhere/x.html"], 1, "no such folder"),
 }
 

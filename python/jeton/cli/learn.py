@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from jeton.cli.command import Command
-from jeton.cli.learn_views import check_page, read_text, show_frames, view_options
+from jeton.cli.learn_views import View, read_text, view_options
 from jeton.cli.targets import FilePath
 from jeton.cli.tokenizers import (
     Source,
@@ -144,14 +144,12 @@ def bpe(
     end: str,
     no_end: bool,
     tie_break: Literal["first", "alphabetic", "lexicographic"],
-    print_all: bool,
-    html: str | None,
-    force: bool,
+    view: View,
 ) -> None:
     from jeton.learn.merging import frames_of_merging, start_rows, watch_bpe
     from jeton.textbook import LOW_COUNTS
 
-    check_page(html, force, _read(file))
+    view.check(_read(file))
     words = _words(text, file, counts, LOW_COUNTS)
     mark = None if no_end or not end else end
     start = start_rows(words, mark)
@@ -159,7 +157,7 @@ def bpe(
         merges = _merges_for(vocab_size, {symbol for row, _ in start for symbol in row})
     steps = list(watch_bpe(words, merges, end=mark, tie_break=tie_break))
     frames = frames_of_merging(start, steps)
-    show_frames(frames, _title("BPE", words), print_all=print_all, html=html, force=force)
+    view.show(frames, _title("BPE", words))
 
 
 def _merges_for(vocab_size: int, alphabet: set[str]) -> int:
@@ -200,21 +198,19 @@ def wordpiece(
     counts: bool,
     merges: int,
     rule: Literal["published", "released"],
-    print_all: bool,
-    html: str | None,
-    force: bool,
+    view: View,
 ) -> None:
     from jeton import textbook
     from jeton.learn.encoding import frames_of_pieces
     from jeton.learn.merging import frames_of_merging, marked_rows, watch_wordpiece
 
-    check_page(html, force, _read(file))
+    view.check(_read(file))
     words = _words(text, file, counts, textbook.HUG_COUNTS)
     steps = list(watch_wordpiece(words, merges, rule=rule))
     tok = textbook.wordpiece(words, len({step.made for step in steps}), rule=rule)
     told = tok.explain(" ".join(list(words)[:6]))
     frames = [*frames_of_merging(marked_rows(words), steps), *frames_of_pieces(told)]
-    show_frames(frames, _title("WordPiece", words), print_all=print_all, html=html, force=force)
+    view.show(frames, _title("WordPiece", words))
 
 
 UNIGRAM = """Train Unigram: begin with too many pieces, estimate, prune; then the most probable way.
@@ -239,20 +235,18 @@ def unigram(
     file: str | None,
     counts: bool,
     size: int | None,
-    print_all: bool,
-    html: str | None,
-    force: bool,
+    view: View,
 ) -> None:
     from jeton.learn.unigram import frames_of_unigram, watch_unigram
     from jeton.textbook import HUG_COUNTS
 
-    check_page(html, force, _read(file))
+    view.check(_read(file))
     words = _words(text, file, counts, HUG_COUNTS)
     if size is None:
         size = len({character for word in words for character in word}) + 3
     steps = list(watch_unigram(words, size))
     frames = frames_of_unigram(words, steps)
-    show_frames(frames, _title("Unigram", words), print_all=print_all, html=html, force=force)
+    view.show(frames, _title("Unigram", words))
 
 
 BYTES = """Show a text as bytes, and the characters by which GPT-2's files print them.
@@ -268,15 +262,13 @@ Examples:
 @click.argument("text", nargs=-1)
 @click.option("--file", type=FilePath(), metavar="FILE", help="Take the text from a file.")
 @view_options
-def bytes_(
-    text: tuple[str, ...], file: str | None, print_all: bool, html: str | None, force: bool
-) -> None:
+def bytes_(text: tuple[str, ...], file: str | None, view: View) -> None:
     from jeton.learn.alphabet import frames_of_bytes
 
-    check_page(html, force, _read(file))
+    view.check(_read(file))
     given = read_text(text, file)
     frames = frames_of_bytes("un café 🙂" if given is None else given)
-    show_frames(frames, "Bytes", print_all=print_all, html=html, force=force)
+    view.show(frames, "Bytes")
 
 
 ENCODE = """Encode a text with any tokenizer: what every stage does to it, then every merge.
@@ -300,20 +292,18 @@ def encode(
     text: tuple[str, ...],
     file: str | None,
     options: dict[str, Any],
-    print_all: bool,
-    html: str | None,
-    force: bool,
+    view: View,
 ) -> None:
     from jeton.learn.encoding import frames_of_encoding
 
-    check_page(html, force, [*source.files, *_read(file)])
+    view.check([*source.files, *_read(file)])
     given = read_text(text, file)
     if given is None:
         raise click.UsageError('give a text, as in "How is this cut?", or --file.')
     tok = source.load()
     note_on_special_tokens(tok, options)
     frames = frames_of_encoding(tok.explain(given, **options))
-    show_frames(frames, f"Encoding with {source.name}", print_all=print_all, html=html, force=force)
+    view.show(frames, f"Encoding with {source.name}")
 
 
 def _read(file: str | None) -> list[str]:

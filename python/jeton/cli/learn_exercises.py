@@ -13,6 +13,7 @@ from typing import NoReturn
 import click
 
 from jeton.cli.command import use_colour
+from jeton.cli.learn_views import console_of
 from jeton.cli.terminal import columns, heading, table
 from jeton.learn.exercises import EXERCISES, Exercise, exercise
 
@@ -92,19 +93,10 @@ def _show_steps(asked: Exercise) -> None:
     frames = asked.frames()
     if not frames:
         return
-    from rich.console import Console
-
     from jeton.learn.printed import renderable
 
     colour = use_colour(sys.stdout)
-    console = Console(
-        file=sys.stdout,
-        width=columns(),
-        color_system="truecolor" if colour else None,
-        force_terminal=colour,
-        no_color=not colour,
-        highlight=False,
-    )
+    console = console_of(colour)
     for frame in frames:
         console.print()
         told = dataclasses.replace(frame, note="")  # it has been said

@@ -1,28 +1,32 @@
 """How `jeton learn` shows steps: by keys, printed, or written as a page.
 
-Look here for which of the three it is, and for where its texts come from.
+Look here for which of these it is, and for where the texts come from.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from jeton.cli.command import echo_note, use_colour
 from jeton.cli.documents import Reader
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
-from jeton.cli.terminal import Progress
+from jeton.cli.terminal import Progress, columns
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from jeton.learn.frames import Frame
 
-__all__ = ["check_page", "read_text", "show_frames", "view_options"]
+__all__ = ["View", "console_of", "read_text", "view_options"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -31,16 +35,23 @@ _MOST_CHARACTERS = 20_000
 
 
 def view_options(function: F) -> F:
-    """`--all`, `--html`, `--force` and `--no-color`."""
+    """`--all`, `--step`, `--html`, `--force` and `--no-color`; they arrive as one `view`."""
+
+    @functools.wraps(function)
+    def command(
+        *, print_all: bool, step: int | None, html: str | None, force: bool, **others: Any
+    ) -> Any:
+        if sum([print_all, step is not None, html is not None]) > 1:
+            raise click.UsageError("--all, --step and --html are three ways; give one.")
+        return function(view=View(print_all, step, html, force), **others)
 
     def no_colour(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         if value:
             ctx.color = False
 
     decorators: list[Callable[[Any], Any]] = [
-        click.option(
-            "--all", "print_all", is_flag=True, help="Print all steps, and ask for no keys."
-        ),
+        click.option("--all", "print_all", is_flag=True, help="Print all steps, without keys."),
+        click.option("--step", type=click.IntRange(1), metavar="N", help="Print one step."),
         click.option(
             "--html",
             type=FilePath(),
@@ -56,15 +67,71 @@ def view_options(function: F) -> F:
             help="The same as --color never.",
         ),
     ]
+    decorated: Any = command
     for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
+        decorated = decorator(decorated)
+    return cast(F, decorated)
 
 
-def check_page(html: str | None, force: bool, inputs: Sequence[str] = ()) -> None:
-    """Refuses, before any work, a page that cannot be written."""
-    if html is not None:
-        check_target(html, inputs=inputs, force=force)
+@dataclass(frozen=True, slots=True)
+class View:
+    """How steps are shown: by keys in a terminal, else printed; or one of them; or as a page."""
+
+    print_all: bool
+    step: int | None
+    html: str | None
+    force: bool
+
+    def check(self, inputs: Sequence[str] = ()) -> None:
+        """Refuses, before any work, a page that cannot be written."""
+        if self.html is not None:
+            check_target(self.html, inputs=inputs, force=self.force)
+
+    def show(self, frames: Sequence[Frame], title: str) -> None:
+        """Shows the steps."""
+        if self.html is not None:
+            from jeton.learn.page import page
+
+            with replacing(Path(self.html), force=self.force) as partial:
+                partial.write_text(page(frames, title), encoding="utf-8")
+            echo_note(f"{self.html}: {len(frames):,} steps, to open in a browser")
+            return
+        colour = use_colour(sys.stdout)
+        if not self.print_all and self.step is None and _has_keys():
+            if find_spec("textual") is not None:
+                from jeton.learn.screen import show
+
+                show(frames, title, colour=colour)
+                return
+            echo_note("to step by keys, install the extra: pip install 'jeton[learn]'")
+        self._print(frames, colour)
+
+    def _print(self, frames: Sequence[Frame], colour: bool) -> None:
+        from jeton.learn.printed import print_frames, renderable
+
+        console = console_of(colour)
+        if self.step is None:
+            print_frames(frames, console, colour=colour)
+            return
+        if self.step > len(frames):
+            raise click.UsageError(f"there are {len(frames)} steps, and no step {self.step}.")
+        place = f"{self.step}/{len(frames)}"
+        frame = frames[self.step - 1]
+        console.print(renderable(frame, console.width, colour=colour, place=place))
+
+
+def console_of(colour: bool) -> Console:
+    """What prints on standard output, as wide as the terminal."""
+    from rich.console import Console
+
+    return Console(
+        file=sys.stdout,
+        width=columns(),
+        color_system="truecolor" if colour else None,
+        force_terminal=colour,
+        no_color=not colour,
+        highlight=False,
+    )
 
 
 def read_text(words: Sequence[str], file: str | None) -> str | None:
@@ -89,41 +156,6 @@ def read_text(words: Sequence[str], file: str | None) -> str | None:
             f"the text has {len(text):,} characters; to watch, give at most {_MOST_CHARACTERS:,}."
         )
     return text
-
-
-def show_frames(
-    frames: Sequence[Frame], title: str, *, print_all: bool, html: str | None, force: bool
-) -> None:
-    """Shows the steps by keys in a terminal; otherwise prints them, or writes a page."""
-    if html is not None:
-        from jeton.learn.page import page
-
-        with replacing(Path(html), force=force) as partial:
-            partial.write_text(page(frames, title), encoding="utf-8")
-        echo_note(f"{html}: {len(frames):,} steps, to open in a browser")
-        return
-    colour = use_colour(sys.stdout)
-    if not print_all and _has_keys():
-        if find_spec("textual") is not None:
-            from jeton.learn.screen import show
-
-            show(frames, title, colour=colour)
-            return
-        echo_note("to step by keys, install the extra: pip install 'jeton[learn]'")
-    from rich.console import Console
-
-    from jeton.cli.terminal import columns
-    from jeton.learn.printed import print_frames
-
-    console = Console(
-        file=sys.stdout,
-        width=columns(),
-        color_system="truecolor" if colour else None,
-        force_terminal=colour,
-        no_color=not colour,
-        highlight=False,
-    )
-    print_frames(frames, console, colour=colour)
 
 
 def _has_keys() -> bool:

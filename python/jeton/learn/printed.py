@@ -68,15 +68,27 @@ def renderable(frame: Frame, width: int, *, colour: bool, place: str = "") -> Re
     title = Text()
     title.append(f"{place}  " if place else "", "#8a8f98")
     title.append(frame.title, "bold #5b8fc7" if colour else "bold")
-    parts: list[RenderableType] = [title]
-    if frame.note:
-        parts.append(Text(frame.note))
+    parts: list[Text] = [title, *map(Text, _wrapped(frame.note, width))]
     for block in frame.blocks:
         parts.append(Text(""))
         if block_title := getattr(block, "title", ""):
             parts.append(Text(block_title, "italic #8a8f98"))
-        parts.extend(_lines(block, width, colour))
+        for line in _lines(block, width, colour):
+            if not colour:
+                line.rstrip()
+            parts.append(line)
     return Group(*parts)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """A text in lines, broken at spaces."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 def print_frames(frames: Sequence[Frame], console: Console, *, colour: bool) -> None:
