@@ -21,8 +21,10 @@ import os
 import re
 import subprocess
 import sys
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 __all__ = ["Page", "tools"]
 
@@ -70,12 +72,13 @@ class Page:
         runner = _Runner(optionflags=OPTIONS)
         place = f"{self.path.name}:{line + 1}"
         for example in examples:
-            test = doctest.DocTest([example], self.namespace, place, str(self.path), line, None)
+            test = doctest.DocTest([example], {}, place, str(self.path), line, None)
+            test.globs = self.namespace  # as it is: functions look into it
             told: list[str] = []
+            runner.got = ""
             runner.run(test, out=told.append, clear_globs=False)
             begin = example.lineno + example.source.count("\n")
             shown.append((begin, begin + example.want.count("\n"), runner.got))
-            self.namespace = test.globs
             assert WRITES or not told, f"{place}\n{''.join(told)}"
         for begin, after, got in reversed(shown):
             if "..." not in "".join(lines[begin:after]):
@@ -139,9 +142,11 @@ class _Runner(doctest.DocTestRunner):
         super().report_failure(out, test, example, got)  # type: ignore[arg-type]
 
     def report_unexpected_exception(
-        self, out: object, test: object, example: object, exc_info: object
+        self, out: object, test: object, example: object, exc_info: Any
     ) -> None:
-        self.got = doctest._exception_traceback(exc_info)  # type: ignore[attr-defined]
+        kind, error, _ = exc_info
+        last = "".join(traceback.format_exception_only(kind, error))
+        self.got = f"Traceback (most recent call last):\n  ...\n{last}"
         super().report_unexpected_exception(out, test, example, exc_info)  # type: ignore[arg-type]
 
 

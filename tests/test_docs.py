@@ -30,6 +30,7 @@ NEEDS = re.compile(rf"(?:^ *(?:import|from) |jeton\[)({'|'.join(FRAMEWORKS)})\b"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.filterwarnings("error::jeton.errors.TrainingWarning")
 def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in sorted({*NEEDS.findall(path.read_text(encoding="utf-8"))}):
         pytest.importorskip(name, reason=f"the page stands on {name}, which is not installed")
