@@ -5,8 +5,8 @@ one namespace:
 
 - ```python: a program, which must end without an error.
 - ```pycon: a session, as a doctest; `...` in what is shown stands for anything.
-- ```console: commands behind `$`, in bash; what is shown below one is what it must print. A line
-  `...` stands for any lines.
+- ```console: commands behind `$`, in bash; what is shown below one is what it must print; `...`
+  stands for any part of a line, or by itself for any lines.
 - a picture whose name begins with `pictures/` right after a console block: what the last command
   of that block shows in a terminal.
 
@@ -95,7 +95,7 @@ class Page:
             assert result.returncode == 0, f"{place}\n{result.stdout}{result.stderr}"
             if shown.strip():
                 printed = result.stdout
-                if WRITES and not re.search(r"^\.\.\.$", shown, re.MULTILINE):
+                if WRITES and "..." not in shown:
                     parts[number] = f"{command}\n{printed}" + ("\n" * shown.endswith("\n\n"))
                 else:
                     assert _matches(shown.strip("\n"), printed.strip("\n")), (
@@ -196,9 +196,9 @@ def _command(step: str) -> tuple[str, str]:
 
 
 def _matches(shown: str, printed: str) -> bool:
-    pattern = r"(?:.*\n)*?".join(
-        re.escape(part) for part in re.split(r"^\.\.\.(?:\n|$)", shown, flags=re.MULTILINE)
-    )
-    if shown.endswith("..."):
-        pattern += r"[\s\S]*"
-    return re.fullmatch(pattern, printed) is not None
+    """Whether a command printed what is shown, where `...` is any lines or any part of one."""
+    lines = [
+        r"(?:.*\n)*?" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + "\n"
+        for line in shown.split("\n")
+    ]
+    return re.fullmatch("".join(lines), printed + "\n") is not None
