@@ -9,6 +9,7 @@ one namespace:
   stands for any part of a line, or by itself for any lines.
 - a picture whose name begins with `pictures/` right after a console block: what the last command
   of that block shows in a terminal.
+- a table behind `<!-- rows run -->`: the code in the first two cells of a row gives equal values.
 
 With `JETON_DOCS=write` what is shown, and the pictures, are written instead of compared.
 """
@@ -34,6 +35,7 @@ FENCED = re.compile(
     r"(?:\n!\[[^\]]*\]\((?P<picture>[./]*pictures/[^)]+\.svg)\))?",
     re.MULTILINE | re.DOTALL,
 )
+TABLE = re.compile(r"^<!-- rows run -->\n\n(?P<table>(?:\|[^\n]*\n)+)", re.MULTILINE)
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -48,7 +50,13 @@ class Page:
     def run(self) -> None:
         """Runs all blocks; the folder must be the current one."""
         written, end = "", 0
-        for block in FENCED.finditer(self.text):
+        for block in sorted(
+            [*FENCED.finditer(self.text), *TABLE.finditer(self.text)],
+            key=lambda block: block.start(),
+        ):
+            if block.re is TABLE:
+                self.table(block["table"])
+                continue
             line = self.text.count("\n", 0, block.start("code"))
             code = block["code"]
             if block["kind"] == "python":
@@ -102,6 +110,18 @@ class Page:
                         f"{place}\nprinted:\n{printed}\nshown:\n{shown}"
                     )
         return "$ ".join(parts)
+
+    def table(self, table: str) -> None:
+        """Holds the first two cells of each row against each other."""
+        for row in table.splitlines()[2:]:
+            theirs, ours = (
+                code.group(1) if (code := re.fullmatch(r"`(.+)`", cell.strip())) else None
+                for cell in row.strip("| ").split(" | ")[:2]
+            )
+            if theirs is None or ours is None:
+                raise AssertionError(f"{self.path.name}: no code in both cells of {row}")
+            values = [_plain(eval(code, self.namespace)) for code in (theirs, ours)]
+            assert values[0] == values[1], f"{self.path.name}: {row}\n{values[0]}\n{values[1]}"
 
     def picture(self, path: Path, code: str) -> None:
         """Draws what the last command of a block shows in a terminal."""
@@ -184,6 +204,15 @@ def terminal(text: str, command: str, name: str) -> str:
     svg = svg.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, monospace")
     svg = re.sub(r"<!-- Generated with Rich.*?-->", "", svg)
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """A value without what tells one library's containers from another's."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return value
 
 
 def _command(step: str) -> tuple[str, str]:
