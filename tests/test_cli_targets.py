@@ -139,8 +139,35 @@ class TestFolders:
         error_of(run(*start.split(), "folder", code=1))
         run(*start.split(), "folder", "--force")
 
+    def test_this_one_and_the_one_above(
+        self, run: Run, start: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        command = start.replace("tok", "../../tok").replace("in.txt", "../../in.txt").split()
+        inner = Path("outer", "inner")
+        inner.mkdir(parents=True)
+        monkeypatch.chdir(inner)
+        for name, folder in ((".", "."), ("..", ".."), ("./", "."), ("../inner/../", "..")):
+            run(*command, name)
+            assert jeton.load(folder).vocab_size == 258
+            assert error_of(run(*command, name, code=1)).endswith("(--force replaces it)")
+            for written in Path(folder).glob("*.json"):
+                written.unlink()
+        assert os.listdir() == [] and os.listdir("..") == ["inner"]
+
+    def test_one_with_a_dot_in_its_name(self, run: Run, here: Path, start: str) -> None:
+        message = run(*start.split(), "folder.v2/", code=2).stderr
+        assert "folder.v2/: there is no such folder (make it first)" in " ".join(message.split())
+        (here / "folder.v2").mkdir()
+        run(*start.split(), "folder.v2/")
+        assert jeton.load("folder.v2").vocab_size == 258
+
     def test_help_says_so(self, run: Run, start: str) -> None:
         assert "folder as transformers" in " ".join(run(start.split()[0], "--help").stdout.split())
+
+
+def test_several_sizes_need_a_name(run: Run) -> None:
+    command = "train in.txt --vocab-size 258 --vocab-size 259 -o ."
+    assert "several sizes need a name" in run(*command.split(), code=2).stderr
 
 
 def test_a_folder_is_no_file(run: Run, here: Path) -> None:

@@ -79,6 +79,12 @@ def test_an_encoding_is_short() -> None:
     assert repr(tok.encode_with_spans("")) == "Encoding(0 tokens: ids=[], tokens=[], spans=[])"
 
 
+def test_a_tokenizer_of_one_token() -> None:
+    assert repr(jeton.WordLevelTrainer(1).train(["a"])) == (
+        "<jeton.Tokenizer: WordLevel, 1 token, 1 special>"
+    )
+
+
 def test_a_padded_batch_is_short() -> None:
     tok = jeton.CharTrainer().train("hello")
     shown = repr(tok.encode_batch(["hole" * 20] * 12).pad(80, pad_id=0))

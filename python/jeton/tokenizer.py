@@ -1089,10 +1089,10 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         return [name for name in super().__dir__() if name not in IN_JETON]
 
     def __repr__(self) -> str:
-        special = len(self.special_tokens)
+        tokens = "token" if self.vocab_size == 1 else "tokens"
         return (
-            f"<jeton.Tokenizer: {self._core.model_kind}, {self.vocab_size:,} tokens, "
-            f"{special:,} special>"
+            f"<jeton.Tokenizer: {self._core.model_kind}, {self.vocab_size:,} {tokens}, "
+            f"{len(self.special_tokens):,} special>"
         )
 
 

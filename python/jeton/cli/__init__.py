@@ -51,7 +51,7 @@ To begin:
   jeton inspect gpt2 "How is this cut?"     the tokens of a text, in colour
   jeton count gpt2 *.md                     how many tokens files have
   jeton encode gpt2 book.txt -o book.npy    ids for training
-  jeton train corpus/ -o mine.json           a tokenizer of your own
+  jeton train corpus/ -o mine.json          a tokenizer of your own
   jeton convert ranks.tiktoken tokenizer.json --pattern cl100k
   jeton prepare gpt2 corpus/ -o tokens/     files that a training loop reads
   jeton learn bpe                           how it works, step by step

@@ -42,11 +42,20 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 
 class FilePath(click.Path):
-    """A path; an empty one is no name of this folder, but of a variable that is not set."""
+    """A path; an empty one is no name of this folder, but of a variable that is not set.
+
+    One that ends in `..` is resolved, so that the last part of a path is the name of what is there.
+    A separator at the end is lost, so it must not be what says that a name with a dot is a folder.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "":
             self.fail("the path is empty", param, ctx)
+        if os.path.basename(os.fspath(value).rstrip(os.sep)) == os.pardir:
+            value = os.path.realpath(value)
+        path = Path(value)
+        if os.fspath(value).endswith(os.sep) and path.suffix and not path.exists():
+            self.fail(f"{value}: there is no such folder (make it first)", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -156,7 +165,7 @@ def workshop(target: Path) -> Iterator[Path]:
         try:
             with name_full_file(str(target)):
                 if target.is_dir():
-                    (Path(folder) / target.name).mkdir()
+                    (Path(folder) / target.name).mkdir(exist_ok=True)  # `.` has no name
                 yield Path(folder)
         except JetonError as error:
             message = str(error).replace(str(Path(folder) / target.name), str(target))

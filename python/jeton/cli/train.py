@@ -183,6 +183,8 @@ def _train(
         sizes = tuple(start.vocab_size + size for size in new_tokens)
     sizes = tuple(sorted(set(sizes))) or (DEFAULT_SIZES.get(kind, 30_000),)
     check_kind(kind, sizes)
+    if len(sizes) > 1 and not target.name:
+        raise click.UsageError(f"{target}: several sizes need a name to begin with")
     targets = {
         size: target if len(sizes) == 1 else target.with_stem(f"{target.stem}-{size}")
         for size in sizes

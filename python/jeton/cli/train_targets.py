@@ -93,7 +93,7 @@ def rehearse(trainer: Any, path: Path, *, inputs: Iterable[Path] = (), force: bo
             return
         folder = Path(name)
         if path.is_dir():
-            (folder / path.name).mkdir()
+            (folder / path.name).mkdir(exist_ok=True)  # `.` has no name
         _write(tok, folder, path)
         check_moves(moves(folder, path), inputs, force)
 
