@@ -32,7 +32,7 @@ __all__ = ["Page", "tools"]
 WRITES = os.environ.get("JETON_DOCS") == "write"
 FENCED = re.compile(
     r"^```(?P<kind>python|pycon|console)\n(?P<code>.*?)^```\n"
-    r"(?:\n!\[[^\]]*\]\((?P<picture>[./]*pictures/[^)]+\.svg)\))?",
+    r"(?:\n!\[[^\]]*\]\((?P<picture>(?:[.\w]+/)*pictures/[^)]+\.svg)\))?",
     re.MULTILINE | re.DOTALL,
 )
 TABLE = re.compile(r"^<!-- rows run -->\n\n(?P<table>(?:\|[^\n]*\n)+)", re.MULTILINE)

@@ -5,6 +5,7 @@ With `JETON_DOCS=write`, what is shown and the pictures are written instead of c
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -38,6 +39,13 @@ def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     folder.mkdir()
     monkeypatch.chdir(folder)
     Page(path, folder, tools(tmp_path / "bin")).run()
+
+
+def test_the_picture_of_speed_is_of_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    summary = importlib.import_module("summary")
+    drawn = (ROOT / "docs/pictures/speed.svg").read_text(encoding="utf-8")
+    assert drawn == summary.drawing(), "python benchmarks/summary.py draws it anew"
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
