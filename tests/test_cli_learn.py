@@ -95,6 +95,8 @@ def test_exercises(run: Run) -> None:
     out = run("learn", "--exercise", "1", input="s t\n", code=1).stdout
     assert "met first" in out and "The answer is e s." in out
     assert "Given up." in run("learn", "--exercise", "3", input="\n", code=1).stdout
+    out = run("learn", "--exercise", "1", input="a\x1b b\n", code=1).stdout
+    assert "\x1b" not in out and "nowhere neighbours" in out
     assert "last try" in run("learn", "--exercise", "3", input="x\n" * 9, code=1).stdout
 
 

@@ -13,9 +13,10 @@ from typing import NoReturn
 import click
 
 from jeton.cli.command import use_colour
-from jeton.cli.learn_views import console_of
+from jeton.cli.learn_views import print_steps
 from jeton.cli.terminal import columns, heading, table
 from jeton.learn.exercises import EXERCISES, Exercise, exercise
+from jeton.learn.frames import without_controls
 
 __all__ = ["ask", "list_exercises"]
 
@@ -73,7 +74,7 @@ def _read_answer() -> str | None:
 
 def _say(text: str, start: str = "", *, dim: bool = False) -> None:
     """Lines of text, broken where the terminal ends; a line that is indented stays as it is."""
-    for number, line in enumerate(text.split("\n")):
+    for number, line in enumerate(map(without_controls, text.split("\n"))):
         first = start if number == 0 else ""
         if line.startswith(" "):
             click.echo(click.style(line, dim=dim))
@@ -90,17 +91,11 @@ def _end(asked: Exercise, told: str) -> NoReturn:
 
 
 def _show_steps(asked: Exercise) -> None:
-    frames = asked.frames()
-    if not frames:
-        return
-    from jeton.learn.printed import renderable
-
-    colour = use_colour(sys.stdout)
-    console = console_of(colour)
-    for frame in frames:
-        console.print()
-        told = dataclasses.replace(frame, note="")  # it has been said
-        console.print(renderable(told, columns(), colour=colour))
+    """The steps that lead to the answer, without the note, which has been said."""
+    frames = [dataclasses.replace(frame, note="") for frame in asked.frames()]
+    if frames:
+        click.echo()
+        print_steps(frames, use_colour(sys.stdout), place="")
 
 
 def _say_next(number: int) -> None:

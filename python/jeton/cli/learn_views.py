@@ -6,6 +6,7 @@ Look here for which of these it is, and for where the texts come from.
 from __future__ import annotations
 
 import functools
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -22,11 +23,9 @@ from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import Progress, columns
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from jeton.learn.frames import Frame
 
-__all__ = ["View", "console_of", "read_text", "view_options"]
+__all__ = ["View", "print_steps", "read_text", "view_options"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -107,31 +106,39 @@ class View:
         self._print(frames, colour)
 
     def _print(self, frames: Sequence[Frame], colour: bool) -> None:
-        from jeton.learn.printed import print_frames, renderable
-
-        console = console_of(colour)
         if self.step is None:
-            print_frames(frames, console, colour=colour)
-            return
-        if self.step > len(frames):
+            print_steps(frames, colour)
+        elif self.step > len(frames):
             raise click.UsageError(f"there are {len(frames)} steps, and no step {self.step}.")
-        place = f"{self.step}/{len(frames)}"
-        frame = frames[self.step - 1]
-        console.print(renderable(frame, console.width, colour=colour, place=place))
+        else:
+            number = self.step
+            print_steps(frames[number - 1 : number], colour, f"{number}/{len(frames)}")
 
 
-def console_of(colour: bool) -> Console:
-    """What prints on standard output, as wide as the terminal."""
+def print_steps(frames: Sequence[Frame], colour: bool, place: str | None = None) -> None:
+    """Prints steps as wide as the terminal is.
+
+    Args:
+        frames: The steps.
+        colour: Whether in colour.
+        place: What stands before each title; by default which it is of how many.
+    """
     from rich.console import Console
 
-    return Console(
-        file=sys.stdout,
+    from jeton.learn.printed import print_frames
+
+    # By way of a `str`, so that a reader who leaves is met where all commands meet one.
+    stream = io.StringIO()
+    console = Console(
+        file=stream,
         width=columns(),
         color_system="truecolor" if colour else None,
         force_terminal=colour,
         no_color=not colour,
         highlight=False,
     )
+    print_frames(frames, console, colour=colour, place=place)
+    click.echo(stream.getvalue(), nl=False, color=colour)
 
 
 def read_text(words: Sequence[str], file: str | None) -> str | None:
@@ -150,12 +157,20 @@ def read_text(words: Sequence[str], file: str | None) -> str | None:
             text = document.text
     if text is None:
         return None
-    text = text.encode("utf-8", "replace").decode()
+    text = _valid(text)
     if len(text) > _MOST_CHARACTERS:
         raise click.UsageError(
             f"the text has {len(text):,} characters; to watch, give at most {_MOST_CHARACTERS:,}."
         )
     return text
+
+
+def _valid(text: str) -> str:
+    """A text as valid Unicode: bytes of the command line that the locale did not read are UTF-8."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
 
 
 def _has_keys() -> bool:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FirstStages", "component_name"]
 
+_MOST_BUILT: Final = 64
+
 _BYTES: Final = {f"<0x{byte:02X}>".encode(): byte for byte in range(256)}
 
 
@@ -92,6 +94,8 @@ class FirstStages:
         tokens = [token for token in tokens if normal_tokens or not token.normalized]
         key = (normalized, cut, tuple(token.content for token in tokens))
         if key not in self._built:
+            if len(self._built) > _MOST_BUILT:  # each set of names in `special` has its own
+                self._built.clear()
             self._built[key] = self._tokenizer(
                 self.normalizers[:normalized], self.pre_tokenizers[:cut], tokens
             )

@@ -5,7 +5,7 @@ Look here for `jeton learn bytes`. The table is that of the page `jeton.referenc
 
 from __future__ import annotations
 
-from jeton.learn.frames import Chip, Frame, Row, Rows, Table
+from jeton.learn.frames import Chip, Frame, Row, Rows, Table, many
 from jeton.reference.byte_level import bytes_to_unicode
 
 __all__ = ["frames_of_bytes"]
@@ -55,8 +55,8 @@ def frames_of_bytes(text: str) -> list[Frame]:
     return [
         Frame(
             "The text, in bytes",
-            f"{len(text):,} characters are {len(data):,} bytes of UTF-8; there are only 256 bytes, "
-            "so a vocabulary that has all of them can spell any text.",
+            f"In UTF-8 it has {many(len(data), 'byte')}, for {many(len(text), 'character')}; there "
+            "are only 256 bytes, so a vocabulary that has all of them can spell any text.",
             (characters,),
         ),
         Frame(

@@ -22,7 +22,7 @@ from jeton.explaining.steps import (
     Token,
     Unit,
 )
-from jeton.learn.frames import Arc, Arcs, Chip, Frame, Mark, Row, Rows, Table
+from jeton.learn.frames import Arc, Arcs, Chip, Frame, Mark, Row, Rows, Table, many
 
 __all__ = ["frames_of_encoding", "frames_of_pieces"]
 
@@ -32,10 +32,11 @@ _MOST_TRIED = 8
 def frames_of_encoding(explanation: Explanation) -> list[Frame]:
     """What a view shows: the text, each stage, each piece in the model, and the ids."""
     text = explanation.text
-    characters = f"{len(text):,} character" + "s" * (len(text) != 1)
     frames = [
         Frame(
-            "The text", f"{characters}.", (Rows((Row((Chip(_visible(text)),) if text else ()),)),)
+            "The text",
+            f"{many(len(text), 'character')}.",
+            (Rows((Row((Chip(_visible(text)),) if text else ()),)),),
         ),
     ]
     for step in explanation.steps:
@@ -71,7 +72,7 @@ def _text_frame(step: TextStep) -> Frame:
         note = "The text becomes another; places still point into the original."
     else:
         pieces = sum(it.id is None for it in step.after)
-        note = f"{pieces:,} piece" + "s" * (pieces != 1) + ", which no token will span."
+        note = f"{many(pieces, 'piece')}, which no token will span."
     blocks = [Rows((Row(_stretches(step.after)),), "After")]
     if changed:
         blocks.insert(0, Rows((Row(_stretches(step.before)),), "Before"))
@@ -137,7 +138,7 @@ def _merging_frame(name: str, piece: Merging) -> Frame:
         if any(it.score is not None for it in piece.merges)
         else ("the lowest rank first, the leftmost of equals")
     )
-    note = f"{count:,} merge" + "s" * (count != 1) + (f", {order}." if count else ".")
+    note = many(count, "merge") + (f", {order}." if count else ".")
     blocks = [Rows(tuple(rows), "Merges"), _result(piece)]
     blocks[:0] = _odd_units(piece.units)
     return Frame(_title(name, piece), note + _told_of(piece.units), tuple(blocks))
@@ -234,9 +235,7 @@ def _chips(tokens: tuple[Token, ...]) -> tuple[Chip, ...]:
 
 def _post_frame(step: PostStep) -> Frame:
     added = sum(step.added)
-    note = (
-        f"{added:,} special token" + "s" * (added != 1) + " added." if added else "Nothing added."
-    )
+    note = f"{many(added, 'special token')} added." if added else "Nothing added."
     chips = tuple(
         Chip(_shown(it.token), "added" if new else "", str(it.id))
         for it, new in zip(step.after, step.added, strict=True)
@@ -247,7 +246,7 @@ def _post_frame(step: PostStep) -> Frame:
 def _last_frame(explanation: Explanation) -> Frame:
     tokens = explanation.tokens
     count = len(tokens)
-    note = f"{count:,} token" + "s" * (count != 1) + "."
+    note = many(count, "token") + "."
     table = Table(
         ("id", "token"),
         tuple((f"{it.id}", _shown(it.token)) for it in tokens[:200]),

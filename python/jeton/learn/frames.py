@@ -24,6 +24,7 @@ __all__ = [
     "Row",
     "Rows",
     "Table",
+    "many",
     "without_controls",
 ]
 
@@ -140,6 +141,15 @@ class Frame:
     title: str
     note: str = ""
     blocks: tuple[Block, ...] = field(default=())
+
+
+def many(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> many(1, "word"), many(1200, "word")
+    ('1 word', '1,200 words')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 _T = TypeVar("_T")

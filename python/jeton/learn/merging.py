@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Literal
 
 from jeton.errors import ArgumentError
-from jeton.learn.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table
+from jeton.learn.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table, many
 from jeton.reference import wordpiece, words_bpe
 
 __all__ = [
@@ -215,8 +215,8 @@ def frames_of_merging(words: tuple[Symbols, ...], steps: list[MergeStep]) -> lis
     frames = [
         Frame(
             "The words, in symbols",
-            f"{_many(len(words), 'word')}, {_many(sum(n for _, n in words), 'occurrence')}; "
-            f"the alphabet has {_many(len(alphabet), 'symbol')}.",
+            f"{many(len(words), 'word')}, {many(sum(n for _, n in words), 'occurrence')}; "
+            f"the alphabet has {many(len(alphabet), 'symbol')}.",
             (
                 _words(words, ()),
                 Rows((Row(tuple(Chip(symbol) for symbol in alphabet)),), "The alphabet"),
@@ -231,9 +231,9 @@ def frames_of_merging(words: tuple[Symbols, ...], steps: list[MergeStep]) -> lis
     frames.append(
         Frame(
             "What was learned",
-            f"{_many(len(steps), 'merge')}; a new word is cut by doing them in this order."
+            f"{many(len(steps), 'merge')}; a new word is cut by doing them in this order."
             if not any("##" in it.made or it.parts for it in steps)
-            else f"{_many(len(steps), 'merge')}; a new word is cut by the longest match instead.",
+            else f"{many(len(steps), 'merge')}; a new word is cut by the longest match instead.",
             (Table(("", "left", "right", "token"), learned), _words(steps[-1].after, ())),
         )
     )
@@ -262,7 +262,7 @@ def _why(step: MergeStep) -> str:
         )
         others = "no other pair scores as much"
     else:
-        told = f"{left} {right} occurs {_many(count, 'time')}."
+        told = f"{left} {right} occurs {many(count, 'time')}."
         others = "no other pair occurs as often"
     if len(step.tied) == 1:
         return f"{told} It wins: {others}."
@@ -291,7 +291,3 @@ def _words(rows: tuple[Symbols, ...], new: tuple[str, ...]) -> Rows:
     more = len(rows) - len(shown)
     title = "The words" + (" after the merge" if new else "")
     return Rows(tuple(shown), title + (f" (and {more:,} more)" if more else ""))
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

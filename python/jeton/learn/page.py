@@ -75,7 +75,7 @@ def page(frames: Sequence[Frame], title: str) -> str:
     """
     return _PAGE.format(
         policy=_POLICY,
-        title=escape(title),
+        title=escape(without_controls(title)),
         count=max(1, len(frames)),
         style=_file("page.css"),
         script=_file("page.js"),

@@ -91,11 +91,13 @@ def _wrapped(text: str, width: int) -> list[str]:
     return lines
 
 
-def print_frames(frames: Sequence[Frame], console: Console, *, colour: bool) -> None:
-    """Prints all frames, one after another."""
+def print_frames(
+    frames: Sequence[Frame], console: Console, *, colour: bool, place: str | None = None
+) -> None:
+    """Prints all frames, one after another; before each title `place`, or which of how many."""
     for number, frame in enumerate(frames, 1):
-        place = f"{number}/{len(frames)}"
-        console.print(renderable(frame, console.width, colour=colour, place=place))
+        where = f"{number}/{len(frames)}" if place is None else place
+        console.print(renderable(frame, console.width, colour=colour, place=where))
         if number < len(frames):
             console.print()
 

@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from jeton.learn.frames import Frame
+from jeton.learn.frames import Frame, without_controls
 from jeton.learn.printed import renderable
 
 __all__ = ["Learn", "show"]
@@ -96,7 +96,7 @@ class Learn(App[None]):
             os.environ["NO_COLOR"] = "1"  # textual takes it out of the environment
         super().__init__(ansi_color=None if colour else True)
         self.frames = frames
-        self.heading = title
+        self.heading = without_controls(title)
         self.colour = colour
         self.at = 0
         self.is_helping = False
