@@ -8,12 +8,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex_syntax::is_word_character;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
+use crate::growth::Growth;
 use crate::interrupt::paced;
 use crate::normalizer::Normalizer;
 use crate::text::AlignedText;
@@ -131,8 +133,10 @@ impl AddedTokens {
 
         let mut normalized = BTreeMap::new();
         if let Some(normalizer) = normalizer {
+            let lengths = tokens.iter().map(|token| token.content.len());
+            let growth = Rc::new(Growth::of(lengths.sum()));
             for (index, token) in tokens.iter().enumerate().filter(|(_, t)| t.normalized) {
-                let mut text = AlignedText::original(&token.content);
+                let mut text = AlignedText::within(&token.content, &growth);
                 normalizer
                     .normalize(&mut text)
                     .map_err(|error| error.at(format!("added token {:?}", token.content)))?;

@@ -36,6 +36,7 @@ pub mod decoder;
 pub mod encoding;
 pub mod error;
 pub mod format;
+mod growth;
 pub mod interrupt;
 mod large_pages;
 mod lazy;

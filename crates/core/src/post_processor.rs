@@ -1,12 +1,13 @@
 //! Post-processors: the special tokens around a text or a pair of texts, such as `[CLS] A [SEP]`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
+use crate::growth::Growth;
 use crate::text::{Span, Unit};
 
 /// Which of the two texts a piece of a template stands for.
@@ -99,14 +100,16 @@ impl PostProcessor {
         add_special_tokens: bool,
     ) -> Result<Encoding> {
         number(&mut parts);
-        Ok(merge(self.rewrite(parts, add_special_tokens)?))
+        let growth = Growth::of(rows(&parts));
+        Ok(merge(self.rewrite(parts, add_special_tokens, &growth)?))
     }
 
     /// What it makes of one text or two whose tokens were found before, each with its bytes. Where it
     /// trims spans, white space is a space, alone or as GPT-2 spells it.
     ///
     /// # Errors
-    /// More than two texts; a template that names what it lacks.
+    /// More than two texts; a template that names what it lacks; many times as many tokens as there
+    /// were.
     pub fn apply(
         &self,
         texts: Vec<(Encoding, Vec<Vec<u8>>)>,
@@ -166,10 +169,8 @@ impl PostProcessor {
                 special_tokens,
             } => {
                 let template = if pair { double } else { single };
-                let length = |name: &str| {
-                    let token = special_tokens.iter().find(|token| token.id == name);
-                    token.map_or(0, |token| token.ids.len())
-                };
+                let named = by_name(special_tokens);
+                let length = |name: &str| named.get(name).map_or(0, |token| token.ids.len());
                 template
                     .iter()
                     .map(|piece| match piece {
@@ -185,7 +186,12 @@ impl PostProcessor {
         }
     }
 
-    fn rewrite(&self, mut parts: Vec<Part>, add_special_tokens: bool) -> Result<Vec<Part>> {
+    fn rewrite(
+        &self,
+        mut parts: Vec<Part>,
+        add_special_tokens: bool,
+        growth: &Growth,
+    ) -> Result<Vec<Part>> {
         match self {
             Self::Template {
                 single,
@@ -205,7 +211,7 @@ impl PostProcessor {
                         .hint("put a template last in a sequence of post-processors"));
                     }
                 };
-                return fill(template, parts, special_tokens, add_special_tokens);
+                return fill(template, parts, special_tokens, add_special_tokens, growth);
             }
             Self::Bert { sep, cls } => {
                 if add_special_tokens {
@@ -250,12 +256,33 @@ impl PostProcessor {
             }
             Self::Sequence(stages) => {
                 for stage in stages {
-                    parts = stage.rewrite(parts, add_special_tokens)?;
+                    parts = stage.rewrite(parts, add_special_tokens, growth)?;
+                    check(rows(&parts), growth)?;
                 }
             }
         }
         Ok(parts)
     }
+}
+
+/// How many tokens the parts have.
+fn rows(parts: &[Part]) -> usize {
+    parts.iter().map(|part| part.encoding.len()).sum()
+}
+
+/// # Errors
+/// There may not be so many tokens.
+fn check(tokens: usize, growth: &Growth) -> Result<()> {
+    match tokens > growth.most() {
+        false => Ok(()),
+        true => Err(growth.error("tokens").at("post-processor")),
+    }
+}
+
+/// The special tokens by name; of equal names, the first counts.
+fn by_name(special_tokens: &[TemplateToken]) -> HashMap<&str, &TemplateToken> {
+    let tokens = special_tokens.iter().rev();
+    tokens.map(|token| (token.id.as_str(), token)).collect()
 }
 
 /// What a template makes of the parts.
@@ -264,8 +291,11 @@ fn fill(
     mut parts: Vec<Part>,
     special_tokens: &[TemplateToken],
     add_special_tokens: bool,
+    growth: &Growth,
 ) -> Result<Vec<Part>> {
     let mut filled = Vec::with_capacity(template.len());
+    let named = by_name(special_tokens);
+    let mut length = 0;
     for piece in template {
         match piece {
             TemplatePiece::Sequence { id, type_id } => {
@@ -279,18 +309,21 @@ fn fill(
                         "the template for a single text names the second text, $B",
                     )
                 })?;
+                length += part.encoding.len();
+                check(length, growth)?;
                 part.encoding.type_ids.fill(*type_id);
                 part.is_text(number);
                 filled.push(part.clone());
             }
             TemplatePiece::SpecialToken { id, type_id } if add_special_tokens => {
-                let token = special_tokens.iter().find(|token| token.id == *id);
-                let token = token.ok_or_else(|| {
+                let token = named.get(id.as_str()).ok_or_else(|| {
                     Error::new(
                         ErrorKind::Unsupported,
                         format!("the template names {id:?}, which its special tokens lack"),
                     )
                 })?;
+                length += token.ids.len();
+                check(length, growth)?;
                 let mut part = Part::default();
                 for &id in &token.ids {
                     part.insert_special(part.encoding.len(), id, *type_id);

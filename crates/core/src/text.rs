@@ -9,6 +9,9 @@ use crate::interrupt::paced;
 use std::ops::Range;
 use std::rc::Rc;
 
+use crate::error::Result;
+use crate::growth::Growth;
+
 /// A half-open range of the original text, in bytes or in characters as the context says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
@@ -93,16 +96,24 @@ struct Buffer {
     text: String,
     /// One span per byte of `text`; `None` while `text` is the original itself.
     origin: Option<Vec<Span>>,
+    /// How long the pieces of the original are together.
+    growth: Rc<Growth>,
 }
 
 impl AlignedText {
     /// The original text itself.
     pub fn original(text: &str) -> Self {
+        Self::within(text, &Rc::new(Growth::of(text.len())))
+    }
+
+    /// The original text itself, if its length is counted already.
+    pub(crate) fn within(text: &str, growth: &Rc<Growth>) -> Self {
         Self {
             range: 0..text.len(),
             buffer: Rc::new(Buffer {
                 text: text.to_owned(),
                 origin: None,
+                growth: Rc::clone(growth),
             }),
             start: 0,
         }
@@ -166,8 +177,12 @@ impl AlignedText {
     ///
     /// Old characters that nothing accounts for are gone. When `characters` account for more than
     /// there are, the surplus shares the span of the last.
-    pub fn rewrite(&mut self, characters: impl IntoIterator<Item = (char, Change)>) {
+    ///
+    /// # Errors
+    /// All pieces together have become too long.
+    pub fn rewrite(&mut self, characters: impl IntoIterator<Item = (char, Change)>) -> Result<()> {
         let old = self.as_str();
+        let room = self.room();
         let mut text = String::with_capacity(old.len());
         let mut spans = Vec::with_capacity(old.len());
         let mut rest = old.chars();
@@ -185,13 +200,23 @@ impl AlignedText {
             position += skip(gone);
             text.push(character);
             spans.extend(std::iter::repeat_n(span, character.len_utf8()));
+            if text.len() > room {
+                break;
+            }
         }
-        self.set(text, spans);
+        self.set(text, spans)
     }
 
     /// Replaces each character by those that `replacement` gives; all have its span.
-    pub fn flat_map<I: IntoIterator<Item = char>>(&mut self, replacement: impl Fn(char) -> I) {
+    ///
+    /// # Errors
+    /// All pieces together have become too long.
+    pub fn flat_map<I: IntoIterator<Item = char>>(
+        &mut self,
+        replacement: impl Fn(char) -> I,
+    ) -> Result<()> {
         let old = self.as_str();
+        let room = self.room();
         let mut text = String::with_capacity(old.len());
         let mut spans = Vec::with_capacity(old.len());
         for (at, character) in paced(old.char_indices()) {
@@ -201,8 +226,11 @@ impl AlignedText {
                 self.span_of_byte(at),
                 text.len() - before,
             ));
+            if text.len() > room {
+                break;
+            }
         }
-        self.set(text, spans);
+        self.set(text, spans)
     }
 
     /// Keeps only `range` (bytes, on character boundaries). Unlike [`slice`](Self::slice), this
@@ -212,16 +240,20 @@ impl AlignedText {
     }
 
     /// Replaces each of `ranges` (bytes, in order, not overlapping) by `content`.
+    ///
+    /// # Errors
+    /// All pieces together have become too long.
     pub fn replace_ranges(
         &mut self,
         ranges: impl IntoIterator<Item = Range<usize>>,
         content: &str,
-    ) {
+    ) -> Result<()> {
         let mut ranges = ranges.into_iter().peekable();
         if ranges.peek().is_none() {
-            return;
+            return Ok(());
         }
         let old = self.as_str();
+        let room = self.room();
         let mut text = String::with_capacity(old.len());
         let mut spans = Vec::with_capacity(old.len());
         let mut done = 0;
@@ -234,16 +266,22 @@ impl AlignedText {
                 content.len(),
             ));
             done = range.end;
+            if text.len() > room {
+                break;
+            }
         }
         text.push_str(&old[done..]);
         spans.extend(paced(done..old.len()).map(|i| self.span_of_byte(i)));
-        self.set(text, spans);
+        self.set(text, spans)
     }
 
     /// Puts `prefix` in front; it shares the span of the first character. Empty text stays empty.
-    pub fn prepend(&mut self, prefix: &str) {
+    ///
+    /// # Errors
+    /// All pieces together have become too long.
+    pub fn prepend(&mut self, prefix: &str) -> Result<()> {
         if self.is_empty() || prefix.is_empty() {
-            return;
+            return Ok(());
         }
         let first = self.span_of_byte(0);
         let old = self.as_str();
@@ -253,13 +291,16 @@ impl AlignedText {
         let spans = std::iter::repeat_n(first, prefix.len())
             .chain(paced(0..old.len()).map(|i| self.span_of_byte(i)))
             .collect();
-        self.set(text, spans);
+        self.set(text, spans)
     }
 
     /// Keeps the characters that `keep` accepts.
-    pub fn retain(&mut self, keep: impl Fn(char) -> bool) {
+    ///
+    /// # Errors
+    /// All pieces together have become too long.
+    pub fn retain(&mut self, keep: impl Fn(char) -> bool) -> Result<()> {
         if paced(self.as_str().chars()).all(&keep) {
-            return;
+            return Ok(());
         }
         let old = self.as_str();
         let mut text = String::with_capacity(old.len());
@@ -271,16 +312,19 @@ impl AlignedText {
                 character.len_utf8(),
             ));
         }
-        self.set(text, spans);
+        self.set(text, spans)
     }
 
     /// Replaces the text by `text`. For each run of its bytes, `origins` says which bytes of the old
     /// text it stands for (none for what is new), and how long it is.
+    ///
+    /// # Errors
+    /// All pieces together have become too long.
     pub fn replace(
         &mut self,
         text: String,
         origins: impl IntoIterator<Item = (Range<usize>, usize)>,
-    ) {
+    ) -> Result<()> {
         let length = self.range.len();
         let mut spans = Vec::with_capacity(text.len());
         for (origin, count) in paced(origins.into_iter()) {
@@ -297,7 +341,7 @@ impl AlignedText {
             };
             spans.extend(std::iter::repeat_n(span, count));
         }
-        self.set(text, spans);
+        self.set(text, spans)
     }
 
     /// What an insertion at `position` shares: the span of the byte before it.
@@ -308,13 +352,22 @@ impl AlignedText {
         }
     }
 
-    fn set(&mut self, text: String, spans: Vec<Span>) {
+    /// How long this piece may become, in bytes.
+    pub(crate) fn room(&self) -> usize {
+        self.buffer.growth.room(self.range.len())
+    }
+
+    fn set(&mut self, text: String, spans: Vec<Span>) -> Result<()> {
         debug_assert_eq!(text.len(), spans.len());
+        let growth = Rc::clone(&self.buffer.growth);
+        growth.change(self.range.len(), text.len())?;
         self.range = 0..text.len();
         self.buffer = Rc::new(Buffer {
             text,
             origin: Some(spans),
+            growth,
         });
+        Ok(())
     }
 }
 
@@ -339,10 +392,10 @@ impl Pieces {
     ///
     /// # Errors
     /// The first error of `cut`.
-    pub fn cut<E>(
+    pub fn cut(
         &mut self,
-        mut cut: impl FnMut(AlignedText, &mut Vec<AlignedText>) -> Result<(), E>,
-    ) -> Result<(), E> {
+        mut cut: impl FnMut(AlignedText, &mut Vec<AlignedText>) -> Result<()>,
+    ) -> Result<()> {
         let mut finer = Vec::with_capacity(self.0.len());
         for piece in paced(self.0.drain(..)) {
             cut(piece, &mut finer)?;
@@ -413,7 +466,8 @@ mod tests {
             ('x', Change::Replaces),
             ('y', Change::Inserted),
             ('b', Change::Replaces),
-        ]);
+        ])
+        .unwrap();
         assert_eq!(text.as_str(), "xyb");
         assert_eq!(spans(&text), [(0, 1), (0, 1), (1, 2)]);
     }
@@ -421,12 +475,14 @@ mod tests {
     #[test]
     fn a_rewrite_may_account_for_fewer_or_more_characters_than_there_are() {
         let mut text = AlignedText::original("xab").slice(1..3);
-        text.rewrite([('y', Change::ReplacesAndRemoves(usize::MAX))]);
+        text.rewrite([('y', Change::ReplacesAndRemoves(usize::MAX))])
+            .unwrap();
         assert_eq!(spans(&text), [(1, 2)]);
-        text.rewrite([('a', Change::Replaces), ('b', Change::Replaces)]);
+        text.rewrite([('a', Change::Replaces), ('b', Change::Replaces)])
+            .unwrap();
         assert_eq!(spans(&text), [(1, 2), (1, 2)]);
-        text.rewrite([]);
-        text.rewrite([('a', Change::Replaces)]);
+        text.rewrite([]).unwrap();
+        text.rewrite([('a', Change::Replaces)]).unwrap();
         assert_eq!(spans(&text), [(1, 1)]);
     }
 
@@ -442,7 +498,7 @@ mod tests {
     #[test]
     fn a_replacement_has_the_span_of_the_last_replaced_byte() {
         let mut text = AlignedText::original("a--b");
-        text.replace_ranges(std::iter::once(1..3), "_");
+        text.replace_ranges(std::iter::once(1..3), "_").unwrap();
         assert_eq!(text.as_str(), "a_b");
         assert_eq!(spans(&text), [(0, 1), (2, 3), (3, 4)]);
     }
@@ -450,7 +506,7 @@ mod tests {
     #[test]
     fn a_prefix_has_the_span_of_the_first_character() {
         let mut text = AlignedText::original("xéy").slice(1..4);
-        text.prepend("▁");
+        text.prepend("▁").unwrap();
         assert_eq!(text.span_of(0..3), Span::new(1, 3));
         assert_eq!(text.span_of(0..6), Span::new(1, 4));
     }

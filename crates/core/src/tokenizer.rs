@@ -4,6 +4,7 @@ mod exceeds;
 mod n_best;
 mod surface;
 
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::added_tokens::{AddedTokens, Cut, SpecialPolicy};
@@ -11,6 +12,7 @@ use crate::compiled::{Compiled, Count, Place, Settling, Sink};
 use crate::decoder::{Decoder, Invalid, Surfaces};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
+use crate::growth::Growth;
 use crate::interrupt::{Pace, paced};
 use crate::lazy::Lazy;
 use crate::model::bpe::Alphabet;
@@ -324,8 +326,9 @@ impl Tokenizer {
         if place == Place::First {
             sink.push_all(before);
         }
+        let growth = Rc::new(Growth::of(text.len()));
         if self.added_tokens.finds_nothing(&options.special) {
-            compiled.encode(&self.stages, text, place, false, sink)?;
+            compiled.encode(&self.stages, text, place, false, &growth, sink)?;
         } else {
             let text = AlignedText::original(text);
             let cuts = self.added_tokens.cut(text, normalizer, &options.special)?;
@@ -338,7 +341,8 @@ impl Tokenizer {
                             _ => Place::Section,
                         };
                         let is_normalized = normalizer.is_some();
-                        compiled.encode(&self.stages, text.as_str(), place, is_normalized, sink)?;
+                        let text = text.as_str();
+                        compiled.encode(&self.stages, text, place, is_normalized, &growth, sink)?;
                     }
                 }
             }

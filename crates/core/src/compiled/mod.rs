@@ -33,7 +33,10 @@ use byte_level::ByteLevel;
 use sentencepiece::SentencePiece;
 pub(crate) use sentencepiece::{Front, Guess, Settling};
 
+use std::rc::Rc;
+
 use crate::error::Result;
+use crate::growth::Growth;
 use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::stages::Stages;
@@ -95,16 +98,18 @@ impl Compiled {
     }
 
     /// Gives the tokens of `text`, in which no added tokens are left, to `sink`. `stages` are those
-    /// that this was compiled from; `is_normalized` says that the text went through the normalizer.
+    /// that this was compiled from; `is_normalized` says that the text went through the normalizer;
+    /// `growth` has the length of the whole that it is of.
     ///
     /// # Errors
     /// As the stages.
-    pub fn encode(
+    pub(crate) fn encode(
         &self,
         stages: &Stages,
         text: &str,
         place: Place,
         is_normalized: bool,
+        growth: &Rc<Growth>,
         sink: &mut impl Sink,
     ) -> Result<()> {
         match (self, &stages.normalizer, &stages.model) {
@@ -116,7 +121,9 @@ impl Compiled {
             ) => compiled.encode(model, normalizer, text, place, sink),
             (Self::Metaspace(compiled), ..) => compiled.encode(stages, text, place, sink),
             (Self::Local(compiled), ..) => compiled.encode(stages, text, sink),
-            (Self::Piecewise(compiled), ..) => compiled.encode(stages, text, is_normalized, sink),
+            (Self::Piecewise(compiled), ..) => {
+                compiled.encode(stages, text, is_normalized, growth, sink)
+            }
             _ => unreachable!("compiled from other stages"),
         }
     }

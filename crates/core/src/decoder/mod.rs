@@ -6,7 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::growth::{self, Growth};
 use crate::interrupt::paced;
 use crate::pattern::SearchPattern;
 
@@ -110,8 +111,18 @@ impl Decoder {
     /// ```
     ///
     /// # Errors
-    /// A pattern that gave up on this text.
-    pub fn decode(&self, mut tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<Vec<u8>>> {
+    /// A pattern that gave up on this text; text that has become many times as long as the tokens.
+    pub fn decode(&self, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<Vec<u8>>> {
+        let length = tokens.len() + tokens.iter().map(Vec::len).sum::<usize>();
+        self.decode_within(tokens, invalid, &Growth::of(length))
+    }
+
+    fn decode_within(
+        &self,
+        mut tokens: Vec<Vec<u8>>,
+        invalid: Invalid,
+        growth: &Growth,
+    ) -> Result<Vec<Vec<u8>>> {
         match self {
             Self::ByteLevel { printable } => {
                 tokens = vec![byte_level::join(tokens, *printable, invalid)];
@@ -159,8 +170,11 @@ impl Decoder {
                 }
             }
             Self::Replace { pattern, content } => {
+                let mut room = growth.most();
                 for token in paced(tokens.iter_mut()) {
-                    replace_matches(token, pattern, content)?;
+                    replace_matches(token, pattern, content, room)?;
+                    room = (room.checked_sub(token.len()))
+                        .ok_or_else(|| self.named(growth.error("bytes")))?;
                 }
             }
             Self::Ctc {
@@ -180,13 +194,38 @@ impl Decoder {
                 }
                 tokens.retain(|token| !token.is_empty());
             }
-            Self::SentencePiece(decoder) => tokens = decoder.decode(tokens, invalid),
+            Self::SentencePiece(decoder) => tokens = decoder.decode(tokens, invalid)?,
             Self::Sequence(decoders) => {
                 for decoder in decoders {
-                    tokens = decoder.decode(tokens, invalid)?;
+                    tokens = decoder.decode_within(tokens, invalid, growth)?;
                 }
+                return Ok(tokens);
             }
         }
-        Ok(tokens)
+        match tokens.iter().map(Vec::len).sum::<usize>() > growth.most() {
+            false => Ok(tokens),
+            true => Err(self.named(growth.error("bytes"))),
+        }
+    }
+
+    /// The error, with the name of this decoder.
+    fn named(&self, error: Error) -> Error {
+        let name = match self {
+            Self::ByteLevel { .. } => "ByteLevel",
+            Self::WordPiece { .. } => "WordPiece",
+            Self::Metaspace { .. } => "Metaspace",
+            Self::Bpe { .. } => "BPEDecoder",
+            Self::ByteFallback => "ByteFallback",
+            Self::Fuse => "Fuse",
+            Self::Strip { .. } => "Strip",
+            Self::Replace { pattern, content } => {
+                let name = growth::replacing(pattern, content);
+                return error.at(format!("decoder {name}"));
+            }
+            Self::Ctc { .. } => "CTC",
+            Self::SentencePiece(_) => "SentencePiece",
+            Self::Sequence(_) => "Sequence",
+        };
+        error.at(format!("decoder {name}"))
     }
 }

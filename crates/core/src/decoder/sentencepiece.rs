@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::Invalid;
+use crate::error::Result;
+use crate::growth::Growth;
 use crate::interrupt::paced;
 use crate::normalizer::SentencePieceNormalizer;
 
@@ -40,11 +42,11 @@ pub enum LeadingSpaces {
 
 impl SentencePieceDecoder {
     /// What each piece decodes to. A character in bytes belongs to the last of them.
-    pub(super) fn decode(&self, pieces: Vec<Vec<u8>>, invalid: Invalid) -> Vec<Vec<u8>> {
+    pub(super) fn decode(&self, pieces: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<Vec<u8>>> {
         let known = pieces.into_iter().map(|piece| (piece, false));
-        let decoded = self.surfaces(known, invalid);
+        let decoded = self.surfaces(known.collect(), invalid)?;
         match &self.denormalizer {
-            None => decoded,
+            None => Ok(decoded),
             Some(denormalizer) => {
                 let text = decoded.concat();
                 let mut denormalized = Vec::with_capacity(text.len());
@@ -53,18 +55,24 @@ impl SentencePieceDecoder {
                     denormalized.extend_from_slice(valid.as_bytes());
                     denormalized.extend_from_slice(chunk.invalid());
                 }
-                vec![denormalized]
+                Ok(vec![denormalized])
             }
         }
     }
 
     /// What each piece becomes before the text is normalized at last; with each, whether it is none of
     /// the model's, and so decoded to itself.
+    ///
+    /// # Errors
+    /// The unknown piece makes the text many times as long as the pieces.
     pub(crate) fn surfaces(
         &self,
-        pieces: impl IntoIterator<Item = (Vec<u8>, bool)>,
+        pieces: Vec<(Vec<u8>, bool)>,
         invalid: Invalid,
-    ) -> Vec<Vec<u8>> {
+    ) -> Result<Vec<Vec<u8>>> {
+        let lengths = pieces.iter().map(|(piece, _)| piece.len() + 1);
+        let growth = Growth::of(lengths.sum());
+        let mut length = 0;
         let mut decoded: Vec<Vec<u8>> = Vec::new();
         let mut bytes = Vec::new();
         let mut at_front = true;
@@ -82,10 +90,14 @@ impl SentencePieceDecoder {
                 false => self.surface(&piece, &mut at_front),
             };
             at_front &= text.is_empty();
+            length += text.len();
+            if length > growth.most() {
+                return Err(growth.error("bytes").at("the surface of the unknown piece"));
+            }
             decoded.push(text);
         }
         decode_bytes(&mut bytes, invalid, &mut decoded);
-        decoded
+        Ok(decoded)
     }
 
     /// Appends the text of a run of bytes, and empties it: what [`decode_bytes`] gives, joined.

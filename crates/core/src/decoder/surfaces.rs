@@ -7,6 +7,7 @@
 use super::sentencepiece::SentencePieceDecoder;
 use super::{Decoder, Invalid, byte_level};
 use crate::error::Result;
+use crate::growth::is_in_proportion;
 use crate::interrupt;
 
 /// Texts of up to this many bytes lie in the table itself.
@@ -43,8 +44,9 @@ enum Ends {
 }
 
 impl Surfaces {
-    /// The table of a decoder, if it is one of those. `tokens` are what the decoder gets for each
-    /// id, from 0 on, and whether it is special.
+    /// The table of a decoder, if it is one of those, and if no text is much longer than its token:
+    /// the decoder itself sees to it that texts do not outgrow the tokens. `tokens` are what it gets
+    /// for each id, from 0 on, and whether it is special.
     pub(crate) fn new(decoder: Option<&Decoder>, tokens: &[Option<(&[u8], bool)>]) -> Option<Self> {
         let mut table = Self {
             entries: vec![[ABSENT; SHORT + 1]; tokens.len()],
@@ -61,10 +63,11 @@ impl Surfaces {
                 table.ends = Ends::Same;
                 for (id, token) in known() {
                     match printable {
-                        false => table.set(id, token)?,
+                        false => table.set(id, token, token)?,
                         true => {
-                            let token = vec![token.to_vec()];
-                            table.set(id, &byte_level::join(token, true, Invalid::Keep))?;
+                            let spelled = vec![token.to_vec()];
+                            let text = byte_level::join(spelled, true, Invalid::Keep);
+                            table.set(id, token, &text)?;
                         }
                     }
                 }
@@ -77,7 +80,7 @@ impl Surfaces {
                             table.entries[id] = [byte; SHORT + 1];
                             table.entries[id][SHORT] = BYTE;
                         }
-                        None => table.set(id, &decoder.surface(token, &mut false))?,
+                        None => table.set(id, token, &decoder.surface(token, &mut false))?,
                     }
                 }
             }
@@ -87,13 +90,13 @@ impl Surfaces {
                 let middle = known().map(|(_, token)| token.to_vec());
                 let all = ends().chain(middle).chain(ends()).collect();
                 let texts = decoder.decode(all, Invalid::Keep).ok()?;
-                for ((id, _), text) in known().zip(texts.get(1..)?) {
-                    table.set(id, text)?;
+                for ((id, token), text) in known().zip(texts.get(1..)?) {
+                    table.set(id, token, text)?;
                 }
             }
             None => {
                 for (id, token) in known() {
-                    table.set(id, &[b" ", token].concat())?;
+                    table.set(id, token, &[b" ", token].concat())?;
                 }
             }
             _ => return None,
@@ -101,7 +104,10 @@ impl Surfaces {
         Some(table)
     }
 
-    fn set(&mut self, id: usize, text: &[u8]) -> Option<()> {
+    fn set(&mut self, id: usize, token: &[u8], text: &[u8]) -> Option<()> {
+        if !is_in_proportion(token.len(), text.len()) {
+            return None;
+        }
         let entry = &mut self.entries[id];
         if text.len() <= SHORT {
             entry[..text.len()].copy_from_slice(text);

@@ -17,13 +17,16 @@ pub(super) fn in_text(token: &mut Vec<u8>, mut rewrite: impl FnMut(&str) -> Stri
     *token = rewritten;
 }
 
-/// Replaces each match of `pattern` by `content`; text without characters has no matches.
+/// Replaces each match of `pattern` by `content`, no further than until there are more than `most`
+/// bytes; text without characters has no matches.
 pub(super) fn replace_matches(
     token: &mut Vec<u8>,
     pattern: &SearchPattern,
     content: &str,
+    most: usize,
 ) -> Result<()> {
     let mut failed = Ok(());
+    let mut written = 0;
     in_text(token, |text| {
         let mut replaced = String::with_capacity(text.len());
         let mut done = 0;
@@ -33,11 +36,15 @@ pub(super) fn replace_matches(
                     replaced.push_str(&text[done..range.start]);
                     replaced.push_str(content);
                     done = range.end;
+                    if written + replaced.len() > most {
+                        break;
+                    }
                 }
                 Err(error) => failed = Err(error),
             }
         }
         replaced.push_str(&text[done..]);
+        written += replaced.len();
         replaced
     });
     failed

@@ -5,13 +5,15 @@
 use unicode_categories::UnicodeCategories;
 
 use super::unicode::Form;
+use crate::error::Result;
 use crate::text::AlignedText;
 
 /// Removes controls and replacement characters; makes any white space a space.
-pub(super) fn clean(text: &mut AlignedText) {
-    text.retain(|c| !matches!(c, '\0' | '\u{fffd}') && !is_control(c));
-    if text.as_str().chars().any(|c| c != ' ' && c.is_whitespace()) {
-        text.flat_map(|c| [if c.is_whitespace() { ' ' } else { c }]);
+pub(super) fn clean(text: &mut AlignedText) -> Result<()> {
+    text.retain(|c| !matches!(c, '\0' | '\u{fffd}') && !is_control(c))?;
+    match text.as_str().chars().any(|c| c != ' ' && c.is_whitespace()) {
+        true => text.flat_map(|c| [if c.is_whitespace() { ' ' } else { c }]),
+        false => Ok(()),
     }
 }
 
@@ -21,12 +23,13 @@ fn is_control(character: char) -> bool {
 }
 
 /// Puts a space on both sides of each CJK ideograph, so that each is a word.
-pub(super) fn space_chinese_characters(text: &mut AlignedText) {
-    if text.as_str().chars().any(is_chinese) {
-        text.flat_map(|character| {
+pub(super) fn space_chinese_characters(text: &mut AlignedText) -> Result<()> {
+    match text.as_str().chars().any(is_chinese) {
+        false => Ok(()),
+        true => text.flat_map(|character| {
             let space = is_chinese(character).then_some(' ');
             space.into_iter().chain([character]).chain(space)
-        });
+        }),
     }
 }
 
@@ -46,7 +49,7 @@ fn is_chinese(character: char) -> bool {
 }
 
 /// Decomposes and drops the non-spacing marks.
-pub(super) fn strip_accents(text: &mut AlignedText) {
-    Form::Nfd.normalize(text);
-    text.retain(|c| !c.is_mark_nonspacing());
+pub(super) fn strip_accents(text: &mut AlignedText) -> Result<()> {
+    Form::Nfd.normalize(text)?;
+    text.retain(|c| !c.is_mark_nonspacing())
 }

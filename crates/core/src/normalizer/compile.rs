@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::Charsmap;
 use crate::error::{Error, ErrorKind, Result};
+use crate::growth::LONGEST_REPLACEMENT;
 
 /// How many units a block has: one for each byte that a base can be combined with.
 const BLOCK: usize = 256;
@@ -75,14 +76,15 @@ impl Charsmap {
     /// ```
     ///
     /// # Errors
-    /// A key that is empty, very long, or holds U+0000; a value that holds it.
+    /// A key that is empty, very long, or holds U+0000; a value that is long or holds it.
     pub fn compile(rules: &BTreeMap<String, String>) -> Result<Self> {
         let mut replacements = String::new();
         let mut offsets: HashMap<&str, u32> = HashMap::new();
         let mut entries = Vec::with_capacity(rules.len());
         for (key, value) in rules {
             let holds_nul = key.contains('\0') || value.contains('\0');
-            if key.is_empty() || key.len() > LONGEST_KEY || holds_nul {
+            let is_long = key.len() > LONGEST_KEY || value.len() > LONGEST_REPLACEMENT;
+            if key.is_empty() || is_long || holds_nul {
                 let key: String = key.chars().take(40).collect();
                 return Err(Error::new(
                     ErrorKind::Argument,

@@ -18,11 +18,13 @@ pub(crate) use unicode::Form;
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization_alignments::char::is_combining_mark;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::growth::{self, Growth};
 use crate::interrupt::{Pace, paced};
 use crate::pattern::SearchPattern;
 use crate::printable;
@@ -97,7 +99,7 @@ impl Normalizer {
     /// Normalizes `text` in place.
     ///
     /// # Errors
-    /// A pattern that gave up on this text.
+    /// A pattern that gave up on this text; text that has become many times as long as it was.
     ///
     /// ```
     /// use jeton_core::normalizer::Normalizer;
@@ -111,16 +113,22 @@ impl Normalizer {
     /// # Ok::<(), jeton_core::Error>(())
     /// ```
     pub fn normalize(&self, text: &mut AlignedText) -> Result<()> {
-        match self {
+        let done = match self {
             Self::Nfc => Form::Nfc.normalize(text),
             Self::Nfd => Form::Nfd.normalize(text),
             Self::Nfkc => Form::Nfkc.normalize(text),
             Self::Nfkd => Form::Nfkd.normalize(text),
             Self::Lowercase => lowercase(text),
             Self::StripAccents => text.retain(|c| !is_combining_mark(c)),
-            Self::Strip { left, right } => text.keep(stripped(text.as_str(), *left, *right)),
+            Self::Strip { left, right } => {
+                text.keep(stripped(text.as_str(), *left, *right));
+                Ok(())
+            }
             Self::Nmt => nmt::normalize(text),
-            Self::Replace { pattern, content } => replace(text, pattern, content)?,
+            Self::Replace { pattern, content } => {
+                let matches = matches(text.as_str(), pattern)?;
+                text.replace_ranges(matches, content)
+            }
             Self::Prepend { prefix } => text.prepend(prefix),
             Self::Precompiled(charsmap) => charsmap.normalize(text),
             Self::SentencePiece(normalizer) => normalizer.normalize(text),
@@ -130,27 +138,48 @@ impl Normalizer {
                 strip_accents,
                 lowercase: lower,
             } => {
-                if *clean_text {
-                    bert::clean(text);
-                }
-                if *handle_chinese_chars {
-                    bert::space_chinese_characters(text);
-                }
-                if strip_accents.unwrap_or(*lower) {
-                    bert::strip_accents(text);
-                }
-                if *lower {
-                    lowercase(text);
-                }
+                let strip_accents = strip_accents.unwrap_or(*lower);
+                self::bert(
+                    text,
+                    *clean_text,
+                    *handle_chinese_chars,
+                    strip_accents,
+                    *lower,
+                )
             }
             Self::ByteLevel => text.flat_map(printable::of_character),
             Self::Sequence(normalizers) => {
-                for normalizer in normalizers {
-                    normalizer.normalize(text)?;
-                }
+                return normalizers
+                    .iter()
+                    .try_for_each(|normalizer| normalizer.normalize(text));
             }
-        }
-        Ok(())
+        };
+        done.map_err(|error| self.named(error))
+    }
+
+    /// The error, with the name of this normalizer.
+    fn named(&self, error: Error) -> Error {
+        let name = match self {
+            Self::Nfc => "NFC",
+            Self::Nfd => "NFD",
+            Self::Nfkc => "NFKC",
+            Self::Nfkd => "NFKD",
+            Self::Lowercase => "Lowercase",
+            Self::StripAccents => "StripAccents",
+            Self::Strip { .. } => "Strip",
+            Self::Nmt => "Nmt",
+            Self::Replace { pattern, content } => {
+                let name = growth::replacing(pattern, content);
+                return error.at(format!("normalizer {name}"));
+            }
+            Self::Prepend { .. } => "Prepend",
+            Self::Precompiled(_) => "Precompiled",
+            Self::SentencePiece(_) => "SentencePiece",
+            Self::Bert { .. } => "BertNormalizer",
+            Self::ByteLevel => "ByteLevel",
+            Self::Sequence(_) => "Sequence",
+        };
+        error.at(format!("normalizer {name}"))
     }
 
     /// `text` normalized, without where each byte came from.
@@ -158,50 +187,95 @@ impl Normalizer {
     /// # Errors
     /// As [`Self::normalize`].
     pub fn normalized<'t>(&self, text: &'t str) -> Result<Cow<'t, str>> {
+        self.normalized_within(text, &Rc::new(Growth::of(text.len())))
+    }
+
+    /// As [`Self::normalized`], of a piece of a text whose length is counted.
+    pub(crate) fn normalized_within<'t>(
+        &self,
+        text: &'t str,
+        growth: &Rc<Growth>,
+    ) -> Result<Cow<'t, str>> {
         if let Some(form) = Form::of(self) {
-            return Ok(form.normalized(text));
+            let new = form.normalized(text);
+            (growth.change(text.len(), new.len())).map_err(|error| self.named(error))?;
+            return Ok(new);
         }
-        match self {
-            Self::Lowercase => Ok(lowercased(text).into()),
-            Self::StripAccents if text.is_ascii() => Ok(text.into()),
+        let new: Cow<'t, str> = match self {
+            Self::Lowercase => lowercased(text).into(),
+            Self::StripAccents if text.is_ascii() => text.into(),
             Self::StripAccents => {
                 let is_kept = |c: &char| c.is_ascii() || !is_combining_mark(*c);
-                Ok(paced(text.chars())
+                paced(text.chars())
                     .filter(is_kept)
                     .collect::<String>()
-                    .into())
+                    .into()
             }
             Self::Replace {
                 pattern: SearchPattern::Literal(literal),
                 content,
-            } if !literal.is_empty() => Ok(match text.contains(literal) {
-                true => text.replace(literal, content).into(),
-                false => text.into(),
-            }),
-            Self::Strip { left, right } => Ok(text[stripped(text, *left, *right)].into()),
+            } if !literal.is_empty() => match text.matches(literal).count() {
+                0 => text.into(),
+                count => {
+                    let kept = text.len() - count * literal.len();
+                    let length = kept.saturating_add(count.saturating_mul(content.len()));
+                    if length > growth.room(text.len()) {
+                        return Err(self.named(growth.error("bytes")));
+                    }
+                    text.replace(literal, content).into()
+                }
+            },
+            Self::Strip { left, right } => text[stripped(text, *left, *right)].into(),
             Self::Sequence(normalizers) => {
-                normalizers
+                return normalizers
                     .iter()
                     .try_fold(Cow::Borrowed(text), |text, normalizer| match text {
-                        Cow::Borrowed(text) => normalizer.normalized(text),
+                        Cow::Borrowed(text) => normalizer.normalized_within(text, growth),
                         Cow::Owned(text) => {
-                            Ok(Cow::Owned(normalizer.normalized(&text)?.into_owned()))
+                            let new = normalizer.normalized_within(&text, growth)?;
+                            Ok(Cow::Owned(new.into_owned()))
                         }
-                    })
+                    });
             }
             _ => {
-                let mut text = AlignedText::original(text);
+                let mut text = AlignedText::within(text, growth);
                 self.normalize(&mut text)?;
-                Ok(text.as_str().to_owned().into())
+                return Ok(text.as_str().to_owned().into());
             }
-        }
+        };
+        (growth.change(text.len(), new.len())).map_err(|error| self.named(error))?;
+        Ok(new)
     }
 }
 
+/// BERT's clean-up; the last four say which of its steps.
+fn bert(
+    text: &mut AlignedText,
+    clean: bool,
+    space_chinese: bool,
+    strip_accents: bool,
+    lower: bool,
+) -> Result<()> {
+    if clean {
+        bert::clean(text)?;
+    }
+    if space_chinese {
+        bert::space_chinese_characters(text)?;
+    }
+    if strip_accents {
+        bert::strip_accents(text)?;
+    }
+    if lower {
+        lowercase(text)?;
+    }
+    Ok(())
+}
+
 /// Character by character, so a final sigma is lowered like any other.
-fn lowercase(text: &mut AlignedText) {
-    if text.as_str().chars().any(|c| !c.to_lowercase().eq([c])) {
-        text.flat_map(char::to_lowercase);
+fn lowercase(text: &mut AlignedText) -> Result<()> {
+    match text.as_str().chars().any(|c| !c.to_lowercase().eq([c])) {
+        true => text.flat_map(char::to_lowercase),
+        false => Ok(()),
     }
 }
 
@@ -239,10 +313,9 @@ fn stripped(text: &str, left: bool, right: bool) -> Range<usize> {
 }
 
 /// Empty text has no matches, not even empty ones.
-fn replace(text: &mut AlignedText, pattern: &SearchPattern, content: &str) -> Result<()> {
-    if !text.is_empty() {
-        let matches: Vec<_> = pattern.matches(text.as_str()).collect::<Result<_>>()?;
-        text.replace_ranges(matches, content);
+fn matches(text: &str, pattern: &SearchPattern) -> Result<Vec<Range<usize>>> {
+    match text.is_empty() {
+        true => Ok(Vec::new()),
+        false => pattern.matches(text).collect(),
     }
-    Ok(())
 }

@@ -1,11 +1,13 @@
 //! The clean-up of neural machine translation: controls removed, odd white space made a space.
 
+use crate::error::Result;
 use crate::text::AlignedText;
 
-pub(super) fn normalize(text: &mut AlignedText) {
-    text.retain(|c| !is_removed(c));
-    if text.as_str().chars().any(is_space) {
-        text.flat_map(|c| [if is_space(c) { ' ' } else { c }]);
+pub(super) fn normalize(text: &mut AlignedText) -> Result<()> {
+    text.retain(|c| !is_removed(c))?;
+    match text.as_str().chars().any(is_space) {
+        true => text.flat_map(|c| [if is_space(c) { ' ' } else { c }]),
+        false => Ok(()),
     }
 }
 

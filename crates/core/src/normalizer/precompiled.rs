@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::growth::LONGEST_REPLACEMENT;
 use crate::interrupt::paced;
 use crate::text::AlignedText;
 
@@ -295,20 +296,33 @@ impl Charsmap {
                 )));
             }
         };
-        match self.replacements.is_char_boundary(offset) {
-            true => Ok(()),
-            false => Err(broken(format!(
+        if !self.replacements.is_char_boundary(offset) {
+            return Err(broken(format!(
                 "unit {node} of its trie points at byte {offset} of the replacements, where no character begins"
+            )));
+        }
+        let most = self.replacements.as_bytes()[offset..]
+            .iter()
+            .take(LONGEST_REPLACEMENT + 1);
+        match most.clone().all(|byte| *byte != 0) && most.len() > LONGEST_REPLACEMENT {
+            false => Ok(()),
+            true => Err(broken(format!(
+                "it replaces something by more than {LONGEST_REPLACEMENT} bytes, which is the limit"
             ))),
         }
     }
 
     /// Normalizes as `tokenizers` does: grapheme cluster by grapheme cluster, a short one first
     /// as a whole and else each of its characters by itself.
-    pub(super) fn normalize(&self, text: &mut AlignedText) {
+    pub(super) fn normalize(&self, text: &mut AlignedText) -> Result<()> {
         let old = text.clone();
         let mut rewrite = Rewrite::default();
+        let room = text.room();
         for grapheme in paced(old.as_str().graphemes(true)) {
+            // There are no more characters than bytes, which rewriting counts.
+            if rewrite.characters.len() > room {
+                break;
+            }
             if grapheme.len() < WHOLE_GRAPHEME_LIMIT
                 && let Some(replacement) = self.replacement(grapheme)
             {
@@ -323,13 +337,10 @@ impl Charsmap {
                 }
             }
         }
-        if rewrite.changed {
-            text.rewrite(
-                rewrite
-                    .characters
-                    .into_iter()
-                    .map(|(character, growth)| (character, growth.into())),
-            );
+        let characters = rewrite.characters.into_iter();
+        match rewrite.changed {
+            true => text.rewrite(characters.map(|(character, growth)| (character, growth.into()))),
+            false => Ok(()),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::Charsmap;
+use crate::error::Result;
 use crate::interrupt::Pace;
 use crate::model::trie::Trie;
 use crate::text::AlignedText;
@@ -108,7 +109,7 @@ impl SentencePieceNormalizer {
 
     /// Normalizes text that nobody asks spans of.
     pub fn normalize_str(&self, text: &str) -> String {
-        self.run(text, true, true).text
+        self.run(text, true, true, usize::MAX).text
     }
 
     /// The normalized text, and where in `text` each byte of it comes from, and where it ends: for
@@ -124,7 +125,7 @@ impl SentencePieceNormalizer {
     /// assert_eq!(origins, [0, 0, 0, 0, 1, 1, 1, 3, 4]);
     /// ```
     pub fn normalize_with_origins(&self, text: &str) -> (String, Vec<usize>) {
-        let Output { text, runs, end } = self.run(text, true, true);
+        let Output { text, runs, end } = self.run(text, true, true, usize::MAX);
         let mut origins = Vec::with_capacity(text.len() + 1);
         let ends = runs.iter().skip(1).map(|(start, _)| *start);
         for ((_, origin), end) in runs.iter().zip(ends.chain([text.len()])) {
@@ -137,13 +138,13 @@ impl SentencePieceNormalizer {
     /// Normalizes a part of a text, without what happens at the ends of the text; `back` says that
     /// the part is the last. What stands before the part is taken not to end in a space.
     pub(crate) fn normalize_part(&self, text: &str, back: bool) -> String {
-        self.run(text, false, back).text
+        self.run(text, false, back, usize::MAX).text
     }
 
-    pub(super) fn normalize(&self, text: &mut AlignedText) {
+    pub(super) fn normalize(&self, text: &mut AlignedText) -> Result<()> {
         let Output {
             text: new, runs, ..
-        } = self.run(text.as_str(), true, true);
+        } = self.run(text.as_str(), true, true, text.room());
         let ends = runs.iter().skip(1).map(|(start, _)| *start);
         let lengths: Vec<usize> = runs
             .iter()
@@ -151,7 +152,7 @@ impl SentencePieceNormalizer {
             .map(|((start, _), end)| end - start)
             .collect();
         let origins = runs.into_iter().map(|(_, origin)| origin).zip(lengths);
-        text.replace(new, origins);
+        text.replace(new, origins)
     }
 
     /// Whether this character is left as it is, whatever stands behind it.
@@ -189,8 +190,9 @@ impl SentencePieceNormalizer {
         (length, &rest[..length])
     }
 
-    /// Normalizes text whose front and back are those of the whole text, or are not.
-    fn run(&self, text: &str, front: bool, back: bool) -> Output {
+    /// Normalizes text whose front and back are those of the whole text, or are not; no further
+    /// than until there are more than `most` bytes.
+    fn run(&self, text: &str, front: bool, back: bool, most: usize) -> Output {
         let WhiteSpace {
             add_dummy_prefix,
             remove_extra,
@@ -215,7 +217,7 @@ impl SentencePieceNormalizer {
         }
         let mut after_space = front && remove_extra;
         let mut pace = Pace::default();
-        while at < text.len() {
+        while at < text.len() && output.text.len() <= most {
             pace.step();
             let (length, mut new) = self.step(text, at);
             let end = at + length;

@@ -23,6 +23,7 @@ use unicode_normalization_alignments::{
 };
 
 use super::Normalizer;
+use crate::error::Result;
 use crate::interrupt::{Pace, paced};
 use crate::lazy::LazyStatic;
 use crate::text::AlignedText;
@@ -112,11 +113,11 @@ impl Form {
     }
 
     /// Normalizes `text` in place. What the quick check finds to be normalized is left as it is.
-    pub(super) fn normalize(self, text: &mut AlignedText) {
+    pub(super) fn normalize(self, text: &mut AlignedText) -> Result<()> {
         let old = text.clone();
         let old = old.as_str();
         if self.table().is_normalized(old) {
-            return;
+            return Ok(());
         }
         match self {
             Self::Nfc => text.rewrite(old.nfc().map(|(c, growth)| (c, growth.into()))),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::SplitBehavior;
 use super::named::GPT2_ORIGINAL;
 use super::split::split;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lazy::LazyStatic;
 use crate::pattern::{Dialect, Regex};
 use crate::printable;
@@ -20,10 +20,11 @@ pub(super) fn cut(
     use_regex: bool,
     printable: bool,
 ) -> Result<()> {
+    let named = |error: Error| error.at("pre-tokenizer ByteLevel");
     let mut ranges = Vec::new();
     pieces.cut(|mut piece, out| {
         if add_prefix_space && !piece.as_str().starts_with(' ') {
-            piece.prepend(" ");
+            piece.prepend(" ").map_err(named)?;
         }
         let first = out.len();
         if use_regex {
@@ -34,7 +35,7 @@ pub(super) fn cut(
         }
         if printable {
             for piece in &mut out[first..] {
-                piece.flat_map(printable::of_character);
+                piece.flat_map(printable::of_character).map_err(named)?;
             }
         }
         Ok(())

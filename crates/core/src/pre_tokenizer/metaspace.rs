@@ -20,14 +20,18 @@ pub(super) fn cut(
             .match_indices(' ')
             .map(|(at, _)| at..at + 1)
             .collect();
-        piece.replace_ranges(spaces, written);
+        piece
+            .replace_ranges(spaces, written)
+            .map_err(|error| error.at("pre-tokenizer Metaspace"))?;
         let wanted = match prepend_scheme {
             PrependScheme::Always => true,
             PrependScheme::First => piece.original_start() == 0,
             PrependScheme::Never => false,
         };
         if wanted && !piece.as_str().starts_with(replacement) {
-            piece.prepend(written);
+            piece
+                .prepend(written)
+                .map_err(|error| error.at("pre-tokenizer Metaspace"))?;
         }
         if !cut_before_each {
             out.push(piece);

@@ -19,6 +19,7 @@ use crate::compiled::cutting::cuts::Cuts;
 use crate::compiled::cutting::delimiters::Delimiters;
 use crate::compiled::sink::Sink;
 use crate::error::Result;
+use crate::growth::is_in_proportion;
 use crate::lazy::Lazy;
 use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Bpe, Model, Vocab, byte_token};
@@ -66,6 +67,7 @@ impl Metaspace {
         // A character map may know the `▁` that was written before.
         let mut steps = normalizers.iter().skip_while(|step| !writes_marks(step));
         if !normalizers.iter().all(keeps_chunks_apart)
+            || !keeps_in_proportion(&normalizers)
             || steps.any(|step| matches!(step, Normalizer::Precompiled(_)))
         {
             return None;
@@ -266,6 +268,26 @@ fn keeps_chunks_apart(normalizer: &Normalizer) -> bool {
         } => regex.source() == RUNS && (content == " " || content == "▁"),
         _ => false,
     }
+}
+
+/// Whether chunks, each of which is normalized by itself, surely do not outgrow the text: by what is
+/// replaced and by what is put in front of each section.
+fn keeps_in_proportion(normalizers: &[Normalizer]) -> bool {
+    let (mut times, mut front) = (1.0, 1);
+    for normalizer in normalizers {
+        match normalizer {
+            Normalizer::Replace { pattern, content } => {
+                let pattern = match pattern {
+                    SearchPattern::Literal(literal) => literal.len().max(1),
+                    SearchPattern::Regex(_) => 1,
+                };
+                times *= (content.len() as f64 / pattern as f64).max(1.0);
+            }
+            Normalizer::Prepend { prefix } => front += prefix.len() as u32,
+            _ => {}
+        }
+    }
+    is_in_proportion(0, (times * f64::from(front)) as usize)
 }
 
 /// Whether a normalizer writes each space as `▁`.

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;
+use std::rc::Rc;
 
 use foldhash::fast::RandomState;
 
@@ -20,6 +21,7 @@ use crate::compiled::cutting::cutter::Cutter;
 use crate::compiled::cutting::scanner::Scanner;
 use crate::compiled::sink::Sink;
 use crate::error::Result;
+use crate::growth::Growth;
 use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::printable;
@@ -82,19 +84,21 @@ impl Piecewise {
     }
 
     /// Gives the tokens of `text`, in which no added tokens are left, to `sink`; `is_normalized` says
-    /// that it went through the normalizer before they were looked for.
+    /// that it went through the normalizer before they were looked for, `growth` has the length of the
+    /// text that it is of.
     ///
     /// # Errors
     /// As the stages.
-    pub fn encode(
+    pub(crate) fn encode(
         &self,
         stages: &Stages,
         text: &str,
         is_normalized: bool,
+        growth: &Rc<Growth>,
         sink: &mut impl Sink,
     ) -> Result<()> {
         let text = match stages.normalizer.as_ref().filter(|_| !is_normalized) {
-            Some(normalizer) => normalizer.normalized(text)?,
+            Some(normalizer) => normalizer.normalized_within(text, growth)?,
             None => Cow::Borrowed(text),
         };
         let mut workspace = self.spare.take();
@@ -238,12 +242,16 @@ mod tests {
         let piecewise = Piecewise::new(&stages).unwrap();
         let mut ids = Vec::new();
         for text in ["Room 101.", "ROOM 101!"] {
-            piecewise.encode(&stages, text, false, &mut ids).unwrap();
+            let growth = Rc::new(Growth::of(text.len()));
+            piecewise
+                .encode(&stages, text, false, &growth, &mut ids)
+                .unwrap();
         }
         assert_eq!(ids, [1, 2, 3, 1, 2, 0]);
         ids.clear();
+        let growth = Rc::new(Growth::of(9));
         piecewise
-            .encode(&stages, "Room 101.", true, &mut ids)
+            .encode(&stages, "Room 101.", true, &growth, &mut ids)
             .unwrap();
         assert_eq!(ids, [0, 2, 3]);
     }

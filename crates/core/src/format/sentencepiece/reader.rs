@@ -248,7 +248,7 @@ impl<'t> Reader<'t> {
             tokens.push((token.to_vec(), is_unknown));
             pieces.push((id, text.to_owned()));
         }
-        let surfaces = self.decoder.surfaces(tokens, Invalid::Replace);
+        let surfaces = self.decoder.surfaces(tokens, Invalid::Replace)?;
         let lossy = |surface: Vec<u8>| String::from_utf8_lossy(&surface).into_owned();
         let pieces: Vec<DecodedPiece> = pieces
             .into_iter()
