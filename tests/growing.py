@@ -11,7 +11,6 @@ Look here to add a case: what it is called, the files that it needs and what is 
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 import os
 import resource
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import jeton
+from jeton.data import prepare
 from jeton.errors import JetonError
 
 MEMORY = 2 << 30
@@ -179,6 +179,13 @@ def decoded(tok: jeton.Tokenizer) -> None:
     tok.decode([1] * 5000)
 
 
+def whole_texts(folder: Path) -> jeton.Tokenizer:
+    """A tokenizer that cuts no text anywhere."""
+    file = folder / "tokenizer.json"
+    file.write_text(word_level())
+    return jeton.load(file)
+
+
 def zstd(blocks: int) -> bytes:
     """So many blocks of 128 KiB, each a byte that is repeated."""
     block = ((128 * KILO) << 3 | 0b010).to_bytes(3, "little") + b"a"
@@ -186,19 +193,11 @@ def zstd(blocks: int) -> bytes:
     return b"\x28\xb5\x2f\xfd\x00\x58" + block * (blocks - 1) + last
 
 
-def bomb(path: Path) -> Path:
-    """2.5 GB of one letter, without a line end."""
-    with gzip.open(path, "wb", compresslevel=1) as packed:
-        chunk = b"a" * (64 * MEGA)
-        for _ in range(40):
-            packed.write(chunk)
-    return path
-
-
 DOUBLING = sequence(*[replace("a", "aa")] * 60)
 EMPTY = sequence(*[replace("", "a")] * 60)
 REGEX = sequence(*[replace("a", "aa", "Regex")] * 60)
 LONG = "x" * MEGA
+SPACE = {"add_prefix_space": True, "trim_offsets": True}
 MANY = "<s>a" * 4000
 SECTIONS = [added("<s>", 3)]
 
@@ -249,7 +248,7 @@ CASES: dict[str, tuple[str, str | bytes, Read]] = {
         word_level(
             pre_tokenizer=cuts(
                 *[
-                    {"type": "ByteLevel", "add_prefix_space": True, "use_regex": False},
+                    {"type": "ByteLevel", **SPACE, "use_regex": False},
                     {
                         "type": "Split",
                         "pattern": {"String": ""},
@@ -264,7 +263,7 @@ CASES: dict[str, tuple[str, str | bytes, Read]] = {
     ),
     "ByteLevel pre-tokenizers": (
         "tokenizer.json",
-        word_level(pre_tokenizer=cuts(*[{"type": "ByteLevel", "add_prefix_space": False}] * 60)),
+        word_level(pre_tokenizer=cuts(*[{"type": "ByteLevel", "use_regex": True, **SPACE}] * 60)),
         encode("é"),
     ),
     "Normalized added tokens": (
@@ -398,7 +397,19 @@ CASES: dict[str, tuple[str, str | bytes, Read]] = {
         encode("a"),
     ),
     # vocabularies
-    "A huge id": ("vocab.json", json.dumps({"a": 2**31, "b": 4_294_967_294}), decode([2**31])),
+    "A huge id": (
+        "tokenizer.json",
+        json.dumps(
+            {
+                "model": {
+                    "type": "WordLevel",
+                    "vocab": {"a": 2**31, "b": 4_294_967_294},
+                    "unk_token": "a",
+                }
+            }
+        ),
+        decode([2**31] * 5000),
+    ),
     "A huge id of a tokenizer.json": (
         "tokenizer.json",
         word_level(added_tokens=[added("x", 4_294_967_294)]),
@@ -409,7 +420,7 @@ CASES: dict[str, tuple[str, str | bytes, Read]] = {
         ranks(b"b3RoZXI= 4294967294\n"),
         lambda path: decoded(jeton.load(path, pattern="gpt2", special_tokens={})),
     ),
-    "A length of 2^60": ("x.model", b"\x0a" + b"\xff" * 8 + b"\x0f", decode([0])),
+    "A length of 2^60": ("x.model", sp_model() + b"\x0a" + b"\xff" * 8 + b"\x0f", decode([0])),
     "A charsmap of a huge length": (
         "x.model",
         sp_model(normalizer=field(2, b"\xfc\xff\xff\xff" + bytes(100))),
@@ -437,32 +448,17 @@ CASES: dict[str, tuple[str, str | bytes, Read]] = {
         unigram(),
         lambda path: jeton.load(path).nbest("a" * 2000, 2**31),
     ),
-    "nbest of a text for SentencePiece": (
-        "x.model",
-        sp_model(),
-        lambda path: jeton.load(path).nbest("ab" * 5000, 1 << 20),
-    ),
     # corpora
     "A bomb to train on": (
-        "x.txt.gz",
-        b"",
-        lambda path: jeton.BPETrainer(vocab_size=300).train(str(bomb(path))),
-    ),
-    "A bomb to count": (
-        "x.txt.gz",
-        b"",
-        lambda path: jeton.WordCounts.from_files(str(bomb(path)), pattern="whitespace"),
-    ),
-    "A bomb of Zstandard": (
-        "x.txt.zst",
-        zstd(20_000),
+        "x.jsonl.zst",
+        zstd(5000),
         lambda path: jeton.BPETrainer(vocab_size=300).train(str(path)),
     ),
     "A bomb to prepare": (
-        "x.jsonl.gz",
-        b"",
-        lambda path: jeton.data.prepare(
-            str(bomb(path)), jeton.CharTrainer().train(["a"]), path.parent / "out", layout="bin"
+        "x.txt.zst",
+        zstd(5000),
+        lambda path: prepare(
+            str(path), whole_texts(path.parent), path.parent / "out", end_of_text=None
         ),
     ),
 }

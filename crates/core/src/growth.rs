@@ -65,13 +65,13 @@ impl Growth {
         Error::new(
             ErrorKind::Unsupported,
             format!(
-                "{} {unit} become more than {}, which is the limit: {FACTOR} times as many, and \
-                 {ALLOWANCE}",
+                "a text of {} {unit} becomes one of more than {}, past the limit of {FACTOR} times \
+                 as many and {ALLOWANCE}",
                 self.original,
                 self.most()
             ),
         )
-        .hint("no tokenizer of use does this: look at where the file came from")
+        .hint("no useful tokenizer needs this: look at where it comes from")
     }
 }
 

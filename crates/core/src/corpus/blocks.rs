@@ -162,6 +162,15 @@ impl<R: Read> Blocks<R> {
 
     fn too_long(&self) -> Error {
         let most = amount(self.apart.longest_line as u64);
+        if !self.apart.between_lines {
+            let message = format!(
+                "the document has more than {most} without a place where it can surely be cut"
+            );
+            let error = Error::new(ErrorKind::Unsupported, message);
+            return error
+                .at(self.path.display().to_string())
+                .hint("make its lines the documents, or cut the file");
+        }
         let error = Error::new(
             ErrorKind::Training,
             format!("the line has more than {most} without a place where it can surely be cut"),

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::blocks::{Apart, Block};
-use super::{Corpus, CorpusFile, InvalidUtf8, LONGEST_LINE, json_lines, stream};
+use super::{Corpus, CorpusFile, InvalidUtf8, LONGEST_DOCUMENT, LONGEST_LINE, json_lines, stream};
 use crate::error::Result;
 use crate::word_counts::FirstStages;
 
@@ -128,7 +128,7 @@ impl Corpus {
         }
         let longest_line = match (options.unit, &cuts) {
             (Unit::Line, _) => LONGEST_LINE,
-            (Unit::File, _) => usize::MAX,
+            (Unit::File, _) => LONGEST_DOCUMENT,
         };
         Documents {
             waiting,

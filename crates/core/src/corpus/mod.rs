@@ -153,6 +153,9 @@ const BLOCK: usize = if cfg!(test) { 64 } else { 4 << 20 };
 const LEAST_BLOCK: usize = if cfg!(test) { 64 } else { 1 << 16 };
 /// A line that is longer is cut, at a blank if there is one near: memory has to be bounded.
 const LONGEST_LINE: usize = if cfg!(test) { 1 << 10 } else { 64 << 20 };
+
+/// The longest document that is read whole, in bytes: a small compressed file may hold any number.
+const LONGEST_DOCUMENT: usize = if cfg!(test) { 1 << 16 } else { 512 << 20 };
 /// After how many bytes of text freed memory is given back, where there is a budget.
 const GIVE_BACK_EVERY: u64 = 8 << 20;
 /// What share of the memory budget reading may take.

@@ -581,7 +581,8 @@ mod tests {
                 blob[position] ^= change;
                 if let Ok(charsmap) = Charsmap::new(&blob) {
                     charsmap.longest_prefix(text.as_bytes());
-                    charsmap.normalize(&mut AlignedText::original(text));
+                    let mut text = AlignedText::original(text);
+                    charsmap.normalize(&mut text).unwrap();
                 }
             }
             let _ = Charsmap::new(&BLOB[..position]);
