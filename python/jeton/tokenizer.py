@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from jeton._core import Model as CoreModel
     from jeton._core import Pipeline
     from jeton.arrow import ArrowColumn
+    from jeton.chat import Chat
     from jeton.components import (
         decoders,
         models,
@@ -451,6 +452,71 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             [4, 3]
         """
         return self._core.count_batch(texts, special, add_special_tokens, errors, nulls)
+
+    # Chats
+
+    def chat(
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        *,
+        template: str | None = None,
+        tools: Iterable[Mapping[str, Any]] | None = None,
+        documents: Iterable[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        trusted: Iterable[str | int] = (),
+        **variables: Any,
+    ) -> Chat:
+        """A conversation through a chat template: text and ids, with who wrote each token.
+
+        What comes from messages, tools, documents and variables is data: a control token that is
+        spelled in it is ordinary text, wherever the template puts it. All other ids are those of
+        `apply_chat_template` in transformers.
+
+        Args:
+            messages: Dicts, each with a `role` and a `content`, and whatever else the template
+                reads; dataclasses and pydantic models too.
+            template: The name of one of the tokenizer's templates or of `jeton.chat.TEMPLATES`, or
+                the text of a Jinja template; by default the tokenizer's own.
+            tools: JSON schemas of functions.
+            documents: What the model is to go by.
+            add_generation_prompt: Whether the beginning of the model's answer follows.
+            continue_final_message: Whether the last message is left open, for the model to go on
+                with it; a `str` names the field that is left open.
+            trusted: The fields in which control tokens count: roles (`"system"`), fields
+                (`"content"`), both (`"system.content"`), messages by index, places
+                (`"messages[0].content"`), `"tools"`, `"documents"`, names of variables.
+            variables: What else the template reads, as `enable_thinking=False`.
+
+        Raises:
+            ArgumentTypeError: Messages, tools or documents that are no dicts.
+            ArgumentError: No messages; no template; the template refuses these messages.
+            UnknownNameError: No template has this name.
+            FormatError: The template is no Jinja.
+            UnsupportedError: The template leaves its sandbox, or takes too long.
+            EncodeError: As `encode`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+            ...     "<|user>\\nassistant hi"
+            ... )
+            >>> tok.chat([{"role": "user", "content": "hi"}], template="chatml").text
+            '<|im_start|>user\\nhi<|im_end|>\\n'
+        """
+        from jeton.chat import Request
+
+        return Request(
+            self,
+            messages,
+            template,
+            tools,
+            documents,
+            add_generation_prompt,
+            continue_final_message,
+            trusted,
+            tuple(variables.items()),
+        ).made()
 
     # Ids to text
 

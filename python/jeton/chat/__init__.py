@@ -1,0 +1,22 @@
+"""Chats: messages through a template to ids, in which no message forges a control token.
+
+`tok.chat(messages)` is the way in. Look here for the names of the templates that jeton has, for
+what its result is made of, and for the limits under which templates run.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+from jeton.errors import UnsupportedError
+
+if importlib.util.find_spec("jinja2") is None:
+    raise UnsupportedError("chats need jinja2: pip install 'jeton[chat]'")
+
+from jeton.chat.chat import Chat, Request
+from jeton.chat.limits import limits
+from jeton.chat.origins import Origin
+from jeton.chat.prefixes import Prefixes, Step
+from jeton.chat.templates import TEMPLATES
+
+__all__ = ["TEMPLATES", "Chat", "Origin", "Prefixes", "Request", "Step", "limits"]

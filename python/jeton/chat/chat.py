@@ -1,0 +1,361 @@
+"""`Chat`: a conversation as text and as ids, with who wrote each token."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Final
+
+from jeton.chat.encoding import encoded
+from jeton.chat.messages import Input, Trust
+from jeton.chat.origins import TEMPLATE, Origin, Runs
+from jeton.chat.prefixes import Prefixes, Step, compared
+from jeton.chat.rendering import rendered
+from jeton.chat.templates import template_of
+from jeton.chat.traced import raw, runs_of
+from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+    from jeton.tokenizer import Tokenizer
+
+__all__ = ["Chat", "Request"]
+
+_SYSTEM: Final = ("system", "developer")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What `tok.chat` was asked for."""
+
+    tok: Tokenizer
+    messages: Any
+    template: str | None = None
+    tools: Any = None
+    documents: Any = None
+    add_generation_prompt: bool = False
+    continue_final_message: bool | str = False
+    trusted: Iterable[str | int] = ()
+    variables: tuple[tuple[str, Any], ...] = ()
+
+    def made(self) -> Chat:
+        """The chat.
+
+        Raises:
+            As `Tokenizer.chat`.
+        """
+        if isinstance(self.messages, Iterator):
+            return dataclasses.replace(self, messages=list(self.messages)).made()
+        given = Input(Trust(self.trusted))
+        messages = given.messages(self.messages)
+        tools = None if self.tools is None else given.other("tools", _tools(self.tools))
+        documents = self.documents
+        if documents is not None:
+            documents = given.other("documents", _documents(documents))
+        text = rendered(
+            template_of(self.tok, self.template, with_tools=tools is not None),
+            messages,
+            self._continued(),
+            {
+                "tools": tools,
+                "documents": documents,
+                "add_generation_prompt": self.add_generation_prompt,
+                **{f"{role}_token": token for role, token in self.tok.roles.items()},
+                **{name: given.other("variable", it, name) for name, it in self.variables},
+            },
+            given,
+        )
+        roles = [message.get("role") for message in messages]
+        return Chat(self, raw(text), runs_of(text), [it and raw(it) for it in roles])
+
+    def _continued(self) -> str | None:
+        field = self.continue_final_message
+        if not isinstance(field, (bool, str)):
+            raise ArgumentTypeError(
+                "continue_final_message must be a bool or the name of a field, not "
+                f"{type(field).__name__}"
+            )
+        if not isinstance(self.add_generation_prompt, bool):
+            raise ArgumentTypeError(
+                f"add_generation_prompt must be a bool, not {self.add_generation_prompt!r:.60}"
+            )
+        if field and self.add_generation_prompt:
+            raise ArgumentError(
+                "a chat either goes on with its last message (continue_final_message) or begins "
+                "a new one (add_generation_prompt)"
+            )
+        return "content" if field is True else field or None
+
+    def of(self, messages: Any, *, prompt: bool) -> Chat:
+        """The chat of other messages."""
+        return dataclasses.replace(
+            self, messages=messages, add_generation_prompt=prompt, continue_final_message=False
+        ).made()
+
+
+def _tools(tools: Any) -> list[Any]:
+    if isinstance(tools, (str, bytes, dict)) or not isinstance(tools, Iterable):
+        raise ArgumentTypeError(f"tools must be a list of dicts, not {type(tools).__name__}")
+    listed = list(tools)
+    for number, tool in enumerate(listed):
+        if not isinstance(tool, dict):
+            raise ArgumentTypeError(
+                f"tools[{number}] must be a dict with the JSON schema of a function, not "
+                f"{type(tool).__name__}"
+            )
+    return listed
+
+
+def _documents(documents: Any) -> list[Any]:
+    if isinstance(documents, (str, bytes, dict)) or not isinstance(documents, Iterable):
+        raise ArgumentTypeError(
+            f"documents must be a list of dicts, not {type(documents).__name__}"
+        )
+    listed = list(documents)
+    if not all(isinstance(document, dict) for document in listed):
+        raise ArgumentTypeError("each of documents must be a dict, with 'title' and 'text'")
+    return listed
+
+
+class Chat:
+    """A rendered conversation. `tok.chat(messages)` makes it.
+
+    Attributes:
+        text: The text, as the template wrote it.
+        ids: The ids. Only text of the template and of trusted fields gives control tokens.
+        spans: The span of each token, in characters of `text`.
+        origins: Who wrote each token. A token of several is of the data in it.
+        roles: The role of each message.
+        dropped: The indices of the messages that `truncate` left out.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+        ...     "<|user>\\nassistant hi"
+        ... )
+        >>> chat = tok.chat([{"role": "user", "content": "<|im_end|>hi"}], template="chatml")
+        >>> [tok.decode([id]) for id in chat.ids if id in tok.special_tokens.values()]
+        ['<|im_start|>', '<|im_end|>']
+        >>> print(chat.origins[-3])
+        messages[0].content
+    """
+
+    def __init__(self, request: Request, text: str, runs: Runs, roles: list[str | None]) -> None:
+        self._request = request
+        self._runs = runs
+        self.text = text
+        self.roles = roles
+        self.ids, self.spans = encoded(request.tok, text, runs)
+        self.dropped: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @functools.cached_property
+    def origins(self) -> list[Origin]:
+        """Who wrote each token."""
+        return [_writer(origins) for origins in self._origins_by_token()]
+
+    @property
+    def segments(self) -> list[tuple[int, int, Origin]]:
+        """The stretches of the text with who wrote them: start, end, origin."""
+        found, at = [], 0
+        for length, origin in self._runs:
+            found.append((at, at + length, origin))
+            at += length
+        return found
+
+    def _origins_by_token(self) -> list[list[Origin]]:
+        ends = list(accumulate(length for length, _ in self._runs))
+        found = []
+        for start, end in self.spans:
+            first = min(bisect_right(ends, start), max(0, len(ends) - 1))
+            last = min(bisect_right(ends, max(start, end - 1)), len(ends) - 1)
+            found.append([origin for _, origin in self._runs[first : last + 1]])
+        return found
+
+    def loss_mask(self, roles: Iterable[str] = ("assistant",)) -> list[int]:
+        """1 for each token that a model learns to write, else 0.
+
+        Where the template marks what the model writes (`{% generation %}`) and only the assistant
+        is asked for, that is it. Otherwise it is what came from messages of these roles, with
+        what the template wrote inside of each, and behind it up to the first control token, which
+        ends the turn.
+
+        Args:
+            roles: Whose messages count.
+
+        Raises:
+            ArgumentError: There is no such token: nothing would be learnt.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+            ...     "<|user>\\nassistant hi"
+            ... )
+            >>> chat = tok.chat(
+            ...     [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hey"}],
+            ...     template="chatml",
+            ... )
+            >>> sum(chat.loss_mask())
+            4
+        """
+        if isinstance(roles, str) or not isinstance(roles, Iterable):
+            raise ArgumentTypeError('roles must be an iterable of roles, as ("assistant",)')
+        wanted = set(roles)
+        by_token = self._origins_by_token()
+        marks = any(origin.generated for _, origin in self._runs)
+        if marks and wanted == {"assistant"}:
+            mask = [int(any(it.generated for it in origins)) for origins in by_token]
+        else:
+            mask = self._mask_by_origin(wanted, by_token)
+        if not any(mask):
+            known = ", ".join(dict.fromkeys(map(repr, self.roles)))
+            raise ArgumentError(
+                f"no token was written by {' or '.join(map(repr, sorted(wanted)))}: the loss mask "
+                f"would be all zero (the chat has {known})"
+            )
+        return mask
+
+    def _mask_by_origin(self, wanted: set[str], by_token: list[list[Origin]]) -> list[int]:
+        written = [
+            next((it.message for it in origins if _is_content(it, wanted)), None)
+            for origins in by_token
+        ]
+        mask = [0] * len(self.ids)
+        specials = set(self._request.tok.special_tokens.values())
+        last: dict[int, int] = {m: at for at, m in enumerate(written) if m is not None}
+        first: dict[int, int] = {}
+        for at, message in enumerate(written):
+            if message is not None:
+                first.setdefault(message, at)
+        for message, start in first.items():
+            for at in range(start, last[message] + 1):
+                mask[at] = int(written[at] == message or _is_template(by_token[at]))
+            at = last[message] + 1
+            while at < len(mask) and _is_template(by_token[at]):
+                mask[at] = 1
+                if self.ids[at] in specials:
+                    break
+                at += 1
+            else:
+                # No control token ends this turn: what follows is not of it.
+                mask[last[message] + 1 : at] = [0] * (at - last[message] - 1)
+        return mask
+
+    @functools.cached_property
+    def keeps_prefix(self) -> Prefixes:
+        """Whether each turn's ids begin the next one's, and where they part.
+
+        What a model has read stays in its cache only as long as the ids before stay the same.
+        Some templates change what they wrote: they leave out the reasoning of turns that are over,
+        or put the tools in front of the last question.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+            ...     "<|user>\\nassistant hi"
+            ... )
+            >>> chat = tok.chat(
+            ...     [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hey"}],
+            ...     template="chatml",
+            ... )
+            >>> chat.keeps_prefix
+            Prefixes(kept: 2 renderings, each begins the next)
+        """
+        messages = _listed(self._request.messages)
+        steps: list[tuple[Step, list[int]]] = []
+        for at, role in enumerate(self.roles):
+            if role not in ("assistant", "model"):
+                continue
+            for count, prompt in ((at, True), (at + 1, False)):
+                if count == len(messages) and not self._request.add_generation_prompt:
+                    continue
+                try:
+                    chat = self._request.of(messages[:count], prompt=prompt)
+                except JetonError:
+                    continue  # a template may refuse a conversation that ends here
+                steps.append((Step(count, prompt), chat.ids))
+        whole = Step(len(messages), self._request.add_generation_prompt)
+        return compared([*steps, (whole, self.ids)])
+
+    def truncate(self, max_tokens: int) -> Chat:
+        """The same chat without its oldest messages, so that it has at most so many tokens.
+
+        Whole turns go, the oldest first: a message of a user with all that follows it up to the
+        next one's. Messages of the system stay, and so does the last turn. `dropped` of the result
+        says which messages went.
+
+        Args:
+            max_tokens: The most tokens that the result has.
+
+        Raises:
+            ArgumentError: The last turn alone is longer.
+        """
+        if not isinstance(max_tokens, int) or isinstance(max_tokens, bool):
+            raise ArgumentTypeError(f"max_tokens must be an int, not {type(max_tokens).__name__}")
+        if len(self.ids) <= max_tokens:
+            return self
+        messages = _listed(self._request.messages)
+        turns = [at for at, role in enumerate(self.roles) if role == "user"]
+        kept: list[int] = []
+        shortest = self
+        low, high = 1, len(turns) - 1
+        best: Chat | None = None
+        while low <= high:
+            # The more turns go the shorter it is, so few are tried.
+            middle = (low + high) // 2
+            kept = [
+                at for at, role in enumerate(self.roles) if at >= turns[middle] or role in _SYSTEM
+            ]
+            chat = self._of_kept([messages[at] for at in kept])
+            chat.dropped = [at for at in range(len(messages)) if at not in set(kept)]
+            if len(chat.ids) <= max_tokens:
+                best, high = chat, middle - 1
+            else:
+                shortest, low = chat, middle + 1
+        if best is None:
+            raise ArgumentError(
+                f"the last turn and the messages of the system have {len(shortest.ids):,} tokens, "
+                f"more than max_tokens={max_tokens:,} (shorten a message)"
+            )
+        return best
+
+    def _of_kept(self, messages: list[Any]) -> Chat:
+        return dataclasses.replace(self._request, messages=messages).made()
+
+    def __repr__(self) -> str:
+        tokens, messages = len(self.ids), len(self.roles)
+        return (
+            f"Chat({messages} message{'s' * (messages != 1)}, {tokens:,} "
+            f"token{'s' * (tokens != 1)}: {self.text[:40]!r}{'…' * (len(self.text) > 40)})"
+        )
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from jeton.chat.showing import coloured
+
+        yield from coloured(self)
+
+
+def _listed(messages: Any) -> list[Any]:
+    return list(getattr(messages, "messages", messages))
+
+
+def _is_template(origins: list[Origin]) -> bool:
+    return all(origin.kind == "template" for origin in origins)
+
+
+def _is_content(origin: Origin, wanted: set[str]) -> bool:
+    return origin.kind == "message" and origin.role in wanted and origin.field != "role"
+
+
+def _writer(origins: list[Origin]) -> Origin:
+    data = [origin for origin in origins if origin.kind != "template"]
+    for origin in data or origins:
+        return origin
+    return TEMPLATE

@@ -1,0 +1,267 @@
+"""Ids of a text of which only parts may hold control tokens.
+
+Control tokens are found where they lie wholly in text that the template wrote. The stretches
+between them are encoded as what they are in the whole text: not at its beginning, with special
+tokens as text. Where no other text spells a control token, that is what encoding the whole text
+with its special tokens gives, so the whole is encoded first, and taken if nothing is forged.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import weakref
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Final
+
+from jeton.chat.origins import Runs
+from jeton.components import AddedToken
+from jeton.errors import InternalError
+from jeton.tokenizer import Tokenizer
+
+__all__ = ["Encoded", "encoded"]
+
+Encoded = tuple[list[int], list[tuple[int, int]]]
+"""Ids, and the span of each in characters."""
+
+_SPACE: Final = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_BEFORE: Final = re.compile(f"[{_SPACE}]+\\Z")
+_BEHIND: Final = re.compile(f"[{_SPACE}]+")
+
+
+@dataclass
+class _Tokens:
+    """The added tokens of a tokenizer, ready to be looked for."""
+
+    specials: dict[int, AddedToken]
+    """By id."""
+    late: frozenset[int]
+    """The ids of special tokens that are looked for in normalized text."""
+    by_spelling: dict[str, AddedToken]
+    """Those that are looked for in text as it is."""
+    pattern: re.Pattern[str]
+    prefixes: list[str]
+    """Special tokens that take nothing of what stands beside them."""
+    prefixed: list[tuple[Tokenizer, str]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, tok: Tokenizer) -> _Tokens:
+        tokens = tok.added_tokens
+        normalizes = tok.normalizer is not None
+        by_spelling: dict[str, AddedToken] = {}
+        for token in tokens:
+            if not (token.normalized and normalizes):
+                by_spelling.setdefault(token.content, token)
+        longest_first = sorted(by_spelling, key=len, reverse=True)
+        plain = [
+            token.content
+            for token in by_spelling.values()
+            if token.special and not (token.lstrip or token.rstrip or token.single_word)
+        ]
+        return cls(
+            specials={_id_of(token): token for token in tokens if token.special},
+            late=frozenset(_id_of(token) for token in tokens if token.special and token.normalized)
+            if normalizes
+            else frozenset(),
+            by_spelling=by_spelling,
+            pattern=re.compile("|".join(map(re.escape, longest_first)) or "(?!)"),
+            prefixes=plain[:8],
+        )
+
+
+_KNOWN: dict[int, _Tokens] = {}
+"""By the address of the tokenizer, which is not hashed: that would read all of it."""
+
+
+def _tokens_of(tok: Tokenizer) -> _Tokens:
+    key = id(tok)
+    known = _KNOWN.get(key)
+    if known is None:
+        known = _KNOWN[key] = _Tokens.of(tok)
+        weakref.finalize(tok, _KNOWN.pop, key, None)
+    return known
+
+
+def _id_of(token: AddedToken) -> int:
+    assert token.id is not None  # tokens of a tokenizer have one
+    return token.id
+
+
+class _Places:
+    """Which characters of a text may be parts of control tokens."""
+
+    def __init__(self, runs: Runs) -> None:
+        self.ends = list(accumulate(length for length, _ in runs))
+        self.control = [origin.is_control for _, origin in runs]
+
+    def allow(self, start: int, end: int) -> bool:
+        """Whether all characters of a range may."""
+        first = bisect_right(self.ends, start)
+        last = bisect_right(self.ends, max(start, end - 1))
+        return all(self.control[first : last + 1])
+
+    def stretches(self) -> list[tuple[int, int]]:
+        """The ranges that may, each as long as can be."""
+        found: list[tuple[int, int]] = []
+        start = 0
+        for end, control in zip(self.ends, self.control, strict=True):
+            if control and found and found[-1][1] == start:
+                found[-1] = (found[-1][0], end)
+            elif control:
+                found.append((start, end))
+            start = end
+        return found
+
+
+def encoded(tok: Tokenizer, text: str, runs: Runs) -> Encoded:
+    """The ids of a text, in which special tokens are control tokens only where runs allow it.
+
+    Raises:
+        EncodeError: As `encode`.
+    """
+    whole = tok.encode_with_spans(text, special="allow")
+    places = _Places(runs)
+    tokens = _tokens_of(tok)
+    found = _specials_in(text, whole.ids, whole.spans, tokens)
+    allowed = [(token, span) for token, span, place in found if places.allow(*place)]
+    if len(allowed) == len(found):
+        return whole.ids, whole.spans
+    late = [(token, *span) for token, span in allowed if token.id in tokens.late]
+    return _by_stretches(tok, text, places, tokens, late)
+
+
+def _specials_in(
+    text: str, ids: list[int], spans: list[tuple[int, int]], tokens: _Tokens
+) -> list[tuple[AddedToken, tuple[int, int], tuple[int, int]]]:
+    """The special tokens among ids, with their spans and where in these they are spelled.
+
+    One that is not spelled there stands for unknown text, unless normalization respelled it.
+    """
+    found = []
+    for id, span in zip(ids, spans, strict=True):
+        token = tokens.specials.get(id)
+        if token is None:
+            continue
+        at = text.find(token.content, *span)
+        if at >= 0:
+            found.append((token, span, (at, at + len(token.content))))
+        elif id in tokens.late:
+            found.append((token, span, span))
+    return found
+
+
+def _by_stretches(
+    tok: Tokenizer,
+    text: str,
+    places: _Places,
+    tokens: _Tokens,
+    late: list[tuple[AddedToken, int, int]],
+) -> Encoded:
+    ids: list[int] = []
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for token, start, end in _control_tokens(text, places, tokens, late):
+        _encode_stretch(tok, tokens, text, at, start, ids, spans)
+        ids.append(_id_of(token))
+        spans.append((start, end))
+        at = end
+    _encode_stretch(tok, tokens, text, at, len(text), ids, spans)
+    for token, span, place in _specials_in(text, ids, spans, tokens):
+        if not places.allow(*place) and token.content not in _unknown(tok):
+            raise InternalError(f"{text[slice(*span)]!r} became a control token")
+    return ids, spans
+
+
+def _unknown(tok: Tokenizer) -> set[str]:
+    """The token that stands for unknown text, which any text may become."""
+    model = tok.model
+    named = {getattr(model, "unk_token", None), tok.roles.get("unk")}
+    if (id := getattr(model, "unk_id", None)) is not None:
+        named.add(tok.id_to_bytes(id).decode(errors="replace"))
+    return {name for name in named if name is not None}
+
+
+def _control_tokens(
+    text: str, places: _Places, tokens: _Tokens, late: list[tuple[AddedToken, int, int]]
+) -> list[tuple[AddedToken, int, int]]:
+    """The control tokens with the ranges that they take, in order."""
+    found = list(late)
+    before = 0
+    for token, start, end in _spelled(text, places, tokens):
+        if token.lstrip and (match := _BEFORE.search(text, before, start)):
+            start = match.start()
+        if token.rstrip and (match := _BEHIND.match(text, end)):
+            end = match.end()
+        if token.special and start >= before:
+            found.append((token, start, end))
+            before = end
+    apart: list[tuple[AddedToken, int, int]] = []
+    for item in sorted(found, key=lambda it: it[1:]):
+        if not apart or apart[-1][2] <= item[1]:
+            apart.append(item)
+    return apart
+
+
+def _spelled(text: str, places: _Places, tokens: _Tokens) -> Iterator[tuple[AddedToken, int, int]]:
+    """Added tokens in what may hold control tokens: the longest of those that begin first."""
+    for start, end in places.stretches():
+        at = start
+        while match := tokens.pattern.search(text, at, end):
+            token = tokens.by_spelling[match[0]]
+            if token.single_word and not _is_alone(text, *match.span()):
+                at = match.start() + 1
+                continue
+            at = match.end()
+            yield token, *match.span()
+
+
+def _is_alone(text: str, start: int, end: int) -> bool:
+    around = text[max(0, start - 1) : start] + text[end : end + 1]
+    return not re.search(r"\w", around)
+
+
+def _encode_stretch(
+    tok: Tokenizer,
+    tokens: _Tokens,
+    text: str,
+    start: int,
+    end: int,
+    ids: list[int],
+    spans: list[tuple[int, int]],
+) -> None:
+    """Adds the ids of a part of a text in which special tokens are text."""
+    if start == end:
+        return
+    stretch = text[start:end]
+    if start == 0:
+        encoding = tok.encode_with_spans(stretch)
+        ids += encoding.ids
+        spans += encoding.spans
+        return
+    prefixed, prefix = _with_prefix(tok, tokens, stretch)
+    encoding = prefixed.encode_with_spans(prefix + stretch, special={prefix})
+    if encoding.spans[0] != (0, len(prefix)):
+        raise InternalError(f"the prefix of {stretch!r:.60} was not found")
+    ids += encoding.ids[1:]
+    spans += [
+        (low - len(prefix) + start, high - len(prefix) + start) for low, high in encoding.spans[1:]
+    ]
+
+
+def _with_prefix(tok: Tokenizer, tokens: _Tokens, stretch: str) -> tuple[Tokenizer, str]:
+    """A tokenizer that gives the same ids, and a special token of it that a text does not hold.
+
+    What follows the token is no beginning of a text: no space is put in front of it.
+    """
+    for prefix in tokens.prefixes:
+        match = tokens.pattern.match(prefix + stretch)
+        if match is not None and match[0] == prefix and prefix not in (prefix + stretch)[1:]:
+            return tok, prefix
+    if not tokens.prefixed or tokens.prefixed[0][1] in stretch:
+        name = f"<jeton {secrets.token_hex(16)}>"
+        token = AddedToken(name, special=True, normalized=False)
+        tokens.prefixed[:] = [(tok.with_added_tokens([token]), name)]
+    return tokens.prefixed[0]

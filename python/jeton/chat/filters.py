@@ -1,0 +1,220 @@
+"""Jinja's filters and tests with origins and limits.
+
+Those that hand their values on are Jinja's own. Those that make text are written here, or, where
+nobody needs to know which part came from where, all that they make is data.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from jinja2 import filters as jinja
+from jinja2 import pass_environment
+from jinja2.utils import _PassArg
+from markupsafe import Markup
+
+from jeton.chat.carrying import conservatively, data_in, plain, printed, safe
+from jeton.chat.json_text import to_json
+from jeton.chat.limits import LONGEST, LimitError, reserve, spend, weighed
+from jeton.chat.traced import Traced, TracedFloat, TracedInt, joined, raw
+
+__all__ = ["COUNTED", "counted", "filters_of", "ticking"]
+
+COUNTED = "counted by jeton"
+"""The name of the filter that every loop of a template goes through."""
+
+_HANDS_ON = """
+    abs attr batch count d default dictsort first groupby items last length list map max min
+    random reject rejectattr reverse round select selectattr slice sort unique wordcount
+""".split()
+"""Filters that make no text, or whose text keeps its origins by what `Traced` does."""
+
+
+_COMPARES = "dictsort groupby max min sort unique".split()
+
+
+class _Counted:
+    """What a loop goes through, item by item under the limits."""
+
+    def __init__(self, items: Any) -> None:
+        self.items = items
+
+    def __iter__(self) -> Iterator[Any]:
+        for item in self.items:
+            spend()
+            yield item
+
+
+class _CountedSized(_Counted):
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+def counted(items: Any) -> Any:
+    """The same items, counted as a loop takes them."""
+    iter(items)  # what is not iterable says so here
+    return (_CountedSized if hasattr(items, "__len__") else _Counted)(items)
+
+
+def ticking(function: Callable[..., Any], compares: bool = True) -> Callable[..., Any]:
+    """A filter or a test under the limits; `compares` says whether it compares or sorts values."""
+    skipped = 1 if _PassArg.from_obj(function) is not None else 0
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        spend()
+        given = args[skipped:]
+        for value in (*given[1:], *kwargs.values()):
+            if isinstance(value, int) and abs(value) > LONGEST:
+                raise LimitError(f"the template asks for {value:,} at once")
+        if compares:
+            weighed(given)
+        result = function(*args, **kwargs)
+        if isinstance(result, (list, str, tuple, dict)):
+            reserve(len(result))
+        elif isinstance(result, Iterator):
+            return iter(counted(result))
+        return result
+
+    return called
+
+
+def _cautious(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter that knows no origins."""
+    if _PassArg.from_obj(function) is None:
+
+        @functools.wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            return conservatively(function, *args, **kwargs)
+
+        return called
+
+    @functools.wraps(function)
+    def called_within(within: Any, *args: Any, **kwargs: Any) -> Any:
+        return conservatively(functools.partial(function, within), *args, **kwargs)
+
+    return called_within
+
+
+def _unless_safe(ours: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter of ours, but for text that is marked as safe for HTML."""
+    within = _PassArg.from_obj(original) is not None
+
+    @functools.wraps(original)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        given = args[1:] if within else args
+        if any(isinstance(value, Markup) for value in (*given, *kwargs.values())):
+            return _cautious(original)(*args, **kwargs)
+        return ours(*given, **kwargs)
+
+    return called
+
+
+def _traced(value: Any) -> Traced:
+    text = printed(value)
+    return text if isinstance(text, Traced) else Traced(text)
+
+
+def _trim(value: Any, chars: str | None = None) -> str:
+    return _traced(value).strip(chars)
+
+
+def _title(value: Any) -> str:
+    text = _traced(value)
+    return text._recased(jinja.do_title(raw(text)))
+
+
+def _replace(s: Any, old: Any, new: Any, count: int | None = None) -> str:
+    return _traced(s).replace(printed(old), printed(new), -1 if count is None else count)
+
+
+def _indent(s: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
+    by = width if isinstance(width, str) else " " * width
+    lines = _traced(joined((s, "\n"))).splitlines()
+    parts: list[str] = []
+    for number, line in enumerate(lines):
+        if number:
+            parts += ("\n", by if line or blank else "")
+        parts.append(line)
+    return joined((by if first else "", *parts))
+
+
+def _format(value: Any, *args: Any, **kwargs: Any) -> str:
+    if args and kwargs:
+        raise jinja.FilterArgumentError(
+            "can't handle positional and keyword arguments at the same time"
+        )
+    return _traced(value) % (kwargs or args)
+
+
+@pass_environment
+def _join(environment: Any, value: Any, d: Any = "", attribute: Any = None) -> str:
+    if attribute is not None:
+        value = map(jinja.make_attrgetter(environment, attribute), value)
+    return _traced(d).join([printed(item) for item in value])
+
+
+@pass_environment
+def _sum(environment: Any, iterable: Iterable[Any], attribute: Any = None, start: Any = 0) -> Any:
+    if attribute is not None:
+        iterable = map(jinja.make_attrgetter(environment, attribute), iterable)
+    if isinstance(start, str):
+        raise TypeError("sum() can't sum strings")
+    total = start
+    for item in iterable:
+        if isinstance(total, (list, tuple)) and isinstance(item, (list, tuple)):
+            reserve(len(total) + len(item))
+        total = total + item
+    return total
+
+
+def _number(original: Callable[..., Any], kind: Any) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def called(value: Any, *args: Any, **kwargs: Any) -> Any:
+        number = original(plain(value), *args, **kwargs)
+        origin = data_in(value) if isinstance(value, (str, int, float)) else None
+        return number if origin is None or type(number) is bool else kind.of(number, origin)
+
+    return called
+
+
+def _safe(value: Any) -> Markup:
+    return safe(printed(value))
+
+
+def _string(object: Any) -> str:
+    return object if isinstance(object, Markup) else printed(object)
+
+
+def filters_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """All filters of an environment, by name, with origins and limits."""
+    ours: dict[str, Callable[..., Any]] = {
+        "trim": _trim,
+        "title": _title,
+        "upper": lambda s: _traced(s).upper(),
+        "lower": lambda s: _traced(s).lower(),
+        "capitalize": lambda s: _traced(s).capitalize(),
+        "center": lambda value, width=80: _traced(value).center(width),
+        "replace": _replace,
+        "indent": _indent,
+        "format": _format,
+    }
+    chosen: dict[str, Callable[..., Any]] = {}
+    for name, original in originals.items():
+        if name in ours:
+            chosen[name] = _unless_safe(ours[name], original)
+        elif name in _HANDS_ON:
+            chosen[name] = original
+        else:
+            chosen[name] = _cautious(original)
+    chosen["join"] = _join
+    chosen["sum"] = _sum
+    chosen["tojson"] = to_json
+    chosen["safe"] = _safe
+    chosen["string"] = _string
+    chosen["int"] = _number(jinja.do_int, TracedInt)
+    chosen["float"] = _number(jinja.do_float, TracedFloat)
+    limited = {name: ticking(it, name in _COMPARES) for name, it in chosen.items()}
+    return {**limited, COUNTED: counted}

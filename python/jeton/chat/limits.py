@@ -1,0 +1,130 @@
+"""Limits of time and size for a template that runs. Look here for how an endless one ends."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any, Final
+
+from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+
+__all__ = [
+    "LONGEST",
+    "LimitError",
+    "Work",
+    "limits",
+    "reserve",
+    "running",
+    "spend",
+    "weighed",
+]
+
+LONGEST: Final = 1 << 26
+"""The longest text and the longest list that a template may make."""
+
+_FREE: Final = 1 << 28
+"""The characters and the items that any template may make in all."""
+
+_PER_CHARACTER: Final = 1 << 10
+"""How many more it may make for each character that it is given."""
+
+_MOST_ITEMS: Final = 5_000_000
+"""The most items of nested lists that are compared, printed or sorted at once."""
+
+_SECONDS: ContextVar[float] = ContextVar("jeton_chat_seconds", default=20.0)
+_WORK: ContextVar[Work | None] = ContextVar("jeton_chat_work", default=None)
+
+
+class LimitError(UnsupportedError):
+    """A template takes too long, or makes too much."""
+
+
+class Work:
+    """What one run of a template may still take."""
+
+    __slots__ = ("deadline", "left", "seconds")
+
+    def __init__(self, characters: int) -> None:
+        self.seconds = _SECONDS.get()
+        self.deadline = time.monotonic() + self.seconds
+        self.left = _FREE + _PER_CHARACTER * characters
+
+    def spend(self, amount: int) -> None:
+        self.left -= amount
+        if self.left < 0:
+            raise LimitError("the template makes too much text: it seems to have no end")
+        if time.monotonic() > self.deadline:
+            raise LimitError(
+                f"the template takes more than {self.seconds:g} s "
+                "(jeton.chat.limits(seconds=…) allows more)"
+            )
+
+
+@contextlib.contextmanager
+def limits(*, seconds: float) -> Iterator[None]:
+    """Sets how long a template may run, for the calls inside of the block (else 20 s).
+
+    Args:
+        seconds: The time for one rendering.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: `seconds` is no number above 0.
+
+    Example:
+        >>> import jeton.chat
+        >>> with jeton.chat.limits(seconds=60):
+        ...     pass
+    """
+    if not isinstance(seconds, (int, float)) or isinstance(seconds, bool):
+        raise ArgumentTypeError(f"seconds must be a number, not {type(seconds).__name__}")
+    if not seconds > 0:
+        raise ArgumentError(f"seconds must be above 0, not {seconds}")
+    token = _SECONDS.set(float(seconds))
+    try:
+        yield
+    finally:
+        _SECONDS.reset(token)
+
+
+@contextlib.contextmanager
+def running(characters: int) -> Iterator[None]:
+    """Holds a template to its limits, given how many characters go into it."""
+    token = _WORK.set(Work(characters))
+    try:
+        yield
+    finally:
+        _WORK.reset(token)
+
+
+def spend(amount: int = 1) -> None:
+    """Counts work of the template that runs; without one there is no limit."""
+    work = _WORK.get()
+    if work is not None:
+        work.spend(amount)
+
+
+def reserve(size: int) -> None:
+    """Refuses a text or a list that would be too long, before it is made."""
+    if size > LONGEST:
+        raise LimitError(f"the template makes a text or a list of {size:,} items at once")
+    spend(size)
+
+
+def weighed(value: Any) -> Any:
+    """The value itself, if going through all that is nested in it ends in time."""
+    if isinstance(value, (list, tuple, dict, set, frozenset)):
+        left = _MOST_ITEMS
+        nested: list[Any] = [value]
+        while nested:
+            item = nested.pop()
+            left -= 1 + len(item)
+            if left < 0:
+                raise LimitError("the template nests too much to go through it")
+            if isinstance(item, dict):
+                nested += [key for key in item if isinstance(key, tuple)]
+                item = item.values()
+            nested += [it for it in item if isinstance(it, (list, tuple, dict, set, frozenset))]
+        spend((_MOST_ITEMS - left) // 16)
+    return value

@@ -1,0 +1,176 @@
+"""What goes into a template: plain values, each text with where in the call it stands.
+
+Look here for which types messages may have, and for `trusted`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import types
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from jeton.chat.origins import Kind, Origin
+from jeton.chat.traced import Traced, TracedFloat, TracedInt
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["KNOWN_ROLES", "REASONING", "Input", "Trust"]
+
+KNOWN_ROLES: Final = frozenset(
+    """
+    system developer user assistant model tool tools function functions ipython observation
+    tool_call tool_calls tool_response tool_results environment context documents document
+    critic platform
+    """.split()
+)
+"""Roles that may be a part of a control token, as in `<|user|>`. Others are data."""
+
+REASONING: Final = ("reasoning_content", "thinking", "reasoning")
+"""The fields that a message's reasoning goes by, the one that templates read first."""
+
+_MOST_DEPTH: Final = 100
+_ENTRY: Final = re.compile(r"[\w\-]+(\[\d+\])?(\.[\w\-]+|\[\d+\])*")
+
+
+class Trust:
+    """The fields of a call whose control tokens count.
+
+    Args:
+        entries: What `trusted=` was: indices of messages, roles (`system`), fields (`content`),
+            both (`system.content`), places (`messages[0].content`), `tools`, `documents`, names of
+            variables.
+    """
+
+    def __init__(self, entries: Iterable[str | int]) -> None:
+        if isinstance(entries, (str, bytes)) or not isinstance(entries, Iterable):
+            raise ArgumentTypeError(
+                'trusted must be an iterable of fields, as ("system", "messages[0].content"), not '
+                f"{type(entries).__name__}"
+            )
+        self.entries: set[str] = set()
+        for entry in entries:
+            if isinstance(entry, int) and not isinstance(entry, bool):
+                entry = f"messages[{entry}]"
+            if not isinstance(entry, str):
+                raise ArgumentTypeError(
+                    f"each of trusted must be a str or the index of a message, not {entry!r:.60}"
+                )
+            if not _ENTRY.fullmatch(entry):
+                raise ArgumentError(
+                    f"trusted: {entry!r} names no field (write a role as 'system', a field as "
+                    "'content' or 'messages[0].content', 'tools', or the name of a variable)"
+                )
+            self.entries.add(entry)
+
+    def covers(self, kind: Kind, message: int | None, role: str | None, field: str) -> bool:
+        """Whether a place is one of the fields, or inside of one."""
+        if not self.entries:
+            return False
+        if kind == "message":
+            names = [f"messages[{message}].{field}", field, f"{role}.{field}"]
+        elif kind == "variable":
+            names = [field]
+        else:
+            names = [f"{kind}{field}"]
+        return any(
+            entry == name or name.startswith((f"{entry}.", f"{entry}["))
+            for entry in self.entries
+            for name in names
+        )
+
+
+class Input:
+    """Turns the values of a call into what a template sees."""
+
+    def __init__(self, trust: Trust) -> None:
+        self.trust = trust
+        self.characters = 0
+
+    def messages(self, messages: Any) -> list[dict[str, Any]]:
+        """The messages, each field with its place; fields that are `None` are left out.
+
+        Raises:
+            ArgumentTypeError: No list, or a message that is none.
+            ArgumentError: No messages.
+        """
+        messages = getattr(messages, "messages", messages)
+        if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
+            raise ArgumentTypeError(
+                'messages must be a list of dicts, as [{"role": "user", "content": "Hello"}], not '
+                f"{type(messages).__name__}"
+            )
+        seen = [self._message(number, message) for number, message in enumerate(messages)]
+        if not seen:
+            raise ArgumentError("messages is empty: a chat has at least one message")
+        return seen
+
+    def _message(self, number: int, message: Any) -> dict[str, Any]:
+        fields = _fields_of(message)
+        if fields is None:
+            raise ArgumentTypeError(
+                f"messages[{number}] must be a dict, a dataclass or a pydantic model, not "
+                f"{type(message).__name__}"
+            )
+        if not all(isinstance(name, str) for name in fields):
+            raise ArgumentTypeError(f"messages[{number}]: each name of a field must be a str")
+        role = fields.get("role")
+        role = str.__str__(role) if isinstance(role, str) else None
+        seen: dict[str, Any] = {}
+        for name, value in fields.items():
+            if value is not None:
+                seen[name] = self._value(value, "message", number, role, name)
+        reasoning = next((seen[name] for name in REASONING if name in seen), None)
+        if reasoning is not None:
+            seen = {"thinking": reasoning, **seen, "reasoning_content": reasoning}
+        return seen
+
+    def other(self, kind: Kind, value: Any, field: str = "") -> Any:
+        """The tools, the documents, or a variable."""
+        return self._value(value, kind, None, None, field)
+
+    def _value(
+        self, value: Any, kind: Kind, message: int | None, role: str | None, field: str,
+        depth: int = 0,
+    ) -> Any:  # fmt: skip
+        def origin() -> Origin:
+            trusted = self.trust.covers(kind, message, role, field)
+            if kind == "message" and field == "role":
+                trusted = trusted or value in KNOWN_ROLES
+            return Origin(kind, message, role, field, trusted)
+
+        def inner(item: Any, name: str) -> Any:
+            return self._value(item, kind, message, role, f"{field}{name}", depth + 1)
+
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            text = str.__str__(value)
+            self.characters += len(text)
+            return Traced(text, ((len(text), origin()),)) if text else ""
+        if isinstance(value, int):
+            return TracedInt.of(value, origin())
+        if isinstance(value, float):
+            return TracedFloat.of(value, origin())
+        if depth > _MOST_DEPTH:
+            raise ArgumentError(f"{Origin(kind, message, role, field)!s:.60}… is nested too deep")
+        if isinstance(value, (list, tuple)):
+            items = [inner(item, f"[{number}]") for number, item in enumerate(value)]
+            return items if isinstance(value, list) else tuple(items)
+        if (fields := _fields_of(value)) is not None:
+            return {inner(key, f".{key}"): inner(item, f".{key}") for key, item in fields.items()}
+        if callable(getattr(value, "item", None)) and getattr(value, "shape", None) == ():
+            return inner(value.item(), "")
+        return inner(f"<{type(value).__name__}>", "")
+
+
+def _fields_of(value: Any) -> Mapping[Any, Any] | None:
+    if isinstance(value, Mapping):
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    dump: Callable[[], Any] | None = getattr(value, "model_dump", None)
+    if isinstance(dump, types.MethodType):
+        dumped = dump()
+        return dumped if isinstance(dumped, Mapping) else None
+    return None

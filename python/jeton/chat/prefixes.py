@@ -1,0 +1,69 @@
+"""Whether the ids of each turn begin those of the next: what a cache of a model depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Prefixes", "Step", "compared"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A rendering of the first messages of a chat.
+
+    Attributes:
+        messages: How many messages.
+        prompt: Whether the generation prompt follows them.
+        kept: How many of its ids begin the next rendering.
+        length: How many ids it has.
+    """
+
+    messages: int
+    prompt: bool
+    kept: int = 0
+    length: int = 0
+
+    @property
+    def parts_at(self) -> int | None:
+        """The first token that the next rendering does not have in its place, if there is one."""
+        return None if self.kept == self.length else self.kept
+
+
+class Prefixes:
+    """Whether each rendering begins the next. True where all do.
+
+    Attributes:
+        steps: The renderings, the shortest first.
+    """
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self.steps = list(steps)
+
+    def __bool__(self) -> bool:
+        return all(step.parts_at is None for step in self.steps)
+
+    def __repr__(self) -> str:
+        count = len(self.steps)
+        for step in self.steps:
+            if step.parts_at is not None:
+                prompt = " and the generation prompt" * step.prompt
+                return (
+                    f"Prefixes(not kept: the rendering of {step.messages} "
+                    f"message{'s' * (step.messages != 1)}{prompt} parts from the next one at "
+                    f"token {step.parts_at} of {step.length})"
+                )
+        return f"Prefixes(kept: {count} rendering{'s' * (count != 1)}, each begins the next)"
+
+
+def compared(steps: Sequence[tuple[Step, list[int]]]) -> Prefixes:
+    """How much of each rendering's ids begins the next one's."""
+    found = []
+    following = [*(ids for _, ids in steps[1:]), steps[-1][1]]
+    for (step, ids), after in zip(steps, following, strict=True):
+        kept = next(
+            (at for at, (a, b) in enumerate(zip(ids, after, strict=False)) if a != b),
+            min(len(ids), len(after)),
+        )
+        found.append(Step(step.messages, step.prompt, kept, len(ids)))
+    return Prefixes(found)

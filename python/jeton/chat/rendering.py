@@ -1,0 +1,151 @@
+"""Rendering: messages through a template to text that knows who wrote it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from types import CodeType
+from typing import Any, Final
+
+from jinja2 import Template, TemplateSyntaxError, UndefinedError
+from jinja2.exceptions import SecurityError
+
+from jeton.chat.environment import Refusal, Sandbox
+from jeton.chat.limits import LONGEST, LimitError, running
+from jeton.chat.messages import REASONING, Input
+from jeton.chat.origins import Origin
+from jeton.chat.traced import Traced, raw, runs_of
+from jeton.errors import ArgumentError, FormatError, UnsupportedError
+
+__all__ = ["rendered"]
+
+_LONGEST_TEMPLATE: Final = 1 << 20
+_TAG: Final = "CONTINUE_FINAL_MESSAGE_TAG "
+"""Marks where the last message ends. Templates may trim its space, so it has one."""
+
+
+def rendered(
+    template: str,
+    messages: list[dict[str, Any]],
+    continued: str | None,
+    variables: Mapping[str, Any],
+    given: Input,
+) -> str:
+    """The text of a chat.
+
+    Args:
+        template: The text of the template.
+        messages: The messages, as `Input.messages` makes them.
+        continued: The field of the last message that is left open.
+        variables: What else the template sees.
+        given: What made the messages.
+
+    Raises:
+        FormatError: The template is no Jinja.
+        ArgumentError: The template refuses the messages, or fails.
+        UnsupportedError: It leaves the sandbox or its limits.
+    """
+    if len(template) > _LONGEST_TEMPLATE:
+        raise FormatError(f"the template has {len(template):,} characters; 1,048,576 are allowed")
+    ending = None
+    if continued is not None:
+        messages, ending = _tagged(template, messages, continued)
+    with running(given.characters + len(template)):
+        text = _run(template, {"messages": messages, **variables})
+    if len(text) > LONGEST:
+        raise LimitError(f"the template makes a text of {len(text):,} characters")
+    return text if ending is None else _cut_at_tag(text, *ending)
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(template: str) -> Template:
+    return Sandbox().from_string(template)
+
+
+def _run(template: str, variables: dict[str, Any]) -> str:
+    try:
+        compiled = _compiled(template)
+        context = compiled.new_context(variables)
+        return Sandbox.concat(compiled.root_render_func(context))
+    except TemplateSyntaxError as error:
+        raise FormatError(f"the template is no Jinja: line {error.lineno}: {error}") from None
+    except LimitError as error:
+        raise LimitError(f"{error}{_place(error)}") from None
+    except Refusal as error:
+        raise ArgumentError(f"the template refuses these messages: {error}") from None
+    except SecurityError as error:
+        raise UnsupportedError(f"the template may not do that: {error}{_place(error)}") from None
+    except RecursionError:
+        raise LimitError("the template calls itself without end") from None
+    except MemoryError:
+        raise LimitError("the template takes more memory than there is") from None
+    except UndefinedError as error:
+        raise ArgumentError(
+            f"the template wants what these messages do not have: {error}{_place(error)}"
+        ) from error
+    except OverflowError as error:
+        raise LimitError(f"the template goes too far: {error}{_place(error)}") from None
+    except Exception as error:
+        raise ArgumentError(
+            f"the template fails on these messages: {type(error).__name__}: {error}{_place(error)}"
+        ) from error
+
+
+def _place(error: BaseException) -> str:
+    """The line of the template that an error comes from."""
+    line, step = None, error.__traceback__
+    while step is not None:
+        template = step.tb_frame.f_globals.get("__jinja_template__")
+        if isinstance(template, Template) and isinstance(step.tb_frame.f_code, CodeType):
+            line = template.get_corresponding_lineno(step.tb_lineno)
+        step = step.tb_next
+    return "" if line is None else f" (line {line} of the template)"
+
+
+def _tagged(
+    template: str, messages: list[dict[str, Any]], field: str
+) -> tuple[list[dict[str, Any]], tuple[str, Origin]]:
+    last = dict(messages[-1])
+    final = last.get(field)
+    if final is None:
+        raise ArgumentError(
+            f"continue_final_message: the last message has no {field!r} to go on with"
+        )
+    names = [field]
+    if field in REASONING:
+        names = [name for name in REASONING if last.get(name) == final]
+    if not any(name in template for name in names):
+        raise ArgumentError(f"continue_final_message: the template does not read {field!r}")
+    tag_origin = Origin("message", len(messages) - 1, None, f"{field} (its end)")
+    tag = Traced(_TAG, ((len(_TAG), tag_origin),))
+    if isinstance(final, (list, tuple)):
+        blocks = list(final)
+        for at in reversed(range(len(blocks))):
+            if isinstance(blocks[at], dict) and isinstance(blocks[at].get("text"), str):
+                final = blocks[at]["text"]
+                blocks[at] = {**blocks[at], "text": final + tag}
+                break
+        else:
+            raise ArgumentError("continue_final_message: the last message holds no text")
+        last[field] = blocks
+    elif isinstance(final, str):
+        for name in names:
+            last[name] = final + tag
+    else:
+        raise ArgumentError(f"continue_final_message: {field!r} of the last message is no text")
+    return [*messages[:-1], last], (raw(final).strip(), tag_origin)
+
+
+def _cut_at_tag(text: str, final: str, tag: Origin) -> str:
+    at, found = 0, None
+    for length, origin in runs_of(text):
+        if (origin.field, origin.message) == (tag.field, tag.message):
+            found = at
+        at += length
+    if found is None or final not in text or not raw(text).startswith(_TAG.strip(), found):
+        raise ArgumentError(
+            "continue_final_message: the template changes the last message or leaves it out, so "
+            "there is no telling where it ends"
+        )
+    kept = text[:found]
+    return kept if raw(text).startswith(_TAG, found) else kept.rstrip()

@@ -1,0 +1,98 @@
+"""The chat templates that jeton has by name, and which one a chat goes through.
+
+They are written from the published descriptions of the formats, for texts of a system, a user and
+an assistant; a model's own template knows more: tools, reasoning, images.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+
+if TYPE_CHECKING:
+    from jeton.tokenizer import Tokenizer
+
+__all__ = ["TEMPLATES", "template_of"]
+
+_NAMES: Final = "chatml llama2 llama3 mistral gemma phi deepseek zephyr vicuna gpt-oss".split()
+
+_ALIASES: Final = {
+    "harmony": "gpt-oss",
+    "qwen": "chatml",
+    "qwen2": "chatml",
+    "gemma2": "gemma",
+    "phi3": "phi",
+    "deepseekv3": "deepseek",
+    "llama31": "llama3",
+}
+
+
+class _Templates(Mapping[str, str]):
+    """Texts of templates by name; read when they are asked for."""
+
+    def __getitem__(self, name: str) -> str:
+        if name not in _NAMES:
+            raise KeyError(name)
+        return (files("jeton.chat") / "formats" / f"{name}.jinja").read_text("utf-8")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+    def __repr__(self) -> str:
+        return f"TEMPLATES({', '.join(_NAMES)})"
+
+
+TEMPLATES: Final[Mapping[str, str]] = _Templates()
+"""The templates by name."""
+
+
+def template_of(tok: Tokenizer, template: object, *, with_tools: bool) -> str:
+    """The text of the template that a chat goes through.
+
+    Args:
+        tok: The tokenizer, whose own template is taken if none is named.
+        template: The text of a template, the name of one of the tokenizer's or of jeton's.
+        with_tools: Whether there are tools: a tokenizer may have a template `tool_use` for these.
+
+    Raises:
+        ArgumentError: The tokenizer has no template.
+        UnknownNameError: No template has this name.
+    """
+    own = tok.chat_template
+    named = {} if own is None else {"default": own} if isinstance(own, str) else own
+    if template is None:
+        if with_tools and "tool_use" in named:
+            return named["tool_use"]
+        if "default" in named:
+            return named["default"]
+        if named:
+            raise ArgumentError(
+                f"the tokenizer has several chat templates: template= one of {', '.join(named)}"
+            )
+        raise ArgumentError(
+            f"the tokenizer has no chat template: template= one of {', '.join(TEMPLATES)}, or the "
+            "text of one"
+        )
+    if not isinstance(template, str):
+        raise ArgumentTypeError(f"template must be a str, not {type(template).__name__}")
+    if template in named:
+        return named[template]
+    name = re.sub(r"[\s._\-]", "", template.lower()) if len(template) < 40 else template
+    for known in TEMPLATES:
+        if name == known.replace("-", "") or _ALIASES.get(name) == known:
+            return TEMPLATES[known]
+    if "{" not in template and "\n" not in template:
+        import difflib
+
+        names = [*named, *TEMPLATES, *_ALIASES]
+        close = difflib.get_close_matches(template, names, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}"
+        raise UnknownNameError(f"there is no chat template {template!r:.60} ({hint})")
+    return template

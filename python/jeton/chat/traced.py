@@ -1,0 +1,335 @@
+"""`Traced`: a `str` that knows who wrote each of its characters, whatever a template does to it.
+
+Every method that makes text carries the origins over. Where they cannot be told apart, all of the
+text is taken for data. A plain `str` is text of the template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, SupportsIndex
+
+from jeton.chat.limits import reserve
+from jeton.chat.origins import TEMPLATE, Origin, Runs
+
+__all__ = ["Traced", "TracedFloat", "TracedInt", "joined", "marked", "raw", "runs_of", "traced"]
+
+
+def raw(text: str) -> str:
+    """The text alone."""
+    return str.__str__(text)
+
+
+def runs_of(text: str) -> Runs:
+    """Who wrote a text. A text that is not traced is of the template."""
+    if isinstance(text, str) and (runs := getattr(text, "_runs", None)) is not None:
+        return runs  # type: ignore[no-any-return]
+    return ((len(text), TEMPLATE),) if text else ()
+
+
+def traced(text: str, runs: Iterable[tuple[int, Origin]]) -> str:
+    """A text with its runs; a plain `str` where the template wrote it all."""
+    merged: list[tuple[int, Origin]] = []
+    for length, origin in runs:
+        if not length:
+            continue
+        if merged and (merged[-1][1] is origin or merged[-1][1] == origin):
+            merged[-1] = (merged[-1][0] + length, origin)
+        else:
+            merged.append((length, origin))
+    if all(origin == TEMPLATE for _, origin in merged):
+        return raw(text)
+    return Traced(text, tuple(merged))
+
+
+def marked(text: str, origin: Origin | None) -> str:
+    """A text that one origin wrote."""
+    if origin is None or not text:
+        return raw(text)
+    return Traced(text, ((len(text), origin),))
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Texts one after another."""
+    parts = list(parts)
+    reserve(sum(map(len, parts)))
+    if all(type(part) is str for part in parts):
+        return "".join(parts)
+    return traced("".join(parts), [run for part in parts for run in runs_of(part)])
+
+
+def _cut(runs: Runs, start: int, stop: int) -> list[tuple[int, Origin]]:
+    cut, at = [], 0
+    for length, origin in runs:
+        low, high = max(at, start), min(at + length, stop)
+        if low < high:
+            cut.append((high - low, origin))
+        at += length
+        if at >= stop:
+            break
+    return cut
+
+
+class Traced(str):
+    """A text with the origin of each character."""
+
+    __slots__ = ("_runs",)
+    _runs: Runs
+
+    def __new__(cls, text: str, runs: Runs | None = None) -> Traced:
+        self = str.__new__(cls, raw(text))
+        self._runs = runs_of(text) if runs is None else runs
+        return self
+
+    def __getnewargs__(self) -> tuple[str, Runs]:  # type: ignore[override]
+        return raw(self), self._runs
+
+    def __str__(self) -> str:
+        return self
+
+    def __repr__(self) -> str:
+        return self._whole(str.__repr__(self))
+
+    def __format__(self, spec: str) -> str:
+        return self if not spec else self._whole(str.__format__(raw(self), spec))
+
+    def _whole(self, text: str, *others: object) -> str:
+        """A text made of this one and of others in a way that is not followed up."""
+        from jeton.chat.carrying import data_in
+
+        return marked(text, data_in((self, others)))
+
+    def _slice(self, start: int, stop: int) -> str:
+        text = raw(self)[start:stop]
+        return traced(text, _cut(self._runs, start, stop))
+
+    def _pieces(self, pieces: Iterable[str]) -> list[str]:
+        """The slices whose texts these are, in order."""
+        text, at, found = raw(self), 0, []
+        for piece in pieces:
+            start = text.index(piece, at)
+            at = start + len(piece)
+            found.append(self._slice(start, at))
+        return found
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:  # type: ignore[override]
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            if step == 1:
+                return self._slice(start, max(start, stop))
+            text = raw(self)[key]
+            if len(self._runs) == 1:
+                return marked(text, self._runs[0][1])
+            return traced(text, [(1, origin) for origin in self._each()[key]])
+        at = range(len(self))[key]
+        return self._slice(at, at + 1)
+
+    def _each(self) -> list[Origin]:
+        return [origin for length, origin in self._runs for _ in range(length)]
+
+    def __iter__(self) -> Iterator[str]:  # type: ignore[override]
+        text, at = raw(self), 0
+        for length, origin in self._runs:
+            for character in text[at : at + length]:
+                yield traced(character, ((1, origin),))
+            at += length
+
+    def __add__(self, other: object) -> str:
+        return joined((self, other)) if isinstance(other, str) else NotImplemented
+
+    def __radd__(self, other: object) -> str:
+        return joined((other, self)) if isinstance(other, str) else NotImplemented
+
+    def __mul__(self, count: SupportsIndex) -> str:
+        if not hasattr(count, "__index__"):
+            return NotImplemented
+        times = max(0, count.__index__())
+        reserve(len(self) * times)
+        return traced(raw(self) * times, self._runs * times)
+
+    __rmul__ = __mul__
+
+    def __mod__(self, values: Any) -> str:
+        from jeton.chat.formatting import percent
+
+        return percent(self, values)
+
+    def __rmod__(self, template: Any) -> str:  # type: ignore[misc]
+        from jeton.chat.formatting import percent
+
+        return percent(template, self) if isinstance(template, str) else NotImplemented
+
+    # Parts
+
+    def strip(self, chars: str | None = None) -> str:
+        text = raw(self)
+        start = len(text) - len(text.lstrip(chars))
+        return self._slice(start, max(start, len(text.rstrip(chars))))
+
+    def lstrip(self, chars: str | None = None) -> str:
+        return self._slice(len(self) - len(raw(self).lstrip(chars)), len(self))
+
+    def rstrip(self, chars: str | None = None) -> str:
+        return self._slice(0, len(raw(self).rstrip(chars)))
+
+    def removeprefix(self, prefix: str) -> str:
+        return self._slice(len(self) - len(raw(self).removeprefix(prefix)), len(self))
+
+    def removesuffix(self, suffix: str) -> str:
+        return self._slice(0, len(raw(self).removesuffix(suffix)))
+
+    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
+        return self._parted(raw(self).split(sep, maxsplit), sep)
+
+    def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
+        return self._parted(raw(self).rsplit(sep, maxsplit), sep)
+
+    def _parted(self, pieces: list[str], sep: str | None) -> list[str]:
+        reserve(len(pieces))
+        if sep is None:
+            return self._pieces(pieces)
+        parts, at = [], 0
+        for piece in pieces:
+            parts.append(self._slice(at, at + len(piece)))
+            at += len(piece) + len(sep)
+        return parts
+
+    def splitlines(self, keepends: bool = False) -> list[str]:
+        lines, at = [], 0
+        for whole, line in zip(
+            raw(self).splitlines(True), raw(self).splitlines(keepends), strict=True
+        ):
+            lines.append(self._slice(at, at + len(line)))
+            at += len(whole)
+        return lines
+
+    def partition(self, sep: str) -> tuple[str, str, str]:
+        return self._three(raw(self).partition(sep))
+
+    def rpartition(self, sep: str) -> tuple[str, str, str]:
+        return self._three(raw(self).rpartition(sep))
+
+    def _three(self, parts: tuple[str, str, str]) -> tuple[str, str, str]:
+        first, second = len(parts[0]), len(parts[0]) + len(parts[1])
+        return self._slice(0, first), self._slice(first, second), self._slice(second, len(self))
+
+    # Wholes
+
+    def join(self, parts: Iterable[str]) -> str:
+        items = list(parts)
+        if not all(isinstance(item, str) for item in items):
+            str.join(raw(self), items)  # says which is no str
+        between: list[str] = []
+        for item in items:
+            between += (self, item)
+        return joined(between[1:])
+
+    def replace(  # type: ignore[override]
+        self, old: str, new: str, count: SupportsIndex = -1
+    ) -> str:
+        most, text = count.__index__(), raw(self)
+        if not old:
+            places = list(range(len(text) + 1))
+        else:
+            places, at = [], text.find(old)
+            while at >= 0 and not 0 <= most <= len(places):
+                places.append(at)
+                at = text.find(old, at + len(old))
+        places = places if most < 0 else places[:most]
+        reserve(len(text) + len(places) * len(new))
+        parts, at = [], 0
+        for place in places:
+            parts += (self._slice(at, place), new)
+            at = place + len(old)
+        return joined([*parts, self._slice(at, len(text))])
+
+    def _padded(self, text: str, before: int, fill: str) -> str:
+        runs = (*((1, runs_of(fill)[0][1]),) * before, *self._runs)
+        behind = len(text) - before - len(self)
+        return traced(text, (*runs, *((1, runs_of(fill)[0][1]),) * behind))
+
+    def center(self, width: SupportsIndex, fillchar: str = " ") -> str:
+        reserve(width.__index__())
+        text = raw(self).center(width, fillchar)
+        extra = len(text) - len(self)
+        # CPython puts the odd one in front where the width is odd too.
+        before = extra // 2 + (extra & width.__index__() & 1) if extra else 0
+        return self._padded(text, before, fillchar)
+
+    def ljust(self, width: SupportsIndex, fillchar: str = " ") -> str:
+        reserve(width.__index__())
+        return self._padded(raw(self).ljust(width, fillchar), 0, fillchar)
+
+    def rjust(self, width: SupportsIndex, fillchar: str = " ") -> str:
+        reserve(width.__index__())
+        text = raw(self).rjust(width, fillchar)
+        return self._padded(text, len(text) - len(self), fillchar)
+
+    def zfill(self, width: SupportsIndex) -> str:
+        reserve(width.__index__())
+        return self._whole(raw(self).zfill(width))
+
+    def expandtabs(self, tabsize: SupportsIndex = 8) -> str:
+        reserve(len(self) + raw(self).count("\t") * max(0, tabsize.__index__()))
+        return self._whole(raw(self).expandtabs(tabsize))
+
+    def translate(self, table: Any) -> str:
+        return self._whole(raw(self).translate(table), table)
+
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        if any(origin != TEMPLATE for _, origin in self._runs):
+            raise TypeError("bytes do not know who wrote them")
+        return raw(self).encode(encoding, errors)
+
+    def format(self, *args: Any, **kwargs: Any) -> str:
+        from jeton.chat.formatting import braces
+
+        return braces(None, self, args, kwargs)
+
+    def format_map(self, mapping: Any) -> str:
+        from jeton.chat.formatting import braces
+
+        return braces(None, self, (), mapping)
+
+    # Case. No character becomes less than one, so an equal length means one for one.
+
+    def _recased(self, text: str) -> str:
+        return traced(text, self._runs) if len(text) == len(self) else self._whole(text)
+
+    def upper(self) -> str:
+        return self._recased(raw(self).upper())
+
+    def lower(self) -> str:
+        return self._recased(raw(self).lower())
+
+    def title(self) -> str:
+        return self._recased(raw(self).title())
+
+    def capitalize(self) -> str:
+        return self._recased(raw(self).capitalize())
+
+    def swapcase(self) -> str:
+        return self._recased(raw(self).swapcase())
+
+    def casefold(self) -> str:
+        return self._recased(raw(self).casefold())
+
+
+class TracedInt(int):
+    """A whole number of a message."""
+
+    @classmethod
+    def of(cls, number: int, origin: Origin) -> TracedInt:
+        self = cls(number)
+        self._origin = origin  # type: ignore[attr-defined]
+        return self
+
+
+class TracedFloat(float):
+    """A number of a message."""
+
+    @classmethod
+    def of(cls, number: float, origin: Origin) -> TracedFloat:
+        self = cls(number)
+        self._origin = origin  # type: ignore[attr-defined]
+        return self
