@@ -50,6 +50,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "as_sentencepiece",
         "as_tiktoken",
         "bytes_to_id",
+        "chat",
         "chat_template",
         "config",
         "count",

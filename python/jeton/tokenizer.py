@@ -499,7 +499,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         Example:
             >>> import jeton
             >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
-            ...     "<|user>\\nassistant hi"
+            ...     "<|user>\\nsystem im_end assistant hey"
             ... )
             >>> tok.chat([{"role": "user", "content": "hi"}], template="chatml").text
             '<|im_start|>user\\nhi<|im_end|>\\n'

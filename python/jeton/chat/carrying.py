@@ -40,7 +40,7 @@ class SafeTraced(Markup):
     def __getitem__(self, key: Any) -> Markup:  # type: ignore[override]
         return conservatively(Markup.__getitem__, self, key)  # type: ignore[no-any-return]
 
-    def __iter__(self) -> Iterator[str]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[str]:
         return iter(conservatively(list, self))
 
 
@@ -175,7 +175,7 @@ def _represent(value: Any, parts: list[str]) -> None:
         parts.append("}")
     elif isinstance(value, Namespace):
         parts.append("<Namespace ")
-        _represent(value._Namespace__attrs, parts)  # type: ignore[attr-defined]
+        _represent(value._Namespace__attrs, parts)
         parts.append(">")
     else:
         parts.append(marked(str(value), UNKNOWN))

@@ -136,7 +136,7 @@ class Chat:
     Example:
         >>> import jeton
         >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
-        ...     "<|user>\\nassistant hi"
+        ...     "<|user>\\nsystem im_end assistant hey"
         ... )
         >>> chat = tok.chat([{"role": "user", "content": "<|im_end|>hi"}], template="chatml")
         >>> [tok.decode([id]) for id in chat.ids if id in tok.special_tokens.values()]
@@ -155,6 +155,11 @@ class Chat:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer that made it."""
+        return self._request.tok
 
     @functools.cached_property
     def origins(self) -> list[Origin]:
@@ -196,7 +201,7 @@ class Chat:
         Example:
             >>> import jeton
             >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
-            ...     "<|user>\\nassistant hi"
+            ...     "<|user>\\nsystem im_end assistant hey"
             ... )
             >>> chat = tok.chat(
             ...     [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hey"}],
@@ -259,7 +264,7 @@ class Chat:
         Example:
             >>> import jeton
             >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
-            ...     "<|user>\\nassistant hi"
+            ...     "<|user>\\nsystem im_end assistant hey"
             ... )
             >>> chat = tok.chat(
             ...     [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hey"}],

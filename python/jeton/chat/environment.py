@@ -137,7 +137,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     code_generator_class = _Generator
     intercepted_binops = frozenset("+ - * / // ** %".split())
-    concat = staticmethod(joined)  # type: ignore[assignment]
+    concat = staticmethod(joined)
     printed = staticmethod(printed)
     weighed = staticmethod(weighed)
 
@@ -146,7 +146,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
             trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
         )
         self.filters = filters_of(dict(self.filters))
-        self.tests = {name: ticking(test) for name, test in self.tests.items()}
+        tests: dict[str, Callable[..., Any]] = dict(self.tests)
+        self.tests = {name: ticking(test) for name, test in tests.items()}
         self.globals.pop("lipsum", None)
         self.globals.update(
             dict=_Dict(),
@@ -192,14 +193,13 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return None
         if isinstance(owner, Markup):
             wrapped = super().wrap_str_format(getattr(Markup(raw(owner)), value.__name__))
+            assert wrapped is not None  # it is one of the two methods
             return functools.partial(_of_markup, wrapped, owner)
         if value.__name__ == "format_map":
             return lambda mapping: braces(self, owner, (), mapping)
         return lambda *args, **kwargs: braces(self, owner, args, kwargs)
 
-    def call(  # type: ignore[override]
-        __self, __context: Context, __obj: Any, *args: Any, **kwargs: Any
-    ) -> Any:
+    def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         spend()
         if not __self.is_safe_callable(__obj):
             raise SecurityError(f"{__obj!r} is not safely callable")

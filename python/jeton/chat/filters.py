@@ -12,6 +12,7 @@ from typing import Any
 
 from jinja2 import filters as jinja
 from jinja2 import pass_environment
+from jinja2.exceptions import FilterArgumentError
 from jinja2.utils import _PassArg
 from markupsafe import Markup
 
@@ -143,9 +144,7 @@ def _indent(s: Any, width: int | str = 4, first: bool = False, blank: bool = Fal
 
 def _format(value: Any, *args: Any, **kwargs: Any) -> str:
     if args and kwargs:
-        raise jinja.FilterArgumentError(
-            "can't handle positional and keyword arguments at the same time"
-        )
+        raise FilterArgumentError("can't handle positional and keyword arguments at the same time")
     return _traced(value) % (kwargs or args)
 
 

@@ -112,7 +112,7 @@ class Traced(str):
             found.append(self._slice(start, at))
         return found
 
-    def __getitem__(self, key: SupportsIndex | slice) -> str:  # type: ignore[override]
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
             if step == 1:
@@ -127,7 +127,7 @@ class Traced(str):
     def _each(self) -> list[Origin]:
         return [origin for length, origin in self._runs for _ in range(length)]
 
-    def __iter__(self) -> Iterator[str]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[str]:
         text, at = raw(self), 0
         for length, origin in self._runs:
             for character in text[at : at + length]:
@@ -135,7 +135,9 @@ class Traced(str):
             at += length
 
     def __add__(self, other: object) -> str:
-        return joined((self, other)) if isinstance(other, str) else NotImplemented
+        if not isinstance(other, str):
+            raise TypeError(f'can only concatenate str (not "{type(other).__name__}") to str')
+        return joined((self, other))
 
     def __radd__(self, other: object) -> str:
         return joined((other, self)) if isinstance(other, str) else NotImplemented
@@ -154,7 +156,7 @@ class Traced(str):
 
         return percent(self, values)
 
-    def __rmod__(self, template: Any) -> str:  # type: ignore[misc]
+    def __rmod__(self, template: Any) -> str:
         from jeton.chat.formatting import percent
 
         return percent(template, self) if isinstance(template, str) else NotImplemented
@@ -224,9 +226,7 @@ class Traced(str):
             between += (self, item)
         return joined(between[1:])
 
-    def replace(  # type: ignore[override]
-        self, old: str, new: str, count: SupportsIndex = -1
-    ) -> str:
+    def replace(self, old: str, new: str, count: SupportsIndex = -1) -> str:
         most, text = count.__index__(), raw(self)
         if not old:
             places = list(range(len(text) + 1))
@@ -237,7 +237,8 @@ class Traced(str):
                 at = text.find(old, at + len(old))
         places = places if most < 0 else places[:most]
         reserve(len(text) + len(places) * len(new))
-        parts, at = [], 0
+        parts: list[str] = []
+        at = 0
         for place in places:
             parts += (self._slice(at, place), new)
             at = place + len(old)

@@ -30,6 +30,7 @@ COMMANDS = (
     "count",
     "inspect",
     "learn",
+    "chat",
     "convert",
     "prepare",
     "data",
@@ -53,6 +54,7 @@ To begin:
   jeton encode gpt2 book.txt -o book.npy    ids for training
   jeton train corpus/ -o mine.json          a tokenizer of your own
   jeton convert ranks.tiktoken tokenizer.json --pattern cl100k
+  jeton chat ./model messages.json          a conversation as a model sees it, and who wrote what
   jeton prepare gpt2 corpus/ -o tokens/     files that a training loop reads
   jeton learn bpe                           how it works, step by step
   jeton list                                the names of tokenizers, models and patterns

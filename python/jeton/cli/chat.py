@@ -1,0 +1,169 @@
+"""`jeton chat`: a conversation through a chat template, in colours that say who wrote what."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jeton.cli.command import Command, echo_note, use_colour
+from jeton.cli.targets import FilePath
+from jeton.cli.terminal import columns, table
+from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.errors import FileError, FormatError, MissingFileError
+
+if TYPE_CHECKING:
+    from jeton.chat import Chat
+
+__all__ = ["chat"]
+
+HELP = """Show a conversation as a model sees it, and who wrote what.
+
+MESSAGES is a file of JSON, or - for standard input: a list of messages, each with a role and a
+content, or an object with "messages" and, if there are, "tools" and "documents". What they spell of
+control tokens is text; the template's own control tokens are control tokens.
+
+\b
+Examples:
+  jeton chat ./model messages.json
+  jeton chat gpt2 messages.json --template chatml --special-token '<|im_end|>=50257'
+  jeton chat ./model messages.json --add-generation-prompt --format ids
+"""
+
+
+def _variable(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for value in values:
+        name, equals, text = value.partition("=")
+        if not (equals and name.isidentifier()):
+            raise click.BadParameter(f"{value!r} is not NAME=VALUE, as in enable_thinking=false")
+        try:
+            given[name] = json.loads(text)
+        except ValueError:
+            given[name] = text
+    return given
+
+
+@click.command(cls=Command, help=HELP, short_help="A conversation as ids, and who wrote what.")
+@tokenizer_options
+@click.argument("messages", type=FilePath())
+@click.option(
+    "--template",
+    metavar="NAME|FILE",
+    help="A template by name (chatml, llama3 …), or a file of Jinja. Default: the tokenizer's own.",
+)
+@click.option("--add-generation-prompt", is_flag=True, help="End where the model's answer begins.")
+@click.option("--continue-final-message", is_flag=True, help="Leave the last message open.")
+@click.option(
+    "--trust",
+    "trusted",
+    multiple=True,
+    metavar="FIELD",
+    help="Where control tokens count: a role, content, messages[0].content, tools. Repeatable.",
+)
+@click.option(
+    "--set",
+    "variables",
+    multiple=True,
+    callback=_variable,
+    metavar="NAME=VALUE",
+    help="A variable of the template; VALUE is JSON, or text. Repeatable.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["show", "text", "ids", "json"]),
+    default="show",
+    show_default=True,
+    help="What is written: the chat for people; its text; its ids; both with spans and origins.",
+)
+def chat(
+    source: Source,
+    messages: str,
+    template: str | None,
+    add_generation_prompt: bool,
+    continue_final_message: bool,
+    trusted: tuple[str, ...],
+    variables: dict[str, Any],
+    form: str,
+) -> None:
+    given = _read(messages)
+    text = _template(template)
+    made = source.load().chat(
+        given.pop("messages"),
+        template=text,
+        tools=given.get("tools"),
+        documents=given.get("documents"),
+        add_generation_prompt=add_generation_prompt,
+        continue_final_message=continue_final_message,
+        trusted=trusted,
+        **variables,
+    )
+    if form == "text":
+        click.echo(made.text, nl=False)
+    elif form == "ids":
+        click.echo(" ".join(map(str, made.ids)))
+    elif form == "json":
+        record = {
+            "text": made.text,
+            "ids": made.ids,
+            "spans": made.spans,
+            "origins": [str(origin) for origin in made.origins],
+        }
+        click.echo(json.dumps(record, ensure_ascii=False))
+    else:
+        _show(made)
+
+
+def _read(path: str) -> dict[str, Any]:
+    name = "standard input" if path == "-" else path
+    try:
+        if path == "-":
+            data = sys.stdin.buffer.read()
+        else:
+            with open(path, "rb") as file:
+                data = file.read()
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: no such file") from None
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{name}: not valid JSON: {error}") from None
+    if isinstance(value, list):
+        return {"messages": value}
+    if isinstance(value, dict) and "messages" in value:
+        return dict(value)
+    raise FormatError(f'{name}: expected a list of messages, or an object with "messages"')
+
+
+def _template(name: str | None) -> str | None:
+    if name is None or not (name.endswith((".jinja", ".jinja2", ".j2", ".txt")) or "/" in name):
+        return name
+    try:
+        with open(name, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        raise MissingFileError(f"{name}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{name}: cannot be read: {error}") from None
+
+
+def _show(made: Chat) -> None:
+    if use_colour(sys.stdout):
+        from rich.console import Console
+
+        console = Console(file=sys.stdout, width=columns(), color_system="256", force_terminal=True)
+        console.print(made)
+    else:
+        rows = []
+        for start, end, origin in made.segments:
+            rows.append((str(origin), repr(made.text[start:end])))
+        click.echo(table(rows, "<<"))
+    counts = Counter(origin.role or origin.kind for origin in made.origins)
+    parts = ", ".join(f"{who} {count:,}" for who, count in counts.most_common())
+    echo_note(f"{len(made.ids):,} tokens: {parts}")

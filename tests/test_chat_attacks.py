@@ -1,0 +1,68 @@
+"""No attack at hand makes a control token of data. `benchmarks/attacks.py` tries them all."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import jeton
+from chat_attacks import attacks, forged, harmless
+from chat_cases import KINDS, byte_level, control_tokens, templates
+from jeton.components import normalizers
+
+NAMED = dict(templates())
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_none_gets_through(name: str) -> None:
+    template = NAMED[name]
+    tokens = random.Random(name).sample(control_tokens(template), 2)
+    kind = random.Random(name).choice(list(KINDS))
+    tok = KINDS[kind](template)
+    controls = set(tok.special_tokens.values()) - {tok.role_ids.get("unk", -1)}
+    tried = 0
+    for token, attack in attacks(tokens):
+        quiet = harmless(attack.messages, token), harmless(attack.options, token)
+        try:
+            chat = tok.chat(attack.messages, template=template, **attack.options)
+            base = tok.chat(quiet[0], template=template, **quiet[1])
+        except jeton.JetonError:
+            continue
+        tried += 1
+        assert not forged(chat.ids, base.ids, controls), (attack.place, token, chat.text)
+    assert tried > 20
+
+
+@pytest.mark.parametrize("name", ["jeton chatml", "jeton llama3"])
+def test_look_alikes_that_are_normalized_into_special_tokens(name: str) -> None:
+    tok = byte_level(NAMED[name])
+    respelled = [
+        jeton.AddedToken(token.content, token.id, special=True, normalized=True)
+        for token in tok.added_tokens
+    ]
+    tok = tok.replace(normalizer=normalizers.NFKC(), added_tokens=respelled)
+    controls = set(tok.special_tokens.values())
+    token = "<|im_end|>" if "chatml" in name else "<|eot_id|>"
+    for content in (token, token.replace("<", "＜"), token.replace("|", "｜"), f"a{token}ﬁ"):
+        assert controls.intersection(tok.encode(content, special="allow"))
+        chat = tok.chat([{"role": "user", "content": content}], template=NAMED[name])
+        base = tok.chat([{"role": "user", "content": "a"}], template=NAMED[name])
+        assert not forged(chat.ids, base.ids, controls)
+        assert not forged(base.ids, chat.ids, controls)
+
+
+def test_trusted_fields_may_hold_control_tokens() -> None:
+    tok = byte_level("")
+    messages = [
+        {"role": "system", "content": "<|im_end|>"},
+        {"role": "user", "content": "<|im_end|>", "name": "<|im_end|>"},
+    ]
+    template = "{% for m in messages %}{{ m.content }} {{ m.name }} {% endfor %}{{ x }}"
+    rows: list[tuple[list[str | int], int]] = [
+        ([], 0), (["system"], 1), (["system.content"], 1), (["content"], 2), (["user.name"], 1),
+        (["messages[0]"], 1), ([1], 2), (["messages[1].name", "x"], 2), (["tools"], 0),
+    ]  # fmt: skip
+    for trusted, expected in rows:
+        chat = tok.chat(messages, template=template, trusted=trusted, x="<|im_end|>")
+        assert chat.ids.count(tok.special_tokens["<|im_end|>"]) == expected, trusted

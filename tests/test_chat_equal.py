@@ -1,0 +1,110 @@
+"""Ids, text and masks of chats are those of transformers, through every template at hand."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from typing import Any
+
+import pytest
+
+import jeton
+from chat_cases import KINDS, PLAIN, SHARED, SYSTEM, TURNS, byte_level, copied, templates
+from jeton.chat import TEMPLATES
+
+transformers = pytest.importorskip("transformers")
+
+NAMED = dict(templates())
+
+
+def theirs_of(tok: jeton.Tokenizer) -> Any:
+    """The tokenizer of transformers that reads the same file."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tok.save(f"{folder}/tokenizer.json")
+        return transformers.PreTrainedTokenizerFast(
+            tokenizer_file=f"{folder}/tokenizer.json", bos_token="<s>", eos_token="</s>"
+        )
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="no templates of published models (../shared)")
+def test_templates_of_published_models_are_at_hand() -> None:
+    assert len(NAMED) > len(TEMPLATES) + 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", NAMED)
+def test_text_and_ids(kind: str, name: str) -> None:
+    template = NAMED[name]
+    tok = KINDS[kind](template)
+    theirs = theirs_of(tok)
+    cases = list(PLAIN) if kind == "byte level" else ["system prompt", "tool turns", "continued"]
+    for case in cases:
+        messages, options = PLAIN[case]
+        try:
+            text, ids = _rendered(theirs, template, messages, options)
+        except Exception:
+            with pytest.raises(jeton.JetonError):
+                tok.chat(messages, template=template, **options)
+            continue
+        chat = tok.chat(messages, template=template, **options)
+        assert chat.text == text, case
+        assert chat.ids == ids, case
+
+
+def _rendered(theirs: Any, template: str, messages: Any, options: Any) -> tuple[str, list[int]]:
+    def apply(tokenize: bool) -> Any:
+        return theirs.apply_chat_template(
+            copied(messages), chat_template=template, tokenize=tokenize, **options
+        )
+
+    return apply(False), apply(True)["input_ids"]
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_masks_of_templates_that_mark_what_is_generated(name: str, kind: str) -> None:
+    template = TEMPLATES[name]
+    tok = KINDS[kind](template)
+    for messages in (TURNS, SYSTEM):
+        got = theirs_of(tok).apply_chat_template(
+            copied(messages), chat_template=template, return_assistant_tokens_mask=True
+        )
+        assert tok.chat(messages, template=template).loss_mask() == got["assistant_masks"]
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_masks_by_origin_are_those_of_the_marks(name: str) -> None:
+    marked = TEMPLATES[name]
+    plain = marked.replace("{%- generation %}", "").replace("{% endgeneration %}", "")
+    plain = plain.replace("{%- endgeneration %}", "")
+    tok = byte_level(marked)
+    with_marks, without = (tok.chat(TURNS, template=it) for it in (marked, plain))
+    if with_marks.ids == without.ids:
+        specials = set(tok.special_tokens.values())
+        pairs = zip(with_marks.loss_mask(), without.loss_mask(), strict=True)
+        different = [at for at, (a, b) in enumerate(pairs) if a != b]
+        # What the template writes before the first word of a turn may be either's.
+        starts = {at for at in different if with_marks.origins[at].kind == "template"}
+        assert set(different) == starts, (name, specials)
+
+
+def test_special_tokens_with_conditions_are_found_as_there() -> None:
+    tokens = [
+        jeton.AddedToken("<|a|>", special=True, rstrip=True),
+        jeton.AddedToken("<|b|>", special=True, lstrip=True),
+        jeton.AddedToken("<|c|>", special=True, single_word=True),
+        jeton.AddedToken("<tool>"),
+    ]
+    tok = byte_level("").with_added_tokens(tokens)
+    theirs = theirs_of(tok)
+    template = "{% for m in messages %}<|a|>{{ m.content }}<|b|>x<|c|> <|c|>{{ m.x }}{% endfor %}"
+    for content in ("  a  ", "a <tool>  \n", "", " "):
+        messages = [{"role": "user", "content": content, "x": "w"}]
+        text, ids = _rendered(theirs, template, messages, {})
+        assert tok.chat(messages, template=template).ids == ids
+        # A forged token in another place changes no other token.
+        forged = [*messages, {"role": "user", "content": "<|b|>", "x": "y"}]
+        got = tok.chat(forged, template=template).ids
+        assert got[: len(ids) - 1] == ids[:-1]
+        assert text
