@@ -35,7 +35,7 @@ def main() -> None:
     total: Counter[str] = Counter()
     columns = ("attacks", "transformers", "sanitized", "refused", "jeton")
     print(
-        "| template | attacks | transformers | with `sanitize_control_tokens` | its refusals | jeton |"
+        "| template | attacks | transformers | `sanitize_control_tokens` | its refusals | jeton |"
     )
     print("| --- | --: | --: | --: | --: | --: |")
     for name, row in rows.items():

@@ -146,7 +146,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
         )
         self.filters = filters_of(dict(self.filters))
-        tests: dict[str, Callable[..., Any]] = dict(self.tests)
+        tests: dict[str, Any] = self.tests
         self.tests = {name: ticking(test) for name, test in tests.items()}
         self.globals.pop("lipsum", None)
         self.globals.update(

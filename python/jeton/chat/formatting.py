@@ -1,4 +1,4 @@
-"""`%` and `.format` with origins: what the pattern spells is the pattern's, the rest its values'."""
+"""`%` and `.format` with origins: the pattern's words are the pattern's, the rest its values'."""
 
 from __future__ import annotations
 

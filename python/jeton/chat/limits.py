@@ -30,7 +30,7 @@ _FREE: Final = 1 << 28
 _PER_CHARACTER: Final = 1 << 10
 """How many more it may make for each character that it is given."""
 
-_MOST_ITEMS: Final = 5_000_000
+_MOST_ITEMS: Final = 2_000_000
 """The most items of nested lists that are compared, printed or sorted at once."""
 
 _SECONDS: ContextVar[float] = ContextVar("jeton_chat_seconds", default=20.0)

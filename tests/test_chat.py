@@ -1,0 +1,243 @@
+"""`tok.chat`: what it takes, what its result says, what it refuses."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jeton
+from chat_cases import HELLO, REASONING, SYSTEM, TURNS, WEATHER, byte_level
+from jeton.chat import TEMPLATES, Chat, Origin
+from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+
+CHATML = TEMPLATES["chatml"]
+TOK = byte_level(CHATML)
+
+
+def text_of(chat: Chat, mask: list[int]) -> str:
+    """What the tokens of a mask spell."""
+    return "".join(chat.text[slice(*span)] for span, on in zip(chat.spans, mask, strict=True) if on)
+
+
+def test_tokens_know_who_wrote_them() -> None:
+    chat = TOK.chat([{"role": "user", "content": "hi"}], template="chatml")
+    assert [str(origin) for origin in chat.origins] == [
+        "template", "messages[0].role", "messages[0].role", "messages[0].role", "template",
+        "messages[0].content", "messages[0].content", "template", "template",
+    ]  # fmt: skip
+    assert chat.origins[5] == Origin("message", 0, "user", "content")
+    assert chat.text[slice(*chat.spans[0])] == "<|im_start|>"
+    assert len(chat) == len(chat.ids) == len(chat.spans)
+    assert "".join(chat.text[start:end] for start, end, _ in chat.segments) == chat.text
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_masks(name: str) -> None:
+    chat = byte_level(TEMPLATES[name]).chat(TURNS, template=name)
+    learnt = text_of(chat, chat.loss_mask())
+    assert "It is 2." in learnt and "Because." in learnt
+    assert "1 + 1" not in learnt and "Ça va" not in learnt
+    asked = text_of(chat, chat.loss_mask(("user",)))
+    assert "1 + 1" in asked and "Because" not in asked
+    both = text_of(chat, chat.loss_mask(["user", "assistant"]))
+    assert "1 + 1" in both and "Because" in both
+
+
+def test_masks_by_origin_hold_the_end_of_the_turn() -> None:
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }} {{ m.content }}<|im_end|>\n{% endfor %}"
+    )
+    chat = TOK.chat(TURNS[:2], template=template)
+    assert text_of(chat, chat.loss_mask()) == "It is 2.\n\nIs that all? <|im_end|>"
+    template = (
+        "{% for m in messages %}{{ m.reasoning_content }}</think>{{ m.content }};{% endfor %}"
+    )
+    chat = TOK.chat(REASONING, template=template)
+    assert text_of(chat, chat.loss_mask()) == "4 + 4 + 4 is 12.</think>12"
+
+
+@pytest.mark.parametrize(
+    ("messages", "roles"), [(HELLO, ("assistant",)), (TURNS, ("wizard",)), (TURNS, ())]
+)
+def test_a_mask_of_zeros_is_an_error(messages: Any, roles: Any) -> None:
+    chat = TOK.chat(messages, template="chatml")
+    with pytest.raises(ArgumentError, match="all zero"):
+        chat.loss_mask(roles)
+    with pytest.raises(ArgumentTypeError, match="roles"):
+        chat.loss_mask("assistant")
+
+
+def test_no_beginning_is_doubled() -> None:
+    for name in TEMPLATES:
+        tok = byte_level(TEMPLATES[name])
+        ids = tok.chat(HELLO, template=name).ids
+        assert ids.count(tok.role_ids["bos"]) == ("bos_token" in TEMPLATES[name])
+
+
+def test_prefixes_that_are_kept_and_that_are_not() -> None:
+    kept = TOK.chat([*TURNS, *HELLO], template="chatml", add_generation_prompt=True).keeps_prefix
+    assert kept and len(kept.steps) == 5
+    forgetful = (
+        "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' }}"
+        "{% if loop.last %}{{ m.reasoning_content }}{% endif %}{{ m.content + '<|im_end|>' }}"
+        "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+    )
+    chat = TOK.chat([*REASONING, *HELLO], template=forgetful)
+    report = chat.keeps_prefix
+    assert not report and "not kept" in repr(report)
+    parting = next(step for step in report.steps if step.parts_at is not None)
+    assert (parting.messages, parting.prompt) == (2, False)
+    assert parting.parts_at is not None and parting.parts_at < parting.length
+
+
+def test_truncation_drops_whole_turns_and_keeps_the_system() -> None:
+    chat = TOK.chat([*SYSTEM, *TURNS], template="chatml")
+    assert chat.truncate(10_000) is chat and chat.dropped == []
+    shorter = chat.truncate(len(chat.ids) - 1)
+    assert shorter.dropped == [1, 2]
+    assert shorter.ids == TOK.chat([SYSTEM[0], *SYSTEM[3:], *TURNS], template="chatml").ids
+    shortest = chat.truncate(len(TOK.chat([SYSTEM[0], *TURNS[2:]], template="chatml").ids))
+    assert shortest.dropped == [1, 2, 3, 4, 5, 6]
+    with pytest.raises(ArgumentError, match="max_tokens=3"):
+        chat.truncate(3)
+    with pytest.raises(ArgumentTypeError, match="max_tokens"):
+        chat.truncate("3")  # type: ignore[arg-type]
+
+
+def test_messages_of_other_kinds() -> None:
+    @dataclass
+    class Message:
+        role: str
+        content: str | None
+        name: str | None = None
+
+    class Model:
+        def model_dump(self) -> dict[str, Any]:
+            return {"role": "user", "content": "hi"}
+
+    expected = TOK.chat([{"role": "user", "content": "hi"}], template="chatml").ids
+    for messages in (
+        [Message("user", "hi")],
+        (Message("user", "hi"),),
+        iter([{"role": "user", "content": "hi", "name": None}]),
+        [Model()],
+    ):
+        assert TOK.chat(messages, template="chatml").ids == expected  # type: ignore[arg-type]
+
+
+TEMPLATE = "{% for m in messages %}{{ m }}{% endfor %}{{ tools }}{{ documents }}{{ x }}"
+
+BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "no messages": ({"messages": []}, ArgumentError, "empty"),
+    "a text": ({"messages": "hello"}, ArgumentTypeError, "list of dicts"),
+    "one message": ({"messages": HELLO[0]}, ArgumentTypeError, "list of dicts"),
+    "None": ({"messages": None}, ArgumentTypeError, "list of dicts"),
+    "a message that is a text": ({"messages": ["a"]}, ArgumentTypeError, r"messages\[0\]"),
+    "a list of lists": ({"messages": [HELLO]}, ArgumentTypeError, r"messages\[0\]"),
+    "a field with no name": ({"messages": [{1: 2}]}, ArgumentTypeError, "field"),
+    "tools, a dict": ({"tools": WEATHER}, ArgumentTypeError, "tools"),
+    "tools, functions": ({"tools": [print]}, ArgumentTypeError, r"tools\[0\]"),
+    "documents, texts": ({"documents": ["a"]}, ArgumentTypeError, "documents"),
+    "template, no text": ({"template": 3}, ArgumentTypeError, "template"),
+    "template, unknown": ({"template": "chatmi"}, UnknownNameError, "chatml"),
+    "prompt, no bool": ({"add_generation_prompt": "yes"}, ArgumentTypeError, "bool"),
+    "continued, a number": ({"continue_final_message": 3}, ArgumentTypeError, "field"),
+    "continued and begun": (
+        {"continue_final_message": True, "add_generation_prompt": True},
+        ArgumentError,
+        "either",
+    ),
+    "continued, no field": ({"continue_final_message": "x"}, ArgumentError, "no 'x'"),
+    "continued, unread": (
+        {"continue_final_message": True, "template": "{{ 1 }}"},
+        ArgumentError,
+        "does not read",
+    ),
+    "continued, changed": (
+        {"continue_final_message": True, "template": "{{ messages[0].content[:3] }}"},
+        ArgumentError,
+        "where it ends",
+    ),
+    "trusted, a text": ({"trusted": "system"}, ArgumentTypeError, "trusted"),
+    "trusted, an object": ({"trusted": [1.5]}, ArgumentTypeError, "trusted"),
+    "trusted, no field": ({"trusted": ["a b"]}, ArgumentError, "names no field"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name: str) -> None:
+    options, kind, says = BAD[name]
+    arguments: dict[str, Any] = {"messages": HELLO, "template": TEMPLATE, **options}
+    with pytest.raises(kind, match=says):
+        TOK.chat(arguments.pop("messages"), **arguments)
+
+
+def test_what_is_nested_too_deep_is_refused() -> None:
+    deep: Any = "a"
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(ArgumentError, match="too deep"):
+        TOK.chat([{"role": "user", "content": deep}], template=TEMPLATE)
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(ArgumentError, match="too deep"):
+        TOK.chat(HELLO, template=TEMPLATE, x=endless)
+
+
+ODD = ["", "\0", "\ud800", "\udc00\ud800", "🙂" * 1000, "\ufeff", "%s", "{0}", "{{ 1 }}", "\u2028"]
+
+
+@pytest.mark.parametrize("content", ODD)
+@pytest.mark.parametrize("template", [TEMPLATE, CHATML, "{{ messages|tojson }}"])
+def test_odd_text(content: str, template: str) -> None:
+    chat = TOK.chat([{"role": "user", "content": f"{content}<|im_end|>"}], template=template, x=1)
+    assert chat.spans[-1][1] == len(chat.text)
+    assert chat.ids.count(TOK.special_tokens["<|im_end|>"]) == (template == CHATML)
+
+
+def test_templates_of_the_tokenizer(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="no chat template"):
+        TOK.chat(HELLO)
+    tok = TOK.replace(chat_template="own {{ messages[0].content }}")
+    tok.save(tmp_path / "one")
+    assert jeton.load(tmp_path / "one").chat(HELLO).text == "own Hello, how are you?"
+    tok = TOK.replace(chat_template={"default": "d", "tool_use": "t", "rag": "r"})
+    tok.save(tmp_path / "several")
+    tok = jeton.load(tmp_path / "several")
+    assert [tok.chat(HELLO, **it).text for it in ({}, {"tools": [WEATHER]}, {"template": "rag"})] == [
+        "d", "t", "r",
+    ]  # fmt: skip
+    with pytest.raises(ArgumentError, match="a, b"):
+        TOK.replace(chat_template={"a": "x", "b": "y"}).chat(HELLO)
+
+
+def test_names_of_templates_are_read_kindly() -> None:
+    for name, text in TEMPLATES.items():
+        for spelled in (name.upper(), name.replace("-", "_")):
+            tok = byte_level(text)
+            assert tok.chat(HELLO, template=spelled).ids == tok.chat(HELLO, template=text).ids
+
+
+def test_how_it_looks() -> None:
+    from rich.console import Console
+
+    chat = TOK.chat([{"role": "user", "content": "a<|im_end|>b"}], template="chatml")
+    assert repr(chat).startswith("Chat(1 message, 18 tokens: '<|im_start|>user")
+    file = io.StringIO()
+    Console(file=file, width=90, color_system="256", force_terminal=True).print(chat)
+    shown = file.getvalue()
+    assert "\x1b[1;38;5;231;48;5;61m<|im_start|>" in shown
+    assert "\x1b[1;38;5;231;48;5;160m<|im_end|>" in shown
+
+
+def test_without_jinja(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("jeton.chat")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(jeton.JetonError, match="pip install"):
+        TOK.chat(HELLO, template="chatml")

@@ -1,0 +1,146 @@
+"""Templates of strangers end, in time and in size, and get at nothing outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chat_cases import HELLO, byte_level
+from jeton.chat import limits
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
+
+TOO_MUCH = {
+    "a long range": "{% for i in range(10**12) %}{% endfor %}",
+    "nested ranges": "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
+    "a list in itself": "{% set r = range(99999)|list %}{% for a in r %}{% for b in r %}{% endfor %}"
+    "{% endfor %}",
+    "text times": "{{ 'a' * 10**10 }}",
+    "text times, twice": "{% set x = 'a' * 10**7 %}{{ x * 10**7 }}",
+    "data times": "{{ messages[0].content * 10**10 }}",
+    "a list times": "{{ ([1] * 10**10)|length }}",
+    "a list of lists": "{{ ([range(99999)|list] * 99999)|sum(start=[])|length }}",
+    "doubled": "{% set n = namespace(t='ab') %}{% for i in range(99) %}{% set n.t = n.t + n.t %}"
+    "{% endfor %}",
+    "doubled by ~": "{% set n = namespace(t='ab') %}{% for i in range(99) %}{% set n.t = n.t ~ n.t %}"
+    "{% endfor %}",
+    "kept": "{% set n = namespace(t=[]) %}{% for i in range(99999) %}"
+    "{% set n.t = n.t + ['a' * 10**7 ~ i] %}{% endfor %}",
+    "printed": "{% for i in range(99999) %}{{ 'a' * 10**6 }}{% endfor %}",
+    "power": "{{ 10 ** (10 ** 10) }}",
+    "squared": "{% set n = namespace(t=9) %}{% for i in range(99) %}{% set n.t = n.t * n.t %}"
+    "{% endfor %}",
+    "center": "{{ 'a'|center(10**10) }}",
+    "center, a constant": "{{ 'a'|center(10000000000) }}",
+    "ljust": "{{ 'a'.ljust(10**10) }}",
+    "zfill": "{{ messages[0].content.zfill(10**10) }}",
+    "indent": "{{ 'a\nb'|indent(10**10) }}",
+    "percent": "{{ '%10000000000d' % 1 }}",
+    "percent, a star": "{{ '%*d' % (10**10, 1) }}",
+    "precision": "{{ '%.9999999999f' % 1.0 }}",
+    "format": "{{ '{:10000000000}'.format(1) }}",
+    "format, nested": "{{ '{:{}}'.format(1, 10**10) }}",
+    "round": "{{ 5|round(-10**9) }}",
+    "batch": "{{ 'ab'|batch(10**9, 'x')|list }}",
+    "slice": "{{ 'ab'|slice(10**9)|list }}",
+    "tabs": "{{ '\t\t'.expandtabs(10**9) }}",
+    "replace": "{{ ('a' * 10**5).replace('a', 'b' * 10**5) }}",
+    "join": "{{ ('b' * 10**5).join('a' * 10**5) }}",
+    "bytes": "{{ (5).to_bytes(10**10, 'big') }}",
+    "recursion": "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+    "recursion of two": "{% macro f() %}{{ g() }}{% endmacro %}{% macro g() %}{{ f() }}{% endmacro %}"
+    "{{ f() }}",
+    "a loop that calls itself": "{% for x in [[]] recursive %}{{ loop([x]) }}{% endfor %}",
+    "lists in lists": "{% set n = namespace(a=[1]) %}{% for i in range(60) %}"
+    "{% set n.a = [n.a, n.a] %}{% endfor %}{{ n.a }}",
+    "lists in lists, as JSON": "{% set n = namespace(a=[1]) %}{% for i in range(60) %}"
+    "{% set n.a = [n.a, n.a] %}{% endfor %}{{ n.a|tojson }}",
+    "lists in lists, compared": "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(60) %}"
+    "{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}",
+    "lists in lists, sorted": "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(60) %}"
+    "{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ [n.a, n.b]|sort }}",
+    "a filter over pairs": "{% set r = range(9999)|list %}{% for i in r %}"
+    "{{ r|map('string')|select('in', r)|list|length }}{% endfor %}",
+}
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_what_has_no_end_is_ended(name: str) -> None:
+    with limits(seconds=0.5), pytest.raises(UnsupportedError, match="template"):
+        byte_level("").chat(HELLO, template=TOO_MUCH[name])
+
+
+ESCAPES = {
+    "class": "{{ ''.__class__.__mro__ }}",
+    "class of data": "{{ messages[0].content.__class__.__mro__ }}",
+    "subclasses": "{{ [].__class__.__base__.__subclasses__() }}",
+    "by item": "{{ ''['__class__']['__mro__'] }}",
+    "by attr": "{{ (''|attr('__class__')).x }}",
+    "by map": "{{ ['']|map(attribute='__class__.__mro__')|list|first|first }}",
+    "by format": "{{ '{0.__class__.__mro__}'.format('') }}",
+    "by format of data": "{{ messages[0].f.format('') }}",
+    "by format_map": "{{ '{a.__class__.__mro__}'.format_map({'a': ''}) }}",
+    "by percent": "{{ '%s' % messages.__class__.__mro__ }}",
+    "globals of a function": "{{ raise_exception.__globals__.x }}",
+    "globals of a macro": "{% macro f() %}{% endmacro %}{{ f.__globals__.x }}",
+    "the loop": "{% for x in 'a' %}{{ loop.__class__.__mro__ }}{% endfor %}",
+    "the runs": "{{ messages[0].content._runs.x }}",
+    "the class of dict": "{{ dict.__class__.__mro__ }}",
+    "the environment": "{{ cycler.__init__.__globals__.x }}",
+    "the template itself": "{{ self.__class__.__mro__ }}",
+    "namespace": "{% set n = namespace() %}{{ n.__class__.__mro__ }}",
+    "namespace's names": "{{ namespace(__class__=1) }}",
+    "a list that grows": "{{ [].append(1) }}",
+    "a dict that grows": "{{ messages[0].update({'a': 1}) }}",
+}
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_the_sandbox_holds(name: str) -> None:
+    messages = [{"role": "user", "content": "a", "f": "{0.__class__.__mro__}"}]
+    with pytest.raises((UnsupportedError, ArgumentError)) as error:
+        byte_level("").chat(messages, template=ESCAPES[name])
+    assert "object'>" not in str(error.value)
+
+
+REFUSED: dict[str, tuple[str, type[Exception], str]] = {
+    "no Jinja": ("{% if %}", FormatError, "line 1"),
+    "an open block": ("a\n{% for x in y %}", FormatError, "line 2"),
+    "an unknown tag": ("{% wizard %}", FormatError, "wizard"),
+    "an unknown filter": ("{{ 1|wizard }}", FormatError, "wizard"),
+    "too long": ("{{ 1 }}" * 200_000, FormatError, "characters"),
+    "nested too deep": ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", UnsupportedError, "itself"),
+    "an include": ("{% include 'x' %}", ArgumentError, "fails"),
+    "an import": ("{% import 'x' as y %}", ArgumentError, "fails"),
+    "an extension": ("{% extends 'x' %}", ArgumentError, "fails"),
+    "escaping": ("{% autoescape true %}{{ 1 }}{% endautoescape %}", FormatError, "HTML"),
+    "raise_exception": ("{{ raise_exception('no ' ~ 1) }}", ArgumentError, "refuses.*no 1"),
+    "something undefined": ("\n{{ a.b.c }}", ArgumentError, "line 2 of the template"),
+    "a wrong operation": ("{{ 1 + 'a' }}", ArgumentError, "TypeError"),
+    "bytes of data": ("{{ messages[0].content.encode() }}", ArgumentError, "bytes"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_templates_say_what_is_wrong(name: str) -> None:
+    template, kind, says = REFUSED[name]
+    with pytest.raises(kind, match=says):
+        byte_level("").chat(HELLO, template=template)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "kind"), [("1", ArgumentTypeError), (True, ArgumentTypeError), (0, ArgumentError)]
+)
+def test_limits_are_checked(seconds: Any, kind: type[Exception]) -> None:
+    with pytest.raises(kind, match="seconds"), limits(seconds=seconds):
+        pass
+
+
+def test_long_chats_are_no_bombs() -> None:
+    messages = [{"role": "user", "content": "ab " * 2000}, {"role": "assistant", "content": "c"}]
+    template = (
+        "{% set n = namespace(t='') %}{% for m in messages %}{% set n.t = n.t + m.content %}"
+        "{% endfor %}{{ n.t }}"
+    )
+    chat = byte_level("").chat(messages * 50, template=template)
+    assert len(chat.text) == 50 * 6001
