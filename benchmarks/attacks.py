@@ -65,7 +65,7 @@ def counted(name: str, template: str, options: argparse.Namespace) -> Row:
         for column, sanitize in (("transformers", False), ("sanitized", True)):
             try:
                 got = _ids(theirs, template, attack.messages, attack.options, sanitize)
-            except ValueError:
+            except Exception:  # of Jinja, too
                 row["refused"] += 1
                 continue
             row[column] += bool(forged(got, base.ids, controls))
