@@ -9,7 +9,13 @@ from families import FAMILIES, some_lines
 
 import jeton
 from jeton import edit
-from jeton.errors import ArgumentError, ArgumentTypeError, MissingFileError, UnsupportedError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    MissingFileError,
+    TrainingError,
+    UnsupportedError,
+)
 
 ESTONIAN = [
     "vesi on külm ja vaikne, aga jõgi ei küsi",
@@ -53,6 +59,18 @@ def test_extended_by_a_corpus(family: str) -> None:
         else:
             assert spelled in (token, b"")
         assert parts or family not in ("bpe", "ranks", "bpe with bytes")
+
+
+@pytest.mark.parametrize("family", ["bpe of characters", "bpe with bytes"])
+@pytest.mark.parametrize("n", [1, 5, 10])
+def test_more_new_characters_than_there_is_room_for(family: str, n: int) -> None:
+    tok = FAMILIES[family](1)
+    edited = edit.extend(
+        tok, ["дождь и поезд и дождь идёт", "雨と電車と雨が降る", "vee ääres"] * 5, n
+    )
+    assert len(edited.added) == n and edited.tok.vocab_size == tok.vocab_size + n
+    with pytest.raises(TrainingError, match="no words"):
+        edit.extend(tok, [""], 3)
 
 
 def test_extended_merges_continue() -> None:

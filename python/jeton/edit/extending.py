@@ -5,6 +5,7 @@ Look here for `extend`.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -27,10 +28,14 @@ def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) ->
 
     A byte pair encoding goes on training from its merges: old merges come first, in their order,
     and new ones are learned from what they leave, so every new token is reachable and texts that
-    need none are cut as before. WordPiece and Unigram have no order of merges: tokens of a
-    vocabulary trained on the corpus are added, in the order of that training; a Unigram piece gets
-    a score just above that of its old segmentation, or its own, brought to the scale of the old
-    scores, where that is greater. Old tokens keep their ids, new ones come after the largest; only
+    need none are cut as before; where tokens are characters, new characters of the corpus come
+    first, and of more than there is room for only the most frequent.
+
+    WordPiece and Unigram have no order of merges: tokens of a vocabulary trained on the corpus are
+    added, in the order of that training; a Unigram piece gets a score just above that of its old
+    segmentation, or its own, brought to the scale of the old scores, where that is greater.
+
+    Old tokens keep their ids, new ones come after the largest; only
     of SentencePiece and Unigram models, whose ids are the places of pieces, added tokens behind
     the pieces move on, and the map of ids says so.
 
@@ -89,7 +94,7 @@ def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) ->
 
 
 def _bpe(tok: Tokenizer, model: models.BPE, corpus: Corpus, n: int, min_frequency: int) -> Edited:
-    trained = BPETrainer(new_tokens=n, start_from=tok, min_frequency=min_frequency).train(corpus)
+    trained = _continued(tok, corpus, n, min_frequency)
     known = tok.vocab
     added = {token: id for token, id in trained.vocab.items() if token not in known}
     new = trained
@@ -100,6 +105,32 @@ def _bpe(tok: Tokenizer, model: models.BPE, corpus: Corpus, n: int, min_frequenc
         added, trained.merges, known, (model.continuing_subword_prefix or "").encode()
     )
     return kept_and_new(tok, new, made_of, list(added))
+
+
+def _continued(tok: Tokenizer, corpus: Corpus, n: int, min_frequency: int) -> Tokenizer:
+    """Training that goes on from the merges there are."""
+
+    def trainer(characters: int | None = None) -> BPETrainer:
+        return BPETrainer(
+            new_tokens=n,
+            start_from=tok,
+            min_frequency=min_frequency,
+            limit_alphabet=characters,
+        )
+
+    try:
+        first = trainer()
+    except ArgumentError as error:
+        raise UnsupportedError(f"extend cannot go on from this model: {error}") from None
+    counts = first.count(corpus)
+    try:
+        return first.train(counts)
+    except TrainingError:
+        # More characters are new than tokens may be, or there are no words at all.
+        for common in (n // 2, n // 4, 0):
+            with contextlib.suppress(TrainingError):
+                return trainer(common).train(counts)
+        raise
 
 
 def _spelled(
@@ -180,11 +211,7 @@ def _longest_first(text: str, known: Mapping[str, int], prefix: str) -> tuple[in
 def _sentencepiece_bpe(
     tok: Tokenizer, file: ModelFile, corpus: Corpus, n: int, min_frequency: int
 ) -> Edited:
-    try:
-        trainer = BPETrainer(new_tokens=n, start_from=tok, min_frequency=min_frequency)
-    except ArgumentError as error:
-        raise UnsupportedError(f"extend cannot go on from this model: {error}") from None
-    trained = trainer.train(corpus)
+    trained = _continued(tok, corpus, n, min_frequency)
     known = tok.vocab
     found = [
         token
