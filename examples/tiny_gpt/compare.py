@@ -17,6 +17,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -31,6 +32,10 @@ from jeton.errors import ArgumentError
 
 TOKENIZERS = ("characters", "bpe:300", "bpe:512", "bpe:1024", "bpe:2048", "bpe:4096")
 LENGTHS = (64, 128, 256, 512)
+TRAINED = 128
+"""Tokens in a window in training."""
+
+TITLE: dict[str, Any] = {"loc": "left", "fontsize": 11, "color": "#222222"}
 COLOURS = ("#3b6ea5", "#c2703d", "#4f8f5b", "#8a5ea8", "#a33f4f", "#666666")
 
 Row = tuple[str, Mapping[str, float | str | None]]
@@ -40,6 +45,7 @@ def run(options: argparse.Namespace, tokenizer: str, kind: str) -> Path:
     """The folder of a run, which is done first, or brought to its end if it was cut."""
     folder: Path = options.out / f"{tokenizer.replace(':', '-')}-{kind}"
     given = ["--out", str(folder), "--sample", "0", "--eval-every", "500", "--save-every", "100"]
+    given += ["--block-size", str(TRAINED)]
     if (folder / "checkpoint.pt").exists():
         if not finished(folder):
             train.main([*given, "--resume"])
@@ -73,7 +79,7 @@ def last(folder: Path) -> Mapping[str, float]:
 
 def tokenizers(options: argparse.Namespace) -> list[Row]:
     rows: list[Row] = []
-    for name in TOKENIZERS:
+    for name in options.tokenizers:
         folder = run(options, name, "rotary")
         model, tok, validation = opened(folder)
         size = len(tok.decode_bytes(validation[:]))
@@ -134,31 +140,46 @@ def picture(name: str, rows: Sequence[Row], path: Path) -> None:
     figure = Figure(figsize=(7, 3.6), layout="constrained")
     axes = figure.add_subplot()
     if name == "tokenizers":
-        labels = [label for label, _ in rows]
+        labels = [label.replace("bpe:", "BPE ") for label, _ in rows]
         values = [float(row["bits per byte"] or 0) for _, row in rows]
-        bars = axes.bar(labels, values, color=COLOURS[0], width=0.6)
+        best = min(values)
+        colours = [COLOURS[0] if value == best else "#a9bfd6" for value in values]
+        bars = axes.bar(labels, values, color=colours, width=0.6)
         axes.bar_label(bars, fmt="%.2f", fontsize=9, color="#333333", padding=2)
         axes.set_ylim(0, max(values) * 1.12)
+        axes.set_title("Bits for a byte of text, at equal work", **TITLE)
     else:
+        ends = []
         for (kind, row), colour in zip(rows, COLOURS, strict=False):
             known = [(int(length), value) for length, value in row.items() if value is not None]
-            axes.plot(*zip(*known, strict=True), marker="o", color=colour, label=kind)
-        axes.axvline(128, color="#999999", linestyle=":", linewidth=1)
-        axes.annotate(
-            "trained length",
-            (128, axes.get_ylim()[1]),
-            xytext=(4, -10),
-            fontsize=8,
-            textcoords="offset points",
-            color="#777777",
-        )
+            axes.plot(*zip(*known, strict=True), marker="o", markersize=4, color=colour)
+            ends.append((float(known[-1][1]), int(known[-1][0]), kind, colour))
+        axes.axvline(TRAINED, color="#bbbbbb", linestyle=":", linewidth=1.2, zorder=0)
+        low, high = axes.get_ylim()
+        shown_at = low
+        for value, length, kind, colour in sorted(ends):
+            # Names stand at the ends of their lines, one above another.
+            shown_at = max(value, shown_at + 0.06 * (high - low))
+            axes.annotate(
+                kind,
+                (length, value),
+                xytext=(length * 1.07, shown_at),
+                va="center",
+                fontsize=9,
+                color=colour,
+            )
+        axes.text(TRAINED * 1.03, high, "trained length", fontsize=8, color="#777777", va="top")
         axes.set_xscale("log", base=2)
+        axes.set_xlim(LENGTHS[0] * 0.9, LENGTHS[-1] * 1.6)
         axes.set_xticks(LENGTHS, [str(length) for length in LENGTHS])
-        axes.set_xlabel("tokens in a window", fontsize=9)
-        axes.legend(frameon=False, fontsize=9)
-    axes.set_ylabel("bits per byte (less is better)", fontsize=9)
+        axes.minorticks_off()
+        axes.set_xlabel("tokens in a window", fontsize=9, color="#555555")
+        axes.set_title("Beyond the trained length", **TITLE)
+    axes.set_ylabel("bits per byte (less is better)", fontsize=9, color="#555555")
+    axes.tick_params(colors="#555555", labelsize=9, length=3)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else {})
+    axes.spines[["left", "bottom"]].set_color("#bbbbbb")
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else {}, dpi=150)
 
 
 def main(given: list[str] | None = None) -> None:
@@ -167,6 +188,7 @@ def main(given: list[str] | None = None) -> None:
     parser.add_argument("--text", type=Path)
     parser.add_argument("--flops", type=float, default=1e13)
     parser.add_argument("--out", type=Path, default=Path("tiny-gpt-runs"))
+    parser.add_argument("--tokenizers", nargs="+", default=TOKENIZERS, help="to compare")
     options = parser.parse_args(given)
     options.out.mkdir(parents=True, exist_ok=True)
     rows = tokenizers(options) if options.experiment == "tokenizers" else positions(options)
