@@ -9,6 +9,7 @@ import pytest
 
 from command_line import Run, here, run
 from jeton import textbook
+from jeton.cli import learn_views
 
 __all__ = ["here", "run"]
 
@@ -146,3 +147,11 @@ def test_a_bpe_of_a_json_with_everything(run: Run, here: Path) -> None:
     tok = textbook.hug_pug_pun_bun_hugs("wordpiece")
     (here / "wp.json").write_text(json.dumps(json.loads(tok.to_json())))
     assert "##gs" in run("learn", "encode", "wp.json", "bugs").stdout
+
+
+def test_without_textual_all_is_printed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learn_views, "_has_keys", lambda: True)
+    monkeypatch.setattr(learn_views, "find_spec", lambda _: None)
+    result = run("learn", "bpe", "--merges", "1")
+    assert "3/3" in result.stdout and "pip install 'jeton[learn]'" in result.stderr
+    assert run("learn", "bpe", "--merges", "1", "-q").stderr == ""

@@ -93,18 +93,15 @@ class _Parts:
     def __init__(self, tok: Tokenizer) -> None:
         model = tok.model
         self.first = FirstStages(tok, model)
-        self.name = type(model).__name__
         self.note = ""
         self.dropout: float | None = None
         withheld = {
             token.id for token in tok.added_tokens if token.special and token.id is not None
         }
-        self.explain = _explaining(model, withheld)
-        if isinstance(model, models.BPE):
-            self.name += " by ranks" if model.merges is None else " by merges"
-            if model.dropout:
-                self.dropout = 0.0
-                self.note = f"without its dropout of {model.dropout:g}, which is drawn at random"
+        self.name, self.explain = _explaining(model, withheld)
+        if isinstance(model, models.BPE) and model.dropout:
+            self.dropout = 0.0
+            self.note = f"without its dropout of {model.dropout:g}, which is drawn at random"
 
     def encode(
         self, tok: Tokenizer, text: str, special: SpecialPolicy, add_special_tokens: bool
@@ -115,8 +112,10 @@ class _Parts:
         )
 
 
-def _explaining(model: models.Model, withheld: set[int]) -> Callable[[str, tuple[int, int]], Piece]:
-    """What tells what the model makes of a piece."""
+def _explaining(
+    model: models.Model, withheld: set[int]
+) -> tuple[str, Callable[[str, tuple[int, int]], Piece]]:
+    """The name of the model, and what tells what it makes of a piece."""
     from jeton.explaining.vocabulary import Known
 
     known = functools.partial(Known, withheld=withheld)
@@ -124,25 +123,27 @@ def _explaining(model: models.Model, withheld: set[int]) -> Callable[[str, tuple
         case models.SentencePiece():
             from jeton.explaining.sentencepiece import BySentencePiece
 
-            return BySentencePiece(model, withheld).explain
+            its = BySentencePiece(model, withheld)
+            return f"SentencePiece {its.name}", its.explain
         case models.Unigram():
             from jeton.explaining.unigram import ByScores
 
             vocab = {_bytes(token): id for id, (token, _) in enumerate(model.pieces)}
-            return ByScores(model, known(vocab)).explain
+            return "Unigram", ByScores(model, known(vocab)).explain
         case models.BPE():
             from jeton.explaining.bpe import ByMerges
 
-            return ByMerges(model, known(_vocab(model))).explain
+            rule = "by ranks" if model.merges is None else "by merges"
+            return f"BPE {rule}", ByMerges(model, known(_vocab(model))).explain
     from jeton.explaining.lookups import ByCharacters, ByLongestMatch, ByWords
 
     match model:
         case models.WordPiece():
-            return ByLongestMatch(model, known(_vocab(model))).explain
+            return "WordPiece", ByLongestMatch(model, known(_vocab(model))).explain
         case models.WordLevel():
-            return ByWords(model, known(_vocab(model))).explain
+            return "Words", ByWords(model, known(_vocab(model))).explain
     assert isinstance(model, models.Characters)
-    return ByCharacters(model, known(_vocab(model))).explain
+    return "Characters", ByCharacters(model, known(_vocab(model))).explain
 
 
 def _vocab(model: Any) -> dict[bytes, int]:

@@ -19,7 +19,7 @@ from jeton.explaining.vocabulary import Known
 
 __all__ = ["BySentencePiece"]
 
-_ALGORITHMS: Final = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
+_ALGORITHMS: Final = {1: "Unigram", 2: "BPE", 3: "words", 4: "characters"}
 _SPACE: Final = "▁"
 _UNKNOWN_PENALTY: Final = np.float32(10.0)
 _REBASE_ABOVE: Final = np.float32(100_000.0)
@@ -32,7 +32,7 @@ class BySentencePiece:
     def __init__(self, model: models.SentencePiece, withheld: Collection[int]) -> None:
         from jeton.tokenizer import Tokenizer
 
-        self.algorithm = _ALGORITHMS[_algorithm(model.proto)]
+        self.name = _ALGORITHMS[_algorithm(model.proto)]
         reader = _core.SentencePieceReader(Tokenizer(model)._core)
         texts, scores, kinds = reader.pieces()
         self.texts = texts
@@ -55,11 +55,11 @@ class BySentencePiece:
 
     def explain(self, text: str, span: tuple[int, int]) -> Piece:
         """What it makes of a normalized text."""
-        if self.algorithm == "unigram":
+        if self.name == "Unigram":
             return self._lattice(text, span)
-        if self.algorithm == "bpe":
+        if self.name == "BPE":
             return self._merging(text, span)
-        cut = self._words(text) if self.algorithm == "word" else self._symbols(text)
+        cut = self._words(text) if self.name == "words" else self._symbols(text)
         units, tokens = self._emitted([(part, self._used(part)) for part in cut])
         return LookUp(text, span, tuple(tokens), tuple(units))
 

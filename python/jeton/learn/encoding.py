@@ -5,6 +5,7 @@ Look here for how each stage and each kind of model is told.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from jeton.explaining.steps import (
@@ -92,29 +93,56 @@ def _stretches(stretches: tuple[Stretch, ...]) -> tuple[Chip, ...]:
 
 def _model_frames(step: ModelStep) -> Iterator[Frame]:
     name = f"{step.name} ({step.note})" if step.note else step.name
-    for piece in step.pieces:
-        match piece:
-            case Added():
-                continue
-            case Merging():
-                yield _merging_frame(name, piece)
-            case LongestMatch():
-                yield _match_frame(name, piece)
-            case Lattice():
-                yield _lattice_frame(name, piece)
-            case LookUp():
-                yield _look_up_frame(name, piece)
+    pieces = [piece for piece in step.pieces if not isinstance(piece, Added)]
+    for at_once, run in itertools.groupby(pieces, _is_at_once):
+        if at_once:
+            yield _at_once_frame(name, list(run))
+        else:
+            yield from (_piece_frame(name, piece) for piece in run)
 
 
-def _title(name: str, piece: Piece) -> str:
-    text = piece.text if len(piece.text) <= 40 else piece.text[:39] + "…"
+def _is_at_once(piece: Piece) -> bool:
+    """Whether the first look-up finds the piece as a whole, so that there are no steps."""
+    match piece:
+        case Merging():
+            return piece.whole
+        case LongestMatch():
+            return len(piece.matches) == 1 and len(piece.matches[0].tried) == 1 == len(piece.tokens)
+        case LookUp():
+            return [unit.how for unit in piece.units] == ["known"]
+    return False
+
+
+def _at_once_frame(name: str, pieces: list[Piece]) -> Frame:
+    one = len(pieces) == 1
+    note = (
+        "The piece is a token as it stands."
+        if one
+        else (f"{len(pieces):,} pieces in a row are tokens as they stand.")
+    )
+    chips = tuple(chip for piece in pieces for chip in _chips(piece.tokens))
+    text = "".join(piece.text for piece in pieces)
+    return Frame(_title(name, text), note, (Rows((Row(chips),), "Tokens and ids"),))
+
+
+def _piece_frame(name: str, piece: Piece) -> Frame:
+    match piece:
+        case Merging():
+            return _merging_frame(name, piece)
+        case LongestMatch():
+            return _match_frame(name, piece)
+        case Lattice():
+            return _lattice_frame(name, piece)
+    assert isinstance(piece, LookUp)
+    return _look_up_frame(name, piece)
+
+
+def _title(name: str, text: str) -> str:
+    text = text if len(text) <= 40 else text[:39] + "…"
     return f"{name}: {_visible(text)}"
 
 
 def _merging_frame(name: str, piece: Merging) -> Frame:
-    if piece.whole:
-        note = "The piece is a token as it stands: nothing is merged."
-        return Frame(_title(name, piece), note, (_result(piece),))
     rows: list[Row] = []
     steps = list(piece.rows()) if len(piece.symbols) <= 60 else []
     for number, row in enumerate(steps):
@@ -141,7 +169,7 @@ def _merging_frame(name: str, piece: Merging) -> Frame:
     note = many(count, "merge") + (f", {order}." if count else ".")
     blocks = [Rows(tuple(rows), "Merges"), _result(piece)]
     blocks[:0] = _odd_units(piece.units)
-    return Frame(_title(name, piece), note + _told_of(piece.units), tuple(blocks))
+    return Frame(_title(name, piece.text), note + _told_of(piece.units), tuple(blocks))
 
 
 def _rank(rank: int | None, score: float | None) -> str:
@@ -190,7 +218,7 @@ def _match_frame(name: str, piece: LongestMatch) -> Frame:
         note = "At one place no token fits, so the whole word is unknown."
     else:
         note = "From each place on, the longest token that fits is taken."
-    return Frame(_title(name, piece), note, (Rows(tuple(rows), "Tried"), _result(piece)))
+    return Frame(_title(name, piece.text), note, (Rows(tuple(rows), "Tried"), _result(piece)))
 
 
 def _lattice_frame(name: str, piece: Lattice) -> Frame:
@@ -205,7 +233,9 @@ def _lattice_frame(name: str, piece: Lattice) -> Frame:
     if any(edge.best and edge.id is None for edge in piece.edges):
         note += " A character that no piece covers costs 10 more than the worst piece."
     return Frame(
-        _title(name, piece), note, (Arcs(tuple(map(_visible, piece.text)), arcs), _result(piece))
+        _title(name, piece.text),
+        note,
+        (Arcs(tuple(map(_visible, piece.text)), arcs), _result(piece)),
     )
 
 
@@ -222,7 +252,7 @@ def _look_up_frame(name: str, piece: LookUp) -> Frame:
         else ("It is looked up in the vocabulary.")
     )
     blocks = [*_odd_units(piece.units), _result(piece)]
-    return Frame(_title(name, piece), note + _told_of(piece.units), tuple(blocks))
+    return Frame(_title(name, piece.text), note + _told_of(piece.units), tuple(blocks))
 
 
 def _result(piece: Piece) -> Rows:

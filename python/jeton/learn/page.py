@@ -111,7 +111,9 @@ def _block(block: Block) -> str:
     rest = f'<p class="more">… and {more:,} more</p>' if more else ""
     match block:
         case Rows():
-            inner = "".join(_row(row) for row in block.rows)
+            label = max((len(row.label) for row in block.rows), default=0)
+            rows = "".join(_row(row) for row in block.rows)
+            inner = f'<div style="--label:{label + 1}ch">{rows}</div>'
         case Bars():
             inner = _bars(block)
         case Table():
