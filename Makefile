@@ -10,7 +10,7 @@ BIN       := $(VENV)/bin
 RUST      := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 FRAMEWORKS = $(if $(WITHOUT_FRAMEWORKS),,$(VENV)/frameworks)
 
-.PHONY: setup optimised demo test rust-test python-test types alone docs lint format bench clean
+.PHONY: setup optimised demo test rust-test python-test types alone docs newcomer lint format bench clean
 
 setup: $(VENV)/tools $(VENV)/built  ## jeton in a virtual environment, built quickly, and the tools
 
@@ -79,6 +79,9 @@ alone: setup  ## the tests that may look beside the project, from a copy with no
 
 docs: setup $(VENV)/site  ## the site of docs/, into target/site; a broken link is an error
 	$(BIN)/zensical build --strict --clean
+
+newcomer:  ## types the course as printed, in a fresh environment: minutes, and PyTorch
+	$(PYTHON) tests/newcomer.py
 
 lint: setup  ## style, and everything that a compiler may warn of
 	cargo fmt --all --check

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Page", "tools"]
+__all__ = ["FENCED", "OPTIONS", "Page", "steps", "tools"]
 
 WRITES = os.environ.get("JETON_DOCS") == "write"
 FENCED = re.compile(
@@ -180,12 +180,10 @@ def tools(folder: Path) -> Path:
     return folder
 
 
-def commands(text: str) -> Iterator[str]:
-    """Every command of the console blocks of a page."""
-    for block in FENCED.finditer(text):
-        if block["kind"] == "console":
-            for step in re.split(r"^\$ ", block["code"], flags=re.MULTILINE)[1:]:
-                yield _command(step)[0]
+def steps(block: str) -> Iterator[tuple[str, str]]:
+    """The commands of a console block, each with what is shown below it."""
+    for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        yield _command(step)
 
 
 def terminal(text: str, command: str, name: str) -> str:
