@@ -49,6 +49,12 @@ def test_suggestions(name: str, meant: str | None) -> None:
         assert f"did you mean {meant!r}?" in message
 
 
+def test_a_long_name_is_cut() -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        jeton.load("x" * 9_999, offline=True)
+    assert len(str(caught.value)) < 300 and "xxx…" in str(caught.value)
+
+
 PATTERNS = {
     "gpt6": "gpt5",
     "gpt-2": "gpt2",

@@ -21,6 +21,12 @@ CLS, SEP, PAD = (BERT.special_tokens[name] for name in ("[CLS]", "[SEP]", "[PAD]
 TEXTS = ["the weather weathers unable", "the", "", "the the the the the the"]
 
 
+def test_truncate_is_a_bool() -> None:
+    batch = jeton.CharTrainer().train("ab").encode_batch(["ab"])
+    with pytest.raises(jeton.errors.ArgumentTypeError, match="truncate must be a bool, not str"):
+        batch.pad(1, pad_id=0, truncate="no")  # type: ignore[arg-type]
+
+
 def test_what_the_post_processor_adds_outlives_truncation() -> None:
     batch = BERT.encode_batch(TEXTS, add_special_tokens=True)
     the, weather = BERT.bytes_to_id("the"), BERT.bytes_to_id("weather")

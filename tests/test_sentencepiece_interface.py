@@ -75,6 +75,14 @@ def sp(tok: jeton.Tokenizer) -> SentencePieceProcessor:
     return tok.as_sentencepiece()
 
 
+def test_repr() -> None:
+    tok = jeton.UnigramTrainer(17).train(["low lower lowest", "new newer newest"] * 9)
+    assert repr(tok.as_sentencepiece()) == (
+        "<SentencePieceProcessor of <jeton.Tokenizer: SentencePiece, 17 tokens, 2 special>>"
+    )
+    assert repr(SentencePieceProcessor()) == "<SentencePieceProcessor of None>"
+
+
 def test_every_name_is_there(sp: SentencePieceProcessor) -> None:
     for name in NAMES:
         assert callable(getattr(sp, name)), name

@@ -222,4 +222,5 @@ def _unknown(name: str) -> UnknownNameError:
 
     close = suggestion(name)
     hint = f"did you mean {close!r}?" if close else f"known are {', '.join(KNOWN)}; jeton.names()"
-    return UnknownNameError(f"{name!r} is no known name, and there is no such file ({hint})")
+    shown = name if len(name) <= 80 else name[:75] + "…"
+    return UnknownNameError(f"{shown!r} is no known name, and there is no such file ({hint})")

@@ -101,8 +101,10 @@ def padded(
     import numpy as np
 
     from jeton.arguments import checked_int
+    from jeton.components._base import checked_flag
 
     kind = _integer_type(dtype)
+    checked_flag("truncate", truncate)
     multiple_of = checked_int("multiple_of", multiple_of, 1)
     filler = origin.pad() if pad_id is None else _id(pad_id)
     if not isinstance(side, str) or side not in ("right", "left"):

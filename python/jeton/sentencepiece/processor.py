@@ -112,6 +112,9 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         if model_file or model_proto:
             self.load(model_file, model_proto)
 
+    def __repr__(self) -> str:
+        return f"<SentencePieceProcessor of {self.__dict__.get('_loaded')!r}>"
+
     @classmethod
     def of_tokenizer(cls, tokenizer: Tokenizer) -> Self:
         """The processor of a tokenizer, which must be a SentencePiece model."""
