@@ -106,6 +106,14 @@ def no_stages() -> jeton.Tokenizer:
     )
 
 
+def listed_twice() -> jeton.Tokenizer:
+    pieces = [("[UNK]", 0.0), ("th", -1.0), ("e", -1.0), ("[UNK]", -2.0), ("th", -0.5)]
+    return jeton.Tokenizer(
+        models.Unigram(pieces, unk_id=0),
+        added_tokens=[jeton.AddedToken("[UNK]", 3, special=True)],
+    )
+
+
 def sentencepiece(style: Any = "sentencepiece") -> jeton.Tokenizer:
     trainer = jeton.UnigramTrainer(
         30, style=style, hard_vocab_limit=False, user_defined_symbols=["wea"]
@@ -122,6 +130,7 @@ FAMILIES: dict[str, Callable[[], jeton.Tokenizer]] = {
     "BPE, whole words at once": whole_words,
     "Unigram with bytes": unigram_of_bytes,
     "no stage but the model": no_stages,
+    "Unigram with pieces listed twice": listed_twice,
     "SentencePiece's Unigram": sentencepiece,
     "Unigram in Hugging Face's style": lambda: sentencepiece("huggingface"),
     "textbook BPE": textbook.low_lower_newest_widest,
@@ -162,9 +171,10 @@ def check_steps(told: explaining.Explanation, tok: jeton.Tokenizer) -> None:
         assert [it.text for it in texts[-1].after if it.id is None] == [
             it.text for it in told.model.pieces if not isinstance(it, explaining.Added)
         ]
-    names = {id: token for token, id in tok.vocab.items()}
     for piece in told.model.pieces:
-        assert [token.token for token in piece.tokens] == [names[it.id] for it in piece.tokens]
+        assert [token.token for token in piece.tokens] == [
+            tok.id_to_bytes(it.id) for it in piece.tokens
+        ]
         check_piece(piece)
 
 
@@ -333,3 +343,11 @@ def test_a_step_that_led_elsewhere_would_be_said(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(parts, "explain", lambda *_: dataclasses.replace(told, tokens=()))
     with pytest.raises(jeton.JetonError, match="a mistake in jeton"):
         tok.explain("ab")
+
+
+def test_a_unigram_that_lists_a_piece_twice_gives_its_model() -> None:
+    tok = listed_twice()
+    model = tok.model
+    assert isinstance(model, models.Unigram)
+    assert [token for token, _ in model.pieces] == [b"[UNK]", b"th", b"e", b"[UNK]", b"th"]
+    assert jeton.Tokenizer(model, added_tokens=tok.added_tokens) == tok

@@ -736,7 +736,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
     @property
     def model(self) -> models.Model:
         """From pieces to tokens. Holds a copy of the vocabulary."""
-        return components.models.from_core(self._core.model())
+        return components.models.from_core(self._core.model(), self._core.id_to_bytes)
 
     @property
     def post_processor(self) -> post_processors.PostProcessor | None:

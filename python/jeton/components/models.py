@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -228,8 +228,14 @@ def _dict(vocab: object) -> object:
     return dict(vocab) if isinstance(vocab, Mapping) and not isinstance(vocab, dict) else vocab
 
 
-def from_core(model: _core.Model) -> Model:
-    """The model that the core built so."""
+def from_core(model: _core.Model, spelled: Callable[[int], bytes | None] | None = None) -> Model:
+    """The model that the core built so.
+
+    Args:
+        model: What the core built.
+        spelled: The token of an id, where a Unigram may list one twice: a vocabulary then has the
+            later place alone.
+    """
     options = json.loads(model.options())
     vocab = model.vocab()
     match model.kind:
@@ -242,7 +248,10 @@ def from_core(model: _core.Model) -> Model:
             return WordPiece(vocab, **options)
         case "Unigram":
             scores = model.scores() or []
-            return Unigram(list(zip(vocab, scores, strict=True)), **options)
+            if spelled is None or len(vocab) == len(scores):
+                return Unigram(list(zip(vocab, scores, strict=True)), **options)
+            tokens = [spelled(id) or b"" for id in range(len(scores))]
+            return Unigram(list(zip(tokens, scores, strict=True)), **options)
         case "SentencePiece":
             return SentencePiece(model.proto() or b"")
         case _:
