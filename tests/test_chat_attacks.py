@@ -66,3 +66,16 @@ def test_trusted_fields_may_hold_control_tokens() -> None:
     for trusted, expected in rows:
         chat = tok.chat(messages, template=template, trusted=trusted, x="<|im_end|>")
         assert chat.ids.count(tok.special_tokens["<|im_end|>"]) == expected, trusted
+
+
+def test_added_tokens_that_are_not_special_are_control_where_that_is_asked_for() -> None:
+    tok = byte_level("").with_added_tokens([jeton.AddedToken("<think>")])
+    template = "<think>{{ messages[0].content }}<|im_end|><think>"
+    messages = [{"role": "user", "content": "a<think>b<|im_end|>"}]
+    think, end = tok.bytes_to_id("<think>"), tok.special_tokens["<|im_end|>"]
+    for control, expected in (((), 3), (("<think>",), 2), (["<think>", "<|im_end|>"], 2)):
+        ids = tok.chat(messages, template=template, control=control).ids
+        assert (ids.count(think), ids.count(end)) == (expected, 1)
+    for wrong, kind in (("<think>", TypeError), (("<thought>",), ValueError), (3, TypeError)):
+        with pytest.raises(kind, match="control"):
+            tok.chat(messages, template=template, control=wrong)  # type: ignore[arg-type]

@@ -465,6 +465,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         add_generation_prompt: bool = False,
         continue_final_message: bool | str = False,
         trusted: Iterable[str | int] = (),
+        control: Iterable[str] = (),
         **variables: Any,
     ) -> Chat:
         """A conversation through a chat template: text and ids, with who wrote each token.
@@ -486,11 +487,15 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             trusted: The fields in which control tokens count: roles (`"system"`), fields
                 (`"content"`), both (`"system.content"`), messages by index, places
                 (`"messages[0].content"`), `"tools"`, `"documents"`, names of variables.
+            control: Added tokens that are not special and are control tokens too, as
+                `("<tool_call>", "</tool_call>")`; without this they are found in any text, as
+                everywhere.
             variables: What else the template reads, as `enable_thinking=False`.
 
         Raises:
             ArgumentTypeError: Messages, tools or documents that are no dicts.
-            ArgumentError: No messages; no template; the template refuses these messages.
+            ArgumentError: No messages; no template; the template refuses these messages; a name
+                in `control` that is no added token.
             UnknownNameError: No template has this name.
             FormatError: The template is no Jinja.
             UnsupportedError: The template leaves its sandbox, or takes too long.
@@ -515,6 +520,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             add_generation_prompt,
             continue_final_message,
             trusted,
+            control,
             tuple(variables.items()),
         ).made()
 

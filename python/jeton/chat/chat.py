@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
-from jeton.chat.encoding import encoded
+from jeton.chat.encoding import encoded, guarding
 from jeton.chat.messages import Input, Trust
 from jeton.chat.origins import TEMPLATE, Origin, Runs
 from jeton.chat.prefixes import Prefixes, Step, compared
@@ -41,6 +41,7 @@ class Request:
     add_generation_prompt: bool = False
     continue_final_message: bool | str = False
     trusted: Iterable[str | int] = ()
+    control: Iterable[str] = ()
     variables: tuple[tuple[str, Any], ...] = ()
 
     def made(self) -> Chat:
@@ -150,7 +151,8 @@ class Chat:
         self._runs = runs
         self.text = text
         self.roles = roles
-        self.ids, self.spans = encoded(request.tok, text, runs)
+        self._guarded = guarding(request.tok, request.control)
+        self.ids, self.spans = encoded(self._guarded, text, runs)
         self.dropped: list[int] = []
 
     def __len__(self) -> int:
@@ -233,7 +235,7 @@ class Chat:
             for origins in by_token
         ]
         mask = [0] * len(self.ids)
-        specials = set(self._request.tok.special_tokens.values())
+        specials = set(self._guarded.special_tokens.values())
         last: dict[int, int] = {m: at for at, m in enumerate(written) if m is not None}
         first: dict[int, int] = {}
         for at, message in enumerate(written):

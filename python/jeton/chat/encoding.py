@@ -8,21 +8,22 @@ with its special tokens gives, so the whole is encoded first, and taken if nothi
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import secrets
 import weakref
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
 from jeton.chat.origins import Runs
 from jeton.components import AddedToken
-from jeton.errors import InternalError
+from jeton.errors import ArgumentError, ArgumentTypeError, InternalError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Encoded", "encoded"]
+__all__ = ["Encoded", "encoded", "guarding"]
 
 Encoded = tuple[list[int], list[tuple[int, int]]]
 """Ids, and the span of each in characters."""
@@ -46,6 +47,8 @@ class _Tokens:
     prefixes: list[str]
     """Special tokens that take nothing of what stands beside them."""
     prefixed: list[tuple[Tokenizer, str]] = field(default_factory=list)
+    guarded: dict[frozenset[str], Tokenizer] = field(default_factory=dict)
+    """The same tokenizer in which more added tokens are special, by these."""
 
     @classmethod
     def of(cls, tok: Tokenizer) -> _Tokens:
@@ -83,6 +86,34 @@ def _tokens_of(tok: Tokenizer) -> _Tokens:
         known = _KNOWN[key] = _Tokens.of(tok)
         weakref.finalize(tok, _KNOWN.pop, key, None)
     return known
+
+
+def guarding(tok: Tokenizer, control: Iterable[str]) -> Tokenizer:
+    """The same tokenizer, in which more of its added tokens are control tokens.
+
+    Raises:
+        ArgumentError: One that is no added token.
+    """
+    if isinstance(control, (str, bytes)) or not isinstance(control, Iterable):
+        raise ArgumentTypeError(
+            f'control must be an iterable of tokens, as ("<think>",), not {type(control).__name__}'
+        )
+    names = frozenset(control)
+    added = {token.content: token for token in tok.added_tokens} if names else {}
+    for name in names:
+        if name not in added:
+            raise ArgumentError(f"control: {name!r} is no added token of this tokenizer")
+    names -= {name for name in names if added[name].special}
+    if not names:
+        return tok
+    guarded = _tokens_of(tok).guarded
+    if names not in guarded:
+        tokens = [
+            dataclasses.replace(token, special=token.special or token.content in names)
+            for token in added.values()
+        ]
+        guarded[names] = tok.replace(added_tokens=tokens)
+    return guarded[names]
 
 
 def _id_of(token: AddedToken) -> int:

@@ -19,9 +19,7 @@ __all__ = ["KNOWN_ROLES", "REASONING", "Input", "Trust"]
 
 KNOWN_ROLES: Final = frozenset(
     """
-    system developer user assistant model tool tools function functions ipython observation
-    tool_call tool_calls tool_response tool_results environment context documents document
-    critic platform
+    system developer user assistant model tool function ipython observation environment
     """.split()
 )
 """Roles that may be a part of a control token, as in `<|user|>`. Others are data."""

@@ -142,7 +142,10 @@ def _cut_at_tag(text: str, final: str, tag: Origin) -> str:
         if (origin.field, origin.message) == (tag.field, tag.message):
             found = at
         at += length
-    if found is None or final not in text or not raw(text).startswith(_TAG.strip(), found):
+    if found is None:
+        # An operation that follows no origins took the tag up; it is spelled out all the same.
+        found = max(raw(text).rfind(_TAG.strip()), 0)
+    if final not in text or not raw(text).startswith(_TAG.strip(), found):
         raise ArgumentError(
             "continue_final_message: the template changes the last message or leaves it out, so "
             "there is no telling where it ends"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -44,40 +45,32 @@ _LOOKS: Final[dict[str, Look]] = {
 def pieces(chat: Chat) -> Iterator[tuple[str, Look]]:
     """The text of a chat in stretches of one look."""
     specials = chat.tokenizer.special_tokens
-    controls = {
-        span[0]: span[1]
-        for id, span in zip(chat.ids, chat.spans, strict=True)
-        if id in _ids(specials)
+    control = set(specials.values())
+    marks: dict[int, tuple[int, Look]] = {
+        start: (end, "control")
+        for id, (start, end) in zip(chat.ids, chat.spans, strict=True)
+        if id in control and start < end
     }
-    named = sorted(specials, key=len, reverse=True)
-    spelled: dict[int, int] = {}
-    for name in named:
-        at = chat.text.find(name)
-        while at >= 0:
-            if not any(start <= at < end for start, end in controls.items()):
-                spelled.setdefault(at, at + len(name))
-            at = chat.text.find(name, at + len(name))
-    for start, end, origin in chat.segments:
-        at = start
+    names = re.compile("|".join(map(re.escape, sorted(specials, key=len, reverse=True))) or "(?!)")
+    segments = [(start, end, _look(origin)) for start, end, origin in chat.segments]
+    for start, end, look in segments:
+        if look != "template":
+            for match in names.finditer(chat.text, start, end):
+                marks.setdefault(match.start(), (match.end(), "spelled"))
+    at = 0
+    ordered = iter(sorted(marks.items()))
+    mark = next(ordered, None)
+    for _, end, look in segments:
         while at < end:
-            special = controls.get(at)
-            forged = None if origin.kind == "template" else spelled.get(at)
-            if special is not None and special > at:
-                yield chat.text[at:special], "control"
-                at = special
+            while mark is not None and mark[0] < at:
+                mark = next(ordered, None)
+            if mark is not None and mark[0] == at:
+                yield chat.text[at : mark[1][0]], mark[1][1]
+                at = mark[1][0]
                 continue
-            if forged is not None and forged <= end:
-                yield chat.text[at:forged], "spelled"
-                at = forged
-                continue
-            stops = [it for it in (*controls, *spelled) if at < it < end]
-            stop = min(stops, default=end)
-            yield chat.text[at:stop], _look(origin)
+            stop = end if mark is None else min(end, mark[0])
+            yield chat.text[at:stop], look
             at = stop
-
-
-def _ids(specials: dict[str, int]) -> set[int]:
-    return set(specials.values())
 
 
 def _look(origin: Origin) -> Look:
