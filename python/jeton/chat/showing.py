@@ -17,14 +17,14 @@ __all__ = ["LEGEND", "STYLES", "Look", "coloured", "pieces"]
 Look = Literal["control", "template", "system", "user", "assistant", "tool", "other", "spelled"]
 
 STYLES: Final[dict[Look, tuple[str, str]]] = {
-    "control": ("bold color(231) on color(61)", "control token"),
+    "control": ("bold color(231) on color(61)", "control"),
     "template": ("color(246)", "template"),
     "system": ("color(16) on color(223)", "system"),
     "user": ("color(16) on color(157)", "user"),
     "assistant": ("color(16) on color(153)", "assistant"),
     "tool": ("color(16) on color(225)", "tool"),
     "other": ("color(16) on color(229)", "other data"),
-    "spelled": ("bold color(231) on color(160)", "spelled, but text"),
+    "spelled": ("bold color(231) on color(160)", "forged: text"),
 }
 """Of each look the style of rich, and what it says."""
 
