@@ -164,6 +164,50 @@ def test_tables_are_those_of_transformers(name: str) -> None:
         torch.testing.assert_close(mine, other, atol=1e-6, rtol=1e-6)
 
 
+PAIRINGS = {
+    "llama": ("Llama", "halves"),
+    "mistral": ("Mistral", "halves"),
+    "qwen2": ("Qwen2", "halves"),
+    "cohere": ("Cohere", "neighbours"),
+    "cohere2": ("Cohere2", "neighbours"),
+    "glm": ("Glm", "neighbours"),
+    "glm4": ("Glm4", "neighbours"),
+    "helium": ("Helium", "neighbours"),
+    "ernie4_5": ("Ernie4_5", "neighbours"),
+}
+
+
+@pytest.mark.parametrize("name", PAIRINGS)
+def test_pairs_are_those_of_the_family(name: str) -> None:
+    """Their own functions turn the same numbers, to one rounding of float32."""
+    modeling = pytest.importorskip(f"transformers.models.{name}.modeling_{name}")
+    transformers = pytest.importorskip("transformers")
+    family, pairing = PAIRINGS[name]
+    config = getattr(transformers, f"{family}Config")(
+        hidden_size=128, num_attention_heads=4, num_hidden_layers=1, head_dim=32
+    )
+    ours = nn.RotaryPositions.from_config(config)
+    assert ours.pairing == pairing
+    query, key = torch.randn(1, 4, 50, 32), torch.randn(1, 2, 50, 32)
+    table = getattr(modeling, f"{family}RotaryEmbedding")(config)
+    expected = modeling.apply_rotary_pos_emb(query, key, *table(query, torch.arange(50)[None]))
+    for mine, other in zip(ours(query, key), expected, strict=True):
+        torch.testing.assert_close(mine, other, atol=2e-6, rtol=2e-6)
+
+
+def test_latent_attention_and_kinds_of_layers() -> None:
+    latent = {"head_dim": 192, "qk_rope_head_dim": 64, "rope_interleave": True}
+    rotary = nn.RotaryPositions.from_config(latent)
+    assert (rotary.head_dim, rotary.pairing) == (64, "neighbours")
+    with pytest.raises(UnsupportedError, match=r"each kind of layer \(full_attention, sliding"):
+        nn.RotaryPositions.from_config(
+            {
+                "head_dim": 8,
+                "rope_parameters": {"full_attention": {"rope_theta": 1e6}, "sliding": {}},
+            }
+        )
+
+
 def test_gptj_pairs_neighbours() -> None:
     gptj = pytest.importorskip("transformers.models.gptj.modeling_gptj")
     rotary = nn.RotaryPositions(64, pairing="neighbours", rotary_dim=16)

@@ -28,6 +28,26 @@ from jeton.nn.scaling import (
 __all__ = ["RotaryPositions"]
 
 
+_NEIGHBOURS = {
+    "codegen",
+    "cohere",
+    "cohere2",
+    "cohere2_moe",
+    "deepseek_v2",
+    "ernie4_5",
+    "ernie4_5_moe",
+    "glm",
+    "glm4",
+    "gptj",
+    "helium",
+    "llama4",
+    "llama4_text",
+    "moonshine",
+    "roformer",
+}
+"""The `model_type`s of transformers whose queries and keys turn in neighbouring pairs."""
+
+
 class RotaryPositions(torch.nn.Module):
     """Rotates queries and keys by their positions.
 
@@ -102,7 +122,8 @@ class RotaryPositions(torch.nn.Module):
 
         Raises:
             ArgumentError: A configuration without head sizes.
-            UnsupportedError: A kind of scaling that is not among those of jeton.nn.
+            UnsupportedError: A kind of scaling that is not among those of jeton.nn, or other
+                parameters for each kind of layer.
 
         Example:
             >>> from jeton.nn import RotaryPositions
@@ -121,9 +142,17 @@ class RotaryPositions(torch.nn.Module):
             )
         values = config if isinstance(config, Mapping) else config.to_dict()
         rope = {**(values.get("rope_scaling") or {}), **(values.get("rope_parameters") or {})}
+        kinds = [kind for kind, value in rope.items() if isinstance(value, Mapping)]
+        if kinds:
+            raise UnsupportedError(
+                f"config has rotary parameters for each kind of layer ({', '.join(map(str, kinds))}"
+                "): give those of one, as from_config({**config, 'rope_parameters': …})"
+            )
         heads = values.get("num_attention_heads") or values.get("n_head")
         width = values.get("hidden_size") or values.get("n_embd")
-        head_dim = values.get("head_dim") or (width // heads if width and heads else None)
+        # Of latent attention (DeepSeek), only a part of the head has positions.
+        head_dim = values.get("qk_rope_head_dim") or values.get("head_dim")
+        head_dim = head_dim or (width // heads if width and heads else None)
         if head_dim is None:
             raise ArgumentError(
                 "config has no head size: neither head_dim nor hidden_size with num_attention_heads"
@@ -136,7 +165,7 @@ class RotaryPositions(torch.nn.Module):
         )
         return cls(
             head_dim,
-            pairing="neighbours" if values.get("model_type") in ("gptj", "codegen") else "halves",
+            pairing="neighbours" if _in_neighbours(values) else "halves",
             rotary_dim=values.get("rotary_dim") or int(head_dim * share),
             base=_first(
                 rope.get("rope_theta"),
@@ -250,6 +279,10 @@ class RotaryPositions(torch.nn.Module):
             f"{self.head_dim}, pairing={self.pairing!r}, rotary_dim={self.rotary_dim}, "
             f"base={self.base:g}, scaling={self.scaling}"
         )
+
+
+def _in_neighbours(config: Mapping[str, Any]) -> bool:
+    return config.get("model_type") in _NEIGHBOURS or bool(config.get("rope_interleave"))
 
 
 def _first(*values: Any) -> Any:
