@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from tempfile import TemporaryDirectory
 
 import jeton
 from jeton import samples
@@ -82,4 +83,68 @@ FAMILIES: dict[str, Callable[[int], jeton.Tokenizer]] = {
     "unigram": unigram,
     "sentencepiece unigram": sentencepiece_unigram,
     "words": words,
+}
+
+
+def unigram_with_bytes(seed: int) -> jeton.Tokenizer:
+    return jeton.UnigramTrainer(
+        600, style="huggingface", byte_fallback=True, hard_vocab_limit=False
+    ).train(some_lines(seed))
+
+
+def sentencepiece_with_bytes(seed: int) -> jeton.Tokenizer:
+    return jeton.UnigramTrainer(
+        600, byte_fallback=True, user_defined_symbols=["<sep>"], pad_id=3, hard_vocab_limit=False
+    ).train(some_lines(seed))
+
+
+def sentencepiece_bpe(seed: int) -> jeton.Tokenizer:
+    trained = jeton.BPETrainer(600, alphabet="sentencepiece").train(some_lines(seed))
+    with TemporaryDirectory() as folder:
+        trained.save(f"{folder}/tokenizer.model", lossy=True)
+        return jeton.load(f"{folder}/tokenizer.model")
+
+
+def prefixes(seed: int) -> jeton.Tokenizer:
+    return jeton.BPETrainer(
+        400,
+        pattern="whitespace",
+        alphabet="characters",
+        continuing_subword_prefix="##",
+        special_tokens=["[UNK]"],
+        unk_token="[UNK]",
+    ).train(some_lines(seed))
+
+
+def ids_with_gaps(seed: int) -> jeton.Tokenizer:
+    tok = bpe(seed)
+    return tok.with_added_tokens(
+        [
+            jeton.AddedToken("<|far|>", id=tok.max_id + 50, special=True),
+            jeton.AddedToken("mid word", id=tok.max_id + 20),
+        ]
+    )
+
+
+def padded(seed: int) -> jeton.Tokenizer:
+    return wordpiece(seed).replace(
+        padding={
+            "strategy": "BatchLongest",
+            "direction": "Right",
+            "pad_to_multiple_of": None,
+            "pad_id": 0,
+            "pad_type_id": 0,
+            "pad_token": "[PAD]",
+        }
+    )
+
+
+WITH_MORE: dict[str, Callable[[int], jeton.Tokenizer]] = {
+    **FAMILIES,
+    "unigram with bytes": unigram_with_bytes,
+    "sentencepiece unigram with bytes": sentencepiece_with_bytes,
+    "sentencepiece bpe": sentencepiece_bpe,
+    "prefixes": prefixes,
+    "ids with gaps": ids_with_gaps,
+    "padded": padded,
 }
