@@ -292,13 +292,18 @@ BAD: dict[str, tuple[Callable[[Path], Any], dict[str, Any], type[Exception], str
         FormatError,
         "not a Parquet file",
     ),
-    "nothing": (lambda at: [], {}, ArgumentError, "no document is left for the split 'train'"),
+    "nothing": (
+        lambda at: [],
+        {},
+        ArgumentError,
+        "no document is left for training, the split 'train'",
+    ),
     "nothing but empty texts": (lambda at: ["", ""], {}, ArgumentError, "no document is left"),
     "too little to validate": (
         lambda at: ["to be"],
         {"validation": 0.001, "split": "hash"},
         ArgumentError,
-        "no document is left for the split 'val'",
+        "no document is left for validation, the split 'val'",
     ),
     "a share of more than all": (
         lambda at: ["to be"],

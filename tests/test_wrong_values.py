@@ -5,6 +5,8 @@ Each gives a result or one of jeton's own errors, which names the argument.
 
 from __future__ import annotations
 
+import os
+import shutil
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 import jeton
+import jeton.data
 from jeton.cli import main
 from wrong_values import TOK, WRONG, Call, Failed, accepted, calls, failing, good, is_named
 
@@ -85,6 +88,10 @@ BASE = {
     "edit truncate": ["tokenizer.json", "260", "-o", "out.json", "--force"],
     "edit merge": ["tokenizer.json", "tokenizer.json", "-o", "out.json", "--force"],
     "edit add": ["tokenizer.json", "<|new|>", "-o", "out.json", "--force"],
+    "prepare": ["tokenizer.json", "in.txt", "-o", "out", "--no-end-of-text"],
+    "data verify": ["made"],
+    "data show": ["made"],
+    "data merge": ["part", "-o", "out"],
     "list": [],
     "samples": [],
 }
@@ -110,6 +117,10 @@ WORDS = [
 def test_wrong_options(name: str) -> None:
     Path("in.txt").write_text("hello hello help\n", encoding="utf-8")
     Path("ids.txt").write_text("104 105\n", encoding="utf-8")
+    if name.startswith("data"):
+        tok = jeton.load("tokenizer.json")
+        jeton.data.prepare("in.txt", tok, "made", end_of_text=None)
+        jeton.data.prepare("in.txt", tok, "part", end_of_text=None, part=(1, 1))
     context = click.Context(main)
     command: click.Command | None = main
     for part in name.split():
@@ -136,6 +147,8 @@ def test_wrong_options(name: str) -> None:
 
 def ended(line: list[str], option: str | None, word: str) -> str | None:
     """What is wrong with how a command ends, if something is."""
+    # A set is never written over.
+    shutil.rmtree("out", ignore_errors=True)
     result = CliRunner().invoke(main, line, input="")
     if not isinstance(result.exception, SystemExit | None):
         return f"{type(result.exception).__name__}: {result.exception}"
@@ -144,7 +157,8 @@ def ended(line: list[str], option: str | None, word: str) -> str | None:
     if result.exit_code and option is not None:
         short = option.strip("-").replace("-", "_").removeprefix("max_").removeprefix("min_")
         told = result.stderr.replace("-", "_")
-        place = word.rpartition("/")[0] or word[:30]
-        if short not in told and (place or '""') not in result.stderr:
+        place = word.rpartition("/")[0] or word[:30] or '""'
+        named = any(name in result.stderr for name in (place, os.path.expanduser(place)))
+        if short not in told and not named:
             return f"does not name it: {result.stderr[:300]}"
     return None

@@ -10,7 +10,7 @@ import click
 import jeton
 from jeton.cli.colours import LEGEND, Piece, flow
 from jeton.cli.command import Command, use_colour
-from jeton.cli.prepare import told
+from jeton.cli.prepare import folder_option, told
 from jeton.cli.prepare_progress import shown, stopping
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import Progress, columns, heading, human_bytes, shorten, table
@@ -64,7 +64,9 @@ Examples:
 @click.option("--at", type=int, metavar="N", help="The first token; below 0, from the end.")
 @click.option("--tokens", type=click.IntRange(min=1), default=200, show_default=True)
 @click.option("--split", default="train", show_default=True)
-@click.option("--tokenizer", metavar="TOKENIZER", help="If none was saved with the set.")
+@click.option(
+    "--tokenizer", metavar="TOKENIZER", type=FilePath(), help="If none was saved with the set."
+)
 @click.option("--ids", is_flag=True, help="The ids, and not what they stand for.")
 @click.option("--text", is_flag=True, help="The text, just as it is.")
 def show(
@@ -159,15 +161,10 @@ Example:
 
 @data.command(cls=Command, help=MERGE, short_help="One set of the parts of several machines.")
 @click.argument("parts", nargs=-1, required=True, type=FilePath(path_type=Path))
+@folder_option
 @click.option(
-    "-o",
-    "--output",
-    "folder",
-    required=True,
-    type=FilePath(path_type=Path),
-    help="The folder to fill.",
+    "--tokenizer", metavar="TOKENIZER", type=FilePath(), help="If none was saved with the parts."
 )
-@click.option("--tokenizer", metavar="TOKENIZER", help="If none was saved with the parts.")
 @click.option("--memory", default="1GB", show_default=True, help="What shuffling may take.")
 @click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard error.")
 def merge(

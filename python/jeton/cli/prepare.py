@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -13,7 +14,9 @@ from jeton.cli.targets import FilePath
 from jeton.cli.terminal import human_bytes
 from jeton.cli.tokenizers import Source, tokenizer_options
 
-__all__ = ["prepare", "told"]
+__all__ = ["folder_option", "prepare", "told"]
+
+F = TypeVar("F", bound=Callable[..., object])
 
 LAYOUTS = ("jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet")
 
@@ -53,10 +56,31 @@ def _part(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int
     return int(number), int(parts)
 
 
+def _folder(_: click.Context, __: click.Parameter, value: str) -> Path:
+    if value == "-":
+        raise click.BadParameter("a set is a folder, and no stream; ./- is a folder")
+    return Path(value)
+
+
+def folder_option(function: F) -> F:
+    """The option `--output`, which names a folder."""
+    return click.option(
+        "-o",
+        "--output",
+        "folder",
+        required=True,
+        type=FilePath(),
+        callback=_folder,
+        help="The folder to fill.",
+    )(function)
+
+
 def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Any:
     """One number is a share; anything else is files."""
     if not values:
         return None
+    if "" in values:
+        raise click.BadParameter("the path is empty")
     try:
         return float(values[0]) if len(values) == 1 else [Path(value) for value in values]
     except ValueError:
@@ -65,15 +89,8 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
 
 @click.command(cls=Command, help=HELP, short_help="Files of tokens to train a model on.")
 @tokenizer_options
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    required=True,
-    type=FilePath(path_type=Path),
-    help="The folder to fill.",
-)
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=FilePath())
+@folder_option
 @click.option("--layout", type=click.Choice(LAYOUTS), default="jeton", show_default=True)
 @click.option(
     "--shard-tokens",

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from jeton.arguments import checked_int
+from jeton.arguments import check_kind, checked_int
 from jeton.data import layouts
+from jeton.data.arguments import checked_numbers
 from jeton.data.documents import Documents, ends_by_token, ends_of_shards
 from jeton.data.known import known_of
 from jeton.data.tensors import checked_device, on_device
@@ -84,7 +85,10 @@ class TokenDataset:
         """
         if end_of_text is not None:
             checked_int("end_of_text", end_of_text, 0)
-        if end_of_text_place not in ("after", "before"):
+        for name, value in (("layout", layout), ("dtype", dtype)):
+            if value is not None:
+                check_kind(name, value, str, "a str")
+        if not isinstance(end_of_text_place, str) or end_of_text_place not in ("after", "before"):
             raise ArgumentError(
                 f'end_of_text_place must be "after" or "before", not {end_of_text_place!r}'
             )
@@ -187,8 +191,8 @@ class TokenDataset:
         """
         if self._tokenizer is None:
             self._tokenizer = self._known.tokenizer()
-        ids = self[window] if isinstance(window, slice) else np.asarray(window)
-        return self._tokenizer.decode(ids.astype(np.uint32), errors=errors)
+        ids: Any = self[window] if isinstance(window, slice) else window
+        return self._tokenizer.decode(ids, errors=errors)
 
     def get_batch(
         self,
@@ -226,6 +230,8 @@ class TokenDataset:
 
     def windows(self, starts: npt.NDArray[np.int64], block_size: int) -> Batch:
         """The windows that begin at some places, as numpy arrays."""
+        block_size = checked_int("block_size", block_size, 1)
+        starts = checked_numbers("starts", starts, self._places(block_size))
         x = np.empty((len(starts), block_size), np.int64)
         y = np.empty_like(x)
         for row, start in enumerate(starts.tolist()):

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton.arguments import checked_int
+from jeton.data.arguments import checked_bool
 from jeton.data.order import shuffled
 from jeton.data.sources import Source
 from jeton.data.tensors import checked_device
@@ -72,7 +73,8 @@ class Loader(Generic[B]):
         self._source = source
         self._batch_size = checked_int("batch_size", batch_size, 1)
         self._seed = checked_int("seed", seed, 0)
-        self._shuffle, self._drop_last = bool(shuffle), bool(drop_last)
+        self._shuffle = checked_bool("shuffle", shuffle)
+        self._drop_last = checked_bool("drop_last", drop_last)
         self._world_size = checked_int("world_size", world_size, 1)
         self._rank = checked_int("rank", rank, 0)
         if self._rank >= self._world_size:

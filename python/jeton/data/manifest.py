@@ -16,7 +16,8 @@ from pathlib import Path, PurePosixPath
 from threading import Event
 from typing import Any
 
-from jeton.arguments import checked_path
+from jeton.arguments import check_kind, checked_path
+from jeton.corpus import check_watch
 from jeton.data.layouts import LAYOUTS, WrittenShard, splits
 from jeton.errors import FileError, FormatError, JetonError, MissingFileError
 
@@ -121,6 +122,7 @@ class Manifest:
     @classmethod
     def from_json(cls, text: str, place: str = NAME) -> Manifest:
         """The manifest that a text holds; `place` is what errors begin with."""
+        check_kind("text", text, str, "a str")
         try:
             return _read(json.loads(text))
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -266,6 +268,7 @@ def verify(
         MissingFileError: There is no manifest.
         FormatError: The manifest is damaged.
     """
+    check_watch(watch)
     manifest = Manifest.read(folder)
     root = Path(checked_path("folder", folder))
     found: list[Damage] = []

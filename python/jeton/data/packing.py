@@ -15,6 +15,7 @@ import numpy.typing as npt
 from jeton import _core
 from jeton.arguments import checked_int
 from jeton.data import plans
+from jeton.data.arguments import checked_bool, checked_numbers
 from jeton.data.dataset import TokenDataset
 from jeton.data.documents import Documents
 from jeton.encoding import TokenBatch
@@ -51,6 +52,7 @@ class PackedRows(NamedTuple):
 
         Places attend within their own segment; with `causal` to none that comes after them.
         """
+        causal = checked_bool("causal", causal)
         ids = self.document_ids
         same = ids[:, :, None] == ids[:, None, :]
         if causal:
@@ -143,6 +145,7 @@ class Packing:
 
     def gather(self, numbers: npt.NDArray[np.int64]) -> PackedRows:
         """Rows by their numbers, in any order."""
+        numbers = checked_numbers("numbers", numbers, len(self))
         shape = (len(numbers), self._length)
         ids = np.full(shape, self._pad_id, np.int64)
         labels = np.full(shape, IGNORED, np.int64)
@@ -266,7 +269,8 @@ def pack(
     """
     length = checked_int("length", length, 1)
     checked_int("pad_id", pad_id, 0)
-    if method not in _METHODS:
+    shift_labels = checked_bool("shift_labels", shift_labels)
+    if not isinstance(method, str) or method not in _METHODS:
         close = _core.did_you_mean(method, _METHODS) if isinstance(method, str) else None
         hint = f"did you mean {close!r}?" if close else f"there are {', '.join(_METHODS)}"
         raise ArgumentError(f"method cannot be {method!r} ({hint})")
@@ -274,6 +278,8 @@ def pack(
         raise ArgumentError(f"lookahead is for method 'best_fit', not {method!r}")
     if too_long is not None and method != "bins":
         raise ArgumentError(f"too_long is for method 'bins', not {method!r}")
+    if too_long is not None and not isinstance(too_long, str):
+        raise ArgumentTypeError(f"too_long must be a str, not {type(too_long).__name__}")
     if too_long not in (None, "error", "crop", "drop"):
         raise ArgumentError(f'too_long must be "error", "crop" or "drop", not {too_long!r}')
     given = _documents(documents)
@@ -296,7 +302,7 @@ def pack(
             dropped = int(lengths[over].sum())
         plan = plans.bins(np.where(over, 0 if too_long == "drop" else length, lengths), length)
     settings = {"length": length, "method": method, "lookahead": lookahead, "too_long": too_long}
-    return Packing(given, plan, length, mask, pad_id, bool(shift_labels), settings, dropped)
+    return Packing(given, plan, length, mask, pad_id, shift_labels, settings, dropped)
 
 
 def _documents(documents: object) -> Documents:
@@ -316,14 +322,21 @@ def _documents(documents: object) -> Documents:
 
 def _mask(masks: Any, documents: Documents) -> npt.NDArray[np.bool_]:
     """One bool a token."""
+    if isinstance(masks, (str, bytes)) or not isinstance(masks, Iterable):
+        raise ArgumentTypeError(f"masks must be arrays of bools, not {type(masks).__name__}")
     if not isinstance(masks, np.ndarray):
         masks = list(masks)
         nested = bool(masks) and not isinstance(masks[0], (bool, int, np.bool_, np.integer))
         if nested:
+            if not all(isinstance(mask, (Sequence, np.ndarray)) for mask in masks):
+                raise ArgumentTypeError("masks must be arrays of bools, one a document")
             if [len(mask) for mask in masks] != documents.lengths.tolist():
                 raise ArgumentError("masks do not have the lengths of the documents")
             masks = np.concatenate([np.asarray(mask) for mask in masks])
-    mask = np.asarray(masks)
+    try:
+        mask = np.asarray(masks)
+    except (ValueError, TypeError, OverflowError):
+        raise ArgumentTypeError("masks must be bools, or 0 and 1") from None
     total = int(documents.offsets[-1])
     if mask.ndim != 1 or len(mask) != total:
         raise ArgumentError(

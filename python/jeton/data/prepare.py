@@ -13,6 +13,7 @@ from typing import Any, Literal
 from jeton.arguments import checked_errors, checked_int, checked_path
 from jeton.corpus import check_watch
 from jeton.data import layouts
+from jeton.data.arguments import checked_bool
 from jeton.data.known import tokenizer_of
 from jeton.data.layouts.finding import chosen
 from jeton.data.manifest import NAME, Manifest
@@ -163,6 +164,13 @@ def request(
     for what, value in (("field", field), ("name", name)):
         if value is not None and not isinstance(value, str):
             raise ArgumentTypeError(f"{what} must be a str, not {type(value).__name__}")
+        try:
+            (value or "").encode()
+        except UnicodeEncodeError:
+            raise ArgumentError(f"{what} cannot be {value!r}: a surrogate stands alone") from None
+    lines = checked_bool("lines", lines)
+    if shard_tokens is not None:
+        shard_tokens = checked_int("shard_tokens", shard_tokens, 1)
     end = end_of_text_of(tokenizer, end_of_text, place=end_of_text_place)
     by, share = _validation(validation, split)
     seed = None if shuffle is None else checked_int("shuffle", shuffle, 0)
@@ -232,6 +240,8 @@ def merge(
     first_folder, first = found[0]
     if tokenizer is None:
         tokenizer = tokenizer_of(first_folder, first)
+    elif not isinstance(tokenizer, Tokenizer):
+        raise ArgumentTypeError(f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}")
     elif tokenizer.digest != first.tokenizer["digest"]:
         raise ArgumentError("tokenizer is not the one that the parts were prepared with")
     end = first.end_of_text
@@ -287,7 +297,7 @@ def _validation(
     validation: object, split: object
 ) -> tuple[Literal["cut", "hash", "data"] | None, Fraction]:
     """How documents come to validate, and what share of them."""
-    if split not in ("cut", "hash"):
+    if not isinstance(split, str) or split not in ("cut", "hash"):
         raise ArgumentError(f'split must be "cut" or "hash", not {split!r}')
     if validation is None:
         return None, Fraction(0)
@@ -335,9 +345,13 @@ def whole_set(plan: Plan, sources: dict[str, Source], folder: Path) -> Manifest 
     Raises:
         FileError: It holds another one.
     """
-    if (folder / WORK / RUN).exists():
+    try:
+        is_begun, is_whole = (folder / WORK / RUN).exists(), (folder / NAME).exists()
+    except OSError as error:
+        raise FileError(f"folder {folder}: cannot be read: {error.strerror}") from None
+    if is_begun:
         return None
-    if not (folder / NAME).exists():
+    if not is_whole:
         layout = chosen(layouts.LAYOUTS, plan.layout)
         for path in sorted((*folder.glob("*"), *folder.glob("*/*.ds"))):
             if path.is_file() and layout.split_of(path.relative_to(folder).as_posix()):

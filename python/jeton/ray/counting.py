@@ -20,7 +20,7 @@ from jeton.corpus import count as count_corpus
 from jeton.corpus import files_of, warn
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.ray.pieces import Piece, pieces_of
-from jeton.ray.running import in_order, mapped, ray_data, single_threaded
+from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
 from jeton.trainers._base import Trainer
 from jeton.word_counts import Counting, WordCounts
 
@@ -73,6 +73,7 @@ def count(
         raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
     checked_errors(errors)
     size = checked_int("piece_size", piece_size, 1)
+    num_cpus = checked_cpus(num_cpus)
     task = _Task(trainer._counting(), field, errors, num_cpus)
     if isinstance(data, ray.Dataset):
         counted = mapped(data, task.of_texts, None, num_cpus)

@@ -27,7 +27,7 @@ from jeton.data.preparing.inputs import Reading, paths_of, source_of
 from jeton.data.preparing.journal import Journal
 from jeton.data.preparing.pipeline import Plan, Run
 from jeton.errors import ArgumentError
-from jeton.ray.running import in_order, mapped, ray_data, single_threaded
+from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
 from jeton.ray.writing import written_in_parallel
 
 __all__ = ["prepare"]
@@ -99,6 +99,7 @@ def prepare(
     """
     ray = ray_data()
     size = checked_int("part_size", part_size, 1)
+    num_cpus = checked_cpus(num_cpus)
     plan, encoding, reading = request(
         tokenizer,
         layout=layout,

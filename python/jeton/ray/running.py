@@ -5,11 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
+from numbers import Real
 from typing import Any
 
-from jeton.errors import JetonError, UnsupportedError
+from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnsupportedError
 
-__all__ = ["in_order", "mapped", "ray_data", "single_threaded"]
+__all__ = ["checked_cpus", "in_order", "mapped", "ray_data", "single_threaded"]
+
+
+def checked_cpus(num_cpus: object) -> float:
+    """How many cores a task takes: a number above 0."""
+    if isinstance(num_cpus, bool) or not isinstance(num_cpus, Real):
+        raise ArgumentTypeError(f"num_cpus must be a number, not {type(num_cpus).__name__}")
+    if not 0 < float(num_cpus) <= 1 << 20:
+        raise ArgumentError(f"num_cpus must be above 0, not {num_cpus}")
+    return float(num_cpus)
 
 
 def ray_data() -> Any:

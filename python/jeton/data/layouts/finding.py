@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from jeton import _core
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.llmc import begins
 from jeton.data.layouts.writer import checked_split
-from jeton.errors import ArgumentError, ArgumentTypeError, MissingFileError
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
 
 __all__ = ["chosen", "found", "split_names"]
 
@@ -33,9 +34,7 @@ def found(
     at = Path(path)
     if split is not None:
         checked_split(split)
-    if not at.exists():
-        raise MissingFileError(f"{path}: there is no such file or folder")
-    if not at.is_dir():
+    if not _is_folder(at):
         if split is not None:
             raise ArgumentError(f"{path}: is one file; leave split out, or name its folder")
         return kind or layouts[_layout_of(layouts, at)], [_main(at)]
@@ -51,9 +50,19 @@ def found(
 def split_names(layouts: Mapping[str, BaseLayout], path: str, layout: str | None) -> list[str]:
     """The splits of a folder."""
     at = Path(path)
-    if not at.is_dir():
-        raise MissingFileError(f"{path}: there is no such folder")
+    if not _is_folder(at):
+        raise ArgumentError(f"{path}: is a file; name its folder")
     return list(_splits(layouts, at, None if layout is None else chosen(layouts, layout))[1])
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether something that is there is a folder."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        raise MissingFileError(f"{path}: there is no such file or folder") from None
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _splits(

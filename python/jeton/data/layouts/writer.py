@@ -266,6 +266,10 @@ class Writer:
         self._remove_parts(0)
 
     def _go_on(self, state: Mapping[str, Any]) -> None:
+        if not isinstance(state, Mapping):
+            raise ArgumentTypeError(
+                f"state must be what checkpoint gave, not {type(state).__name__}"
+            )
         for name, value in self._settings().items():
             if state.get(name) != value:
                 raise ArgumentError(

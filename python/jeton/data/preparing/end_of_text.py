@@ -61,7 +61,7 @@ def end_of_text_of(tokenizer: Tokenizer, given: object, *, place: object) -> End
         >>> end_of_text_of(trainer.train(["to be"]), Choice.AUTO, place="after")
         EndOfText(token='<|endoftext|>', id=0, place='after')
     """
-    if place not in ("after", "before"):
+    if not isinstance(place, str) or place not in ("after", "before"):
         raise ArgumentError(f'end_of_text_place must be "after" or "before", not {place!r}')
     special = tokenizer.special_tokens
     if given is None:

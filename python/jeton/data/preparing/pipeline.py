@@ -228,9 +228,7 @@ class Run:
         for split, writer in self._writers.items():
             if not writer.documents and self._plan.part is None:
                 self._journal.forget()
-                raise ArgumentError(
-                    f"no document is left for the split {split!r}: there is too little data"
-                )
+                raise _nothing_left(split)
 
     def _save(self, state: dict[str, Any], last: bool = False) -> None:
         for split, writer in self._writers.items():
@@ -256,6 +254,13 @@ class Run:
         return manifest_of(
             self._plan, self._journal.set, shards, dict(zip(self._sources, facts, strict=True))
         )
+
+
+def _nothing_left(split: str) -> ArgumentError:
+    use = {"train": "training", "val": "validation"}[split]
+    return ArgumentError(
+        f"no document is left for {use}, the split {split!r}: there is too little data"
+    )
 
 
 def manifest_of(
@@ -284,9 +289,7 @@ def manifest_of(
     }
     for split, found in splits.items():
         if not found.documents and plan.part is None:
-            raise ArgumentError(
-                f"no document is left for the split {split!r}: there is too little data"
-            )
+            raise _nothing_left(split)
     names = [name for some in shards.values() for shard in some for name in shard.files]
     if plan.part is not None:
         names.append(Keyed.FILE)

@@ -1,0 +1,33 @@
+"""Checks of arguments that only data sets take: switches, and numbers of examples."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["checked_bool", "checked_numbers"]
+
+
+def checked_bool(name: str, value: object) -> bool:
+    """True or False, and nothing that may be taken for them."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentTypeError(f"{name} must be a bool, not {type(value).__name__}")
+    return bool(value)
+
+
+def checked_numbers(name: str, numbers: npt.ArrayLike, below: int) -> npt.NDArray[np.int64]:
+    """Whole numbers from 0 up to `below`, in an array of one axis."""
+    try:
+        array = np.asarray(numbers)
+    except (ValueError, TypeError, OverflowError):
+        array = np.empty(0, object)
+    if array.ndim == 1 and not array.size and array.dtype.kind == "f":
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ArgumentTypeError(f"{name} must be an array of whole numbers, of one axis")
+    if array.size and not 0 <= int(array.min()) <= int(array.max()) < below:
+        worst = int(array.min()) if int(array.min()) < 0 else int(array.max())
+        raise ArgumentError(f"{name} has {worst:,}, and must lie between 0 and {below - 1:,}")
+    return array.astype(np.int64)
