@@ -13,6 +13,7 @@ import pickle
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -327,3 +328,24 @@ def test_a_character_that_only_a_special_token_spells_is_an_error(tok: jeton.Tok
         with pytest.raises(EncodeError, match=r'only token for "a" is a special one'):
             call("what")
     assert special.encode("what", special="allow")[2] == special.special_tokens["a"]
+
+
+@pytest.mark.parametrize("byte_order", ["printable", "value"])
+def test_special_white_space_leaves_text_as_it_is(
+    byte_order: Literal["printable", "value"], tmp_path: Path
+) -> None:
+    """A special token that tokenizer.json spells otherwise than the bytes of its text."""
+    specials = ["\n", " the", "é"]
+    trainer = jeton.BPETrainer(300, special_tokens=specials, byte_order=byte_order)
+    tok = trainer.train(["the weather\nis the énd"] * 9)
+    text = "is the\nthe énd\n"
+    ids = tok.encode(text)
+    assert tok.decode(ids) == text
+    assert not controls(tok).intersection(ids)
+    assert list(tok.special_tokens) == specials and len(set(tok.special_tokens.values())) == 3
+    assert tok.encode("a\nb", special="allow")[1] == tok.special_tokens["\n"]
+    tok.save(tmp_path / "x.tiktoken")
+    again = jeton.load(
+        tmp_path / "x.tiktoken", pattern=trainer.pattern, special_tokens=tok.special_tokens
+    )
+    assert again.encode(text) == ids

@@ -186,10 +186,10 @@ class WordTrainer(Trainer):
             pre_tokenizer=self.pre_tokenizer,
             post_processor=self.post_processor,
             decoder=self._decoder() if self.decoder is None else self.decoder,
-            added_tokens=self._added_tokens(),
+            added_tokens=self._added_tokens(model),
         )
 
-    def _added_tokens(self) -> list[AddedToken]:
+    def _added_tokens(self, model: _core.Model) -> list[AddedToken]:
         return [AddedToken(token, id, special=True) for id, token in enumerate(self.special_tokens)]
 
     def _decoder(self) -> decoders.Decoder | None:

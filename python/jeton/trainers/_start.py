@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,17 +71,12 @@ class Start:
     def with_ids(self, special_tokens: Iterable[str]) -> list[AddedToken]:
         """The added tokens there are, and new special ones with the ids that come next."""
         added = self.added_tokens
+        known = {token.content: token.id or 0 for token in added}
         vocab = self._vocab()
-        known = {token.content: token.id for token in added}
-        following = max([-1, *vocab.values(), *(id or 0 for id in known.values())]) + 1
-        for token in special_tokens:
-            if token in known:
-                continue
-            id = vocab.get(token.encode())
-            if id is None:
-                id, following = following, following + 1
-            added.append(AddedToken(token, id, special=True))
-        return added
+        model = None if self.tokenizer is None else self.tokenizer.model
+        is_raw = isinstance(model, models.BPE) and model.alphabet == "bytes"
+        new = [token for token in special_tokens if token not in known]
+        return [*added, *numbered(new, vocab, known.values(), is_raw=is_raw)]
 
     def _vocab(self) -> dict[bytes, int]:
         if self.tokenizer is None:
@@ -90,6 +85,30 @@ class Start:
         return {
             token if isinstance(token, bytes) else token.encode(): id for token, id in vocab.items()
         }
+
+
+def numbered(
+    special_tokens: Iterable[str],
+    vocab: Mapping[bytes, int],
+    taken: Iterable[int] = (),
+    *,
+    is_raw: bool,
+) -> list[AddedToken]:
+    """Special tokens with the ids that they have in a vocabulary, or else those that come next.
+
+    In a model of raw bytes (`is_raw`), a token of text is spelled as a special token only where both
+    are visible ASCII: other bytes are written in other characters.
+    """
+    following = max([-1, *vocab.values(), *taken]) + 1
+    added = []
+    for token in dict.fromkeys(special_tokens):
+        spelled = token.encode()
+        may_be_text = not is_raw or all(0x21 <= byte <= 0x7E for byte in spelled)
+        id = vocab.get(spelled) if may_be_text else None
+        if id is None:
+            id, following = following, following + 1
+        added.append(AddedToken(token, id, special=True))
+    return added
 
 
 def _by_merges(tokenizer: Tokenizer) -> Tokenizer:

@@ -20,7 +20,7 @@ from jeton.corpus import Progress, merging
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 from jeton.trainers._base import WordTrainer, warn_if_short
-from jeton.trainers._start import Start
+from jeton.trainers._start import Start, numbered
 from jeton.word_counts import MAX_WORD_LENGTH, TOKEN_NEEDS, Corpus, Needs, Reading, WordCounts
 
 __all__ = ["BPETrainer"]
@@ -353,9 +353,9 @@ class BPETrainer(WordTrainer):
             given.append(self.parameters["unk_token"])
         return tuple(dict.fromkeys([*given, *self.special_tokens]))
 
-    def _added_tokens(self) -> list[AddedToken]:
+    def _added_tokens(self, model: _core.Model) -> list[AddedToken]:
         if self.parameters["byte_order"] == "value":
-            return [AddedToken(token, special=True) for token in self.special_tokens]
+            return numbered(self.special_tokens, model.vocab(), is_raw=True)
         unknown = self.parameters["unk_token"] if self.parameters["sentencepiece"] else None
         added = self.start.with_ids(self.special_tokens)
         return [token for token in added if token.content != unknown]

@@ -221,10 +221,11 @@ fn excerpt(field: &[u8]) -> String {
     }
 }
 
-/// Ranks as a file, byte for byte as the published files are laid out.
+/// Ranks as a file, byte for byte as the published files are laid out. Those that a tokenizer has as
+/// special tokens are not among them: who reads the file says them.
 pub fn write_ranks(ranks: &Vocab) -> Vec<u8> {
     let mut data = Vec::new();
-    for (token, rank) in ranks.iter() {
+    for (token, rank) in ranks.texts() {
         data.extend_from_slice(BASE64_STANDARD.encode(token).as_bytes());
         data.extend_from_slice(format!(" {rank}\n").as_bytes());
     }
@@ -247,6 +248,14 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
         return cannot(format!(
             "{FORMAT} cannot hold the added token {:?}, which is not special",
             token.content
+        ));
+    }
+    if let Some(byte) =
+        (0..=u8::MAX).find(|&byte| bpe.vocab().text_id(&[byte]) != bpe.vocab().id(&[byte]))
+    {
+        return cannot(format!(
+            "{FORMAT} holds every byte, and the only token for {} is a special one",
+            show(&[byte])
         ));
     }
     match &stages.pre_tokenizer {

@@ -244,9 +244,7 @@ impl BpeTraining {
         }
         special_tokens::check(&self.special_tokens)?;
         if self.alphabet == Alphabet::Bytes && self.start.is_none() {
-            // A special token of one byte is that byte's token.
-            let longer = self.special_tokens.iter().filter(|token| token.len() > 1);
-            let longer = longer.count();
+            let longer = self.longer_specials();
             if self.vocab_size < 256 + longer {
                 return wrong(
                     format!(
@@ -274,14 +272,20 @@ impl BpeTraining {
         self.byte_order == ByteOrder::Value && !is_continued
     }
 
-    /// How many tokens come after the merges: the special ones, but for those of one byte, which are
-    /// that byte's token.
+    /// How many tokens come after the merges: the special ones, but for those that are a byte's.
     fn last_tokens(&self) -> usize {
-        let longer = |token: &&String| token.len() > 1;
         match self.specials_are_last() {
-            true => self.special_tokens.iter().filter(longer).count(),
+            true => self.longer_specials(),
             false => 0,
         }
+    }
+
+    /// How many special tokens there are beside those that are spelled as one byte, which are that
+    /// byte's token.
+    fn longer_specials(&self) -> usize {
+        let specials = self.special_tokens.iter();
+        let spelled = specials.map(|token| units::spelling(token, self.alphabet));
+        spelled.filter(|token| token.len() > 1).count()
     }
 
     /// Whether a `vocab_size` below the tokens that there are before the first merge is an error. An
@@ -468,7 +472,7 @@ fn train<'t>(
     }
     if !training.specials_are_last() {
         for special in &training.special_tokens {
-            specials.insert(tokens.intern(special.as_bytes(), special.chars().count()));
+            specials.insert(tokens.intern_special(special, training.alphabet));
         }
     }
     let units = Units::new(counts, training, &mut tokens);

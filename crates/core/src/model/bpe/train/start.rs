@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::units::Tokens;
+use super::units::{Tokens, spelling};
 use super::{Alphabet, BpeTraining};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::merge::{Merge, Pairs, Symbol, merge};
@@ -62,7 +62,8 @@ impl Start {
             tokens.place(token, *id, length.max(1));
         }
         for (token, id) in &self.special_tokens {
-            tokens.place(token.as_bytes(), *id, token.chars().count());
+            let spelling = spelling(token, training.alphabet);
+            tokens.place(&spelling, *id, token.chars().count());
         }
         Ok(self.special_tokens.iter().map(|(_, id)| *id).collect())
     }

@@ -102,6 +102,33 @@ fn a_model_of_bytes_leaves_special_ids_out() {
 }
 
 #[test]
+fn special_white_space_does_not_take_the_bytes_of_text() {
+    let specials = ["\n", " a", "é"].map(str::to_owned);
+    let start = Start {
+        tokens: (0..=u8::MAX)
+            .map(|byte| (vec![byte], u32::from(byte)))
+            .collect(),
+        special_tokens: (256..)
+            .zip(&specials)
+            .map(|(id, it)| (it.clone(), id))
+            .collect(),
+        merges: Vec::new(),
+    };
+    for (start, first) in [(None, 0), (Some(start), 256)] {
+        let training = BpeTraining {
+            vocab_size: 261,
+            special_tokens: specials.to_vec(),
+            start,
+            ..BpeTraining::default()
+        };
+        let bpe = train(&[("\n aé", 9)], &training).unwrap();
+        assert_eq!(bpe.vocab().len(), 258);
+        assert!((first..first + 3).all(|id| bpe.vocab().token(id).is_none()));
+        assert!((0..=u8::MAX).all(|byte| bpe.vocab().id(&[byte]).is_some()));
+    }
+}
+
+#[test]
 fn cake() {
     let with = |tie_break| {
         let training = BpeTraining {

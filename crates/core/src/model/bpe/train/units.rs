@@ -37,6 +37,11 @@ impl Tokens {
         tokens
     }
 
+    /// The id of a special token, which is new unless a token of text is spelled so.
+    pub fn intern_special(&mut self, special: &str, alphabet: Alphabet) -> u32 {
+        self.intern(&spelling(special, alphabet), special.chars().count())
+    }
+
     /// # Errors
     /// There are more tokens than `vocab_size` allows, before the first merge, and that is no way to
     /// ask for none.
@@ -114,6 +119,16 @@ impl Tokens {
     pub fn fit(&self, left: u32, right: u32, limit: usize) -> bool {
         self.lengths[left as usize] + self.lengths[right as usize] < limit
     }
+}
+
+/// What a special token is among the tokens. Where tokens are bytes and a file would spell these bytes in
+/// other characters, it is no token of text: behind a byte that no text holds.
+pub(super) fn spelling(special: &str, alphabet: Alphabet) -> Vec<u8> {
+    let mut bytes = special.as_bytes().to_vec();
+    if alphabet == Alphabet::Bytes && !bytes.iter().all(u8::is_ascii_graphic) {
+        bytes.insert(0, 0xFF);
+    }
+    bytes
 }
 
 /// Where in its word a unit stands: first or not, last or not. It decides over the marks.
