@@ -5,12 +5,13 @@
 
 PYTHON    ?= python3
 PROCESSES ?= 2  # of the Python tests
+MINUTES   ?= 4  # of fuzzing, by atheris
 VENV      := .venv
 BIN       := $(VENV)/bin
 RUST      := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 FRAMEWORKS = $(if $(WITHOUT_FRAMEWORKS),,$(VENV)/frameworks)
 
-.PHONY: setup optimised demo test rust-test python-test types alone docs newcomer lint format bench clean
+.PHONY: setup optimised demo test rust-test python-test types alone docs newcomer fuzz lint format bench clean
 
 setup: $(VENV)/tools $(VENV)/built  ## jeton in a virtual environment, built quickly, and the tools
 
@@ -28,6 +29,10 @@ $(VENV)/builder: pyproject.toml | $(BIN)/python
 
 $(VENV)/tools: $(VENV)/builder
 	$(BIN)/python -m pip install --quiet --group development
+	touch $@
+
+$(VENV)/fuzzing: $(VENV)/tools
+	$(BIN)/python -m pip install --quiet --group fuzzing
 	touch $@
 
 $(VENV)/frameworks: $(VENV)/tools
@@ -82,6 +87,11 @@ docs: setup $(VENV)/site  ## the site of docs/, into target/site; a broken link 
 
 newcomer:  ## types the course as printed, in a fresh environment: minutes, and PyTorch
 	$(PYTHON) tests/newcomer.py
+
+fuzz: setup $(VENV)/fuzzing  ## hostile files and texts at random, for MINUTES
+	JETON_FUZZ_SECONDS=20 PYO3_PYTHON=$(abspath $(BIN))/python \
+		cargo test -p jeton-core --test hostile_files --quiet
+	$(BIN)/python fuzz/run.py --minutes $(MINUTES)
 
 lint: setup  ## style, and everything that a compiler may warn of
 	cargo fmt --all --check

@@ -96,8 +96,8 @@ def numbered(
 ) -> list[AddedToken]:
     """Special tokens with the ids that they have in a vocabulary, or else those that come next.
 
-    In a model of raw bytes (`is_raw`), a token of text is spelled as a special token only where both
-    are visible ASCII: other bytes are written in other characters.
+    In a model of raw bytes (`is_raw`), a token of text is spelled as a special token only where
+    both are visible ASCII: other bytes are written in other characters.
     """
     following = max([-1, *vocab.values(), *taken]) + 1
     added = []
