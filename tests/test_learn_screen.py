@@ -149,6 +149,17 @@ def test_without_colour_signs_tell() -> None:
     piloted(play, colour=False)
 
 
+@pytest.mark.parametrize("before", [None, "1"])
+def test_the_environment_stays_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if before is not None:
+        monkeypatch.setenv("NO_COLOR", before)
+    assert app(colour=False).no_color and not app(colour=True).no_color
+    assert os.environ.get("NO_COLOR") == before
+
+
 # A real pseudo-terminal
 
 

@@ -5,8 +5,9 @@ Look here for the keys of `jeton learn`.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from rich.console import RenderableType
@@ -65,6 +66,20 @@ class _Place(Static):
         return line
 
 
+@contextlib.contextmanager
+def _told(colour: bool) -> Iterator[None]:
+    """Has the environment say whether there are colours: textual goes by that alone."""
+    before = os.environ.pop("NO_COLOR", None)
+    if not colour:
+        os.environ["NO_COLOR"] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop("NO_COLOR", None)
+        if before is not None:
+            os.environ["NO_COLOR"] = before
+
+
 class Learn(App[None]):
     """Steps forward and back.
 
@@ -92,9 +107,8 @@ class Learn(App[None]):
     ]
 
     def __init__(self, frames: Sequence[Frame], title: str, *, colour: bool = True) -> None:
-        if not colour:
-            os.environ["NO_COLOR"] = "1"  # textual takes it out of the environment
-        super().__init__(ansi_color=None if colour else True)
+        with _told(colour):
+            super().__init__(ansi_color=None if colour else True)
         self.frames = frames
         self.heading = without_controls(title)
         self.colour = colour
