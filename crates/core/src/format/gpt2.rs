@@ -227,7 +227,9 @@ fn read_token(text: &str) -> Result<Vec<u8>> {
 /// What the pair cannot say, by name.
 pub fn write(stages: &Stages) -> Result<(String, String)> {
     const FORMAT: &str = "a GPT-2 pair";
-    let cannot = |what: String| Err(Error::new(ErrorKind::Unsupported, what));
+    let cannot = |what: String| {
+        Err(Error::new(ErrorKind::Unsupported, what).hint("save it as tokenizer.json"))
+    };
     let bpe = plain_bpe(stages, FORMAT)?;
     if let Some(token) = stages.added_tokens.iter().find(|token| !token.special) {
         return cannot(format!(

@@ -2,7 +2,7 @@
 
 use super::Tokenizer;
 use crate::added_tokens::{Cut, SpecialPolicy};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::unigram::Part;
 use crate::model::{Model, Unigram};
 use crate::text::{AlignedText, Pieces};
@@ -16,6 +16,15 @@ impl Tokenizer {
     pub fn n_best(&self, text: &str, size: usize) -> Result<Vec<(Vec<u32>, f64)>> {
         if let Model::Unigram(model) = &self.stages.model {
             return self.n_best_of_parts(model, text, size);
+        }
+        if !matches!(&self.stages.model, Model::SentencePiece(_)) {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "a {} model knows one segmentation of a text only; n-best needs a Unigram",
+                    self.stages.model.kind()
+                ),
+            ));
         }
         let model = self.sentencepiece("n-best")?;
         let mut text = AlignedText::original(text);

@@ -248,9 +248,14 @@ impl BpeTraining {
             if self.vocab_size < 256 + longer {
                 return wrong(
                     format!(
-                        "vocab_size {} does not hold the {} special tokens and an alphabet of 256",
+                        "vocab_size {} does not hold {} special token{} and an alphabet of 256",
                         self.vocab_size,
-                        self.special_tokens.len()
+                        self.special_tokens.len(),
+                        if self.special_tokens.len() == 1 {
+                            ""
+                        } else {
+                            "s"
+                        },
                     ),
                     "the 256 bytes are always there; ask for more",
                 );
@@ -556,6 +561,10 @@ fn too_small(training: &BpeTraining, vocab_size: usize, needed: usize) -> Error 
                         "ask for at least {needed}, or leave characters out: limit_alphabet=0 adds \
                          none, character_coverage=0.9995 only common ones"
                     )
+                }
+                Alphabet::Bytes if units > 0 => {
+                    parts.push(format!("{units} bytes that it has no token for"));
+                    format!("ask for at least {needed}; the tokens keep their ids")
                 }
                 _ => format!("ask for at least {needed}; the tokens keep their ids"),
             };
