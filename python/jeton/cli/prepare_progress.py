@@ -87,21 +87,33 @@ class _JsonLines:
 @contextlib.contextmanager
 def _bars() -> Iterator[Watch]:
     """A bar for each phase, which go when the work is done."""
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.progress import (
         BarColumn,
         DownloadColumn,
         Progress,
+        ProgressColumn,
+        Task,
         TextColumn,
         TimeRemainingColumn,
         TransferSpeedColumn,
     )
 
+    class OfBytes(ProgressColumn):
+        """A column of how many bytes there are, which is empty where nobody knows."""
+
+        def __init__(self, column: ProgressColumn) -> None:
+            super().__init__()
+            self._column = column
+
+        def render(self, task: Task) -> RenderableType:
+            return "" if task.total is None else self._column.render(task)
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
+        OfBytes(DownloadColumn()),
+        OfBytes(TransferSpeedColumn()),
         TextColumn("{task.fields[tokens]:,} tokens"),
         TimeRemainingColumn(compact=True),
     )
@@ -112,8 +124,9 @@ def _bars() -> Iterator[Watch]:
             if step.phase not in phases:
                 for task in phases.values():
                     bars.update(task, visible=False)
+                # What an earlier run has done says nothing of the speed of this one.
                 phases[step.phase] = bars.add_task(
-                    step.phase, total=step.total or None, tokens=step.tokens
+                    step.phase, total=step.total or None, completed=step.done, tokens=step.tokens
                 )
             bars.update(
                 phases[step.phase],

@@ -49,7 +49,7 @@ class PrepareProgress:
     documents: int
     """How many documents were encoded."""
     tokens: int
-    """How many tokens were written."""
+    """How many tokens these have, ends of text included."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Run:
             while state["pass"] < len(passes):
                 self._run(passes[state["pass"]], state)
             self._check_splits()
-            self._tell("finishing", 0, 0, 0, now=True)
+            self._tell("finishing", 0, 0, 0, 0, now=True)
             self._save(state, last=True)
             shards = {split: writer.finish() for split, writer in self._writers.items()}
         return self._manifest(shards, state["read"])
@@ -211,7 +211,7 @@ class Run:
                     self._journal.add_digest(state["pass"], number, size, sha256)
                 sink.append(block)
                 progress = block.after or progress
-                self._tell(work.phase, block.read, blocks.size, progress.documents)
+                self._tell(work.phase, block.read, blocks.size, progress.documents, sink.tokens)
                 if time.monotonic() >= due and (point := sink.resume_point()) is not None:
                     sink.sync()
                     state["progress"], state["sink"] = point.to_json(), sink.state()
@@ -235,13 +235,21 @@ class Run:
             state["writers"][split] = writer.checkpoint(last=last)
         self._journal.save(state)
 
-    def _tell(self, phase: Any, done: int, total: int, documents: int, now: bool = False) -> None:
+    def _tell(
+        self,
+        phase: Any,
+        done: int,
+        total: int,
+        documents: int,
+        waiting: int,
+        now: bool = False,
+    ) -> None:
         if self._watch is None:
             return
         at = time.monotonic()
         if now or at >= self._last_told + TELL_SECONDS:
             self._last_told = at
-            tokens = sum(writer.tokens for writer in self._writers.values())
+            tokens = waiting + sum(writer.tokens for writer in self._writers.values())
             self._watch(PrepareProgress(phase, done, total, documents, tokens))
 
     def _manifest(self, shards: dict[str, list[layouts.WrittenShard]], read: list[Any]) -> Manifest:

@@ -83,12 +83,18 @@ class Buckets(Sink):
         self._counts = np.zeros((buckets, 2), np.int64)
         if state is not None:
             self._counts[:] = state["counts"]
+        self._met = int(self._counts[:, 0].sum())
         for files, (tokens, documents) in zip(self._files, self._counts.tolist(), strict=True):
             _cut(files.tokens, tokens * self._dtype.itemsize)
             _cut(files.documents, documents * _ENTRY.itemsize)
 
+    @property
+    def tokens(self) -> int:
+        return self._met
+
     def _take(self, block: Block) -> None:
         tokens, lengths, keys = block.tokens, block.lengths, block.keys
+        self._met += len(tokens)
         if not len(lengths):
             return
         if block.before is None:

@@ -36,6 +36,11 @@ class Sink(ABC):
     @abstractmethod
     def _take(self, block: Block) -> None: ...
 
+    @property
+    def tokens(self) -> int:
+        """How many tokens it keeps itself, and has not passed on."""
+        return 0
+
     def resume_point(self) -> Progress | None:
         """Where the source has to go on if only what was passed on is kept; `None` within a
         document, or before there is a block."""
@@ -145,6 +150,10 @@ class Cut(Sink):
     def _pass_on(self, block: Block) -> None:
         self._open = block.after is None
         self._train.append(block.tokens, block.lengths, unfinished=self._open)
+
+    @property
+    def tokens(self) -> int:
+        return self._met - self._passed
 
     def _limit(self) -> int:
         return int(self._met * (1 - self._share))
