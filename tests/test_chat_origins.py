@@ -71,6 +71,7 @@ FORGING = {
     "safe": ("{{ c|safe }}{{ c|safe ~ 'x' }}{{ c|safe + '<' }}{{ (c|safe)[2:] }}", A),
     "safe, methods": ("{{ (c|safe).upper() }}{{ 'x'|safe + c }}{{ (c|safe).join(['<', '>']) }}", A),
     "safe, format": ("{{ (c|safe).format('x') }}{{ (c|safe)|upper }}{{ '%s'|safe % c }}", A),
+    "safe, as JSON": ("{{ c|safe|tojson }}{{ {c|safe: [c|safe]}|tojson }}{{ [c|safe] }}", A),
     "striptags": ("{{ c|striptags }}{{ c|forceescape }}{{ c|wordcount }}", f"<b>{A}"),
     "times": ("{{ c * 2 }}{{ 2 * c }}{{ [c] * 2 }}", A),
     "sum": ("{{ [[c], ['<|']]|sum(start=[])|join }}", "im_end|>"),

@@ -8,7 +8,7 @@ from typing import Any
 from jeton.chat.carrying import data_in, plain
 from jeton.chat.limits import reserve, spend, weighed
 from jeton.chat.origins import Origin
-from jeton.chat.traced import Traced, TracedFloat, TracedInt, joined, marked, raw, traced
+from jeton.chat.traced import TracedFloat, TracedInt, joined, marked, raw, runs_of, traced
 
 __all__ = ["to_json"]
 
@@ -87,12 +87,10 @@ class _Writer:
     def string(self, text: str) -> str:
         inner = []
         at = 0
-        for length, origin in text._runs if isinstance(text, Traced) else ():
+        for length, origin in runs_of(text):
             spelled = self.escaped(raw(text)[at : at + length])
             inner.append(traced(spelled, ((len(spelled), origin),)))
             at += length
-        if not isinstance(text, Traced):
-            inner.append(self.escaped(text))
         return joined(('"', *inner, '"'))
 
     def escaped(self, text: str) -> str:
