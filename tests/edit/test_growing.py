@@ -9,6 +9,7 @@ from families import FAMILIES, some_lines
 
 import jeton
 from jeton import edit
+from jeton.edit.extending import _spelled
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -59,6 +60,13 @@ def test_extended_by_a_corpus(family: str) -> None:
         else:
             assert spelled in (token, b"")
         assert parts or family not in ("bpe", "ranks", "bpe with bytes")
+
+
+def test_what_a_new_token_is_made_of_came_before_it() -> None:
+    """Where scores order merges, a token is listed as made of a later one, too."""
+    merges = [(b"ab", b"c"), (b"a", b"bc"), (b"a", b"b")]
+    known = {b"a": 0, b"b": 1, b"c": 2, b"bc": 3}
+    assert _spelled({b"abc": 10, b"ab": 11}, merges, known, b"") == {10: (0, 3), 11: (0, 1)}
 
 
 @pytest.mark.parametrize("family", ["bpe of characters", "bpe with bytes"])

@@ -140,16 +140,17 @@ def _spelled(
     prefix: bytes,
 ) -> dict[int, tuple[int, ...]]:
     """For each new id, the old ids of the tokens that it is merged from in the end."""
-    parts: dict[bytes, tuple[bytes, bytes]] = {}
+    # Where merges go by scores, each way to cut a token is listed, also into later tokens.
+    parts: dict[bytes, list[tuple[bytes, bytes]]] = {}
     for left, right in merges:
-        parts.setdefault(
-            left + right.removeprefix(prefix) if prefix else left + right, (left, right)
-        )
+        token = left + right.removeprefix(prefix) if prefix else left + right
+        if token in added:
+            parts.setdefault(token, []).append((left, right))
     spelled: dict[bytes, tuple[int, ...]] = {token: (id,) for token, id in known.items()}
     for token in added:  # in the order of merges, so that what a token is merged from is there
-        if token in parts:
-            left, right = parts[token]
-            spelled[token] = spelled[left] + spelled[right]
+        made = next((pair for pair in parts.get(token, ()) if set(pair) <= spelled.keys()), None)
+        if made is not None:
+            spelled[token] = spelled[made[0]] + spelled[made[1]]
         else:  # a character that was not there: its bytes, or nothing
             names = [f"<0x{byte:02X}>".encode() for byte in token]
             spelled[token] = tuple(known[name] for name in names if name in known)
