@@ -95,8 +95,8 @@ newcomer:  ## types the course as printed, in a fresh environment: minutes, and 
 	$(PYTHON) tests/newcomer.py
 
 fuzz: setup $(VENV)/fuzzing  ## hostile files and texts at random, for MINUTES
-	JETON_FUZZ_SECONDS=20 PYO3_PYTHON=$(abspath $(BIN))/python \
-		cargo test -p jeton-core --test hostile_files --quiet
+	JETON_FUZZ_SECONDS=$$((10 * $(MINUTES))) PYO3_PYTHON=$(abspath $(BIN))/python \
+		cargo test --workspace --test hostile_files --quiet
 	$(BIN)/python fuzz/run.py --minutes $(MINUTES)
 
 lint: setup  ## style, and everything that a compiler may warn of
