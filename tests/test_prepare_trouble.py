@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
 
+import jeton
 from jeton.data import layouts, prepare
 from jeton.data.manifest import WrittenFile
 from jeton.data.preparing import files, pipeline, rows
@@ -178,6 +181,38 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not looks_whole(tmp_path / "out")
     prepare(TEXTS, TOK, tmp_path / "out")
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+LIMITED = """
+import resource, signal, sys
+import jeton
+from jeton.data import prepare
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+try:
+    prepare("in.jsonl", jeton.load("tok.json"), "out", layout=sys.argv[1], shuffle=1)
+except jeton.errors.FileError as error:
+    sys.exit(str(error))
+"""
+"""Files may grow to 40 kB, and no further: what a full disk is to a writer."""
+
+
+@pytest.mark.parametrize("layout", ["jeton", "megatron", "parquet"])
+def test_files_that_the_system_has_no_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    TOK.save("tok.json")
+    Path("in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS * 9))
+    command = [sys.executable, "-c", LIMITED, layout]
+    failed = subprocess.run(command, capture_output=True, text=True)
+    assert failed.returncode == 1 and "File too large" in failed.stderr, failed.stderr
+    assert not Path("out").exists() or not looks_whole(Path("out"))
+    tok = jeton.load("tok.json")
+    options: dict[str, Any] = {"layout": layout, "shuffle": 1}
+    prepare("in.jsonl", tok, "whole", **options)
+    prepare("in.jsonl", tok, "out", **options)
+    assert contents(Path("out")) == contents(Path("whole"))
 
 
 def test_what_fails_at_once_leaves_nothing(tmp_path: Path) -> None:
