@@ -77,8 +77,13 @@ def test_more_new_characters_than_there_is_room_for(family: str, n: int) -> None
         tok, ["дождь и поезд и дождь идёт", "雨と電車と雨が降る", "vee ääres"] * 5, n
     )
     assert len(edited.added) == n and edited.tok.vocab_size == tok.vocab_size + n
+
+
+@pytest.mark.parametrize("corpus", [[], [""]])
+@pytest.mark.parametrize("family", GROWING)
+def test_a_corpus_without_words(family: str, corpus: list[str]) -> None:
     with pytest.raises(TrainingError, match="no words"):
-        edit.extend(tok, [""], 3)
+        edit.extend(FAMILIES[family](1), corpus, 3)
 
 
 def test_extended_merges_continue() -> None:

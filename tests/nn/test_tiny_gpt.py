@@ -67,7 +67,8 @@ def test_learns_and_resumes_to_the_same_losses(
 def test_both_experiments_run(modules: Any, tmp_path: Path, monkeypatch: Any) -> None:
     compare = modules["compare"]
     monkeypatch.setattr(compare, "TOKENIZERS", ("characters", "bpe:300"))
-    monkeypatch.setattr(compare, "LENGTHS", (64, 128, 256))
+    monkeypatch.setattr(compare, "POSITIONS", ("learned", "rotary"))
+    monkeypatch.setattr(compare, "LENGTHS", (128, 256))
     text = tmp_path / "text.txt"
     text.write_text("the sea is a filing system, and nobody hurries the water.\n" * 400)
     for name in ("tokenizers", "positions"):

@@ -126,7 +126,10 @@ def _continued(tok: Tokenizer, corpus: Corpus, n: int, min_frequency: int) -> To
     try:
         return first.train(counts)
     except TrainingError:
-        # More characters are new than tokens may be, or there are no words at all.
+        model = tok.model
+        if not len(counts) or (isinstance(model, models.BPE) and model.alphabet == "bytes"):
+            raise
+        # More characters are new than tokens may be.
         for common in (n // 2, n // 4, 0):
             with contextlib.suppress(TrainingError):
                 return trainer(common).train(counts)
