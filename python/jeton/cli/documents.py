@@ -19,7 +19,7 @@ import click
 
 from jeton.cli import streams
 from jeton.cli.command import echo_note
-from jeton.cli.streams import name_full_file
+from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import Progress
 from jeton.errors import FormatError
@@ -121,6 +121,7 @@ def _opened(path: str) -> Iterator[BinaryIO]:
             yield sys.stdin.buffer
     else:
         with open(path, "rb") as file:
+            refuse_endless(file, path)
             yield file
 
 

@@ -10,11 +10,15 @@ import codecs
 import contextlib
 import errno
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from io import TextIOWrapper
+from typing import BinaryIO
 
 import click
+
+from jeton.errors import FileError
 
 __all__ = [
     "BROKEN_PIPE",
@@ -22,6 +26,7 @@ __all__ = [
     "STDOUT",
     "UNWRITABLE",
     "name_full_file",
+    "refuse_endless",
     "run_with_streams",
     "tell",
 ]
@@ -103,6 +108,21 @@ def name_full_file(path: str) -> Iterator[None]:
         if error.filename is None and error.errno in UNWRITABLE:
             error.filename = path
         raise
+
+
+def refuse_endless(file: BinaryIO, path: str) -> None:
+    """Refuses a device that is read from: `/dev/zero` never ends.
+
+    A terminal may be read from, and so may what is always empty. A pipe is waited for.
+
+    Raises:
+        FileError: the file is such a device.
+    """
+    status = os.fstat(file.fileno())
+    is_device = stat.S_ISBLK(status.st_mode) or stat.S_ISCHR(status.st_mode)
+    is_empty = is_device and status.st_rdev == os.stat(os.devnull).st_rdev
+    if is_device and not is_empty and not file.isatty():
+        raise FileError(f"{path}: this is a device, which may never end; name a file or a pipe")
 
 
 @contextlib.contextmanager

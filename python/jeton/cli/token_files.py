@@ -20,7 +20,7 @@ from typing import BinaryIO, Literal
 import numpy as np
 import numpy.typing as npt
 
-from jeton.cli.streams import STDIN, STDOUT, name_full_file
+from jeton.cli.streams import STDIN, STDOUT, name_full_file, refuse_endless
 from jeton.cli.targets import replacing
 from jeton.errors import FileError, FormatError
 
@@ -140,6 +140,7 @@ def read_ids(path: str) -> Iterator[npt.NDArray[np.uint32]]:
             yield from _read(sys.stdin.buffer, path)
     else:
         with open(path, "rb") as file:
+            refuse_endless(file, path)
             yield from _read(file, path)
 
 

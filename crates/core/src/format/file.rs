@@ -10,9 +10,38 @@ use crate::error::{Error, ErrorKind, Result};
 /// The contents of a file.
 ///
 /// # Errors
-/// A file that is not there, or that cannot be read.
+/// A file that is not there, or that cannot be read; what is no file: a pipe nobody may ever write to,
+/// and a device may have no end.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|error| file_error(path, "read", &error))
+    let read_error = |error| file_error(path, "read", &error);
+    let kind = fs::metadata(path).map_err(read_error)?.file_type();
+    if !kind.is_file() && !kind.is_dir() {
+        let message = format!(
+            "{}: this is {}, and not a file",
+            path.display(),
+            named(kind)
+        );
+        return Err(Error::new(ErrorKind::File, message)
+            .hint("write what it holds to a file, and load that"));
+    }
+    fs::read(path).map_err(read_error)
+}
+
+/// What a thing is called that is no file and no folder.
+#[cfg(unix)]
+fn named(kind: fs::FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    match kind {
+        kind if kind.is_fifo() => "a pipe",
+        kind if kind.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+/// What a thing is called that is no file and no folder.
+#[cfg(not(unix))]
+fn named(_: fs::FileType) -> &'static str {
+    "a device"
 }
 
 /// Puts `contents` at `path`: written beside it, flushed to the disk, then renamed into place.

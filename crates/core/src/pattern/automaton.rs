@@ -135,11 +135,17 @@ impl Automaton {
         Found { end, read: at }
     }
 
-    /// The leftmost match that begins at byte `from` of `text` or later.
+    /// The leftmost match that begins at byte `from` of `text` or later. What is read that is no part of
+    /// it is counted.
     ///
     /// # Errors
     /// Where to go on from, if much of the text would have to be read again and again to find one.
-    pub fn find_from(&self, text: &str, from: usize) -> Result<Option<Range<usize>>, usize> {
+    pub fn find_from(
+        &self,
+        text: &str,
+        from: usize,
+        read_in_vain: &mut u64,
+    ) -> Result<Option<Range<usize>>, usize> {
         /// How many bytes may be read again.
         const PATIENCE: usize = 4 << 10;
         let mut read_again = 0;
@@ -147,10 +153,12 @@ impl Automaton {
         while start < text.len() {
             let found = self.match_at(text, start);
             if let Some(end) = found.end {
+                *read_in_vain += (found.read - end) as u64;
                 return Ok(Some(start..end));
             }
             start += self.kinds.at(text.as_bytes(), start).1;
             read_again += found.read.saturating_sub(start);
+            *read_in_vain += found.read.saturating_sub(start) as u64;
             if read_again > PATIENCE {
                 return Err(start);
             }
@@ -160,8 +168,18 @@ impl Automaton {
 
     /// Sets the bits of the bytes that begin a match, counted from byte `origin` of `text`: of the
     /// match that begins at `start`, and of more as long as each begins where the one before it
-    /// ended and there is a bit for it. Where the last of these ends; `start` if there is none.
-    pub fn mark(&self, text: &str, start: usize, origin: usize, bits: &mut [u64]) -> usize {
+    /// ended and there is a bit for it. Where the last of these ends; `start` if there is none. What is
+    /// read that is no part of the match is counted; once that is much, no more are looked for.
+    pub fn mark(
+        &self,
+        text: &str,
+        start: usize,
+        origin: usize,
+        bits: &mut [u64],
+        read_in_vain: &mut u64,
+    ) -> usize {
+        /// How many bytes are read in vain before matches are looked for one by one.
+        const PATIENCE: u64 = 64 << 10;
         let bytes = text.as_bytes();
         let limit = bytes.len().min(origin + bits.len() * 64);
         let mut set = |at: usize, bit: bool| {
@@ -178,7 +196,11 @@ impl Automaton {
                 match end {
                     Some(end) if end < limit => {
                         set(begin, true);
+                        *read_in_vain += (at - end) as u64;
                         (row, at, begin) = (0, end, end);
+                        if *read_in_vain > PATIENCE {
+                            break;
+                        }
                         continue;
                     }
                     _ => break,
@@ -272,13 +294,13 @@ mod tests {
         let automaton = automaton(&[r"\p{L}+|\p{N}|'s"]).unwrap();
         assert_eq!(automaton.kinds.count(), 5);
         let mut bits = [0];
-        assert_eq!(automaton.mark("it's 5", 0, 0, &mut bits), 4);
+        assert_eq!(automaton.mark("it's 5", 0, 0, &mut bits, &mut 0), 4);
         assert_eq!(bits, [0b101]);
-        assert_eq!(automaton.mark("it's 5", 4, 0, &mut bits), 4);
-        assert_eq!(automaton.mark("it's 5", 5, 0, &mut bits), 6);
+        assert_eq!(automaton.mark("it's 5", 4, 0, &mut bits, &mut 0), 4);
+        assert_eq!(automaton.mark("it's 5", 5, 0, &mut bits, &mut 0), 6);
         assert_eq!(bits, [0b10_0101]);
-        assert_eq!(automaton.find_from("it's 5", 4), Ok(Some(5..6)));
-        assert_eq!(automaton.find_from("it's ", 4), Ok(None));
+        assert_eq!(automaton.find_from("it's 5", 4, &mut 0), Ok(Some(5..6)));
+        assert_eq!(automaton.find_from("it's ", 4, &mut 0), Ok(None));
     }
 
     #[test]
@@ -286,9 +308,9 @@ mod tests {
         let automaton = automaton(&[r"a{3}|a", r"\s+"]).unwrap();
         let text = "aa".repeat(32) + "  a";
         let mut bits = [0];
-        assert_eq!(automaton.mark(&text, 0, 0, &mut bits), 63);
+        assert_eq!(automaton.mark(&text, 0, 0, &mut bits, &mut 0), 63);
         let mut bits = [0, 0];
-        assert_eq!(automaton.mark(&text, 0, 0, &mut bits), text.len());
+        assert_eq!(automaton.mark(&text, 0, 0, &mut bits, &mut 0), text.len());
         let every_third = (0..64).step_by(3).fold(0, |bits, at| bits | 1 << at);
         assert_eq!(bits, [every_third, 0b111]);
     }
@@ -296,8 +318,19 @@ mod tests {
     #[test]
     fn to_look_on_and_on_is_given_up() {
         let automaton = automaton(&["a+b"]).unwrap();
-        assert_eq!(automaton.find_from("caab", 0), Ok(Some(1..4)));
-        assert!(automaton.find_from(&"a".repeat(10_000), 0).is_err());
+        assert_eq!(automaton.find_from("caab", 0, &mut 0), Ok(Some(1..4)));
+        let mut in_vain = 0;
+        let found = automaton.find_from(&"a".repeat(10_000), 0, &mut in_vain);
+        assert!(found.is_err() && in_vain > 4 << 10);
+    }
+
+    #[test]
+    fn what_is_read_behind_matches_is_counted_and_bounded() {
+        let automaton = automaton(&["a+b|a"]).unwrap();
+        let text = "a".repeat(1 << 20);
+        let (mut bits, mut in_vain) = ([0; 64], 0);
+        assert_eq!(automaton.mark(&text, 0, 0, &mut bits, &mut in_vain), 1);
+        assert_eq!((bits[0], in_vain), (1, (1 << 20) - 1));
     }
 
     #[test]

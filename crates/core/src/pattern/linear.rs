@@ -77,12 +77,17 @@ impl Linear {
         self.automaton.as_ref()
     }
 
-    /// The leftmost match that begins at `at` or later.
-    pub(super) fn find_from(&self, text: &str, at: usize) -> Option<Range<usize>> {
+    /// The leftmost match that begins at `at` or later. What an automaton reads in vain is counted.
+    pub(super) fn find_from(
+        &self,
+        text: &str,
+        at: usize,
+        read_in_vain: &mut u64,
+    ) -> Option<Range<usize>> {
         let mut at = at;
         if let Some(automaton) = &self.automaton {
             loop {
-                match automaton.find_from(text, at) {
+                match automaton.find_from(text, at, read_in_vain) {
                     Ok(found) => return found,
                     Err(reached) => at = reached,
                 }
@@ -558,7 +563,7 @@ mod tests {
             let linear = Linear::new(source, Dialect::Oniguruma).unwrap();
             let mut found = Vec::new();
             while let Some(next) =
-                linear.find_from(&all, found.last().map_or(0, |it: &(_, _)| it.1))
+                linear.find_from(&all, found.last().map_or(0, |it: &(_, _)| it.1), &mut 0)
             {
                 found.push((next.start, next.end));
             }
@@ -677,8 +682,8 @@ mod tests {
     fn the_tail_leaves_one_white_space_character_to_the_next_word() {
         let words = Linear::new(r" ?\p{L}+|\s+(?!\S)|\s+", Dialect::Oniguruma).unwrap();
         let cut = |text: &str| {
-            std::iter::successors(words.find_from(text, 0), |last| {
-                words.find_from(text, last.end)
+            std::iter::successors(words.find_from(text, 0, &mut 0), |last| {
+                words.find_from(text, last.end, &mut 0)
             })
             .map(|range| text[range].to_owned())
             .collect::<Vec<_>>()

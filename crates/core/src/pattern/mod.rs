@@ -8,6 +8,8 @@
 
 mod around;
 mod automaton;
+mod backtracking;
+mod budget;
 mod certain;
 mod kinds;
 mod linear;
@@ -19,16 +21,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::interrupt::{self, Pace};
 use crate::lazy::Lazy;
 use around::Around;
+use backtracking::Fancy;
+use budget::Budget;
 use linear::Linear;
 pub(crate) use oniguruma::Expression;
-use oniguruma::Searcher;
-
-/// How many steps a backtracking engine may take for one match before it gives up: a second or
-/// so, and three times what Oniguruma allows by itself.
-const STEP_LIMIT: u32 = 30_000_000;
 
 /// A text to look for, or a regular expression.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,7 +44,9 @@ impl SearchPattern {
     /// up yields an error as the last item.
     pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
         match self {
-            Self::Literal(literal) => Matches::new(Search::Literal(text.match_indices(literal))),
+            Self::Literal(literal) => {
+                Matches::new(Search::Literal(text.match_indices(literal)), text)
+            }
             Self::Regex(regex) => regex.matches(text),
         }
     }
@@ -91,8 +91,7 @@ struct Source {
 enum Engine {
     Linear(Linear),
     Around(Around),
-    Fancy(fancy_regex::Regex),
-    Oniguruma(Expression),
+    Backtracking(backtracking::Engine),
 }
 
 impl Regex {
@@ -150,7 +149,7 @@ impl Regex {
     ///
     /// An engine that gives up yields an error ([`ErrorKind::Encode`]) as the last item.
     pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
-        Matches::new(match self.engine() {
+        let search = match self.engine() {
             Engine::Linear(regex) => Search::Linear { regex, text, at: 0 },
             Engine::Around(regex) => Search::Around {
                 places: regex.places(text),
@@ -158,24 +157,14 @@ impl Regex {
                 text,
                 at: 0,
             },
-            Engine::Fancy(engine) => Search::Fancy {
-                regex: self,
-                matches: engine.find_iter(text),
-                at: 0,
-            },
-            Engine::Oniguruma(engine) => Search::Oniguruma(OnigurumaSearch {
-                regex: self,
-                engine,
-                text,
-                searcher: {
-                    let mut searcher = Searcher::new();
-                    searcher.set_limit(STEP_LIMIT);
-                    searcher
-                },
-                at: 0,
-                last_end: None,
-            }),
-        })
+            Engine::Backtracking(engine) => {
+                Search::Backtracking(backtracking::Matches::new(engine, self.source(), text))
+            }
+        };
+        Matches {
+            regex: Some(self),
+            ..Matches::new(search, text)
+        }
     }
 
     /// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that the
@@ -183,7 +172,7 @@ impl Regex {
     pub(crate) fn certain_end(&self, text: &str, start: usize, reach: usize) -> usize {
         let automaton = match self.engine() {
             Engine::Linear(linear) => linear.automaton(),
-            Engine::Around(_) | Engine::Fancy(_) | Engine::Oniguruma(_) => None,
+            Engine::Around(_) | Engine::Backtracking(_) => None,
         };
         automaton.map_or(text.len(), |it| it.certain_end(text, start, reach))
     }
@@ -211,15 +200,14 @@ impl Engine {
             Error::new(ErrorKind::Format, message)
         };
         match dialect {
-            Dialect::Tiktoken => fancy_regex::RegexBuilder::new(source)
-                .backtrack_limit(STEP_LIMIT as usize)
-                .build()
-                .map(Self::Fancy)
+            Dialect::Tiktoken => Fancy::new(source)
+                .map(backtracking::Engine::Fancy)
                 .map_err(|error| refused("fancy-regex", error.to_string())),
             Dialect::Oniguruma => Expression::new(source)
-                .map(Self::Oniguruma)
+                .map(backtracking::Engine::Oniguruma)
                 .map_err(|error| refused("Oniguruma", error)),
         }
+        .map(Self::Backtracking)
     }
 }
 
@@ -256,7 +244,9 @@ impl From<Regex> for Source {
 /// The matches of a pattern in a text, from left to right; see [`SearchPattern::matches`].
 pub struct Matches<'t> {
     search: Search<'t>,
-    pace: Pace,
+    budget: Budget,
+    /// Whose matches they are; none of a text to look for.
+    regex: Option<&'t Regex>,
 }
 
 enum Search<'t> {
@@ -273,12 +263,7 @@ enum Search<'t> {
         places: Vec<u8>,
         at: usize,
     },
-    Fancy {
-        regex: &'t Regex,
-        matches: fancy_regex::Matches<'t, 't, str>,
-        at: usize,
-    },
-    Oniguruma(OnigurumaSearch<'t>),
+    Backtracking(backtracking::Matches<'t>),
     /// An error was the last item.
     GaveUp,
 }
@@ -287,16 +272,16 @@ impl Iterator for Matches<'_> {
     type Item = Result<Range<usize>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.pace.step();
-        let found = match &mut self.search {
+        let mut read_in_vain = 0;
+        let (found, at) = match &mut self.search {
             Search::Literal(matches) => {
                 let (start, found) = matches.next()?;
-                Ok(start..start + found.len())
+                (Ok(start..start + found.len()), start)
             }
             Search::Linear { regex, text, at } => {
-                let found = regex.find_from(text, *at)?;
+                let found = regex.find_from(text, *at, &mut read_in_vain)?;
                 *at = found.end;
-                Ok(found)
+                (Ok(found), *at)
             }
             Search::Around {
                 regex,
@@ -304,31 +289,38 @@ impl Iterator for Matches<'_> {
                 places,
                 at,
             } => {
-                let found = regex.find_from(text, places, *at)?;
+                let found = regex.find_from(text, places, *at, &mut read_in_vain)?;
                 *at = found.end + usize::from(found.is_empty());
-                Ok(found)
+                (Ok(found), *at)
             }
-            Search::Fancy { regex, matches, at } => match matches.next()? {
-                Ok(found) => {
-                    *at = found.end();
-                    Ok(found.range())
-                }
-                Err(error) => Err(regex.gave_up(*at, error)),
-            },
-            Search::Oniguruma(search) => search.next().transpose()?,
+            Search::Backtracking(matches) => {
+                let at = matches.at();
+                (matches.next(&mut self.budget).transpose()?, at)
+            }
             Search::GaveUp => return None,
         };
+        let spent = self.budget.take(read_in_vain).and(self.budget.tick());
+        let Some(regex) = self.regex else {
+            return found.ok().map(Ok);
+        };
+        let found = found.and_then(|found| match spent {
+            Ok(()) => Ok(found),
+            Err(spent) => Err(spent.to_string()),
+        });
         if found.is_err() {
             self.search = Search::GaveUp;
         }
-        Some(found)
+        Some(found.map_err(|reason| regex.gave_up(at, reason)))
     }
 }
 
 impl<'t> Matches<'t> {
-    fn new(search: Search<'t>) -> Self {
-        let pace = Pace::default();
-        Self { search, pace }
+    fn new(search: Search<'t>, text: &str) -> Self {
+        Self {
+            search,
+            budget: Budget::of(text),
+            regex: None,
+        }
     }
 
     /// Takes the matches that begin where the last one ended, each right behind the one before it:
@@ -339,43 +331,13 @@ impl<'t> Matches<'t> {
         let Search::Linear { regex, text, at } = &mut self.search else {
             return None;
         };
-        interrupt::poll();
-        let end = regex.automaton()?.mark(text, *at, origin, bits);
-        (end > std::mem::replace(at, end)).then_some(end)
-    }
-}
-
-struct OnigurumaSearch<'t> {
-    regex: &'t Regex,
-    engine: &'t Expression,
-    text: &'t str,
-    searcher: Searcher,
-    at: usize,
-    last_end: Option<usize>,
-}
-
-impl OnigurumaSearch<'_> {
-    fn next(&mut self) -> Result<Option<Range<usize>>> {
-        while self.at <= self.text.len() {
-            let found = self
-                .searcher
-                .find(self.engine, self.text, self.at)
-                .map_err(|error| self.regex.gave_up(self.at, error))?;
-            let Some(Range { start, end }) = found else {
-                break;
-            };
-            // An empty match right after a match does not count: step over one character.
-            if start == end && self.last_end == Some(end) {
-                let rest = &self.text[self.at..];
-                self.at += rest.chars().next().map_or(1, char::len_utf8);
-                continue;
-            }
-            self.at = end;
-            self.last_end = Some(end);
-            return Ok(Some(start..end));
-        }
-        self.at = self.text.len() + 1;
-        Ok(None)
+        let mut read_in_vain = 0;
+        let automaton = regex.automaton()?;
+        let end = automaton.mark(text, *at, origin, bits, &mut read_in_vain);
+        let is_new = end > std::mem::replace(at, end);
+        // What is wrong is said by the next match.
+        let spent = self.budget.take(read_in_vain).and(self.budget.tick());
+        (is_new && spent.is_ok()).then_some(end)
     }
 }
 

@@ -8,9 +8,20 @@ use std::ops::Range;
 use std::ptr::{null, null_mut};
 
 use onig_sys::{
-    ONIG_MAX_ERROR_MESSAGE_LEN, ONIG_MISMATCH, ONIG_NORMAL, ONIG_OPTION_NONE, OnigErrorInfo,
+    ONIG_MAX_ERROR_MESSAGE_LEN, ONIG_MISMATCH, ONIG_NORMAL, ONIG_OPTION_NONE,
+    ONIGERR_RETRY_LIMIT_IN_MATCH_OVER, ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER, OnigErrorInfo,
     OnigMatchParam, OnigRegex, OnigRegion,
 };
+
+/// What a try came to.
+pub(super) enum Tried {
+    /// It was made; a match, if there is one.
+    Done(Option<Range<usize>>),
+    /// It was given up when it reached its limit.
+    GivenUp,
+    /// It went wrong, in the words of the library.
+    Failed(String),
+}
 
 /// A compiled expression in Oniguruma's own syntax, of text in UTF-8.
 pub(crate) struct Expression(OnigRegex);
@@ -110,54 +121,68 @@ impl Searcher {
         Self { parameters, region }
     }
 
-    /// Sets how many steps back may be taken from one place of a text.
+    /// Sets how many steps back may be taken in one try.
     pub(super) fn set_limit(&mut self, steps: u32) {
         // SAFETY: the parameters are this searcher's own.
         unsafe {
             onig_sys::onig_set_retry_limit_in_match_of_match_param(self.parameters, steps.into());
+            onig_sys::onig_set_retry_limit_in_search_of_match_param(self.parameters, steps.into());
         }
     }
 
-    /// The leftmost match that begins at byte `from` of `text` or later.
-    ///
-    /// # Errors
-    /// A limit that was reached, in the words of the library.
+    /// The leftmost match that begins at byte `from` of `text` or later; at `from`, if it `is_alone`.
     pub(super) fn find(
         &mut self,
         expression: &Expression,
         text: &str,
         from: usize,
-    ) -> Result<Option<Range<usize>>, String> {
+        is_alone: bool,
+    ) -> Tried {
         // The library counts in `int`.
         if i32::try_from(text.len()).is_err() {
-            return Err("it takes texts of up to 2 GiB".to_owned());
+            return Tried::Failed("it takes texts of up to 2 GiB".to_owned());
         }
         if from > text.len() {
-            return Ok(None);
+            return Tried::Done(None);
         }
         let bytes = text.as_bytes().as_ptr_range();
         // SAFETY: the places lie in the text, in order; the expression, the parameters and the region
         // are alive, and the latter two nobody else's.
         let code = unsafe {
-            onig_sys::onig_search_with_param(
-                expression.0,
-                bytes.start,
-                bytes.end,
-                bytes.start.add(from),
-                bytes.end,
-                &mut self.region,
-                ONIG_OPTION_NONE,
-                self.parameters,
-            )
+            let from = bytes.start.add(from);
+            match is_alone {
+                true => onig_sys::onig_match_with_param(
+                    expression.0,
+                    bytes.start,
+                    bytes.end,
+                    from,
+                    &mut self.region,
+                    ONIG_OPTION_NONE,
+                    self.parameters,
+                ),
+                false => onig_sys::onig_search_with_param(
+                    expression.0,
+                    bytes.start,
+                    bytes.end,
+                    from,
+                    bytes.end,
+                    &mut self.region,
+                    ONIG_OPTION_NONE,
+                    self.parameters,
+                ),
+            }
         };
         match code {
-            ONIG_MISMATCH => Ok(None),
+            ONIG_MISMATCH => Tried::Done(None),
             0.. => {
                 // SAFETY: after a match, the first entry of the region is that of the match.
                 let (start, end) = unsafe { (*self.region.beg, *self.region.end) };
-                Ok(Some(start as usize..end as usize))
+                Tried::Done(Some(start as usize..end as usize))
             }
-            _ => Err(message(code, null())),
+            ONIGERR_RETRY_LIMIT_IN_MATCH_OVER | ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER => {
+                Tried::GivenUp
+            }
+            _ => Tried::Failed(message(code, null())),
         }
     }
 }
@@ -189,13 +214,14 @@ mod tests {
         let all = |source: &str| {
             let (expression, mut searcher) = (Expression::new(source).unwrap(), Searcher::new());
             let mut found: Vec<Range<usize>> = Vec::new();
-            while let Some(next) = searcher
-                .find(&expression, text, found.last().map_or(0, |it| it.end))
-                .unwrap()
-            {
-                found.push(next);
+            loop {
+                let from = found.last().map_or(0, |it| it.end);
+                match searcher.find(&expression, text, from, false) {
+                    Tried::Done(Some(next)) => found.push(next),
+                    Tried::Done(None) => break found,
+                    Tried::GivenUp | Tried::Failed(_) => unreachable!("there is no limit"),
+                }
             }
-            found
         };
         let expected = sources.map(|source| {
             let found = onig::Regex::new(source).unwrap();

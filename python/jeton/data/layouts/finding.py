@@ -35,6 +35,8 @@ def found(
     if split is not None:
         checked_split(split)
     if not _is_folder(at):
+        if not at.is_file():
+            raise FileError(f"{path}: this is a pipe or a device, and no file of tokens")
         if split is not None:
             raise ArgumentError(f"{path}: is one file; leave split out, or name its folder")
         return kind or layouts[_layout_of(layouts, at)], [_main(at)]

@@ -23,6 +23,8 @@ use graph::Graph;
 use letters::Letters;
 use source::Node;
 
+use crate::interrupt::{Pace, paced};
+
 /// A pattern with look-around that runs by automata.
 pub struct Around {
     letters: Letters,
@@ -81,7 +83,9 @@ impl Around {
         let text = text.as_bytes();
         let mut places = vec![0; text.len() + 1];
         let mut at = 0;
+        let mut pace = Pace::default();
         while at < text.len() {
+            pace.step();
             let (kind, length) = self.letters.kinds.at(text, at);
             places[at] = kind;
             at += length;
@@ -106,17 +110,28 @@ impl Around {
     }
 
     /// The leftmost match that begins at `from` or later; `places` is what is known of those of `text`.
-    pub fn find_from(&self, text: &str, places: &[u8], from: usize) -> Option<Range<usize>> {
+    /// What is read behind its end is counted.
+    pub fn find_from(
+        &self,
+        text: &str,
+        places: &[u8],
+        from: usize,
+        read_in_vain: &mut u64,
+    ) -> Option<Range<usize>> {
         let begins = |place: &u8| place & BEGINS != 0;
         let start = from + places.get(from..)?.iter().position(begins)?;
         match self.is_look {
             true => Some(start..start),
-            false => Some(start..self.end(text.as_bytes(), places, start)?),
+            false => {
+                let (end, read) = self.end(text.as_bytes(), places, start);
+                *read_in_vain += (read - end?) as u64;
+                Some(start..end?)
+            }
         }
     }
 
-    /// Where the match that begins at `start` ends.
-    fn end(&self, text: &[u8], places: &[u8], start: usize) -> Option<usize> {
+    /// Where the match that begins at `start` ends, and how far the text was read.
+    fn end(&self, text: &[u8], places: &[u8], start: usize) -> (Option<usize>, usize) {
         let (mut row, mut before, mut at) = (0, start, start);
         let mut end = None;
         loop {
@@ -126,7 +141,7 @@ impl Around {
                 end = Some(if step.has(Step::TAIL) { before } else { at });
             }
             if step.has(Step::DEAD) || letter.is_none() {
-                return end;
+                return (end, at);
             }
             row = step.row();
             before = at;
@@ -197,7 +212,7 @@ fn run(
     }
     let is_inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
     let mut states: Vec<u32> = passes.iter().map(|pass| pass.start).collect();
-    for at in order {
+    for at in paced(order) {
         if is_inside(at) {
             continue;
         }
@@ -228,7 +243,7 @@ mod tests {
     fn ours(around: &Around, text: &str) -> Ranges {
         let (places, mut at) = (around.places(text), 0);
         let next = || {
-            let found = around.find_from(text, &places, at)?;
+            let found = around.find_from(text, &places, at, &mut 0)?;
             at = found.end + usize::from(found.is_empty());
             Some((found.start, found.end))
         };

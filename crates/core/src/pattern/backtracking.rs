@@ -1,0 +1,313 @@
+//! Patterns that only a backtracking engine runs: the matches of a text, within a budget.
+//!
+//! Look here for how an engine that says nothing of its steps is held to a limit of them. It tries with
+//! a low limit; where that is reached, it tries each place by itself, with a limit that rises until
+//! the place is known to begin a match or not. Tries that were given up are charged. What a try takes
+//! that is not charged is less than eight times that, or little.
+
+use std::ops::Range;
+
+use fancy_regex::{Error as FancyError, RegexBuilder, RegexInput, RuntimeError};
+
+use super::budget::{Budget, Spent};
+use super::oniguruma::{Expression, Searcher, Tried};
+use crate::lazy::Lazy;
+
+/// How many steps a try may take, one after another. The last is a second or so, and three times
+/// what Oniguruma allows by itself.
+const LIMITS: [u32; 7] = [
+    256,
+    2 << 10,
+    16 << 10,
+    128 << 10,
+    1 << 20,
+    8 << 20,
+    30_000_000,
+];
+
+/// How many places are tried by themselves before the engine searches on.
+const ALONE: usize = 64;
+
+/// A backtracking engine with a pattern.
+pub(super) enum Engine {
+    Fancy(Fancy),
+    Oniguruma(Expression),
+}
+
+/// The engine of tiktoken's dialect, which knows its limit when it compiles.
+pub(super) struct Fancy {
+    source: String,
+    by_limit: [Lazy<fancy_regex::Regex>; LIMITS.len()],
+}
+
+impl Fancy {
+    /// Compiles `source`.
+    ///
+    /// # Errors
+    /// What the library finds wrong with it.
+    pub(super) fn new(source: &str) -> Result<Self, FancyError> {
+        let mut by_limit = [const { Lazy::new() }; LIMITS.len()];
+        by_limit[0] = Lazy::of(compiled(source, LIMITS[0])?);
+        Ok(Self {
+            source: source.to_owned(),
+            by_limit,
+        })
+    }
+
+    fn with_limit(&self, number: usize) -> &fancy_regex::Regex {
+        self.by_limit[number].get(|| match compiled(&self.source, LIMITS[number]) {
+            Ok(regex) => regex,
+            Err(error) => unreachable!("it was compiled before: {error}"),
+        })
+    }
+
+    fn find(&self, text: &str, at: Place, number: usize) -> Tried {
+        let input = RegexInput::new(text)
+            .from_pos(at.place)
+            .anchored(at.is_alone)
+            .continue_from_previous_match_end(at.continues);
+        match self.with_limit(number).find_input(input) {
+            Ok(found) => Tried::Done(found.map(|found| found.range())),
+            Err(FancyError::RuntimeError(RuntimeError::BacktrackLimitExceeded)) => Tried::GivenUp,
+            Err(error) => Tried::Failed(error.to_string()),
+        }
+    }
+}
+
+fn compiled(source: &str, limit: u32) -> Result<fancy_regex::Regex, FancyError> {
+    RegexBuilder::new(source)
+        .backtrack_limit(limit as usize)
+        .allow_input_assertion_overrides(continues(source))
+        .build()
+}
+
+/// Whether a pattern may ask where the last match ended.
+fn continues(source: &str) -> bool {
+    source.contains(r"\G")
+}
+
+/// Where a match is looked for.
+#[derive(Clone, Copy)]
+struct Place {
+    place: usize,
+    /// There, and nowhere behind it.
+    is_alone: bool,
+    /// The last match ended there.
+    continues: bool,
+}
+
+/// The matches of a text, from left to right.
+pub(super) struct Matches<'t> {
+    engine: &'t Engine,
+    text: &'t str,
+    searcher: Searcher,
+    /// Whether places may be tried by themselves.
+    may_try_alone: bool,
+    at: usize,
+    last_end: Option<usize>,
+    continues: bool,
+}
+
+impl<'t> Matches<'t> {
+    pub(super) fn new(engine: &'t Engine, source: &str, text: &'t str) -> Self {
+        Self {
+            engine,
+            text,
+            searcher: Searcher::new(),
+            may_try_alone: !continues(source),
+            at: 0,
+            last_end: None,
+            continues: true,
+        }
+    }
+
+    /// Where the next match is looked for.
+    pub(super) fn at(&self) -> usize {
+        self.at.min(self.text.len())
+    }
+
+    /// The next match.
+    ///
+    /// # Errors
+    /// Why the engine gave up.
+    pub(super) fn next(&mut self, budget: &mut Budget) -> Result<Option<Range<usize>>, String> {
+        while self.at <= self.text.len() {
+            let Some(Range { start, end }) = self.find(budget)? else {
+                break;
+            };
+            let is_empty = start == end;
+            // To tiktoken's engine no match continues an empty one that took no place.
+            self.continues = !(is_empty && end == self.at);
+            self.at = match is_empty && matches!(self.engine, Engine::Fancy(_)) {
+                true => self.behind(end),
+                false => end,
+            };
+            // An empty match right after a match does not count: step over one character.
+            if is_empty && self.last_end == Some(end) {
+                if matches!(self.engine, Engine::Oniguruma(_)) {
+                    self.at = self.behind(self.at);
+                }
+                continue;
+            }
+            self.last_end = Some(end);
+            return Ok(Some(start..end));
+        }
+        self.at = self.text.len() + 1;
+        Ok(None)
+    }
+
+    /// Where the next character begins.
+    fn behind(&self, at: usize) -> usize {
+        let rest = self.text.get(at..).unwrap_or_default();
+        at + rest.chars().next().map_or(1, char::len_utf8)
+    }
+
+    /// The leftmost match from here on.
+    fn find(&mut self, budget: &mut Budget) -> Result<Option<Range<usize>>, String> {
+        if !self.may_try_alone {
+            let here = self.place(self.at, false);
+            return self.rising(here, budget);
+        }
+        let mut place = self.at;
+        loop {
+            match self.tried(self.place(place, false), 0)? {
+                Some(found) => return Ok(found),
+                None => spend(budget.take(LIMITS[0].into()))?,
+            }
+            for _ in 0..ALONE {
+                if let Some(found) = self.rising(self.place(place, true), budget)? {
+                    return Ok(Some(found));
+                }
+                spend(budget.tick())?;
+                place = self.behind(place);
+                if place > self.text.len() {
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    fn place(&self, place: usize, is_alone: bool) -> Place {
+        Place {
+            place,
+            is_alone,
+            continues: self.continues,
+        }
+    }
+
+    /// What is found at a place with limits that rise.
+    fn rising(&mut self, at: Place, budget: &mut Budget) -> Result<Option<Range<usize>>, String> {
+        for (number, &limit) in LIMITS.iter().enumerate() {
+            spend(budget.has(limit.into()))?;
+            if let Some(found) = self.tried(at, number)? {
+                return Ok(found);
+            }
+            spend(budget.take(limit.into()))?;
+            spend(budget.tick())?;
+        }
+        Err(format!(
+            "{} steps for one match are not enough",
+            LIMITS[LIMITS.len() - 1]
+        ))
+    }
+
+    /// What is found with the limit of a number; nothing if that was reached.
+    fn tried(&mut self, at: Place, number: usize) -> Result<Option<Option<Range<usize>>>, String> {
+        let tried = match self.engine {
+            Engine::Fancy(fancy) => fancy.find(self.text, at, number),
+            Engine::Oniguruma(expression) => {
+                self.searcher.set_limit(LIMITS[number]);
+                self.searcher
+                    .find(expression, self.text, at.place, at.is_alone)
+            }
+        };
+        match tried {
+            Tried::Done(found) => Ok(Some(found)),
+            Tried::GivenUp => Ok(None),
+            Tried::Failed(reason) => Err(reason),
+        }
+    }
+}
+
+fn spend(spent: Result<(), Spent>) -> Result<(), String> {
+    spent.map_err(|spent| spent.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The matches as the library itself gives them.
+    fn theirs(engine: &Engine, source: &str, text: &str) -> Vec<Range<usize>> {
+        match engine {
+            Engine::Fancy(_) => {
+                let regex = fancy_regex::Regex::new(source).unwrap();
+                let found = regex.find_iter(text).map(|found| found.unwrap().range());
+                found.collect()
+            }
+            Engine::Oniguruma(_) => {
+                let regex = onig::Regex::new(source).unwrap();
+                let found = regex.find_iter(text).map(|(start, end)| start..end);
+                found.collect()
+            }
+        }
+    }
+
+    #[test]
+    fn matches_are_those_of_the_library_whatever_they_take() {
+        let texts = [
+            "",
+            "a",
+            "aab aa b",
+            "äaaé\n\naa  bb",
+            &"a".repeat(700),
+            &"ab".repeat(400),
+            &(" ".repeat(600) + "x" + &"é".repeat(300) + "b"),
+            &("a".repeat(300) + "b" + &"a".repeat(40)),
+        ];
+        let sources = [
+            r"(a)\1*\1*b|.",
+            r"(a|é)\1*b",
+            r"(a)?\1",
+            r"(\w)\1|(?<=b)|x?",
+            r"(?:(a)\1|b)*",
+            r"\Ga|(b)\1?",
+            r"\G(a)?\1?",
+            r"(.)\Ka|(é)\2",
+            r"(\s)\1*$|(?<=a)(b)",
+            r"(?:(a|a)\1?)*c|a",
+        ];
+        for source in sources {
+            let engines = [
+                Engine::Fancy(Fancy::new(source).unwrap()),
+                Engine::Oniguruma(Expression::new(source).unwrap()),
+            ];
+            for engine in &engines {
+                for text in texts {
+                    let mut matches = Matches::new(engine, source, text);
+                    let mut budget = Budget::of(&"a".repeat(1 << 20));
+                    let mut found = Vec::new();
+                    while let Some(range) = matches.next(&mut budget).unwrap() {
+                        found.push(range);
+                    }
+                    assert_eq!(found, theirs(engine, source, text), "{source} {text:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn tries_in_vain_are_charged() {
+        let source = r"(a)\1*\1*b|.";
+        let text = "a".repeat(2_000);
+        for engine in [
+            Engine::Fancy(Fancy::new(source).unwrap()),
+            Engine::Oniguruma(Expression::new(source).unwrap()),
+        ] {
+            let mut matches = Matches::new(&engine, source, &text);
+            let mut budget = Budget::of(&text);
+            let reason = std::iter::from_fn(|| matches.next(&mut budget).err()).next();
+            assert!(reason.unwrap().contains("4096 steps"));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! How much work the matches of a text may take: in proportion to its length, and no more.
+//!
+//! Look here for the limits. Steps are those that show that a pattern goes over the same text again and
+//! again: tries of a backtracking engine that were given up, and bytes that an automaton has read
+//! behind the end of its match. What takes none at all, as do the patterns of published models, is
+//! never held to account. Where steps do not show, the time that it takes does.
+
+use std::time::{Duration, Instant};
+
+use crate::interrupt;
+
+/// How many steps there are for each byte of a text, and for how many bytes more.
+pub(super) const STEPS_PER_BYTE: u64 = 4096;
+const MORE_BYTES: u64 = 16;
+
+/// How much time there is for each byte of a text, some hundred times what is usual, and how much more.
+const TIME_PER_BYTE: Duration = Duration::from_micros(32);
+const MORE_TIME: Duration = Duration::from_secs(4);
+
+/// Of the time between two looks at the clock no more counts: a process may have been stopped.
+const MOST_BETWEEN: Duration = Duration::from_secs(1);
+/// Above this, every match is followed by a look at the clock; below, up to so many are not.
+const OFTEN: Duration = Duration::from_millis(1);
+const MOST_UNSEEN: u32 = 1 << 10;
+
+/// What is left for the matches of a text.
+pub(super) struct Budget {
+    bytes: u64,
+    steps: u64,
+    spent: Duration,
+    /// Set once there is nothing left.
+    over: Option<Spent>,
+    /// When the clock was looked at, how many matches were looked for since then, and after how many
+    /// it is looked at again.
+    seen: Option<Instant>,
+    unseen: u32,
+    gap: u32,
+}
+
+/// The budget is spent; the text says for whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spent {
+    Steps,
+    Time,
+}
+
+impl Budget {
+    pub(super) fn of(text: &str) -> Self {
+        let bytes = text.len() as u64;
+        Self {
+            bytes,
+            steps: STEPS_PER_BYTE.saturating_mul(bytes + MORE_BYTES),
+            spent: Duration::ZERO,
+            over: None,
+            seen: None,
+            unseen: 0,
+            gap: 1 << 4,
+        }
+    }
+
+    /// Takes steps; says whether there were as many.
+    #[inline]
+    pub(super) fn take(&mut self, steps: u64) -> Result<(), Spent> {
+        match self.steps.checked_sub(steps) {
+            Some(left) => {
+                self.steps = left;
+                Ok(())
+            }
+            None => self.end(Spent::Steps),
+        }
+    }
+
+    /// Whether so many steps are left.
+    pub(super) fn has(&self, steps: u64) -> Result<(), Spent> {
+        match steps <= self.steps {
+            true => Ok(()),
+            false => Err(Spent::Steps),
+        }
+    }
+
+    #[cold]
+    fn end(&mut self, spent: Spent) -> Result<(), Spent> {
+        // Whoever asks next is told as well.
+        self.gap = 0;
+        Err(*self.over.insert(spent))
+    }
+
+    /// Says, each time that a match was looked for, whether anything is left. Here an interrupt is
+    /// heard.
+    #[inline]
+    pub(super) fn tick(&mut self) -> Result<(), Spent> {
+        self.unseen += 1;
+        match self.unseen < self.gap {
+            true => Ok(()),
+            false => self.look(),
+        }
+    }
+
+    #[inline(never)]
+    fn look(&mut self) -> Result<(), Spent> {
+        if let Some(spent) = self.over {
+            return Err(spent);
+        }
+        interrupt::poll();
+        let now = Instant::now();
+        let between = self.seen.map_or(Duration::ZERO, |seen| now - seen);
+        (self.seen, self.unseen) = (Some(now), 0);
+        self.gap = match between < OFTEN {
+            true => MOST_UNSEEN.min(self.gap * 2),
+            false => 1.max(self.gap / 8),
+        };
+        self.spent += between.min(MOST_BETWEEN);
+        match self.spent.as_micros() <= self.allowed().as_micros() {
+            true => Ok(()),
+            false => self.end(Spent::Time),
+        }
+    }
+
+    fn allowed(&self) -> Duration {
+        let micros = TIME_PER_BYTE.as_micros() as u64;
+        MORE_TIME + Duration::from_micros(micros.saturating_mul(self.bytes))
+    }
+}
+
+impl std::fmt::Display for Spent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Steps => write!(
+                f,
+                "it goes over the text again and again, more than {STEPS_PER_BYTE} steps for each byte"
+            ),
+            Self::Time => write!(
+                f,
+                "it takes more than {} µs for each byte",
+                TIME_PER_BYTE.as_micros()
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_in_proportion_to_the_text() {
+        let mut budget = Budget::of("abcd");
+        assert_eq!(budget.take(STEPS_PER_BYTE * 19), Ok(()));
+        assert_eq!(budget.has(STEPS_PER_BYTE), Ok(()));
+        assert_eq!(budget.has(STEPS_PER_BYTE + 1), Err(Spent::Steps));
+        assert_eq!(budget.take(STEPS_PER_BYTE), Ok(()));
+        assert_eq!(budget.tick(), Ok(()));
+        assert_eq!(budget.take(1), Err(Spent::Steps));
+        assert_eq!([budget.tick(), budget.tick()], [Err(Spent::Steps); 2]);
+    }
+
+    #[test]
+    fn time_counts_where_no_steps_show() {
+        let mut budget = Budget::of("");
+        budget.spent = MORE_TIME;
+        let wait = || std::thread::sleep(OFTEN * 2);
+        let ended = (0..1000).find_map(|_| {
+            wait();
+            budget.tick().err()
+        });
+        assert_eq!(ended, Some(Spent::Time));
+        assert!(Spent::Time.to_string().contains("32 µs"));
+    }
+}

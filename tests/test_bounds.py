@@ -1,0 +1,192 @@
+"""No text and no source takes more than its share: budgets of patterns, pipes and devices."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import jeton
+from jeton.components import Regex, pre_tokenizers
+from kinds import VOCABULARIES, byte_level, characters
+
+MOST_SECONDS = 120
+"""The patterns of the first test took 52 and 167 seconds before, and some would take days."""
+
+OVER = {
+    "a group again and again": (r"(a)\1*\1*b|.", "a" * 2_000),
+    "a group again and again, long": (r"(a)\1*\1*b|.", "a" * 200_000),
+    "to the end and back": ("a+b|a", "a" * 400_000),
+    "to the end and back, with a look": ("a+b(?=c)|a", "a" * 400_000),
+    "exponential": (r"(?:(a|a|a)+)+(?=b)\1|.", "a" * 64),
+    "each place in vain": (r"(a)\1*c", "a" * 100_000),
+}
+"""Names, patterns, and texts that these go over again and again."""
+
+PROGRAM = """
+import json, sys
+import jeton
+from jeton.components import Regex, decoders, models, normalizers, pre_tokenizers
+from kinds import byte_level, characters
+
+way, pattern, text = json.load(sys.stdin)
+split = pre_tokenizers.Split(Regex(pattern), "isolated")
+calls = {
+    "split": lambda: characters().replace(pre_tokenizer=split).encode(text),
+    "split with spans": lambda: characters().replace(pre_tokenizer=split).encode_with_spans(text),
+    "byte-level": lambda: byte_level().replace(pre_tokenizer=split).encode(text),
+    "tiktoken's": lambda: jeton.Tokenizer.from_ranks(
+        {bytes([byte]): byte for byte in range(256)}, pattern=pattern
+    ).encode(text),
+    "by itself": lambda: split(text),
+    "normalizer": lambda: normalizers.Replace(Regex(pattern), "c")(text),
+    "decoder": lambda: decoders.Replace(Regex(pattern), "c").decode([text]),
+}
+try:
+    calls[way]()
+except jeton.errors.EncodeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("name", OVER)
+@pytest.mark.parametrize(
+    "way",
+    ["split", "split with spans", "byte-level", "tiktoken's", "by itself", "normalizer", "decoder"],
+)
+def test_a_pattern_that_goes_over_a_text_again_and_again_is_ended(way: str, name: str) -> None:
+    pattern, text = OVER[name]
+    if way not in ("split", "tiktoken's") and len(text) > 100_000:
+        pytest.skip("the long texts are tried in two ways")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM],
+        input=json.dumps([way, pattern, text]),
+        capture_output=True,
+        text=True,
+        timeout=MOST_SECONDS,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+    )
+    assert done.stderr == ""
+    assert json.dumps(pattern) in done.stdout.replace("\\\\", "\\") or pattern in done.stdout
+    assert "gave up at byte" in done.stdout
+
+
+def test_what_is_within_the_budget_is_as_before() -> None:
+    """A budget is for what is done again and again, not for what is long."""
+    split = pre_tokenizers.Split(Regex(r"(\w)\1*|\s+(?=(\s))|."), "isolated")
+    text = "aaa bb  c.\n\n" * 2_000
+    pieces = [piece for piece, _ in split(text)]
+    assert "".join(pieces) == text
+    assert pieces[:7] == ["aaa", " ", "bb", " ", " ", "c", "."]
+
+
+MILLION = 1_000_000
+NASTY = {
+    name: (part * MILLION)[:MILLION] + end
+    for name, part, end in [
+        ("a letter", "a", ""),
+        ("capitals", "A", "b"),
+        ("spaces", " ", ""),
+        ("spaces and a letter", " ", "a"),
+        ("newlines", "\n", ""),
+        ("newlines and spaces", "\n ", "a"),
+        ("digits", "1", ""),
+        ("apostrophes", "'", "s"),
+        ("marks", "\u0301", ""),
+        ("ideographs", "東", ""),
+        ("signs", "!", "\n"),
+    ]
+}
+
+
+@pytest.mark.parametrize("pattern", jeton.patterns())
+def test_well_known_patterns_never_meet_the_budget(pattern: str) -> None:
+    cut = jeton.Tokenizer.from_ranks({bytes([byte]): byte for byte in range(256)}, pattern=pattern)
+    for text in NASTY.values():
+        assert cut.count(text) == len(text.encode())
+
+
+@pytest.mark.parametrize("pattern", jeton.patterns())
+def test_nor_do_their_expressions_one_by_one(pattern: str) -> None:
+    for source in jeton.patterns()[pattern].expressions:
+        split = pre_tokenizers.Split(Regex(source), "isolated")
+        tok = characters().replace(pre_tokenizer=split)
+        for text in list(NASTY.values())[::3]:
+            assert tok.count(text[: MILLION // 4]) > 0
+
+
+def real() -> list[Path]:
+    if not VOCABULARIES.exists():
+        return []
+    return sorted(path for path in VOCABULARIES.rglob("*") if path.suffix in (".json", ".model"))
+
+
+@pytest.mark.parametrize("path", real(), ids=lambda path: str(path.relative_to(VOCABULARIES)))
+def test_published_tokenizers_never_meet_it(path: Path) -> None:
+    if path.name not in ("tokenizer.json", "gpt2_vocab.json") and path.suffix != ".model":
+        pytest.skip("no tokenizer by itself")
+    try:
+        tok = jeton.load(path)
+    except jeton.JetonError as error:
+        pytest.skip(str(error))
+    for text in NASTY.values():
+        assert tok.count(text) > 0
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Path:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    path = tmp_path / "tokenizer.json"
+    os.mkfifo(path)
+    return path
+
+
+def test_what_is_no_file_is_not_loaded(pipe: Path) -> None:
+    for load in (jeton.load, jeton.WordCounts.load):
+        for path, what in ((pipe, "a pipe"), (Path("/dev/zero"), "a device")):
+            with pytest.raises(jeton.errors.FileError, match=f"{path}: this is {what}"):
+                load(path)
+    with pytest.raises(jeton.errors.FileError, match="this is a pipe"):
+        jeton.load(pipe.parent)
+
+
+def test_nor_are_tokens_read_from_it(pipe: Path) -> None:
+    from jeton.data import TokenDataset
+
+    for path in (pipe, "/dev/zero"):
+        with pytest.raises(jeton.errors.FileError, match="a pipe or a device"):
+            TokenDataset(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("inspect PIPE", "this is a pipe"),
+        ("count PIPE text.txt", "this is a pipe"),
+        ("inspect /dev/zero", "this is a device"),
+        ("encode tok.json /dev/zero", "this is a device"),
+        ("count tok.json /dev/zero", "this is a device"),
+        ("decode tok.json /dev/zero", "this is a device"),
+    ],
+)
+def test_nor_does_a_command_wait_for_it(command: str, says: str, pipe: Path) -> None:
+    byte_level().save(pipe.parent / "tok.json")
+    (pipe.parent / "text.txt").write_text("a")
+    arguments = [str(pipe) if word == "PIPE" else word for word in command.split()]
+    done = subprocess.run(
+        [sys.executable, "-m", "jeton", *arguments],
+        cwd=pipe.parent,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert says in done.stderr
