@@ -100,7 +100,8 @@ struct Place {
 pub(super) struct Matches<'t> {
     engine: &'t Engine,
     text: &'t str,
-    searcher: Searcher,
+    /// What Oniguruma searches in.
+    searcher: Option<Searcher>,
     /// Whether places may be tried by themselves.
     may_try_alone: bool,
     at: usize,
@@ -113,7 +114,7 @@ impl<'t> Matches<'t> {
         Self {
             engine,
             text,
-            searcher: Searcher::new(),
+            searcher: matches!(engine, Engine::Oniguruma(_)).then(Searcher::new),
             may_try_alone: !continues(source),
             at: 0,
             last_end: None,
@@ -216,9 +217,9 @@ impl<'t> Matches<'t> {
         let tried = match self.engine {
             Engine::Fancy(fancy) => fancy.find(self.text, at, number),
             Engine::Oniguruma(expression) => {
-                self.searcher.set_limit(LIMITS[number]);
-                self.searcher
-                    .find(expression, self.text, at.place, at.is_alone)
+                let searcher = self.searcher.get_or_insert_with(Searcher::new);
+                searcher.set_limit(LIMITS[number]);
+                searcher.find(expression, self.text, at.place, at.is_alone)
             }
         };
         match tried {
