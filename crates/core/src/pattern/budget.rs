@@ -96,8 +96,9 @@ impl Budget {
         }
     }
 
+    /// As [`Self::tick`], and the clock is looked at in any case.
     #[inline(never)]
-    fn look(&mut self) -> Result<(), Spent> {
+    pub(super) fn look(&mut self) -> Result<(), Spent> {
         if let Some(spent) = self.over {
             return Err(spent);
         }

@@ -9,16 +9,18 @@ use std::ptr::{null, null_mut};
 
 use onig_sys::{
     ONIG_MAX_ERROR_MESSAGE_LEN, ONIG_MISMATCH, ONIG_NORMAL, ONIG_OPTION_NONE,
-    ONIGERR_RETRY_LIMIT_IN_MATCH_OVER, ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER, OnigErrorInfo,
-    OnigMatchParam, OnigRegex, OnigRegion,
+    ONIGERR_MATCH_STACK_LIMIT_OVER, ONIGERR_RETRY_LIMIT_IN_MATCH_OVER,
+    ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER, OnigErrorInfo, OnigMatchParam, OnigRegex, OnigRegion,
 };
 
 /// What a try came to.
 pub(super) enum Tried {
     /// It was made; a match, if there is one.
     Done(Option<Range<usize>>),
-    /// It was given up when it reached its limit.
+    /// It was given up when it reached its limit of steps.
     GivenUp,
+    /// It was given up when it reached its limit of places to come back to.
+    Full,
     /// It went wrong, in the words of the library.
     Failed(String),
 }
@@ -121,12 +123,14 @@ impl Searcher {
         Self { parameters, region }
     }
 
-    /// Sets how many steps back may be taken in one try.
-    pub(super) fn set_limit(&mut self, steps: u32) {
+    /// Sets how many steps back may be taken in one try, and how many places to come back to there may
+    /// be at a time.
+    pub(super) fn set_limits(&mut self, steps: u32, places: u32) {
         // SAFETY: the parameters are this searcher's own.
         unsafe {
             onig_sys::onig_set_retry_limit_in_match_of_match_param(self.parameters, steps.into());
             onig_sys::onig_set_retry_limit_in_search_of_match_param(self.parameters, steps.into());
+            onig_sys::onig_set_match_stack_limit_size_of_match_param(self.parameters, places);
         }
     }
 
@@ -182,6 +186,7 @@ impl Searcher {
             ONIGERR_RETRY_LIMIT_IN_MATCH_OVER | ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER => {
                 Tried::GivenUp
             }
+            ONIGERR_MATCH_STACK_LIMIT_OVER => Tried::Full,
             _ => Tried::Failed(message(code, null())),
         }
     }
@@ -219,7 +224,9 @@ mod tests {
                 match searcher.find(&expression, text, from, false) {
                     Tried::Done(Some(next)) => found.push(next),
                     Tried::Done(None) => break found,
-                    Tried::GivenUp | Tried::Failed(_) => unreachable!("there is no limit"),
+                    Tried::GivenUp | Tried::Full | Tried::Failed(_) => {
+                        unreachable!("there is no limit")
+                    }
                 }
             }
         };
