@@ -205,18 +205,31 @@ impl<'t> Matches<'t> {
 
     /// What is found at a place with limits that rise.
     fn rising(&mut self, at: Place, budget: &mut Budget) -> Result<Option<Range<usize>>, String> {
-        for (number, &limit) in LIMITS.iter().enumerate() {
+        let mut number = 0;
+        loop {
+            let limit = self.limit(number);
             spend(budget.has(limit.into()))?;
             if let Some(found) = self.tried(at, number, budget)? {
                 return Ok(found);
             }
             spend(budget.take(limit.into()))?;
-            spend(budget.tick())?;
+            spend(budget.look())?;
+            if limit == MOST {
+                let millions = MOST / 1_000_000;
+                return Err(format!(
+                    "{millions} million steps for one match are not enough"
+                ));
+            }
+            number += 1;
         }
-        let millions = LIMITS[LIMITS.len() - 1] / 1_000_000;
-        Err(format!(
-            "{millions} million steps for one match are not enough"
-        ))
+    }
+
+    /// How many steps the try of a number may take.
+    fn limit(&self, number: usize) -> u32 {
+        match self.engine {
+            Engine::Fancy(_) => LIMITS[number],
+            Engine::Oniguruma(_) => MOST.min(LIMITS[0] << number),
+        }
     }
 
     /// What is found with the limit of a number; nothing if that was reached.
@@ -230,8 +243,9 @@ impl<'t> Matches<'t> {
             let tried = match self.engine {
                 Engine::Fancy(fancy) => fancy.find(self.text, at, number),
                 Engine::Oniguruma(expression) => {
+                    let limit = self.limit(number);
                     let searcher = self.searcher.get_or_insert_with(Searcher::new);
-                    searcher.set_limits(LIMITS[number], self.places);
+                    searcher.set_limits(limit, self.places);
                     searcher.find(expression, self.text, at.place, at.is_alone)
                 }
             };
