@@ -43,7 +43,7 @@ calls = {
     ).encode(text),
     "by itself": lambda: split(text),
     "normalizer": lambda: normalizers.Replace(Regex(pattern), "c")(text),
-    "decoder": lambda: decoders.Replace(Regex(pattern), "c").decode([text]),
+    "decoder": lambda: decoders.Replace(Regex(pattern), "c")([text]),
 }
 try:
     calls[way]()

@@ -13,17 +13,11 @@ use super::budget::{Budget, Spent};
 use super::oniguruma::{Expression, Searcher, Tried};
 use crate::lazy::Lazy;
 
-/// How many steps a try may take, one after another. The last is a second or so, and three times
-/// what Oniguruma allows by itself.
-const LIMITS: [u32; 7] = [
-    256,
-    2 << 10,
-    16 << 10,
-    128 << 10,
-    1 << 20,
-    8 << 20,
-    30_000_000,
-];
+/// How many steps a try may take, one after another, of an engine that is compiled for each; of the
+/// other, each time twice as many. The last is a second or so, and three times what Oniguruma allows
+/// by itself.
+const LIMITS: [u32; 7] = [256, 2 << 10, 16 << 10, 128 << 10, 1 << 20, 8 << 20, MOST];
+const MOST: u32 = 30_000_000;
 
 /// How many places are tried by themselves before the engine searches on.
 const ALONE: usize = 64;
