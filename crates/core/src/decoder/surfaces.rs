@@ -191,42 +191,42 @@ impl Surfaces {
     /// Appends the texts of tokens in the middle.
     fn append(&self, ids: &[u32], invalid: Invalid, text: &mut Vec<u8>) {
         let mut bytes = Vec::new();
-        for (number, &id) in ids.iter().enumerate() {
-            if number.is_multiple_of(POLLED) {
-                interrupt::poll();
-            }
-            let entry = self
-                .entries
-                .get(id as usize)
-                .unwrap_or(&[ABSENT; SHORT + 1]);
-            let tag = entry[SHORT];
-            if tag <= SHORT as u8 && bytes.is_empty() {
-                text.reserve(entry.len());
-                let length = text.len();
-                // SAFETY: there is room for a whole entry, of which no more is kept than was
-                // written.
-                unsafe {
-                    let end = text.as_mut_ptr().add(length).cast::<Entry>();
-                    end.write(*entry);
-                    text.set_len(length + usize::from(tag));
+        for ids in ids.chunks(POLLED) {
+            interrupt::poll();
+            for &id in ids {
+                let entry = self
+                    .entries
+                    .get(id as usize)
+                    .unwrap_or(&[ABSENT; SHORT + 1]);
+                let tag = entry[SHORT];
+                if tag <= SHORT as u8 && bytes.is_empty() {
+                    text.reserve(entry.len());
+                    let length = text.len();
+                    // SAFETY: there is room for a whole entry, of which no more is kept than was
+                    // written.
+                    unsafe {
+                        let end = text.as_mut_ptr().add(length).cast::<Entry>();
+                        end.write(*entry);
+                        text.set_len(length + usize::from(tag));
+                    }
+                    continue;
                 }
-                continue;
-            }
-            if tag == BYTE {
-                bytes.push(entry[0]);
-                continue;
-            }
-            SentencePieceDecoder::join_bytes(&mut bytes, invalid, text);
-            match tag {
-                LONG => {
-                    let number = |at: usize| {
-                        let bytes = [entry[at], entry[at + 1], entry[at + 2], entry[at + 3]];
-                        u32::from_le_bytes(bytes) as usize
-                    };
-                    text.extend_from_slice(&self.long[number(0)..number(0) + number(4)]);
+                if tag == BYTE {
+                    bytes.push(entry[0]);
+                    continue;
                 }
-                length @ ..=15 => text.extend_from_slice(&entry[..usize::from(length)]),
-                _ => {}
+                SentencePieceDecoder::join_bytes(&mut bytes, invalid, text);
+                match tag {
+                    LONG => {
+                        let number = |at: usize| {
+                            let bytes = [entry[at], entry[at + 1], entry[at + 2], entry[at + 3]];
+                            u32::from_le_bytes(bytes) as usize
+                        };
+                        text.extend_from_slice(&self.long[number(0)..number(0) + number(4)]);
+                    }
+                    length @ ..=15 => text.extend_from_slice(&entry[..usize::from(length)]),
+                    _ => {}
+                }
             }
         }
         SentencePieceDecoder::join_bytes(&mut bytes, invalid, text);
