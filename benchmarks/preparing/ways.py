@@ -66,6 +66,14 @@ def ours(layout: str) -> Callable[[list[Path], Path], float]:
     return way
 
 
+def small_cache(inputs: list[Path], folder: Path) -> float:
+    """As `ours`, where the tokenizer remembers few words: what else takes memory shows."""
+    import jeton
+
+    jeton.set_cache_limit(10_000_000)
+    return ours("jeton")(inputs, folder)
+
+
 def shuffled(inputs: list[Path], folder: Path) -> float:
     """`jeton.data.prepare` with documents shuffled and parted."""
     from jeton.data import prepare
@@ -186,6 +194,7 @@ WAYS: dict[str, Callable[[list[Path], Path], float]] = {
     "jeton, parquet": ours("parquet"),
     "jeton, llm.c": ours("llm.c"),
     "jeton, shuffled and parted": shuffled,
+    "jeton, 10 MB of cache": small_cache,
     "nanoGPT's way": nanogpt,
     "Megatron's way": megatron,
     "datatrove": datatrove,
