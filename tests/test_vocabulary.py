@@ -273,9 +273,9 @@ def test_a_token_that_is_there_already() -> None:
             tok.with_added_tokens([token])
     with pytest.raises(ArgumentError, match=r'"<a>" is there twice, each time with id 257'):
         tok.replace(added_tokens=[jeton.AddedToken("<a>", 257)] * 2)
-    for twice in (["<a>", "<a>"], ["<a>", jeton.AddedToken("<a>", 300)]):
+    for again in ("<a>", jeton.AddedToken("<a>", 300)):
         with pytest.raises(ArgumentError, match=r"'<a>' is given twice \(give it once\)"):
-            tok.with_added_tokens(twice)
+            tok.with_added_tokens(["<a>", again])
 
 
 def test_inspect_shows_true_bytes() -> None:
