@@ -432,7 +432,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "trainer small with special tokens": (
         lambda: J.BPETrainer(256, special_tokens=["<|end|>"]),
         errors.ArgumentError,
-        "vocab_size 256 does not hold the 1 special tokens",
+        "vocab_size 256 does not hold 1 special token and",
     ),
     "trainer small of several": (
         lambda: J.BPETrainer([300, 20]),

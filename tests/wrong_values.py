@@ -88,6 +88,7 @@ COUNTS = jeton.WordCounts([("hello", 3), ("help", 1)])
 OWNERS: dict[type | str, Callable[[], Any]] = {
     jeton.Tokenizer: lambda: TOK,
     "Tokenizer.nbest": lambda: PIECES,
+    "Tokenizer.chat": lambda: TOK.replace(chat_template="{{ messages[0].content }}"),
     jeton.Encoding: lambda: TOK.encode_with_spans("the theory"),
     jeton.TokenBatch: lambda: TOK.encode_batch(["the", "theory there"]),
     jeton.PaddedBatch: lambda: TOK.encode_batch(["the", "theory there"]).pad(),
@@ -155,6 +156,7 @@ GOOD: dict[str, Any] = {
     "single_token_bytes": b"a",
     "text_or_token": "a",
     "word": "a",
+    "messages": [{"role": "user", "content": "the theory"}],
 }
 """Values that make sense, for parameters that must be given."""
 

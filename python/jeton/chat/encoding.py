@@ -98,7 +98,11 @@ def guarding(tok: Tokenizer, control: Iterable[str]) -> Tokenizer:
         raise ArgumentTypeError(
             f'control must be an iterable of tokens, as ("<think>",), not {type(control).__name__}'
         )
-    names = frozenset(control)
+    given = list(control)
+    for name in given:
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"control must hold tokens as str, not {type(name).__name__}")
+    names = frozenset(given)
     added = {token.content: token for token in tok.added_tokens} if names else {}
     for name in names:
         if name not in added:
