@@ -22,7 +22,7 @@ OVER = {
     "to the end and back": ("a+b|a", "a" * 400_000),
     "to the end and back, with a look": ("a+b(?=c)|a", "a" * 100_000),
     "exponential": (r"(?:(a|a|a)+)+(?=b)\1|.", "a" * 64),
-    "each place in vain": (r"(a)\1*c", "a" * 20_000),
+    "each place in vain": (r"(a)\1*c", "a" * 100_000),
 }
 """Names, patterns, and texts that these go over again and again."""
 

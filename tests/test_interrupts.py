@@ -114,17 +114,27 @@ def test_a_tokenizer_works_on_after_an_interrupt(tmp_path: Path) -> None:
     assert done.stdout == "8\n", done.stdout + done.stderr
 
 
+MOST_TEXT = 500_000_000
+"""How long a text may become until it takes several hundredths of a second."""
+
+
 def test_another_handler_is_run_and_work_goes_on() -> None:
-    """A handler that raises nothing does not end a call."""
+    """A handler that raises nothing does not end a call.
+
+    Signals that nobody hears become one: where a handler ran several times, some were heard inside.
+    """
     tok = byte_level()
     text = "the theory of the weather there, then " * 100_000
     seen: list[int] = []
     before = signal.signal(signal.SIGALRM, lambda number, frame: seen.append(number))
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
-        count = tok.count(text)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        while len(seen) < 4 and len(text) < MOST_TEXT:
+            text += text
+            seen.clear()
+            signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+            count = tok.count(text)
+            signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
         signal.signal(signal.SIGALRM, before)
-    assert seen
+    assert len(seen) >= 4
     assert count == len(tok.encode(text))
