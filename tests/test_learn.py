@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
+from pathlib import Path
 
 import pytest
 
@@ -196,3 +198,13 @@ def test_bad_input() -> None:
         list(learn.watch_unigram("ab", 2))
     with pytest.raises(ArgumentError, match="99 characters"):
         list(learn.watch_unigram("a" * 99, 20))
+
+
+def test_only_the_command_line_imports_the_command_line() -> None:
+    package = Path(learn.__file__).parent.parent
+    importing = [
+        str(path.relative_to(package))
+        for path in sorted(package.rglob("*.py"))
+        if re.search(r"^\s*(from|import) jeton\.cli\b", path.read_text(encoding="utf-8"), re.M)
+    ]
+    assert [path for path in importing if not path.startswith("cli/")] == ["__main__.py"]

@@ -18,11 +18,11 @@ import click
 import numpy as np
 
 import jeton
-from jeton.cli.colours import visible
-from jeton.cli.terminal import bar, columns, heading, shorten, table, width_of
+from jeton.cli.terminal import columns, heading, shorten, table, width_of
 from jeton.cli.token_files import dtype_for
 from jeton.components import Regex, models
 from jeton.components._base import Component
+from jeton.drawing import bar, visible
 
 __all__ = ["anatomy"]
 

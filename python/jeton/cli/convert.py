@@ -10,13 +10,13 @@ from typing import Any
 import click
 
 import jeton
-from jeton.cli.colours import visible
 from jeton.cli.command import Command, echo_note
 from jeton.cli.targets import FilePath, check_target, force_option, publish, workshop
 from jeton.cli.terminal import shorten, table
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.cli.verify import Check, compare, library_of, pattern_of, sample_texts
 from jeton.components import models
+from jeton.drawing import visible
 from jeton.errors import FormatWarning, UnsupportedError
 from jeton.tokenizer import SpecialPolicy
 

@@ -19,11 +19,12 @@ import numpy.typing as npt
 
 import jeton
 from jeton import samples
-from jeton.cli.colours import Piece, flow, visible
+from jeton.cli.colours import Piece, flow
 from jeton.cli.command import Command, use_colour
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
-from jeton.cli.terminal import bar, columns, heading, human_bytes, table, width_of
+from jeton.cli.terminal import columns, heading, human_bytes, table, width_of
 from jeton.cli.token_files import NpyWriter, dtype_for
+from jeton.drawing import bar, visible
 from jeton.errors import FileError
 
 __all__ = ["demo"]

@@ -9,7 +9,7 @@ import click
 
 import jeton
 from jeton.cli.anatomy import anatomy
-from jeton.cli.colours import LEGEND, Piece, flow, paint, visible
+from jeton.cli.colours import LEGEND, Piece, flow, paint
 from jeton.cli.command import Command, use_colour
 from jeton.cli.documents import Reader
 from jeton.cli.targets import FilePath
@@ -20,6 +20,7 @@ from jeton.cli.tokenizers import (
     note_on_special_tokens,
     tokenizer_options,
 )
+from jeton.drawing import visible
 
 __all__ = ["inspect"]
 

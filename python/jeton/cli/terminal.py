@@ -16,8 +16,9 @@ from types import TracebackType
 import click
 
 from jeton.cli.command import is_quiet
+from jeton.drawing import bar
 
-__all__ = ["Progress", "bar", "columns", "heading", "human_bytes", "shorten", "table", "width_of"]
+__all__ = ["Progress", "columns", "heading", "human_bytes", "shorten", "table", "width_of"]
 
 
 class Progress:
@@ -78,17 +79,6 @@ class Progress:
 def columns() -> int:
     """How many columns there are to write in; between 40 and 100."""
     return max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
-
-
-def bar(share: float, width: int) -> str:
-    """A bar of up to `width` columns, in eighths.
-
-    >>> bar(0.5, 4), bar(1.0, 4), bar(0.3, 4)
-    ('██', '████', '█▎')
-    """
-    eighths = round(max(0.0, min(1.0, share)) * width * 8)
-    parts: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
-    return "█" * (eighths // 8) + parts[eighths % 8]
 
 
 def human_bytes(size: float) -> str:

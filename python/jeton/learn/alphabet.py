@@ -5,6 +5,7 @@ Look here for `jeton learn bytes`. The table is that of the page `jeton.referenc
 
 from __future__ import annotations
 
+from jeton.drawing import visible
 from jeton.learn.frames import Chip, Frame, Row, Rows, Table, many
 from jeton.reference.byte_level import bytes_to_unicode
 
@@ -15,8 +16,6 @@ _MOST = 200
 
 def frames_of_bytes(text: str) -> list[Frame]:
     """What a view shows: the text, its bytes, the table of characters, and the text as printed."""
-    from jeton.cli.colours import visible
-
     table = bytes_to_unicode()
     data = text.encode()
     shown = text[:_MOST]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from jeton.drawing import visible
 from jeton.explaining.steps import (
     Added,
     Explanation,
@@ -37,7 +38,7 @@ def frames_of_encoding(explanation: Explanation) -> list[Frame]:
         Frame(
             "The text",
             f"{many(len(text), 'character')}.",
-            (Rows((Row((Chip(_visible(text)),) if text else ()),)),),
+            (Rows((Row((Chip(_visible_text(text)),) if text else ()),)),),
         ),
     ]
     for step in explanation.steps:
@@ -83,7 +84,7 @@ def _text_frame(step: TextStep) -> Frame:
 def _stretches(stretches: tuple[Stretch, ...]) -> tuple[Chip, ...]:
     return tuple(
         Chip(
-            _visible(it.text),
+            _visible_text(it.text),
             "" if it.id is None else "added",
             f"{it.span[0]}-{it.span[1]}" if it.id is None else f"{it.id}",
         )
@@ -139,7 +140,7 @@ def _piece_frame(name: str, piece: Piece) -> Frame:
 
 def _title(name: str, text: str) -> str:
     text = text if len(text) <= 40 else text[:39] + "…"
-    return f"{name}: {_visible(text)}"
+    return f"{name}: {_visible_text(text)}"
 
 
 def _merging_frame(name: str, piece: Merging) -> Frame:
@@ -148,15 +149,15 @@ def _merging_frame(name: str, piece: Merging) -> Frame:
     for number, row in enumerate(steps):
         merge = piece.merges[number - 1] if number else None
         made = None if merge is None else merge.made.token
-        chips = tuple(Chip(_shown(it), "best" if it == made else "") for it in row)
-        note = "" if merge is None else f"{_shown(merge.left)} + {_shown(merge.right)}"
+        chips = tuple(Chip(visible(it), "best" if it == made else "") for it in row)
+        note = "" if merge is None else f"{visible(merge.left)} + {visible(merge.right)}"
         rows.append(Row(chips, "start" if merge is None else _rank(merge.rank, merge.score), note))
     if not steps:
         rows = [
             Row(
-                (Chip(_shown(it.made.token), "best"),),
+                (Chip(visible(it.made.token), "best"),),
                 _rank(it.rank, it.score),
-                f"{_shown(it.left)} + {_shown(it.right)}",
+                f"{visible(it.left)} + {visible(it.right)}",
             )
             for it in piece.merges
         ]
@@ -182,7 +183,10 @@ def _odd_units(units: tuple[Unit, ...]) -> list[Rows]:
     if not odd:
         return []
     rows = tuple(
-        Row((Chip(_shown(it.text)), *(Chip(_shown(t.token), "unknown") for t in it.tokens)), it.how)
+        Row(
+            (Chip(visible(it.text)), *(Chip(visible(t.token), "unknown") for t in it.tokens)),
+            it.how,
+        )
         for it in odd[:20]
     )
     return [Rows(rows, "Not in the vocabulary")]
@@ -203,13 +207,13 @@ def _match_frame(name: str, piece: LongestMatch) -> Frame:
     rows = []
     for match in piece.matches:
         tried = match.tried if match.token is None else match.tried[:-1]
-        chips = [Chip(_visible(it), "dim") for it in tried[:_MOST_TRIED]]
+        chips = [Chip(_visible_text(it), "dim") for it in tried[:_MOST_TRIED]]
         if len(tried) > _MOST_TRIED:
             chips.append(Chip(f"… {len(tried) - _MOST_TRIED:,} more", "dim"))
         chips.append(
             Chip("nothing fits", "unknown")
             if match.token is None
-            else Chip(_visible(match.tried[-1]), "best")
+            else Chip(_visible_text(match.tried[-1]), "best")
         )
         rows.append(Row(tuple(chips), f"at {match.start}"))
     if piece.too_long:
@@ -223,7 +227,7 @@ def _match_frame(name: str, piece: LongestMatch) -> Frame:
 
 def _lattice_frame(name: str, piece: Lattice) -> Frame:
     arcs = tuple(
-        Arc(it.start, it.end, _visible(it.text), f"{it.score:.4g}", _edge_mark(it.id, it.best))
+        Arc(it.start, it.end, _visible_text(it.text), f"{it.score:.4g}", _edge_mark(it.id, it.best))
         for it in piece.edges
     )
     note = (
@@ -235,7 +239,7 @@ def _lattice_frame(name: str, piece: Lattice) -> Frame:
     return Frame(
         _title(name, piece.text),
         note,
-        (Arcs(tuple(map(_visible, piece.text)), arcs), _result(piece)),
+        (Arcs(tuple(map(_visible_text, piece.text)), arcs), _result(piece)),
     )
 
 
@@ -260,14 +264,14 @@ def _result(piece: Piece) -> Rows:
 
 
 def _chips(tokens: tuple[Token, ...]) -> tuple[Chip, ...]:
-    return tuple(Chip(_shown(it.token), "", str(it.id)) for it in tokens)
+    return tuple(Chip(visible(it.token), "", str(it.id)) for it in tokens)
 
 
 def _post_frame(step: PostStep) -> Frame:
     added = sum(step.added)
     note = f"{many(added, 'special token')} added." if added else "Nothing added."
     chips = tuple(
-        Chip(_shown(it.token), "added" if new else "", str(it.id))
+        Chip(visible(it.token), "added" if new else "", str(it.id))
         for it, new in zip(step.after, step.added, strict=True)
     )
     return Frame(f"Post-processor: {step.name}", note, (Rows((Row(chips),), "After"),))
@@ -279,19 +283,12 @@ def _last_frame(explanation: Explanation) -> Frame:
     note = many(count, "token") + "."
     table = Table(
         ("id", "token"),
-        tuple((f"{it.id}", _shown(it.token)) for it in tokens[:200]),
+        tuple((f"{it.id}", visible(it.token)) for it in tokens[:200]),
         more=max(0, count - 200),
     )
     return Frame("The ids", note, (Rows((Row(_chips(tokens[:200])),)), table))
 
 
-def _visible(text: str) -> str:
+def _visible_text(text: str) -> str:
     """A text in which nothing is invisible."""
-    return _shown(text.encode())
-
-
-def _shown(token: bytes) -> str:
-    """A token as text; bytes that are none are written in hexadecimal."""
-    from jeton.cli.colours import visible
-
-    return visible(token)
+    return visible(text.encode())

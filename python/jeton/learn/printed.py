@@ -13,6 +13,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from jeton import drawing
 from jeton.learn.frames import (
     Arcs,
     Bar,
@@ -105,12 +106,13 @@ def print_frames(
 def text_of(frames: Sequence[Frame], width: int = 88) -> str:
     """All frames as text without colours.
 
-    Example:
-        >>> from jeton.learn.frames import Bar, Bars, Frame
-        >>> print(text_of([Frame("A title", "", (Bars((Bar("a b", 1.0, "3", "best"),)),))], 30))
-        1/1  A title
-        <BLANKLINE>
-        * a b █████████████████████ 3
+        Example:
+            >>> from jeton import drawing
+    from jeton.learn.frames import Bar, Bars, Frame
+            >>> print(text_of([Frame("A title", "", (Bars((Bar("a b", 1.0, "3", "best"),)),))], 30))
+            1/1  A title
+            <BLANKLINE>
+            * a b █████████████████████ 3
     """
     stream = io.StringIO()
     console = Console(file=stream, width=width, no_color=True, color_system=None, highlight=False)
@@ -215,9 +217,7 @@ def _bars(block: Bars, width: int, colour: bool) -> Iterator[Text]:
 
 
 def _bar(bar: Bar, room: int) -> str:
-    from jeton.cli.terminal import bar as drawn
-
-    return drawn(max(bar.share, 0.0), room) or "▏"
+    return drawing.bar(max(bar.share, 0.0), room) or "▏"
 
 
 def _table(block: Table, width: int, colour: bool) -> Iterator[Text]:

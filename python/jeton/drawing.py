@@ -1,0 +1,79 @@
+"""Bytes and numbers as characters that a person can see: white space, odd bytes, bars.
+
+Look here for what `·`, `⏎` and `‹e2 96›` stand for, wherever a token is shown.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+__all__ = ["bar", "visible"]
+
+_SIGNS = {" ": "·", "\t": "→", "\n": "⏎", "\r": "␍", "\x7f": "␡", "\u00a0": "⍽"}
+
+
+def visible(data: bytes) -> str:
+    r"""The bytes of a token as text in which nothing is invisible.
+
+    >>> visible("\u0301".encode()), visible("\ufe0f".encode())
+    ('◌́', '‹U+FE0F›')
+    >>> visible(b" the"), visible(b"\n\n"), visible("é".encode()), visible(b"\xe2\x96")
+    ('·the', '⏎⏎', 'é', '‹e2 96›')
+    """
+    shown = ""
+    while data:
+        try:
+            text, rest = data.decode(), b""
+            broken = b""
+        except UnicodeDecodeError as error:
+            text = data[: error.start].decode()
+            broken, rest = data[error.start : error.end], data[error.end :]
+            while rest and not _starts_character(rest):
+                broken, rest = broken + rest[:1], rest[1:]
+        if not shown and text and unicodedata.category(text[0]) in ("Mn", "Mc", "Me", "Cf"):
+            shown, text = _leaning(text[0]), text[1:]
+        shown += "".join(map(_sign, text))
+        if broken:
+            shown += f"‹{broken.hex(' ')}›"
+        data = rest
+    return shown
+
+
+def _leaning(character: str) -> str:
+    """A character that leans on the one before it, where there is none before it."""
+    selector = 0xFE00 <= ord(character) <= 0xFE0F or ord(character) >= 0xE0000
+    if unicodedata.category(character) == "Cf" or selector:
+        return f"‹U+{ord(character):04X}›"
+    return f"◌{character}"
+
+
+def _starts_character(data: bytes) -> bool:
+    for length in range(1, 5):
+        try:
+            data[:length].decode()
+        except UnicodeDecodeError:
+            continue
+        return True
+    return False
+
+
+def _sign(character: str) -> str:
+    if character in _SIGNS:
+        return _SIGNS[character]
+    if character < " ":
+        return chr(0x2400 + ord(character))
+    category = unicodedata.category(character)
+    if category in ("Cc", "Cn", "Co", "Cs", "Zl", "Zp", "Zs") or character in "\u200b\u2060\ufeff":
+        return f"‹U+{ord(character):04X}›"
+    return character
+
+
+def bar(share: float, width: int) -> str:
+    """A bar of up to `width` columns, in eighths.
+
+    >>> bar(0.5, 4), bar(1.0, 4), bar(0.3, 4)
+    ('██', '████', '█▎')
+    """
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    parts: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
+    return "█" * (eighths // 8) + parts[eighths % 8]
