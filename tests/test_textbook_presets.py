@@ -10,7 +10,7 @@ import pytest
 
 import jeton
 from jeton import textbook
-from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError
+from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
 from jeton.reference import byte_level, unigram, wordpiece, words_bpe
 
 
@@ -114,6 +114,16 @@ BAD: dict[str, tuple[Call, type[Exception], str]] = {
         lambda: textbook.hug_pug_pun_bun_hugs("bert"),  # type: ignore[arg-type]
         ArgumentError,
         "kind must be",
+    ),
+    "merges of a WordPiece": (
+        lambda: textbook.merges(textbook.hug_pug_pun_bun_hugs("wordpiece")),
+        UnsupportedError,
+        "watch_wordpiece",
+    ),
+    "merges of a Unigram": (
+        lambda: textbook.merges(textbook.substrings("a b")),
+        UnsupportedError,
+        "only a BPE",
     ),
     "pieces of none": (lambda: textbook.unigram("a", 0), ArgumentError, "at least 1"),
 }

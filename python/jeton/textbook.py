@@ -54,7 +54,13 @@ from typing import Literal, TypeAlias
 from jeton.arguments import checked_int
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.components._base import check_text
-from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, TrainingWarning
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    TrainingError,
+    TrainingWarning,
+    UnsupportedError,
+)
 from jeton.tokenizer import Tokenizer
 from jeton.trainers import BPETrainer, UnigramTrainer, WordPieceTrainer
 from jeton.word_counts import WordCounts
@@ -371,11 +377,24 @@ def tokens(tok: Tokenizer, text: str) -> list[str]:
 def merges(tok: Tokenizer) -> list[tuple[str, str]]:
     """The merges of a BPE as pairs of strings, first to last.
 
+    Raises:
+        UnsupportedError: Another model. A WordPiece keeps its tokens, not the merges that made
+            them: `jeton.learn.watch_wordpiece` gives those.
+
     Example:
         >>> from jeton import textbook
         >>> textbook.merges(textbook.bpe("to be or not to be", merges=1))
         [('t', 'o')]
     """
+    if not isinstance(tok.model, models.BPE):
+        kind = type(tok.model).__name__
+        told = "only a BPE keeps them"
+        if isinstance(tok.model, models.WordPiece):
+            told = (
+                "it keeps its tokens, and cuts a word by the longest match; how they were made, "
+                "jeton.learn.watch_wordpiece(words, merges) tells"
+            )
+        raise UnsupportedError(f"a {kind} has no merges: {told}")
     return [(a.decode(errors="replace"), b.decode(errors="replace")) for a, b in tok.merges]
 
 
