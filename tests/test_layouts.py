@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jeton.data import layouts
+from jeton.data import TokenDataset, layouts
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -313,3 +313,17 @@ def test_types_by_vocabulary() -> None:
     assert layouts.dtype_for(65_536) == "uint32"
     with pytest.raises(ArgumentError, match="no layout has room"):
         layouts.dtype_for(2**31)
+
+
+def test_a_folder_that_spark_wrote(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    job = "864874e8-0c94-41e5-a050-a0fad9c67a2d-c000"
+    for number, rows in enumerate([[[1, 2], []], [], [[3]]]):
+        ids = pa.array(rows, pa.list_(pa.field("element", pa.int32())))
+        table = pa.table({"text": ["x"] * len(rows), "input_ids": ids})
+        parquet.write_table(table, tmp_path / f"part-0000{number}-{job}.snappy.parquet")
+    (tmp_path / "_SUCCESS").touch()
+    assert layouts.splits(tmp_path) == ["part"]
+    tokens = TokenDataset(tmp_path)
+    assert [ids.tolist() for ids in tokens.documents] == [[1, 2], [], [3]]

@@ -42,8 +42,12 @@ class ParquetLayout(BaseLayout):
         return f"{split}-{number or 0:05d}.parquet"
 
     def split_of(self, file: str) -> str | None:
-        found = re.fullmatch(r"(\w+?)(-\d{5,}(-of-\d+)?)?\.parquet", file)
-        return found[1] if found else None
+        found = re.fullmatch(
+            r"(\w+?)(-\d{5,}(-of-\d+)?)?\.parquet"
+            r"|(part)-\d{5,}-[\w.-]+\.parquet",  # of Spark: number, name of the job, compression
+            file,
+        )
+        return found[1] or found[4] if found else None
 
     def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str) -> None:
         pyarrow, parquet = _pyarrow(main)
