@@ -6,7 +6,9 @@ With `JETON_DOCS=write`, what is shown and the pictures are written instead of c
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,9 +27,14 @@ FILES = [
 ]
 FRAMEWORKS = (
     "datasets", "datatrove", "duckdb", "langchain_text_splitters", "llama_index", "pandas",
-    "polars", "ray", "torch",
+    "polars", "pyspark", "ray", "torch",
 )  # fmt: skip
 NEEDS = re.compile(rf"(?:^ *(?:import|from) |jeton\[)({'|'.join(FRAMEWORKS)})\b", re.MULTILINE)
+
+
+def has_java() -> bool:
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which("java", path=None if home is None else f"{home}/bin") is not None
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -35,6 +42,8 @@ NEEDS = re.compile(rf"(?:^ *(?:import|from) |jeton\[)({'|'.join(FRAMEWORKS)})\b"
 def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in sorted({*NEEDS.findall(path.read_text(encoding="utf-8"))}):
         pytest.importorskip(name, reason=f"the page stands on {name}, which is not installed")
+        if name == "pyspark" and not has_java():
+            pytest.skip("the page stands on Spark, and there is no Java here (JAVA_HOME, or PATH)")
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
