@@ -57,6 +57,13 @@ def test_the_picture_of_speed_is_of_the_figures(monkeypatch: pytest.MonkeyPatch)
     assert drawn == summary.drawing(), "python benchmarks/summary.py draws it anew"
 
 
+def test_the_page_of_commands_is_their_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "site")
+    commands = importlib.import_module("commands")
+    written = commands.PAGE.read_text(encoding="utf-8")
+    assert written == commands.page(), "python site/commands.py writes it anew"
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
 def test_programs(path: Path, tmp_path: Path) -> None:
     arguments = []
