@@ -12,7 +12,8 @@ from families import FAMILIES, some_lines
 
 import jeton
 from jeton import edit
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.edit.configuration import moved
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("safetensors", reason="safetensors is not installed")
@@ -97,8 +98,73 @@ def test_configuration(model: Path, tmp_path: Path) -> None:
         "max_new_tokens": 300,
         "suppress_tokens": [0],
         "forced_decoder_ids": [[2, 4]],
-        "bad_words_ids": [[0], [304]],
+        "bad_words_ids": [[0]],
     }
+
+
+BAD_IDS: dict[str, tuple[Any, Any]] = {
+    "a row of padding": ({"pad_token_id": 3}, {"pad_token_id": None}),
+    "beyond the table": ({"pad_token_id": 99}, {"pad_token_id": None}),
+    "no token": ({"pad_token_id": -1}, {"pad_token_id": -1}),
+    "one of several": ({"eos_token_id": [0, 1]}, {"eos_token_id": [0]}),
+    "all of several": ({"eos_token_id": [1]}, {"eos_token_id": None}),
+    "none of several": ({"suppress_tokens": []}, {"suppress_tokens": []}),
+    "a sequence": ({"bad_words_ids": [[2, 1], [2]]}, {"bad_words_ids": [[1]]}),
+    "all sequences": ({"bad_words_ids": [[2, 1]]}, {"bad_words_ids": None}),
+    "one of a choice": ({"force_words_ids": [[[2, 1], [0]]]}, {"force_words_ids": [[[0]]]}),
+    "a choice": ({"force_words_ids": [[[2, 1]], [[2]]]}, {"force_words_ids": [[[1]]]}),
+    "by name": ({"lang_to_id": {"<|en|>": 2, "<|et|>": 1}}, {"lang_to_id": {"<|en|>": 1}}),
+    "biased": ({"sequence_bias": [[[2, 1], 1.5], [[2], 2]]}, {"sequence_bias": [[[1], 2]]}),
+    "forced": (
+        {"forced_decoder_ids": [[1, None], [2, 2], [3, 1]]},
+        {"forced_decoder_ids": [[1, None], [2, 1]]},
+    ),
+    "not forced": ({"forced_decoder_ids": None}, {"forced_decoder_ids": None}),
+    "inside": ({"decoder": {"pad_index": 2}}, {"decoder": {"pad_index": 1}}),
+}
+
+
+@pytest.mark.parametrize("old, new", BAD_IDS.values(), ids=BAD_IDS.keys())
+def test_ids_of_tokens_that_are_gone(old: Any, new: Any) -> None:
+    assert moved(old, edit.IdMap((0, -1, 1), 2, {})) == new
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"forced_decoder_ids": [3]},
+        {"forced_decoder_ids": 3},
+        {"bad_words_ids": 3},
+        {"bad_words_ids": [[3], 4]},
+        {"sequence_bias": [[[3]]]},
+    ],
+)
+def test_no_ids_where_ids_belong(model: Path, tmp_path: Path, values: Any) -> None:
+    (model / "generation_config.json").write_text(json.dumps(values))
+    with pytest.raises(FormatError, match=rf"generation_config\.json: {next(iter(values))} must"):
+        edit.rewrite_checkpoint(model, changed(FAMILIES["bpe"](1)), tmp_path / "new")
+
+
+def test_a_padding_token_in_a_row_of_padding(tmp_path: Path) -> None:
+    """The row may be gone, or be that of a new token."""
+    transformers = pytest.importorskip("transformers")
+    tok = FAMILIES["bpe"](1)
+    config = transformers.LlamaConfig(
+        vocab_size=ROWS + 14,
+        hidden_size=8,
+        intermediate_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        pad_token_id=ROWS + 2,
+    )
+    transformers.LlamaForCausalLM(config).save_pretrained(tmp_path / "old")
+    for name, edited in (
+        ("smaller", edit.truncate(tok, 300)),
+        ("larger", edit.add_special_tokens(tok, [f"<{n}>" for n in range(5)])),
+    ):
+        edit.rewrite_checkpoint(tmp_path / "old", edited, tmp_path / name)
+        again = transformers.LlamaForCausalLM.from_pretrained(tmp_path / name)
+        assert again.config.pad_token_id is None
 
 
 def test_other_weights_are_left_out(model: Path, tmp_path: Path) -> None:

@@ -132,6 +132,7 @@ def rewrite_checkpoint(
     tok = _with_settings_of(folder, edited)
     new_rows = -(-id_map.new_size // multiple_of) * multiple_of
     shards = _shards(folder)
+    configurations = _configurations(folder, id_map, new_rows)
     tables = Tables(id_map, rows, new_rows, init, seed)
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -157,7 +158,8 @@ def rewrite_checkpoint(
                 "total_size": sum(size for _, size in sizes.values()),
             }
             _write_json(beside / _INDEX, index)
-        _copy_others(folder, beside, tok, id_map, new_rows)
+        _copy_others(folder, beside, tok, configurations)
+        id_map.save(beside / "id_map.json")
         beside.chmod(0o755)
         beside.rename(out)
     except OSError as error:
@@ -227,20 +229,32 @@ def _plain(token: bytes) -> bytes:
     return token.replace("▁".encode(), b" ")
 
 
-def _copy_others(folder: Path, out: Path, tok: Tokenizer, id_map: IdMap, rows: int) -> None:
+def _configurations(folder: Path, id_map: IdMap, rows: int) -> dict[str, dict[str, Any]]:
+    """The files of configuration, put right."""
+    changed = {}
+    for name in ("config.json", "generation_config.json"):
+        if not (folder / name).is_file():
+            continue
+        try:
+            changed[name] = configuration.moved(_json(folder / name), id_map)
+        except FormatError as error:
+            raise FormatError(f"{folder / name}: {error}") from None
+    changed["config.json"] = configuration.with_rows(changed["config.json"], rows)
+    return changed
+
+
+def _copy_others(
+    folder: Path, out: Path, tok: Tokenizer, configurations: Mapping[str, Mapping[str, Any]]
+) -> None:
     tok.save(out, lossy=True)
+    for name, values in configurations.items():
+        _write_json(out / name, values)
     for entry in sorted(folder.iterdir()):
         is_weights = entry.suffix in _WEIGHTS or entry.name.endswith(".index.json")
         if not entry.is_file() or is_weights or entry.name in _TOKENIZER_FILES:
             continue
-        if entry.name in ("config.json", "generation_config.json"):
-            values = configuration.moved(_json(entry), id_map)
-            if entry.name == "config.json":
-                values = configuration.with_rows(values, rows)
-            _write_json(out / entry.name, values)
-        elif not (out / entry.name).exists():  # such as a chat template, which the tokenizer wrote
+        if not (out / entry.name).exists():  # such as a chat template, which the tokenizer wrote
             shutil.copy2(entry, out / entry.name)
-    id_map.save(out / "id_map.json")
 
 
 def _json(path: Path) -> dict[str, Any]:

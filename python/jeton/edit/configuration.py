@@ -9,35 +9,102 @@ from collections.abc import Mapping
 from typing import Any
 
 from jeton.edit.id_map import IdMap
+from jeton.errors import FormatError
 
 __all__ = ["moved", "rows_of", "with_rows"]
 
 _ONE_ID = ("_token_id", "_token_ids", "_token_index")
 """How the keys of configurations end whose values are ids."""
 
-_SEVERAL_IDS = {"bad_words_ids", "begin_suppress_tokens", "force_words_ids", "suppress_tokens"}
+_ALSO_IDS = {
+    "begin_suppress_tokens",
+    "bos_index",
+    "eos_index",
+    "mask_index",
+    "pad_index",
+    "suppress_tokens",
+    "unk_index",
+}
 
-_PLACED_IDS = {"forced_decoder_ids"}
-"""Keys whose values are pairs of a place and an id."""
+_SEQUENCES = {"bad_words_ids", "force_words_ids"}
+"""Keys whose values are lists of ids that stand for something only together."""
+
+_NAMED_IDS = {"lang_to_id", "task_to_id"}
+"""Keys whose values are ids by the texts of their tokens, of Whisper."""
 
 
-def moved(values: Any, id_map: IdMap, key: str = "") -> Any:
-    """A configuration with its ids moved; an id whose token is gone becomes null."""
+def moved(values: Any, id_map: IdMap) -> Any:
+    """A configuration with its ids moved.
+
+    An id whose token is gone becomes null, in a list it goes; so does an id beyond those of the
+    old tokenizer, which a row of padding has: a new token may have it now. A sequence of ids goes
+    as a whole. Numbers below 0 stand for no token, and stay.
+
+    Raises:
+        FormatError: Something else where the format has ids.
+    """
+    return _moved(values, id_map, "")
+
+
+def _moved(values: Any, id_map: IdMap, key: str) -> Any:
+    if key in _SEQUENCES:
+        return _sequence(values, id_map, key)
+    if key == "forced_decoder_ids" and values is not None:
+        return _pairs(values, id_map, key, id_at=1)
+    if key == "sequence_bias" and values is not None:
+        return _pairs(values, id_map, key, id_at=0)
     if isinstance(values, Mapping):
-        return {name: moved(value, id_map, name) for name, value in values.items()}
-    is_id = key.endswith(_ONE_ID) or key in _SEVERAL_IDS
+        if key in _NAMED_IDS:
+            places = {name: _place(id, id_map) for name, id in values.items()}
+            return {name: id for name, id in places.items() if id is not None}
+        return {name: _moved(value, id_map, name) for name, value in values.items()}
+    is_id = key.endswith(_ONE_ID) or key in _ALSO_IDS
     if isinstance(values, list):
-        if key in _PLACED_IDS:
-            pairs = [(at, moved(id, id_map, "_token_id")) for at, id in values]
-            return [[at, id] for at, id in pairs if id is not None]
-        items = [moved(value, id_map, key) for value in values]
-        return [item for item in items if item is not None] if is_id else items
-    if is_id and isinstance(values, int) and not isinstance(values, bool):
-        if not 0 <= values < id_map.old_size:
-            return values  # such as -1 or a row of padding, which stand for no token
-        new = id_map.moved[values]
-        return None if new == -1 else new
-    return values
+        items = [_moved(value, id_map, key) for value in values]
+        if not is_id:
+            return items
+        left = [item for item in items if item is not None]
+        return None if items and not left and key.endswith(_ONE_ID) else left
+    return _place(values, id_map) if is_id else values
+
+
+def _place(id: Any, id_map: IdMap) -> Any:
+    """The new id; `None` if there is none, and what is no id as it is."""
+    if isinstance(id, bool) or not isinstance(id, int) or id < 0:
+        return id
+    new = id_map.moved[id] if id < id_map.old_size else -1
+    return None if new == -1 else new
+
+
+def _sequence(values: Any, id_map: IdMap, key: str) -> Any:
+    """Lists of ids, or lists of such lists, without those of which an id is gone."""
+    if not isinstance(values, list):
+        if values is None:
+            return None
+        raise FormatError(f"{key} must hold lists of ids, not {values!r:.60}")
+    if all(isinstance(id, int) for id in values):
+        places = [_place(id, id_map) for id in values]
+        return None if None in places else places
+    inner = [_sequence(value, id_map, key) for value in values]
+    return [value for value in inner if value is not None] or None
+
+
+def _pairs(values: Any, id_map: IdMap, key: str, *, id_at: int) -> Any:
+    """Pairs of something and an id, or of ids and something, without those that are gone."""
+    if not isinstance(values, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 for pair in values
+    ):
+        raise FormatError(f"{key} must hold pairs, not {values!r:.60}")
+    kept = []
+    for pair in values:
+        new = list(pair)
+        given = pair[id_at]
+        new[id_at] = (
+            _sequence(given, id_map, key) if isinstance(given, list) else _place(given, id_map)
+        )
+        if new[id_at] is not None or given is None:
+            kept.append(new)
+    return kept or None
 
 
 def rows_of(config: Mapping[str, Any]) -> Any:
