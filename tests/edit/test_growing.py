@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+from pathlib import Path
 from typing import Any
 
 import pytest
-from families import FAMILIES, some_lines
+from families import FAMILIES, WITH_MORE, some_lines
 
 import jeton
 from jeton import edit
+from jeton.components import models
 from jeton.edit.extending import _spelled
+from jeton.edit.pieces import ModelFile, Piece
+from jeton.edit.scores import placed_behind
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -84,6 +89,50 @@ def test_more_new_characters_than_there_is_room_for(family: str, n: int) -> None
 def test_a_corpus_without_words(family: str, corpus: list[str]) -> None:
     with pytest.raises(TrainingError, match="no words"):
         edit.extend(FAMILIES[family](1), corpus, 3)
+
+
+def ids_of(edited: edit.Edited) -> dict[str, int]:
+    """The new pieces with their ids."""
+    return {token.decode(): edited.tok.bytes_to_id(token) for token in edited.added}
+
+
+def with_deep_pieces(seed: int) -> jeton.Tokenizer:
+    """As Llama 2: runs of spaces have a score of -1e9, where float32 has no steps of one."""
+    tok = WITH_MORE["sentencepiece bpe"](seed)
+    model = tok.model
+    assert isinstance(model, models.SentencePiece)
+    file = ModelFile.parse(model.proto)
+    runs = [Piece("▁" * length, -1e9) for length in (2, 3, 5)]
+    return tok.replace(model=models.SentencePiece(file.with_pieces([*file.pieces, *runs])))
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_new_pieces_are_merged_in_order_before_deep_ones(joined: bool, tmp_path: Path) -> None:
+    tok = with_deep_pieces(1)
+    if joined:
+        edited = edit.merge(tok, edit.extend(WITH_MORE["sentencepiece bpe"](2), ESTONIAN, 40).tok)
+    else:
+        edited = edit.extend(tok, ESTONIAN, 40)
+    model = edited.tok.model
+    assert isinstance(model, models.SentencePiece)
+    new = ModelFile.parse(model.proto).pieces[-len(edited.added) :]
+    assert [piece.text.encode() for piece in new] == list(edited.added) and len(new) >= 40
+    assert all(a.score > b.score > -1e6 for a, b in itertools.pairwise(new))
+    words = [(id, text[1:]) for text, id in ids_of(edited).items() if text.startswith("▁")]
+    assert len(words) > 12
+    for id, word in words:
+        assert edited.tok.encode(word) == [id], word
+    edited.tok.save(tmp_path / "tokenizer.json", lossy=True)
+
+
+def test_pieces_with_parts_of_deep_ones() -> None:
+    """A run of spaces is merged behind the longer ones, which would not arise else."""
+    tok = with_deep_pieces(1)
+    model = tok.model
+    assert isinstance(model, models.SentencePiece)
+    placed, unreached = placed_behind(ModelFile.parse(model.proto).pieces, ["▁▁▁▁", "zqz", "qz"])
+    assert [piece.text for piece in placed] == ["▁▁▁▁", "qz"] and unreached == ["zqz"]
+    assert placed[0].score < -1e9 < -1e6 < placed[1].score
 
 
 def test_extended_merges_continue() -> None:

@@ -15,7 +15,8 @@ from jeton.arguments import checked_int
 from jeton.components import models
 from jeton.edit.edited import Edited
 from jeton.edit.learning import Corpus, learned
-from jeton.edit.pieces import NORMAL, ModelFile, Piece
+from jeton.edit.pieces import ModelFile
+from jeton.edit.scores import placed_behind
 from jeton.edit.unigrams import extend_model_file, extend_unigram, with_pieces
 from jeton.edit.vocabulary import kept_and_new
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
@@ -222,11 +223,11 @@ def _sentencepiece_bpe(
         for token, _ in sorted(trained.vocab.items(), key=lambda item: item[1])
         if token not in known
     ]
-    lowest = min((piece.score for piece in file.pieces if piece.kind == NORMAL), default=0.0)
-    more = [Piece(token.decode(), lowest - 1.0 - number) for number, token in enumerate(found)]
-    ids = {token: len(file.pieces) + number for number, token in enumerate(found)}
+    more, unreached = placed_behind(file.pieces, [token.decode() for token in found])
+    ids = {piece.text.encode(): len(file.pieces) + at for at, piece in enumerate(more)}
     made_of = _spelled(ids, trained.merges, known, b"")
-    return with_pieces(tok, file, more, made_of)
+    edited = with_pieces(tok, file, more, made_of)
+    return replace(edited, left_out=tuple(text.encode() for text in unreached))
 
 
 def _bytes(token: bytes | str) -> bytes:

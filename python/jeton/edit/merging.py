@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from jeton import Tokenizer
 from jeton.components import models
-from jeton.edit.derivations import joined, last_two, merged, symbols
+from jeton.edit.derivations import joined, merged, symbols
 from jeton.edit.edited import Edited
-from jeton.edit.pieces import NORMAL, ModelFile, Piece
+from jeton.edit.pieces import NORMAL, ModelFile
+from jeton.edit.scores import placed_behind
 from jeton.edit.vocabulary import kept_and_new, lengthened
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
@@ -158,27 +159,12 @@ def _sentencepiece(a: Tokenizer, first: ModelFile, second: ModelFile) -> Edited:
     more = [piece for piece in second.pieces if piece.kind == NORMAL and piece.text not in known]
     left_out: list[bytes] = []
     if first.kind == "bpe":
-        # Behind all of a's, in b's order of scores.
-        lowest = min((p.score for p in first.pieces if p.kind == NORMAL), default=0.0)
         ordered = sorted(more, key=lambda piece: -piece.score)
-        scores = {p.text: p.score for p in first.pieces if p.kind == NORMAL}
-        more = []
-        for piece in ordered:
-            if len(piece.text) > 1 and not _reached(piece.text, scores):
-                left_out.append(piece.text.encode())
-                continue
-            lowest -= 1.0
-            scores[piece.text] = lowest
-            more.append(Piece(piece.text, lowest))
+        more, unreached = placed_behind(first.pieces, [piece.text for piece in ordered])
+        left_out = [text.encode() for text in unreached]
     changed = models.SentencePiece(first.with_pieces([*first.pieces, *more]))
     new = lengthened(a, changed, len(first.pieces), len(more))
     return _edited(a, new, [piece.text.encode() for piece in more], left_out)
-
-
-def _reached(text: str, scores: Mapping[str, float]) -> bool:
-    """Whether merging a text's characters by the pieces so far ends in two that make it."""
-    parts = last_two(text, scores, scores.__getitem__)
-    return parts is not None and all(part in scores for part in parts)
 
 
 def _edited(
