@@ -106,13 +106,12 @@ def print_frames(
 def text_of(frames: Sequence[Frame], width: int = 88) -> str:
     """All frames as text without colours.
 
-        Example:
-            >>> from jeton import drawing
-    from jeton.learn.frames import Bar, Bars, Frame
-            >>> print(text_of([Frame("A title", "", (Bars((Bar("a b", 1.0, "3", "best"),)),))], 30))
-            1/1  A title
-            <BLANKLINE>
-            * a b █████████████████████ 3
+    Example:
+        >>> from jeton.learn.frames import Bar, Bars, Frame
+        >>> print(text_of([Frame("A title", "", (Bars((Bar("a b", 1.0, "3", "best"),)),))], 30))
+        1/1  A title
+        <BLANKLINE>
+        * a b █████████████████████ 3
     """
     stream = io.StringIO()
     console = Console(file=stream, width=width, no_color=True, color_system=None, highlight=False)
