@@ -101,6 +101,29 @@ def test_exercises(run: Run) -> None:
     assert "last try" in run("learn", "--exercise", "3", input="x\n" * 9, code=1).stdout
 
 
+def test_hints_are_no_tries(run: Run) -> None:
+    assert "Right." in run("learn", "--exercise", "1", input="?\n" * 9 + "e s\n").stdout
+    assert "No answer came." in run("learn", "--exercise", "1", input="?\n" * 5, code=1).stdout
+    out = run("learn", "--exercise", "1", input="x\n?\n" * 4 + "e s\n").stdout
+    assert out.count("Not so.") == 4 and "Right." in out
+
+
+def test_how_a_new_word_is_cut(run: Run) -> None:
+    by_merges = run("learn", "bpe", "##a ##a", "--merges", "1", "--step", "3").stdout
+    assert "by doing them in this order" in by_merges
+    by_match = run(
+        "learn", "wordpiece", "--rule", "released", "ab ab", "--merges", "1", "--step", "3"
+    ).stdout
+    assert "by the longest match instead" in by_match
+
+
+def test_marks_that_lean_on_nothing_are_seen(run: Run) -> None:
+    out = run("learn", "bpe", "e\u0301x\ufe0f", "--step", "1").stdout
+    assert "e│◌\u0301│x│‹U+FE0F›│</w>" in out
+    out = run("learn", "unigram", "e\u0301 e\u0301", "--all").stdout
+    assert "\n  \u0301" not in out and "◌\u0301" in out
+
+
 BAD = {
     "no exercise": (["--exercise", "99"], 1, "there is no exercise 99"),
     "exercise and command": (["--exercise", "1", "bpe"], 2, "not both"),

@@ -114,6 +114,21 @@ def test_what_wordpiece_says() -> None:
     )
 
 
+def test_one_time_is_no_times() -> None:
+    words = {"ab": 1}
+    (step,) = learn.watch_wordpiece(words, 1)
+    assert "it occurs 1 time, its parts 1 and 1 time." in (
+        frames_of_merging(marked_rows(words), [step])[1].note
+    )
+
+
+def test_rounds_of_estimates_have_titles_of_their_own() -> None:
+    titles = [frame.title for frame in every_frame()["unigram"]]
+    assert "Round 1: estimate, 14 pieces" in titles
+    assert "Round 1: estimate again, 13 pieces" in titles
+    assert len(set(titles)) == len(titles)
+
+
 def test_wide_and_odd_characters_in_print() -> None:
     frame = Frame(
         "東京",

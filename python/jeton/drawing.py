@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["bar", "visible"]
+__all__ = ["bar", "leaning", "visible"]
 
 _SIGNS = {" ": "·", "\t": "→", "\n": "⏎", "\r": "␍", "\x7f": "␡", "\u00a0": "⍽"}
 
@@ -30,8 +30,8 @@ def visible(data: bytes) -> str:
             broken, rest = data[error.start : error.end], data[error.end :]
             while rest and not _starts_character(rest):
                 broken, rest = broken + rest[:1], rest[1:]
-        if not shown and text and unicodedata.category(text[0]) in ("Mn", "Mc", "Me", "Cf"):
-            shown, text = _leaning(text[0]), text[1:]
+        if not shown:
+            shown, text = leaning(text)
         shown += "".join(map(_sign, text))
         if broken:
             shown += f"‹{broken.hex(' ')}›"
@@ -39,12 +39,19 @@ def visible(data: bytes) -> str:
     return shown
 
 
-def _leaning(character: str) -> str:
-    """A character that leans on the one before it, where there is none before it."""
+def leaning(text: str) -> tuple[str, str]:
+    r"""What shows the first character of a text, if it leans on one before it; and the rest.
+
+    >>> leaning("\u0301e"), leaning("\ufe0f"), leaning("e")
+    (('◌́', 'e'), ('‹U+FE0F›', ''), ('', 'e'))
+    """
+    if not text or unicodedata.category(text[0]) not in ("Mn", "Mc", "Me", "Cf"):
+        return "", text
+    character, rest = text[0], text[1:]
     selector = 0xFE00 <= ord(character) <= 0xFE0F or ord(character) >= 0xE0000
     if unicodedata.category(character) == "Cf" or selector:
-        return f"‹U+{ord(character):04X}›"
-    return f"◌{character}"
+        return f"‹U+{ord(character):04X}›", rest
+    return f"◌{character}", rest
 
 
 def _starts_character(data: bytes) -> bool:

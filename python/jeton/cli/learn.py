@@ -209,7 +209,8 @@ def wordpiece(
     steps = list(watch_wordpiece(words, merges, rule=rule))
     tok = textbook.wordpiece(words, len({step.made for step in steps}), rule=rule)
     told = tok.explain(" ".join(list(words)[:6]))
-    frames = [*frames_of_merging(marked_rows(words), steps), *frames_of_pieces(told)]
+    merging = frames_of_merging(marked_rows(words), steps, longest_match=True)
+    frames = [*merging, *frames_of_pieces(told)]
     view.show(frames, _title("WordPiece", words))
 
 

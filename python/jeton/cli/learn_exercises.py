@@ -44,7 +44,8 @@ def ask(number: int) -> None:
     click.echo(heading(f"Exercise {number}: {asked.title}"))
     _say(asked.question)
     _say(f"{asked.form} ? gives a hint; an empty line gives up.", dim=True)
-    for left in reversed(range(_TRIES)):
+    left = _TRIES
+    while True:
         answer = _read_answer()
         if answer is None:
             _end(asked, "No answer came.")
@@ -60,6 +61,7 @@ def ask(number: int) -> None:
             _say_next(number)
             return
         _say(verdict.told, click.style("Not so. ", fg="red", bold=True))
+        left -= 1
         if left == 0:
             _end(asked, "That was the last try.")
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, TypeVar
 
+from jeton.drawing import leaning
+
 __all__ = [
     "Arc",
     "Arcs",
@@ -168,12 +170,16 @@ _CONTROLS: Final = {
 def without_controls(shown: _T) -> _T:
     """A frame in which every character that could move the cursor or turn text is a sign for it.
 
+    A text that begins with a mark, which would lean on what is drawn before it, has a `◌` for it.
+
     Example:
         >>> without_controls(Frame("a\x1b[31m\u202eb")).title
         'a␛[31m‹U+202E›b'
+        >>> without_controls(Chip("\u0301")).text
+        '◌́'
     """
     if isinstance(shown, str):
-        return shown.translate(_CONTROLS)  # type: ignore[return-value]
+        return "".join(leaning(shown.translate(_CONTROLS)))  # type: ignore[return-value]
     if isinstance(shown, tuple):
         return tuple(map(without_controls, shown))  # type: ignore[return-value]
     if dataclasses.is_dataclass(shown) and not isinstance(shown, type):

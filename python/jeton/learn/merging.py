@@ -204,12 +204,16 @@ def _merged(row: tuple[str, ...], pair: Pair, made: str) -> tuple[str, ...]:
     return tuple(merged)
 
 
-def frames_of_merging(words: tuple[Symbols, ...], steps: list[MergeStep]) -> list[Frame]:
+def frames_of_merging(
+    words: tuple[Symbols, ...], steps: list[MergeStep], *, longest_match: bool = False
+) -> list[Frame]:
     """What a view shows: the words, each merge, and what was learned.
 
     Args:
         words: The words before the first merge.
         steps: The merges.
+        longest_match: Whether a new word is cut by the longest match, as by WordPiece, and not by
+            the merges.
     """
     alphabet = sorted({symbol for row, _ in words for symbol in row})
     frames = [
@@ -228,12 +232,11 @@ def frames_of_merging(words: tuple[Symbols, ...], steps: list[MergeStep]) -> lis
         note = "There is no pair of neighbours to merge, or no merge was asked for."
         return [*frames, Frame("Nothing was learned", note)]
     learned = tuple((str(it.number), it.best[0], it.best[1], it.made) for it in steps)
+    how = "the longest match instead" if longest_match else "doing them in this order"
     frames.append(
         Frame(
             "What was learned",
-            f"{many(len(steps), 'merge')}; a new word is cut by doing them in this order."
-            if not any("##" in it.made or it.parts for it in steps)
-            else f"{many(len(steps), 'merge')}; a new word is cut by the longest match instead.",
+            f"{many(len(steps), 'merge')}; a new word is cut by {how}.",
             (Table(("", "left", "right", "token"), learned), _words(steps[-1].after, ())),
         )
     )
@@ -258,7 +261,7 @@ def _why(step: MergeStep) -> str:
         a, b = step.parts[left], step.parts[right]
         told = (
             f"{left} {right} scores {count} / ({a} · {b}) = {float(score):.4f}: it occurs "
-            f"{count:,} times, its parts {a:,} and {b:,} times."
+            f"{many(count, 'time')}, its parts {a:,} and {many(b, 'time')}."
         )
         others = "no other pair scores as much"
     else:

@@ -140,12 +140,13 @@ def frames_of_unigram(words: Words, steps: list[UnigramStep]) -> list[Frame]:
             (Rows(rows, "The words" + (f" (12 of {len(counts):,})" if len(counts) > 12 else "")),),
         )
     ]
-    frames += [_frame(step) for step in steps]
+    for before, step in zip([None, *steps], steps, strict=False):
+        frames.append(_frame(step, before is not None and before.kind == step.kind))
     frames += [_lattice(word, steps[-1].pieces) for word in list(counts)[:_MOST_WORDS]]
     return frames
 
 
-def _frame(step: UnigramStep) -> Frame:
+def _frame(step: UnigramStep, again: bool) -> Frame:
     count = f"{len(step.pieces):,} pieces"
     told = f" The logarithm of the probability of all words is {step.likelihood:.1f}."
     if step.kind == "seeds":
@@ -161,7 +162,9 @@ def _frame(step: UnigramStep) -> Frame:
             "Maximization: how often a piece is used in that is its new probability." + told
         )
         blocks: list[Block] = [_uses(step, "Expected uses"), *_dropped(step)]
-        return Frame(f"Round {step.round}: estimate, {count}", note, tuple(blocks))
+        return Frame(
+            f"Round {step.round}: estimate{' again' * again}, {count}", note, tuple(blocks)
+        )
     if step.kind == "prune":
         note = (
             "The quarter of the pieces that cost the least goes: the best ways to cut all words "
