@@ -12,6 +12,7 @@ pytest.importorskip("torch", reason="PyTorch is not installed")
 import torch
 
 from jeton import nn
+from jeton.errors import ArgumentError
 
 
 class Rotated(torch.nn.Module):
@@ -117,8 +118,87 @@ def test_exports(make: Any, example: Any) -> None:
     assert torch.equal(exported.module()(given), module(given))
 
 
-OF_ANY_LENGTH = [name for name in MODULES if not name.endswith(("packed", "dynamic"))]
-"""A fixed row of positions has one length, and dynamic scaling another table for each."""
+class Decoding(torch.nn.Module):
+    """One token after another, behind a cache."""
+
+    def __init__(self, positions: torch.nn.Module) -> None:
+        super().__init__()
+        self.positions = positions
+
+    def forward(self, x: Any, offset: int) -> Any:
+        if isinstance(self.positions, nn.RotaryPositions):
+            return torch.cat(self.positions(x, x, offset=offset))
+        return self.positions(x, offset=offset)
+
+
+POSITIONS: dict[str, Callable[[], torch.nn.Module]] = {
+    "learned": lambda: nn.LearnedPositions(64, 16),
+    "sinusoidal": lambda: nn.SinusoidalPositions(16),
+    "rotary": lambda: nn.RotaryPositions(16),
+    "linear": lambda: nn.RotaryPositions(16, scaling=nn.LinearScaling(2.0)),
+    "dynamic": lambda: nn.RotaryPositions(16, scaling=nn.DynamicNTKScaling(2.0, 4)),
+    "YaRN": lambda: nn.RotaryPositions(16, scaling=nn.YaRNScaling(2.0, 32)),
+    "Llama 3": lambda: nn.RotaryPositions(16, scaling=nn.Llama3Scaling(8.0, 8192)),
+}
+
+
+class Counted:
+    """A backend that counts the graphs that it is given."""
+
+    def __init__(self) -> None:
+        self.graphs = 0
+
+    def __call__(self, graph: Any, inputs: Any) -> Any:
+        self.graphs += 1
+        return graph.forward
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    torch.compiler.reset()
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize("make", POSITIONS.values(), ids=POSITIONS.keys())
+def test_few_graphs_hold_for_every_offset_and_length(make: Any, dynamic: bool | None) -> None:
+    module, backend = Decoding(make()).eval(), Counted()
+    compiled: Any = torch.compile(module, fullgraph=True, backend=backend, dynamic=dynamic)
+    for offset in range(12):
+        x = torch.randn(1, 2, 1, 16)
+        torch.testing.assert_close(compiled(x, offset), module(x, offset), atol=1e-6, rtol=1e-6)
+    # PyTorch has graphs of their own for 0 and 1, and one for all else.
+    assert backend.graphs <= 3
+    for length in range(2, 30):
+        x = torch.randn(1, 2, length, 16)
+        torch.testing.assert_close(compiled(x, 0), module(x, 0), atol=1e-6, rtol=1e-6)
+    assert backend.graphs <= 6
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_modules_that_differ_in_numbers_compile(dynamic: bool | None) -> None:
+    """PyTorch makes a number that differs between two modules a symbol."""
+    families: list[list[torch.nn.Module]] = [
+        [nn.RotaryPositions(16, scaling=nn.YaRNScaling(f, 64)) for f in (2.0, 4.0, 8.0)],
+        [nn.RotaryPositions(16, scaling=nn.DynamicNTKScaling(f, 8)) for f in (2.0, 4.0, 8.0)],
+        [nn.RotaryPositions(16, base=b) for b in (1e4, 2e4, 5e5)],
+        [nn.SinusoidalPositions(16, base=b) for b in (1e4, 2e4, 5e5)],
+    ]
+    x = torch.randn(1, 1, 12, 16)
+    for family in families:
+        for positions in family:
+            module = Decoding(positions).eval()
+            compiled: Any = torch.compile(module, fullgraph=True, backend="eager", dynamic=dynamic)
+            torch.testing.assert_close(compiled(x, 3), module(x, 3), atol=1e-6, rtol=1e-6)
+
+
+def test_a_compiled_module_refuses_an_offset_below_zero() -> None:
+    compiled: Any = torch.compile(Decoding(nn.SinusoidalPositions(16)), backend="eager")
+    with pytest.raises(ArgumentError, match="offset must be at least 0"):
+        compiled(torch.zeros(1, 2, 16), -2)
+
+
+OF_ANY_LENGTH = [name for name in MODULES if not name.endswith("packed")]
+"""A fixed row of positions has one length."""
 
 
 @pytest.mark.parametrize("name", OF_ANY_LENGTH)

@@ -299,6 +299,39 @@ def test_half_precision_is_rounded_once(dtype: Any) -> None:
     assert torch.equal(added, nn.SinusoidalPositions(32)(torch.zeros(2000, 32)).to(dtype))
 
 
+@pytest.mark.parametrize("factor", [2.0, 3.3, 4])
+@pytest.mark.parametrize("most", [64, 256])
+def test_dynamic_tables_are_those_of_transformers_at_every_length(factor: float, most: int) -> None:
+    """To the last bit: both compute the stretched base in float32, in one order."""
+    transformers = pytest.importorskip("transformers")
+    modeling = pytest.importorskip("transformers.models.llama.modeling_llama")
+    config = transformers.LlamaConfig(
+        hidden_size=256,
+        num_attention_heads=4,
+        max_position_embeddings=most,
+        rope_scaling={"rope_type": "dynamic", "factor": factor},
+    )
+    ours = nn.RotaryPositions.from_config(config)
+    for length in (most - 1, most, most + 1, 300, 900, 1001):
+        theirs = modeling.LlamaRotaryEmbedding(config)
+        positions = torch.arange(length)
+        cosine, sine = theirs(torch.zeros(1), positions[None])
+        assert torch.equal(ours.frequencies(length=length), theirs.inv_freq)
+        own = ours.table(positions, length=length)
+        assert torch.equal(own[0], cosine[0, :, :32]) and torch.equal(own[1], sine[0, :, :32])
+
+
+def test_dynamic_frequencies_are_the_formula() -> None:
+    rotary = nn.RotaryPositions(16, scaling=nn.DynamicNTKScaling(3.3, 256))
+    for length in (1, 256, 257, 900, 100_000):
+        base = reference.dynamic_ntk_base(
+            10_000.0, 16, factor=3.3, length=length, original_length=256
+        )
+        expected = reference.rotary_frequencies(16, base=base)
+        # The base is a float32: a relative 2⁻²⁴ for each of its few roundings.
+        np.testing.assert_allclose(rotary.frequencies(length=length), expected, rtol=2e-6)
+
+
 BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "odd head": (lambda: nn.RotaryPositions(7), ArgumentError, "must be even"),
     "rotary beyond head": (lambda: nn.RotaryPositions(8, rotary_dim=10), ArgumentError, "at most"),

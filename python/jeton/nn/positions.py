@@ -27,7 +27,11 @@ def positions_of(
     if positions is None:
         if not isinstance(offset, (int, torch.SymInt)) or isinstance(offset, bool):
             raise ArgumentTypeError(f"offset must be an int, not {type(offset).__name__}")
-        if isinstance(offset, int):
+        if torch.compiler.is_compiling():
+            # `checked_int` would tie the graph to this offset: it takes the number itself.
+            if offset < 0:
+                raise ArgumentError("offset must be at least 0")
+        else:
             offset = checked_int("offset", offset, 0)
         return torch.arange(offset, offset + length, device=device)
     if isinstance(offset, int) and offset != 0:

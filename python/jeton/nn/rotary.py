@@ -111,6 +111,7 @@ class RotaryPositions(torch.nn.Module):
         self.pairing, self.base, self.scaling = pairing, base, scaling
         # A plain attribute, not a buffer: `module.bfloat16()` would round a buffer.
         self._frequencies = self._of_length(0)
+        self._factor = 1.0 if scaling is None else scaling.attention_factor
 
     @classmethod
     def from_config(cls, config: Any) -> RotaryPositions:
@@ -209,8 +210,7 @@ class RotaryPositions(torch.nn.Module):
         check_positions(positions)
         frequencies = self._of_length(length) if self._is_dynamic else self._frequencies
         angles = positions.float()[..., None] * frequencies.to(positions.device)
-        factor = 1.0 if self.scaling is None else self.scaling.attention_factor
-        return angles.cos() * factor, angles.sin() * factor
+        return angles.cos() * self._factor, angles.sin() * self._factor
 
     def forward(
         self,

@@ -81,16 +81,11 @@ class DynamicNTKScaling(_Checked):
         """The frequencies for a sequence of this length, float32 of shape (rotary_dim / 2,)."""
         if rotary_dim == 2:
             return plain(rotary_dim, base)
-        return plain(
-            rotary_dim,
-            reference.dynamic_ntk_base(
-                base,
-                rotary_dim,
-                factor=self.factor,
-                length=length,
-                original_length=self.original_length,
-            ),
-        )
+        # A tensor, so that a graph holds for every length; its floats are those of float32.
+        reached = torch.full((), length, dtype=torch.int64, device="cpu")
+        reached = reached.clamp(min=self.original_length)
+        stretch = self.factor * reached / self.original_length - (self.factor - 1)
+        return plain(rotary_dim, base * stretch ** (rotary_dim / (rotary_dim - 2)))
 
 
 @dataclass(frozen=True)
@@ -204,12 +199,13 @@ Scaling: TypeAlias = LinearScaling | DynamicNTKScaling | YaRNScaling | Llama3Sca
 """Any of the four."""
 
 
-def powers(rotary_dim: int, base: float) -> Tensor:
+def powers(rotary_dim: int, base: float | Tensor) -> Tensor:
     """base^(2i / rotary_dim) for each pair i: float32."""
     exponents = torch.arange(0, rotary_dim, 2, dtype=torch.int64, device="cpu").float() / rotary_dim
-    return base**exponents
+    raised: Tensor = base**exponents
+    return raised
 
 
-def plain(rotary_dim: int, base: float) -> Tensor:
+def plain(rotary_dim: int, base: float | Tensor) -> Tensor:
     """The frequencies without scaling: float32 of shape (rotary_dim / 2,)."""
     return 1.0 / powers(rotary_dim, base)
