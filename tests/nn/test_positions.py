@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -297,6 +298,22 @@ def test_half_precision_is_rounded_once(dtype: Any) -> None:
     assert torch.equal(turned, exact.to(dtype))
     added = nn.SinusoidalPositions(32).to(dtype)(torch.zeros(2000, 32, dtype=dtype))
     assert torch.equal(added, nn.SinusoidalPositions(32)(torch.zeros(2000, 32)).to(dtype))
+
+
+def test_slopes_stay_exact_and_initialised() -> None:
+    alibi = nn.ALiBi(20)
+    expected = alibi.bias(2000, causal=False)
+    for dtype in (torch.bfloat16, torch.float16, torch.float64):
+        other: Any = torch.nn.Sequential(copy.deepcopy(alibi)).to(dtype)[0]
+        assert torch.equal(other.bias(2000, causal=False), expected)
+        assert other.slopes.dtype == torch.float32
+    parent: Any = torch.nn.Sequential(nn.ALiBi(20)).to("meta")
+    assert parent[0].slopes.is_meta and parent[0].bias(3).is_meta
+    assert torch.equal(parent.to_empty(device="cpu")[0].slopes, alibi.slopes)
+    with torch.device("meta"):
+        made = nn.ALiBi(20)
+    assert torch.equal(made.to_empty(device="cpu").slopes, alibi.slopes)
+    assert not alibi.state_dict()
 
 
 @pytest.mark.parametrize("factor", [2.0, 3.3, 4])

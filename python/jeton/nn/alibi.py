@@ -51,8 +51,16 @@ class ALiBi(torch.nn.Module):
     def __init__(self, heads: int) -> None:
         super().__init__()
         self.heads = checked_int("heads", heads, 1)
-        slopes = torch.from_numpy(reference.alibi_slopes(self.heads)).float()
-        self.register_buffer("slopes", slopes, persistent=False)
+        self.register_buffer("slopes", self._computed(), persistent=False)
+
+    def _computed(self) -> Tensor:
+        return torch.from_numpy(reference.alibi_slopes(self.heads)).float()
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> ALiBi:
+        """Slopes follow the module to a device, and are neither rounded nor left uninitialised."""
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self.slopes = self._computed().to(self.slopes.device)
+        return self
 
     def bias(
         self,
