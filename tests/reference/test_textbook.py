@@ -36,6 +36,18 @@ def test_characters() -> None:
     assert tokenizer.id_to_char[tokenizer.char_to_id["w"]] == "w"
 
 
+def test_a_vocabulary_is_taken_over() -> None:
+    first = create_tokenizer("char", corpus=["hello <UNK>"])
+    assert CharTokenizer(first.vocab).char_to_id == first.char_to_id  # type: ignore[union-attr]
+
+
+def test_numbers_of_numpy() -> None:
+    numpy = pytest.importorskip("numpy")
+    tokenizer = BPETokenizer(numpy.int64(40))
+    tokenizer.train(["low lower"])
+    assert tokenizer.decode(numpy.array(tokenizer.encode("low"))) == "low"
+
+
 def test_byte_pairs() -> None:
     tokenizer = BPETokenizer(vocab_size=50)
     assert tokenizer._get_word_tokens("hello") == ["h", "e", "l", "l", "o</w>"]
@@ -92,6 +104,15 @@ BAD: dict[str, Any] = {
     "long characters": lambda: CharTokenizer(["ab"]),
     "strategy": lambda: create_tokenizer("word"),
     "length": lambda: tokenize_dataset(["a"], CharTokenizer(["a"]), max_length=0),
+    "a number of characters": lambda: CharTokenizer(5),  # type: ignore[arg-type]
+    "ids of a number": lambda: CharTokenizer(["a"]).decode(5),  # type: ignore[arg-type]
+    "ids of text": lambda: CharTokenizer(["a"]).decode("ab"),  # type: ignore[arg-type]
+    "ids of lists": lambda: BPETokenizer().decode([[1]]),  # type: ignore[list-item]
+    "ids of fractions": lambda: BPETokenizer().decode([1.0]),  # type: ignore[list-item]
+    "ids of none": lambda: BPETokenizer().decode(None),  # type: ignore[arg-type]
+    "size of characters": lambda: create_tokenizer("char", 0),
+    "no tokenizer": lambda: tokenize_dataset(["a"], None),  # type: ignore[arg-type]
+    "a name": lambda: analyze_tokenization(["a"], "char"),  # type: ignore[arg-type]
     "none": lambda: tokenize_dataset(None, CharTokenizer(["a"])),  # type: ignore[arg-type]
 }
 

@@ -13,6 +13,7 @@ written to be read; `jeton.CharTrainer` and `jeton.BPETrainer` do the same a tho
 from __future__ import annotations
 
 import itertools
+import operator
 from collections import Counter
 from collections.abc import Iterable
 
@@ -38,7 +39,8 @@ class CharTokenizer(Tokenizer):
     """One token a character; the id 0 stands for any character that was not seen.
 
     Args:
-        vocab: The characters, if they are known; otherwise call `build_vocab`.
+        vocab: The characters, if they are known, or the `vocab` of another `CharTokenizer`;
+            otherwise call `build_vocab`.
 
     >>> tokenizer = CharTokenizer(["a", "b"])
     >>> tokenizer.encode("abc"), tokenizer.decode([1, 2, 0])
@@ -48,7 +50,11 @@ class CharTokenizer(Tokenizer):
     unk_id = 0
 
     def __init__(self, vocab: Iterable[str] | None = None) -> None:
+        if vocab is not None and not isinstance(vocab, Iterable):
+            raise ValueError(f"vocab must be characters, not {type(vocab).__name__}")
         characters = [] if vocab is None else list(vocab)
+        if characters[:1] == [UNKNOWN]:
+            characters = characters[1:]
         for character in characters:
             if not isinstance(character, str) or len(character) != 1:
                 raise ValueError(f"vocab must hold single characters, not {character!r}")
@@ -70,7 +76,7 @@ class CharTokenizer(Tokenizer):
 
     def decode(self, tokens: list[int]) -> str:
         """The characters, one after another; an id that does not exist is unknown."""
-        return "".join(self.id_to_char.get(id, UNKNOWN) for id in tokens)
+        return "".join(self.id_to_char.get(id, UNKNOWN) for id in _ids(tokens))
 
 
 class BPETokenizer(Tokenizer):
@@ -165,7 +171,7 @@ class BPETokenizer(Tokenizer):
 
     def decode(self, tokens: list[int]) -> str:
         """The text of ids, one space between words."""
-        text = "".join(self.id_to_token.get(id, UNKNOWN) for id in tokens)
+        text = "".join(self.id_to_token.get(id, UNKNOWN) for id in _ids(tokens))
         words = text.split(END)
         return " ".join(words).rstrip(" ").replace("&lt;", "<").replace("&amp;", "&")
 
@@ -199,6 +205,7 @@ def create_tokenizer(
     ...
     ValueError: strategy must be 'char' or 'bpe', not 'magic'
     """
+    vocab_size = _size("vocab_size", vocab_size)
     if strategy == "char":
         characters = CharTokenizer()
         if corpus is not None:
@@ -218,7 +225,7 @@ def tokenize_dataset(
     """The ids of each text, cut at `max_length`."""
     if max_length is not None:
         max_length = _size("max_length", max_length)
-    return [tokenizer.encode(text)[:max_length] for text in _texts(texts)]
+    return [ids[:max_length] for ids in _encoded(_texts(texts), tokenizer)]
 
 
 def analyze_tokenization(texts: Iterable[str], tokenizer: Tokenizer) -> dict[str, float]:
@@ -229,7 +236,7 @@ def analyze_tokenization(texts: Iterable[str], tokenizer: Tokenizer) -> dict[str
     1.0
     """
     listed = _texts(texts)
-    encoded = [tokenizer.encode(text) for text in listed]
+    encoded = _encoded(listed, tokenizer)
     lengths = [len(ids) for ids in encoded]
     total = sum(lengths)
     return {
@@ -240,6 +247,12 @@ def analyze_tokenization(texts: Iterable[str], tokenizer: Tokenizer) -> dict[str
         "compression_ratio": sum(map(len, listed)) / total if total else 0.0,
         "unique_tokens": len({id for ids in encoded for id in ids}),
     }
+
+
+def _encoded(texts: list[str], tokenizer: Tokenizer) -> list[list[int]]:
+    if isinstance(tokenizer, str) or not hasattr(tokenizer, "encode"):
+        raise ValueError(f"tokenizer must have encode(text), not be a {type(tokenizer).__name__}")
+    return [tokenizer.encode(text) for text in texts]
 
 
 def _texts(corpus: Iterable[str]) -> list[str]:
@@ -254,7 +267,23 @@ def _text(text: str) -> str:
     return text
 
 
+def _ids(tokens: Iterable[int]) -> list[int]:
+    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
+        raise ValueError(f"give a list of ids, not {type(tokens).__name__}")
+    ids = []
+    for id in tokens:
+        try:
+            ids.append(operator.index(id))
+        except TypeError:
+            raise ValueError(f"an id must be a whole number, not {id!r}") from None
+    return ids
+
+
 def _size(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    try:
+        size = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        size = 0
+    if size < 1:
         raise ValueError(f"{name} must be a whole number from 1 on, not {value!r}")
-    return value
+    return size
