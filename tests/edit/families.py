@@ -139,6 +139,14 @@ def padded(seed: int) -> jeton.Tokenizer:
     )
 
 
+def twice(seed: int) -> jeton.Tokenizer:
+    """As GPT-NeoX: added tokens have the bytes of the model's own, and ids of their own."""
+    tok = bpe(seed)
+    texts = [token.decode() for left, right in tok.merges if (token := left + right).isascii()]
+    added = [jeton.AddedToken(text, id=tok.max_id + 1 + at) for at, text in enumerate(texts[5:9])]
+    return tok.with_added_tokens(added)
+
+
 WITH_MORE: dict[str, Callable[[int], jeton.Tokenizer]] = {
     **FAMILIES,
     "unigram with bytes": unigram_with_bytes,
@@ -147,4 +155,5 @@ WITH_MORE: dict[str, Callable[[int], jeton.Tokenizer]] = {
     "prefixes": prefixes,
     "ids with gaps": ids_with_gaps,
     "padded": padded,
+    "twice": twice,
 }

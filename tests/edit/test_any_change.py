@@ -12,6 +12,7 @@ from test_pruning import check_promises, check_reachable
 import jeton
 from jeton import edit
 from jeton.components import models
+from jeton.edit.vocabulary import tokens_of
 from jeton.errors import ArgumentError, UnsupportedError
 
 FOREIGN = [
@@ -26,7 +27,7 @@ Change = Callable[[jeton.Tokenizer, random.Random], edit.Edited]
 
 
 def by_counts(tok: jeton.Tokenizer, numbers: random.Random) -> edit.Edited:
-    counts = {id: numbers.randrange(6) for id in tok.vocab.values()}
+    counts = {id: numbers.randrange(6) for id in tokens_of(tok)}
     return edit.prune(tok, counts=counts, min_count=numbers.randrange(1, 6))
 
 
@@ -54,7 +55,7 @@ def truncated(tok: jeton.Tokenizer, numbers: random.Random) -> edit.Edited:
 
 
 def reordered(tok: jeton.Tokenizer, numbers: random.Random) -> edit.Edited:
-    order = sorted(tok.vocab.values())
+    order = list(tokens_of(tok))
     numbers.shuffle(order)
     try:
         return edit.reorder(tok, order)
@@ -104,11 +105,13 @@ def check_map(old: jeton.Tokenizer, edited: edit.Edited) -> None:
     new, id_map = edited.tok, edited.id_map
     assert (id_map.old_digest, id_map.new_digest) == (old.digest, new.digest)
     assert (id_map.old_size, id_map.new_size) == (old.max_id + 1, new.max_id + 1)
-    after = {id: token for token, id in new.vocab.items()}
-    for token, id in old.vocab.items():
+    before, after = tokens_of(old), tokens_of(new)
+    for id, token in before.items():
         place = id_map.moved[id]
         assert after[place] == token if place != -1 else token in edited.removed
     assert {after[id] for id in id_map.made_of} == set(edited.added)
+    if not edited.removed:
+        assert sum(place != -1 for place in id_map.moved) == len(before) == old.vocab_size
 
 
 def check_what_stands_beside(old: jeton.Tokenizer, new: jeton.Tokenizer) -> None:

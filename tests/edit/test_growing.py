@@ -12,9 +12,9 @@ from families import FAMILIES, WITH_MORE, some_lines
 import jeton
 from jeton import edit
 from jeton.components import models
-from jeton.edit.extending import _spelled
 from jeton.edit.pieces import ModelFile, Piece
 from jeton.edit.scores import placed_behind
+from jeton.edit.spelling import merged_from
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -71,7 +71,7 @@ def test_what_a_new_token_is_made_of_came_before_it() -> None:
     """Where scores order merges, a token is listed as made of a later one, too."""
     merges = [(b"ab", b"c"), (b"a", b"bc"), (b"a", b"b")]
     known = {b"a": 0, b"b": 1, b"c": 2, b"bc": 3}
-    assert _spelled({b"abc": 10, b"ab": 11}, merges, known, b"") == {10: (0, 3), 11: (0, 1)}
+    assert merged_from({b"abc": 10, b"ab": 11}, merges, known, b"") == {10: (0, 3), 11: (0, 1)}
 
 
 @pytest.mark.parametrize("family", ["bpe of characters", "bpe with bytes"])
@@ -197,6 +197,33 @@ def test_ids_in_the_post_processor_move() -> None:
     text = "the water"
     old = tok.encode(text, add_special_tokens=True)
     assert edited.tok.encode(text, add_special_tokens=True) == edited.id_map.apply(old)
+
+
+@pytest.mark.parametrize("family", [name for name in WITH_MORE if name != "words"])
+def test_joined_tokens_are_made_of_what_spelled_them(family: str) -> None:
+    a, b = WITH_MORE[family](0), WITH_MORE[family](2)
+    edited = edit.merge(a, b)
+    assert edited.added
+    for id, parts in edited.id_map.made_of.items():
+        token = edited.tok.id_to_bytes(id)
+        names = [a.id_to_bytes(part) for part in parts]
+        if family in ("wordpiece", "prefixes"):
+            assert all(name.startswith(b"##") for name in names[1:])
+            assert not names or names[0].startswith(b"##") == token.startswith(b"##")
+        spelled = b"".join(plain(name) for name in names)
+        if family in ("bpe of characters", "prefixes", "sentencepiece bpe"):  # unknown characters
+            assert set(spelled) <= set(token)
+        else:
+            assert spelled in (plain(token), b"")
+        assert parts or "bpe" not in family or family == "bpe of characters"
+
+
+def test_marks_of_other_families_are_text_to_bytes() -> None:
+    a = jeton.BPETrainer(256, pattern="gpt2").train(["a"])
+    b = jeton.BPETrainer(260, pattern="gpt2").train(["## ### ## ▁ ▁ ▁"] * 9)
+    edited = edit.merge(a, b)
+    for id, parts in edited.id_map.made_of.items():
+        assert parts == tuple(a.bytes_to_id(bytes([byte])) for byte in edited.tok.id_to_bytes(id))
 
 
 BAD: dict[str, tuple[Any, type[Exception], str]] = {

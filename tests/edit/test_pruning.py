@@ -11,6 +11,7 @@ from families import FAMILIES, LINES, some_lines
 
 import jeton
 from jeton import edit
+from jeton.edit.vocabulary import tokens_of
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -24,8 +25,7 @@ SEEDS = range(3)
 
 def check_promises(old: jeton.Tokenizer, edited: edit.Edited, texts: list[str]) -> None:
     new, id_map = edited.tok, edited.id_map
-    before = {id: token for token, id in old.vocab.items()}
-    after = {id: token for token, id in new.vocab.items()}
+    before, after = tokens_of(old), tokens_of(new)
     kept = {a: b for a, b in enumerate(id_map.moved) if b != -1}
     assert {before[a] for a in kept} | set(edited.added) == set(after.values())
     assert all(before[a] == after[b] for a, b in kept.items()), "kept tokens keep their bytes"

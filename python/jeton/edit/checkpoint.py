@@ -22,6 +22,7 @@ from jeton.edit import configuration
 from jeton.edit.edited import Edited
 from jeton.edit.id_map import IdMap
 from jeton.edit.tensors import Tables, rewrite
+from jeton.edit.vocabulary import tokens_of
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -202,8 +203,7 @@ def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
         own = load(folder)
     except JetonError:
         return edited.tok  # a model need not have its tokenizer beside it
-    there = {id: token for token, id in own.vocab.items()}
-    changed = {id: token for token, id in edited.tok.vocab.items()}
+    there, changed = tokens_of(own), tokens_of(edited.tok)
     for old, new in enumerate(edited.id_map.moved):
         if new != -1 and _plain(there.get(old, b"")) != _plain(changed[new]):
             raise ArgumentError(

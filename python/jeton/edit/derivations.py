@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 
 from jeton.components import models
 
-__all__ = ["by_merges", "by_scores", "joined", "last_two", "merged", "symbols"]
+__all__ = ["by_merges", "by_scores", "cut", "joined", "last_two", "merged", "symbols"]
 
 
 def by_merges(
@@ -101,8 +101,16 @@ def last_two(
     text: str, pieces: Container[str], score: Callable[[str], float]
 ) -> tuple[str, str] | None:
     """The two symbols that a text's own characters are just before they are one."""
+    symbols = cut(text, pieces, score, until=2)
+    return (symbols[0], symbols[1]) if len(symbols) == 2 else None
+
+
+def cut(
+    text: str, pieces: Container[str], score: Callable[[str], float], until: int = 1
+) -> list[str]:
+    """What merging by scores leaves of a text's characters, or `until` symbols of them."""
     symbols = list(text)
-    while len(symbols) > 2:
+    while len(symbols) > until:
         best = None
         for at in range(len(symbols) - 1):
             joined = symbols[at] + symbols[at + 1]
@@ -111,6 +119,6 @@ def last_two(
                 if best is None or value > best[0]:
                     best = (value, at)
         if best is None:
-            return None
+            return symbols
         symbols[best[1] : best[1] + 2] = ["".join(symbols[best[1] : best[1] + 2])]
-    return (symbols[0], symbols[1]) if len(symbols) == 2 else None
+    return symbols

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from jeton import BPETrainer, Tokenizer, WordPieceTrainer
@@ -17,6 +17,7 @@ from jeton.edit.edited import Edited
 from jeton.edit.learning import Corpus, learned
 from jeton.edit.pieces import ModelFile
 from jeton.edit.scores import placed_behind
+from jeton.edit.spelling import longest_first, merged_from
 from jeton.edit.unigrams import extend_model_file, extend_unigram, with_pieces
 from jeton.edit.vocabulary import kept_and_new
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
@@ -96,15 +97,19 @@ def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) ->
 
 def _bpe(tok: Tokenizer, model: models.BPE, corpus: Corpus, n: int, min_frequency: int) -> Edited:
     trained = _continued(tok, corpus, n, min_frequency)
-    known = tok.vocab
-    added = {token: id for token, id in trained.vocab.items() if token not in known}
+    assert isinstance(trained.model, models.BPE)
+    known = {_bytes(token): id for token, id in model.vocab.items()}
+    learned_ids = {_bytes(token): id for token, id in trained.model.vocab.items()}
+    added = {
+        token: id
+        for token, id in sorted(learned_ids.items(), key=lambda item: item[1])
+        if id > tok.max_id
+    }
     new = trained
     if model.merges is None:
-        own = {_bytes(token): id for token, id in model.vocab.items()}
-        new = tok.replace(model=models.BPE({**own, **added}, None))
-    made_of = _spelled(
-        added, trained.merges, known, (model.continuing_subword_prefix or "").encode()
-    )
+        new = tok.replace(model=models.BPE({**known, **added}, None))
+    prefix = (model.continuing_subword_prefix or "").encode()
+    made_of = merged_from(added, trained.merges, known, prefix)
     return kept_and_new(tok, new, made_of, list(added))
 
 
@@ -137,30 +142,6 @@ def _continued(tok: Tokenizer, corpus: Corpus, n: int, min_frequency: int) -> To
         raise
 
 
-def _spelled(
-    added: Mapping[bytes, int],
-    merges: Sequence[tuple[bytes, bytes]],
-    known: Mapping[bytes, int],
-    prefix: bytes,
-) -> dict[int, tuple[int, ...]]:
-    """For each new id, the old ids of the tokens that it is merged from in the end."""
-    # Where merges go by scores, each way to cut a token is listed, also into later tokens.
-    parts: dict[bytes, list[tuple[bytes, bytes]]] = {}
-    for left, right in merges:
-        token = left + right.removeprefix(prefix) if prefix else left + right
-        if token in added:
-            parts.setdefault(token, []).append((left, right))
-    spelled: dict[bytes, tuple[int, ...]] = {token: (id,) for token, id in known.items()}
-    for token in added:  # in the order of merges, so that what a token is merged from is there
-        made = next((pair for pair in parts.get(token, ()) if set(pair) <= spelled.keys()), None)
-        if made is not None:
-            spelled[token] = spelled[made[0]] + spelled[made[1]]
-        else:  # a character that was not there: its bytes, or nothing
-            names = [f"<0x{byte:02X}>".encode() for byte in token]
-            spelled[token] = tuple(known[name] for name in names if name in known)
-    return {id: spelled[token] for token, id in added.items()}
-
-
 def _wordpiece(tok: Tokenizer, model: models.WordPiece, corpus: Corpus, n: int) -> Edited:
     prefix = model.continuing_subword_prefix
     known = {_text(token): id for token, id in model.vocab.items()}
@@ -185,7 +166,7 @@ def _wordpiece(tok: Tokenizer, model: models.WordPiece, corpus: Corpus, n: int) 
     made_of = {}
     for id, text in enumerate(found, start):
         vocab[text.encode()] = id  # type: ignore[index]
-        made_of[id] = _longest_first(text, known, prefix)
+        made_of[id] = longest_first(text, known, prefix)
     new = tok.replace(model=replace(model, vocab=vocab))
     return kept_and_new(tok, new, made_of, [text.encode() for text in found])
 
@@ -195,22 +176,6 @@ def _texts(trained: Tokenizer) -> list[str]:
     special = set(trained.special_tokens.values())
     listed = sorted(trained.vocab.items(), key=lambda item: item[1])
     return [_text(token) for token, id in listed if id not in special]
-
-
-def _longest_first(text: str, known: Mapping[str, int], prefix: str) -> tuple[int, ...]:
-    ids: list[int] = []
-    inside = text.startswith(prefix)
-    rest = text.removeprefix(prefix)
-    while rest:
-        for end in range(len(rest), 0, -1):
-            id = known.get((prefix if inside else "") + rest[:end])
-            if id is not None:
-                ids.append(id)
-                rest, inside = rest[end:], True
-                break
-        else:
-            return ()
-    return tuple(ids)
 
 
 def _sentencepiece_bpe(
@@ -225,7 +190,7 @@ def _sentencepiece_bpe(
     ]
     more, unreached = placed_behind(file.pieces, [token.decode() for token in found])
     ids = {piece.text.encode(): len(file.pieces) + at for at, piece in enumerate(more)}
-    made_of = _spelled(ids, trained.merges, known, b"")
+    made_of = merged_from(ids, trained.merges, known, b"")
     edited = with_pieces(tok, file, more, made_of)
     return replace(edited, left_out=tuple(text.encode() for text in unreached))
 

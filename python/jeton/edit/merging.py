@@ -12,8 +12,9 @@ from jeton import Tokenizer
 from jeton.components import models
 from jeton.edit.derivations import joined, merged, symbols
 from jeton.edit.edited import Edited
-from jeton.edit.pieces import NORMAL, ModelFile
+from jeton.edit.pieces import NORMAL, USER_DEFINED, ModelFile
 from jeton.edit.scores import placed_behind
+from jeton.edit.spelling import best_path, longest_first, merged_by_scores, merged_from
 from jeton.edit.vocabulary import kept_and_new, lengthened
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
@@ -76,7 +77,13 @@ def merge(a: Tokenizer, b: Tokenizer) -> Edited:
         ]
         model = replace(first, pieces=[*first.pieces, *more])
         new = lengthened(a, model, len(first.pieces), len(more))
-        return _edited(a, new, [piece for piece, _ in more], ())
+        scored = {_text(piece): (id, score) for id, (piece, score) in enumerate(first.pieces)}
+        added = [piece for piece, _ in more]
+        made_of = {
+            id: path[1] if (path := best_path(_text(piece), scored)) is not None else ()
+            for id, piece in enumerate(added, len(first.pieces))
+        }
+        return kept_and_new(a, new, made_of, added, pieces=len(first.pieces))
     if isinstance(first, models.SentencePiece) and isinstance(second, models.SentencePiece):
         return _sentencepiece(a, ModelFile.parse(first.proto), ModelFile.parse(second.proto))
     raise UnsupportedError(f"vocabularies of {type(first).__name__} cannot be joined")
@@ -84,6 +91,10 @@ def merge(a: Tokenizer, b: Tokenizer) -> Edited:
 
 def _bytes(token: bytes | str) -> bytes:
     return token.encode() if isinstance(token, str) else token
+
+
+def _text(token: bytes | str) -> str:
+    return token.decode("utf-8", "surrogateescape") if isinstance(token, bytes) else token
 
 
 def _new(
@@ -101,7 +112,12 @@ def _appended(
 ) -> Edited:
     vocab = {_bytes(token): id for token, id in model.vocab.items()}
     vocab.update((token, a.max_id + 1 + number) for number, token in enumerate(tokens))
-    return _edited(a, a.replace(model=replace(model, vocab=vocab)), tokens, ())
+    made_of: dict[int, tuple[int, ...]] = {vocab[token]: () for token in tokens}
+    if isinstance(model, models.WordPiece):
+        known = {_text(token): id for token, id in model.vocab.items()}
+        prefix = model.continuing_subword_prefix
+        made_of = {vocab[token]: longest_first(_text(token), known, prefix) for token in tokens}
+    return kept_and_new(a, a.replace(model=replace(model, vocab=vocab)), made_of, tokens)
 
 
 def _bpe(a: Tokenizer, b: Tokenizer, first: models.BPE, second: models.BPE) -> Edited:
@@ -117,7 +133,7 @@ def _bpe(a: Tokenizer, b: Tokenizer, first: models.BPE, second: models.BPE) -> E
     following = a.max_id + 1
     merges, added, left_out = list(own), [], []
     special = {name.encode() for name in b.special_tokens}
-    merged_from = set(own)
+    there = set(own)
     alphabet = {_bytes(token) for token in second.vocab} - {
         joined(pair, first) for pair in b.merges
     }
@@ -129,7 +145,7 @@ def _bpe(a: Tokenizer, b: Tokenizer, first: models.BPE, second: models.BPE) -> E
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     for pair in b.merges:
         token = joined(pair, first)
-        if pair in merged_from or token in special:
+        if pair in there or token in special:
             continue
         if token in vocab or pair[0] not in vocab or pair[1] not in vocab:
             if token not in vocab:
@@ -149,7 +165,11 @@ def _bpe(a: Tokenizer, b: Tokenizer, first: models.BPE, second: models.BPE) -> E
         model = models.BPE(vocab, None)
     else:
         model = replace(first, vocab=vocab, merges=merges)
-    return _edited(a, a.replace(model=model), added, left_out)
+    known = {_bytes(token): id for token, id in first.vocab.items()}
+    prefix = (first.continuing_subword_prefix or "").encode()
+    made_of = merged_from({token: vocab[token] for token in added}, merges, known, prefix)
+    new = a.replace(model=model)
+    return kept_and_new(a, new, made_of, added, tuple(dict.fromkeys(left_out)))
 
 
 def _sentencepiece(a: Tokenizer, first: ModelFile, second: ModelFile) -> Edited:
@@ -164,20 +184,24 @@ def _sentencepiece(a: Tokenizer, first: ModelFile, second: ModelFile) -> Edited:
         left_out = [text.encode() for text in unreached]
     changed = models.SentencePiece(first.with_pieces([*first.pieces, *more]))
     new = lengthened(a, changed, len(first.pieces), len(more))
-    return _edited(a, new, [piece.text.encode() for piece in more], left_out)
+    added = [piece.text.encode() for piece in more]
+    made_of = _spelled_by_pieces(first, [piece.text for piece in more])
+    return kept_and_new(a, new, made_of, added, left_out, pieces=len(first.pieces))
 
 
-def _edited(
-    a: Tokenizer, new: Tokenizer, added: Sequence[bytes], left_out: Iterable[bytes]
-) -> Edited:
-    ids = new.vocab
-    made_of = {ids[token]: _old_ids(a, token) for token in added}
-    return kept_and_new(a, new, made_of, added, tuple(dict.fromkeys(left_out)))
-
-
-def _old_ids(a: Tokenizer, token: bytes) -> tuple[int, ...]:
-    """The old ids of a token's text, where its bytes are a text."""
-    try:
-        return tuple(a.encode(token.decode().replace("▁", " ").removeprefix("##")))
-    except (UnicodeDecodeError, ValueError):
-        return tuple(id for byte in token if (id := a.vocab.get(bytes([byte]))) is not None)
+def _spelled_by_pieces(file: ModelFile, texts: Sequence[str]) -> dict[int, tuple[int, ...]]:
+    known = {
+        piece.text: (id, piece.score)
+        for id, piece in enumerate(file.pieces)
+        if piece.kind in (NORMAL, USER_DEFINED)
+    }
+    if file.kind == "bpe":
+        scores = {piece.text: piece.score for piece in file.pieces if piece.kind == NORMAL}
+        ids = {piece.text.encode(): id for id, piece in enumerate(file.pieces)}
+        spelled = [merged_by_scores(text, scores, ids) for text in texts]
+    elif file.kind == "unigram":
+        paths = [best_path(text, known) for text in texts]
+        spelled = [() if path is None else path[1] for path in paths]
+    else:
+        spelled = [()] * len(texts)
+    return dict(enumerate(spelled, len(file.pieces)))

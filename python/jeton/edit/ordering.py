@@ -11,7 +11,7 @@ from jeton import AddedToken, Tokenizer
 from jeton.arguments import check_kind, checked_int
 from jeton.edit.edited import Edited
 from jeton.edit.pruning import prune
-from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuilt
+from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuilt, tokens_of
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["add_special_tokens", "reorder", "truncate"]
@@ -69,7 +69,7 @@ def reorder(tok: Tokenizer, order: Sequence[int]) -> Edited:
     if isinstance(order, (str, bytes)) or not isinstance(order, Iterable):
         raise ArgumentTypeError(f"order must be a sequence of ids, not {type(order).__name__}")
     ids = [checked_int("each of order", id, 0) for id in order]
-    known = set(tok.vocab.values())
+    known = tokens_of(tok).keys()
     if len(ids) != len(set(ids)) or set(ids) != known:
         wrong = sorted(set(ids) ^ known)
         which = (
@@ -131,5 +131,8 @@ def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Ed
             )
         )
     new = tok.with_added_tokens(added)
-    made_of: dict[int, tuple[int, ...]] = {following + number: () for number in range(len(added))}
+    made_of = {
+        following + number: () if (id := tok.id_of(token.content)) is None else (id,)
+        for number, token in enumerate(added)
+    }
     return kept_and_new(tok, new, made_of, [token.content.encode() for token in added])

@@ -206,16 +206,18 @@ def _ids(name: str, tokens: Iterable[bytes | str | int], vocabulary: Vocabulary)
         raise ArgumentTypeError(
             f"{name} must be an iterable of tokens, not {type(tokens).__name__}"
         )
-    ids = {token: id for id, token in vocabulary.tokens.items()}
+    ids: dict[bytes, list[int]] = {}
+    for id, token in vocabulary.tokens.items():
+        ids.setdefault(token, []).append(id)
     found = []
-    for token in tokens:
-        if isinstance(token, (str, bytes)):
-            data = token.encode() if isinstance(token, str) else token
+    for given in tokens:
+        if isinstance(given, (str, bytes)):
+            data = given.encode() if isinstance(given, str) else given
             if data not in ids:
-                raise UnknownTokenError(f"{name}: {token!r} is no token of this tokenizer")
-            found.append(ids[data])
+                raise UnknownTokenError(f"{name}: {given!r} is no token of this tokenizer")
+            found.extend(ids[data])
         else:
-            id = checked_int(f"each of {name}", token, 0)
+            id = checked_int(f"each of {name}", given, 0)
             if id not in vocabulary.tokens:
                 raise UnknownTokenError(f"{name}: id {id} stands for no token")
             found.append(id)

@@ -14,6 +14,7 @@ from jeton.components import models
 from jeton.edit.edited import Edited
 from jeton.edit.learning import Corpus, learned
 from jeton.edit.pieces import NORMAL, USER_DEFINED, ModelFile, Piece
+from jeton.edit.spelling import best_path
 from jeton.edit.vocabulary import kept_and_new, lengthened
 from jeton.errors import TrainingError
 
@@ -41,7 +42,8 @@ def extend_unigram(tok: Tokenizer, model: models.Unigram, corpus: Corpus, n: int
     start = len(model.pieces)
     new = lengthened(tok, replace(model, pieces=pieces), start, len(found))
     made_of = {start + at: parts for at, (_, _, parts) in enumerate(found)}
-    return kept_and_new(tok, new, made_of, [text.encode() for text, _, _ in found])
+    added = [text.encode() for text, _, _ in found]
+    return kept_and_new(tok, new, made_of, added, pieces=start)
 
 
 def _unigram_pieces(tok: Tokenizer) -> list[tuple[bytes | str, float]]:
@@ -89,7 +91,7 @@ def _scored(
     for text, score in sorted(trained.items(), key=lambda item: (-item[1], item[0])):
         if text in known:
             continue
-        best = _best_path(text, known)
+        best = best_path(text, known)
         own = score + shift
         if best is not None:
             own = max(own, best[0] + _MARGIN)
@@ -97,23 +99,6 @@ def _scored(
         if len(found) == n:
             break
     return found
-
-
-def _best_path(
-    text: str, known: Mapping[str, tuple[int, float]]
-) -> tuple[float, tuple[int, ...]] | None:
-    """The score and the ids of the best segmentation, if there is one."""
-    ways: list[tuple[float, tuple[int, ...]] | None] = [(0.0, ())] + [None] * len(text)
-    for start in range(len(text)):
-        here = ways[start]
-        if here is None:
-            continue
-        for end in range(start + 1, len(text) + 1):
-            piece = known.get(text[start:end])
-            there = ways[end]
-            if piece is not None and (there is None or here[0] + piece[1] > there[0]):
-                ways[end] = (here[0] + piece[1], (*here[1], piece[0]))
-    return ways[-1]
 
 
 def extend_model_file(tok: Tokenizer, file: ModelFile, corpus: Corpus, n: int) -> Edited:
@@ -149,7 +134,8 @@ def with_pieces(
     """The tokenizer of a SentencePiece model with more pieces behind its own."""
     model = models.SentencePiece(file.with_pieces([*file.pieces, *more]))
     new = lengthened(tok, model, len(file.pieces), len(more))
-    return kept_and_new(tok, new, made_of, [piece.text.encode() for piece in more])
+    added = [piece.text.encode() for piece in more]
+    return kept_and_new(tok, new, made_of, added, pieces=len(file.pieces))
 
 
 def _text(token: bytes | str) -> str:

@@ -18,12 +18,38 @@ from jeton.edit.id_map import IdMap
 from jeton.edit.pieces import BYTE, NORMAL, USER_DEFINED, ModelFile
 from jeton.errors import UnsupportedError
 
-__all__ = ["Vocabulary", "carried", "id_map_of", "kept_and_new", "lengthened", "rebuilt"]
+__all__ = [
+    "Vocabulary",
+    "carried",
+    "id_map_of",
+    "kept_and_new",
+    "lengthened",
+    "rebuilt",
+    "tokens_of",
+]
 
 _SPACES = {b" ", "▁".encode()}
 """Decoders know a space by these, and not by its bytes."""
 
 _BYTE_NAME = re.compile(rb"<0x[0-9A-F]{2}>")
+
+
+def tokens_of(tok: Tokenizer) -> dict[int, bytes]:
+    """All ids with the bytes of their tokens, in order.
+
+    An added token may have the bytes of one of the model's: then there are two ids for them, of
+    which `Tokenizer.vocab` knows one.
+    """
+    ids = set(tok.vocab.values())
+    ids.update(token.id for token in tok.added_tokens if token.id is not None)
+    model = tok.model
+    if isinstance(model, models.Unigram):
+        ids.update(range(len(model.pieces)))
+    elif isinstance(model, models.SentencePiece):
+        ids.update(range(len(ModelFile.parse(model.proto).pieces)))
+    elif isinstance(model, (models.BPE, models.WordPiece, models.WordLevel, models.Characters)):
+        ids.update(model.vocab.values())
+    return {id: tok.id_to_bytes(id) for id in sorted(ids)}
 
 
 @dataclass(frozen=True)
@@ -46,7 +72,7 @@ class Vocabulary:
     @classmethod
     def of(cls, tok: Tokenizer) -> Vocabulary:
         """The vocabulary of a tokenizer."""
-        tokens = {id: token for token, id in tok.vocab.items()}
+        tokens = tokens_of(tok)
         added = {token.id for token in tok.added_tokens if token.id is not None}
         if tok.padding is not None:
             added |= tokens.keys() & {tok.padding.get("pad_id")}
@@ -274,7 +300,7 @@ def lengthened(tok: Tokenizer, model: models.Model, pieces: int, more: int) -> T
 
     Ids are the places of pieces, so added tokens that came behind them move on.
     """
-    new = {id: id if id < pieces else id + more for id in tok.vocab.values()}
+    new = {id: id if id < pieces else id + more for id in tokens_of(tok)}
     added = [
         replace(token, id=new[token.id]) if token.id in new else token for token in tok.added_tokens
     ]
@@ -307,11 +333,15 @@ def kept_and_new(
     made_of: Mapping[int, Sequence[int]],
     added: Sequence[bytes],
     left_out: Sequence[bytes] = (),
+    *,
+    pieces: int | None = None,
 ) -> Edited:
-    """A change that takes nothing away: old tokens where they are in the new tokenizer."""
-    ids = new.vocab
+    """A change that takes nothing away: old tokens keep their ids.
+
+    Where ids are the places of `pieces`, those of added tokens behind them have moved on.
+    """
     order = [-1] * (new.max_id + 1)
-    for token, id in old.vocab.items():
-        order[ids[token]] = id
+    for id in tokens_of(old):
+        order[id if pieces is None or id < pieces else id + len(added)] = id
     id_map = id_map_of(old, new, order, made_of)
     return Edited(new, id_map, added=tuple(added), left_out=tuple(left_out))
