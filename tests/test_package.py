@@ -152,6 +152,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.components._base",
         "jeton.encoding",
         "jeton.errors",
+        "jeton.forks",
         "jeton.loading",
         "jeton.other_names",
         "jeton.padding",
@@ -159,21 +160,6 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.tokenizer",
         "jeton.vocabulary",
     }
-
-
-def test_import_is_quick() -> None:
-    script = """
-from time import process_time
-start = process_time()
-import jeton
-print(process_time() - start)
-"""
-    # Time of the processor, which other processes do not count into; an idle machine needs some
-    # 25 milliseconds.
-    times = [
-        float(subprocess.check_output([sys.executable, "-c", script], text=True)) for _ in range(5)
-    ]
-    assert min(times) < 0.1
 
 
 def _with_path(script: str) -> str:

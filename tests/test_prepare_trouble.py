@@ -78,8 +78,36 @@ def test_a_folder_that_holds_another_set(tmp_path: Path) -> None:
     (out / "manifest.json").unlink()
     with pytest.raises(FileError, match=r"train-00000\.bin: is there already"):
         prepare(text, TOK, out)
+    with pytest.raises(FileError, match=r"tokenizer\.json: is there already"):
+        prepare(text, TOK, out, layout="parquet")
+    (out / "tokenizer.json").unlink()
     # Beside files of another kind there is room.
     assert prepare(text, TOK, out, layout="parquet").layout == "parquet"
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer.model", "vocab.txt"])
+def test_a_folder_that_holds_a_tokenizer(tmp_path: Path, name: str) -> None:
+    """Often the one that the set is made with."""
+    folder = tmp_path / "tok"
+    folder.mkdir()
+    (folder / name).write_text("kept")
+    with pytest.raises(FileError, match=f"{name}: is there already"):
+        prepare(documents(9), tokenizer(), folder)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {name: "kept"}
+
+
+def test_a_file_that_appears_while_a_set_grows(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+
+    def appears(progress: pipeline.PrepareProgress) -> None:
+        (folder / "tokenizer.json").write_text("kept")
+
+    with pytest.raises(FileError, match=r"tokenizer\.json: was put there by another"):
+        prepare(documents(9), tokenizer(), folder, watch=appears)
+    assert (folder / "tokenizer.json").read_text() == "kept"
+    (folder / "tokenizer.json").unlink()
+    prepare(documents(9), tokenizer(), folder)
+    assert jeton.load(folder / "tokenizer.json") == tokenizer()
 
 
 def test_what_was_begun_otherwise(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from jeton._core import __version__
 from jeton.components import AddedToken
 from jeton.encoding import Encoding, PaddedBatch, TokenBatch
 from jeton.errors import JetonError
+from jeton.forks import wait_for_imports_before_forks
 from jeton.loading import load
 from jeton.tokenizer import Tokenizer
 
@@ -74,6 +75,8 @@ _IMPORTED_WHEN_USED = {
     "patterns": "jeton.known_names",
     "set_cache_limit": "jeton.cache",
 }
+
+wait_for_imports_before_forks()
 
 
 def __getattr__(name: str) -> Any:

@@ -23,6 +23,7 @@ from jeton.data.preparing.inputs import Reading, source_of
 from jeton.data.preparing.journal import RUN, WORK, Journal
 from jeton.data.preparing.parts import Parts, checked_parts
 from jeton.data.preparing.pipeline import Plan, PrepareProgress, Run
+from jeton.data.preparing.tokenizer_file import NAMES as TOKENIZER_FILES
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, JetonError
 from jeton.memory import memory_bytes
 from jeton.tokenizer import Tokenizer
@@ -354,7 +355,9 @@ def whole_set(plan: Plan, sources: dict[str, Source], folder: Path) -> Manifest 
     if not is_whole:
         layout = chosen(layouts.LAYOUTS, plan.layout)
         for path in sorted((*folder.glob("*"), *folder.glob("*/*.ds"))):
-            if path.is_file() and layout.split_of(path.relative_to(folder).as_posix()):
+            name = path.relative_to(folder).as_posix()
+            is_taken = name in TOKENIZER_FILES or layout.split_of(name)
+            if is_taken and (path.is_file() or path.is_symlink()):
                 raise FileError(
                     f"{path}: is there already, and of no set that was prepared here; choose "
                     "another folder, or remove it"

@@ -14,6 +14,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import jeton
+from jeton.components._base import check_text
 from jeton.errors import ArgumentError, UnknownTokenError
 from jeton.tiktoken.conditions import pattern_of, refuse_others
 
@@ -99,6 +100,7 @@ class Encoding:
         return encoding
 
     def _set(self, tokenizer: Tokenizer, name: str) -> None:
+        check_text("name", name)
         refuse_others(tokenizer)
         self.name = name
         self._tokenizer = tokenizer

@@ -136,6 +136,8 @@ class Journal:
             for name in [*others, *reversed(main)]:
                 grown, target = self.set / name, self.folder / name
                 if grown.exists():
+                    if os.path.lexists(target):
+                        raise FileError(f"{target}: was put there by another; remove it to go on")
                     target.parent.mkdir(exist_ok=True)
                     os.replace(grown, target)
                 elif not target.exists():

@@ -9,9 +9,10 @@ import jeton
 from jeton.errors import JetonError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["saved_tokenizer"]
+__all__ = ["NAMES", "saved_tokenizer"]
 
-_NAMES = ("tokenizer.json", "tokenizer.model", "tokenizer.tiktoken", "vocab.txt")
+NAMES = ("tokenizer.json", "tokenizer.model", "tokenizer.tiktoken", "vocab.txt")
+"""What the file is called, by its format."""
 
 
 def saved_tokenizer(
@@ -24,7 +25,7 @@ def saved_tokenizer(
     """
     entry: dict[str, Any] = {"name": name} if name else {}
     entry.update(digest=tokenizer.digest, vocab_size=tokenizer.vocab_size, max_id=tokenizer.max_id)
-    for file in _NAMES:
+    for file in NAMES:
         path = folder / file
         try:
             tokenizer.save(path, lossy=True)  # what was left out shows when it is loaded
