@@ -173,7 +173,7 @@ def _chip_lines(chips: Sequence[Chip], room: int, colour: bool) -> Iterator[Text
         rest = chip.text + sign
         under = chip.under
         while rest:
-            needed = max(cell_len(rest), cell_len(under))
+            needed = max(cell_len(rest[: room + 1]), cell_len(under))  # linear in the text
             free = room - cell_len(upper.plain) - 1
             if needed > free and upper.plain:
                 yield from finished()
