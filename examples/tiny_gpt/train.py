@@ -18,7 +18,7 @@ import math
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -66,25 +66,48 @@ def open_data(options: argparse.Namespace) -> tuple[jeton.Tokenizer, TokenDatase
     data, saved = options.data or options.out / "data", options.out / "tokenizer.json"
     if options.resume:
         tok = jeton.load(saved)
-    else:
-        text = read_text(options.text)
-        cut = len(text) * 9 // 10
-        tok = make_tokenizer(options.tokenizer, text[:cut], text)
-        if saved.exists():
-            sys.exit(f"{options.out} holds a run already: --resume it, or name another --out")
+        return tok, *token_sets(data, tok)
+    if (options.out / "checkpoint.pt").exists():
+        sys.exit(f"{options.out} holds a run already: --resume it, or name another --out")
+    if saved.exists() or (options.data is None and data.exists()):
+        sys.exit(
+            f"{options.out} holds a tokenizer or data and no checkpoint, as of a run that was cut "
+            "before it began: remove them, or name another --out"
+        )
+    text = read_text(options.text)
+    cut = len(text) * 9 // 10
+    tok = make_tokenizer(options.tokenizer, text[:cut], text)
+    if options.data is None:
+        parts = {"train": tok.encode_array(text[:cut]), "val": tok.encode_array(text[cut:])}
+        check_lengths(options, *parts.values())
         options.out.mkdir(parents=True, exist_ok=True)
-        tok.save(saved)
-        if options.data is None:
-            for split, part in (("train", text[:cut]), ("val", text[cut:])):
-                ids = tok.encode_array(part)
-                dtype = layouts.dtype_for(tok.max_id)
-                with layouts.create("jeton", data, dtype=dtype, split=split) as writer:
-                    writer.append(ids, np.array([len(ids)]))
-                    writer.finish()
-    train, validation = (
-        TokenDataset(data, split=split, tokenizer=tok) for split in ("train", "val")
-    )
+        for split, ids in parts.items():
+            dtype = layouts.dtype_for(tok.max_id)
+            with layouts.create("jeton", data, dtype=dtype, split=split) as writer:
+                writer.append(ids, np.array([len(ids)]))
+                writer.finish()
+    train, validation = token_sets(data, tok)
+    check_lengths(options, train, validation)
+    options.out.mkdir(parents=True, exist_ok=True)
+    tok.save(saved)
     return tok, train, validation
+
+
+def token_sets(data: Path, tok: jeton.Tokenizer) -> tuple[TokenDataset, TokenDataset]:
+    return (
+        TokenDataset(data, split="train", tokenizer=tok),
+        TokenDataset(data, split="val", tokenizer=tok),
+    )
+
+
+def check_lengths(options: argparse.Namespace, train: Sized, validation: Sized) -> None:
+    """Ends before anything is written if there is not a single window to learn or to judge."""
+    for part, use in ((train, "train on"), (validation, "validate with")):
+        if len(part) <= options.block_size:
+            sys.exit(
+                f"{len(part)} tokens to {use} are too few for blocks of {options.block_size}: "
+                "give more text, or a smaller --block-size"
+            )
 
 
 def read_text(path: Path | None) -> str:
@@ -136,6 +159,8 @@ def main(given: list[str] | None = None) -> None:
     torch.manual_seed(options.seed)
     saved: dict[str, Any] = {}
     if options.resume:
+        if not (options.out / "checkpoint.pt").exists():
+            sys.exit(f"{options.out} holds no checkpoint.pt: there is no run to resume")
         saved = torch.load(options.out / "checkpoint.pt", weights_only=True)
         for name in ("batch_size", "learning_rate", "seed", "steps"):
             setattr(options, name, saved["options"][name])
@@ -184,6 +209,10 @@ def main(given: list[str] | None = None) -> None:
     if saved:  # what was logged after the last save is done again
         lines = log_path.read_text(encoding="utf-8").splitlines(keepends=True)
         log_path.write_text("".join(lines[:first]), encoding="utf-8")
+    else:
+        log_path.touch()
+        save(options, steps, config, model, optimizer, loader, 0, 0.0)
+    done = first
     with log_path.open("a" if saved else "w", encoding="utf-8") as log:
         for step in range(first, steps):
             for group in optimizer.param_groups:

@@ -64,6 +64,64 @@ def test_learns_and_resumes_to_the_same_losses(
         train(["--out", str(tmp_path / "parts"), *common])
 
 
+def test_a_finished_run_is_sampled_again(
+    modules: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train, out = modules["train"].main, tmp_path / "run"
+    train(["--out", str(out), *SMALL, "--steps", "3", "--eval-every", "3", "--sample", "20"])
+    first, logged = capsys.readouterr().out, (out / "log.jsonl").read_text()
+    train(["--out", str(out), "--resume", "--sample", "20"])
+    again = capsys.readouterr().out
+    assert first.split(" s\n", 1)[1] in again, "the same weights and seed write the same text"
+    assert (out / "log.jsonl").read_text() == logged
+
+
+def test_a_run_that_is_cut_before_its_first_step_goes_on(
+    modules: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train, out = modules["train"], tmp_path / "run"
+    common = [*SMALL, "--steps", "3", "--eval-every", "3", "--sample", "0"]
+
+    def cut(loader: Any) -> Any:
+        raise KeyboardInterrupt
+        yield
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(train, "endless", cut)
+        train.main(["--out", str(out), *common])
+    train.main(["--out", str(out), "--resume", "--sample", "0"])
+    train.main(["--out", str(tmp_path / "whole"), *common])
+    assert losses(out) == losses(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_too_short_a_text_leaves_nothing_behind(
+    modules: Any, tmp_path: Path, prepared: bool
+) -> None:
+    train, out, text = modules["train"].main, tmp_path / "run", tmp_path / "text.txt"
+    text.write_text("the water " * 14)
+    common = ["--out", str(out), "--text", str(text), *SMALL, "--steps", "2", "--sample", "0"]
+    if prepared:
+        train([*common, "--out", str(tmp_path / "other"), "--block-size", "4"])
+        common += ["--data", str(tmp_path / "other" / "data")]
+    with pytest.raises(SystemExit, match="14 tokens to validate with are too few for blocks of 16"):
+        train(common)
+    assert not out.exists()
+    train([*common, "--block-size", "8"])
+    assert len(losses(out)) == 2
+
+
+def test_folders_without_a_run_are_named(modules: Any, tmp_path: Path) -> None:
+    train, out = modules["train"].main, tmp_path / "run"
+    with pytest.raises(SystemExit, match="no run to resume"):
+        train(["--out", str(out), "--resume"])
+    out.mkdir()
+    (out / "tokenizer.json").write_text("mine")
+    with pytest.raises(SystemExit, match="no checkpoint"):
+        train(["--out", str(out), *SMALL])
+    assert (out / "tokenizer.json").read_text() == "mine"
+
+
 def test_both_experiments_run(modules: Any, tmp_path: Path, monkeypatch: Any) -> None:
     compare = modules["compare"]
     monkeypatch.setattr(compare, "TOKENIZERS", ("characters", "bpe:300"))
