@@ -81,6 +81,28 @@ def test_state_and_copies() -> None:
     assert repr(table) == "TokenEmbedding(10, 4, padded_vocab_size=64, tied=True)"
 
 
+@pytest.mark.parametrize("name", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"])
+def test_integers_of_any_size_are_ids(name: str) -> None:
+    table = nn.TokenEmbedding(100, 4)
+    ids = torch.tensor([[3, 99], [0, 3]])
+    dtype = getattr(torch, name)
+    assert torch.equal(table(ids.to(dtype)), table(ids))
+    compiled: Any = torch.compile(table, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(ids.to(dtype)), table(ids))
+    with pytest.raises(ArgumentError, match="id 120"):
+        table(torch.tensor([120]).to(dtype))
+
+
+def test_logits_under_autocast() -> None:
+    table = nn.TokenEmbedding(10, 4)
+    hidden = torch.randn(2, 4).bfloat16()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits = table.logits(hidden)
+        with pytest.raises(ArgumentError, match=r"torch\.float64 and the table torch\.float32"):
+            table.logits(hidden.double())
+    assert torch.equal(logits, hidden @ table.weight[:10].bfloat16().T)
+
+
 BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "no tokens": (lambda: nn.TokenEmbedding(0, 4), ArgumentError, "vocab_size"),
     "no width": (lambda: nn.TokenEmbedding(4, 0), ArgumentError, "dim"),
@@ -100,6 +122,21 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
         lambda: nn.TokenEmbedding(4, 4)(torch.zeros(2)),
         ArgumentTypeError,
         "integers, not torch.float32",
+    ),
+    "complex": (
+        lambda: nn.TokenEmbedding(4, 4)(torch.zeros(2, dtype=torch.complex64)),
+        ArgumentTypeError,
+        "integers, not torch.complex64",
+    ),
+    "another dtype": (
+        lambda: nn.TokenEmbedding(4, 4).logits(torch.zeros(2, 4, dtype=torch.bfloat16)),
+        ArgumentError,
+        r"hidden is torch\.bfloat16 and the table torch\.float32",
+    ),
+    "hidden of integers": (
+        lambda: nn.TokenEmbedding(4, 4).logits(torch.zeros(2, 4, dtype=torch.long)),
+        ArgumentTypeError,
+        "floats, not torch.int64",
     ),
     "a list": (lambda: nn.TokenEmbedding(4, 4)([1]), ArgumentTypeError, "list"),
     "hidden": (

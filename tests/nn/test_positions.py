@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import itertools
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ pytest.importorskip("torch", reason="PyTorch is not installed")
 import torch
 
 from jeton import nn
-from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnsupportedError
 from jeton.nn import reference
 
 SCALINGS: dict[str, Any] = {
@@ -298,6 +300,85 @@ def test_half_precision_is_rounded_once(dtype: Any) -> None:
     assert torch.equal(turned, exact.to(dtype))
     added = nn.SinusoidalPositions(32).to(dtype)(torch.zeros(2000, 32, dtype=dtype))
     assert torch.equal(added, nn.SinusoidalPositions(32)(torch.zeros(2000, 32)).to(dtype))
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("between", [(), (3,), (3, 4)])
+@pytest.mark.parametrize(
+    "module",
+    [nn.SinusoidalPositions(8), nn.LearnedPositions(20, 8), nn.RotaryPositions(8)],
+    ids=["sinusoidal", "learned", "rotary"],
+)
+def test_positions_lie_along_the_batch(module: Any, batch: int, between: Any) -> None:
+    """Whatever axes stand between batch and length, and however large they are."""
+    x = torch.randn(2, *between, 5, 8)
+    positions = torch.randint(0, 20, (batch, 5))
+
+    def placed(x: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        if isinstance(module, nn.RotaryPositions):
+            return torch.cat(module(x, x, positions=positions), dim=-1)[..., : x.shape[-1]]
+        return torch.as_tensor(module(x, positions=positions))
+
+    found = placed(x, positions)
+    assert found.shape == x.shape
+    for row in range(2):
+        assert torch.equal(found[row], placed(x[row], positions[row if batch == 2 else 0]))
+    for dtype in (torch.uint8, torch.int16, torch.uint16):
+        assert torch.equal(placed(x, positions.to(dtype)), found)
+    with pytest.raises(ArgumentError, match=r"a batch of 3, and \w+ is a batch of 2"):
+        placed(x, torch.zeros(3, 5, dtype=torch.long))
+    with pytest.raises(ArgumentError, match=r"\(3, 5\) need a batch in \w+, .* \(5, 8\)"):
+        placed(torch.zeros(5, 8), torch.zeros(3, 5, dtype=torch.long))
+
+
+@pytest.mark.parametrize("name", ["low_freq_factor", "high_freq_factor"])
+def test_a_config_without_a_number_is_named(name: str) -> None:
+    rope = {
+        "rope_type": "llama3",
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192,
+    }
+    del rope[name]
+    with pytest.raises(ArgumentError, match=f"llama3' scaling without {name}"):
+        nn.RotaryPositions.from_config({"head_dim": 8, "rope_scaling": rope})
+
+
+NUMBERS = (
+    "head_dim",
+    "qk_rope_head_dim",
+    "hidden_size",
+    "num_attention_heads",
+    "rotary_dim",
+    "rotary_pct",
+    "rope_theta",
+    "max_position_embeddings",
+    "rope_scaling",
+    "rope_parameters",
+)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("value", ["linear", [1], {1}], ids=str)
+def test_a_config_with_text_for_a_number_is_refused(name: str, value: Any) -> None:
+    config = {"hidden_size": 64, "num_attention_heads": 4, name: value}
+    with pytest.raises(ArgumentTypeError, match=f"{name} of config must be"):
+        nn.RotaryPositions.from_config(config)
+
+
+@pytest.mark.parametrize("kind", ["linear", "dynamic", "yarn", "llama3"])
+def test_bad_rotary_parameters_give_errors_of_jeton(kind: str) -> None:
+    rope = {"rope_type": kind, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    names = (*rope, "beta_fast", "attention_factor", "mscale", "truncate")
+    names += ("original_max_position_embeddings", "partial_rotary_factor")
+    for name, value in itertools.product(names, ("8", [8], {8}, None, True, -1.0)):
+        config = {"head_dim": 8, "max_position_embeddings": 64}
+        with contextlib.suppress(JetonError):
+            nn.RotaryPositions.from_config({**config, "rope_scaling": {**rope, name: value}})
+    with pytest.raises(UnsupportedError, match="axial"):
+        nn.RotaryPositions.from_config({"head_dim": 8, "rope_scaling": {"rope_type": "axial"}})
+    assert nn.RotaryPositions.from_config({"head_dim": 8, "model_type": []}).pairing == "halves"
 
 
 def test_slopes_stay_exact_and_initialised() -> None:

@@ -12,7 +12,7 @@ from torch.nn import functional
 from jeton.arguments import check_kind, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.nn.checks import checked_number
-from jeton.nn.positions import check_place
+from jeton.nn.positions import check_integers, check_place
 
 __all__ = ["TokenEmbedding"]
 
@@ -100,7 +100,7 @@ class TokenEmbedding(torch.nn.Module):
         """The vectors of these ids.
 
         Args:
-            ids: Integers of any shape.
+            ids: Integers of any shape and size.
 
         Returns:
             Shape (*ids.shape, dim), in the dtype of the table.
@@ -111,14 +111,14 @@ class TokenEmbedding(torch.nn.Module):
                 is all there is.
             ArgumentTypeError: Ids that are no tensor of integers.
         """
+        check_integers("ids", ids)
+        if ids.dtype not in (torch.int32, torch.int64):  # PyTorch looks up no others
+            ids = ids.to(torch.int64)
         if not torch.compiler.is_compiling():
             self._check(ids)
         return functional.embedding(ids, self.weight)
 
     def _check(self, ids: Tensor) -> None:
-        if not isinstance(ids, Tensor) or ids.is_floating_point() or ids.dtype == torch.bool:
-            kind = ids.dtype if isinstance(ids, Tensor) else type(ids).__name__
-            raise ArgumentTypeError(f"ids must be a tensor of integers, not {kind}")
         if ids.device.type == "cpu" and ids.numel():
             least, most = (int(it) for it in torch.aminmax(ids))
             if least < 0 or most >= self.vocab_size:
@@ -132,7 +132,7 @@ class TokenEmbedding(torch.nn.Module):
         """The score of each token after these hidden vectors.
 
         Args:
-            hidden: Shape (..., dim).
+            hidden: Floats of shape (..., dim), in the dtype of the table unless autocast converts.
             padded: Give the columns of padding too, with -inf in them, so that the result is
                 contiguous: what fused losses on an accelerator want.
 
@@ -140,17 +140,24 @@ class TokenEmbedding(torch.nn.Module):
             Shape (..., vocab_size), or (..., padded_vocab_size).
 
         Raises:
-            ArgumentError: Hidden vectors of another size.
+            ArgumentError: Hidden vectors of another size, or of another dtype than the table.
+            ArgumentTypeError: No tensor of floats.
         """
         check_kind("padded", padded, bool, "a bool")
-        if not isinstance(hidden, Tensor):
-            raise ArgumentTypeError(f"hidden must be a tensor, not {type(hidden).__name__}")
+        if not isinstance(hidden, Tensor) or not hidden.is_floating_point():
+            kind = hidden.dtype if isinstance(hidden, Tensor) else type(hidden).__name__
+            raise ArgumentTypeError(f"hidden must be a tensor of floats, not {kind}")
         if hidden.shape[-1:] != (self.dim,):
             raise ArgumentError(
                 f"hidden must be of shape (..., {self.dim}), as the table is, not "
                 f"{tuple(hidden.shape)}"
             )
         table = self.weight if self.head is None else self.head
+        if hidden.dtype != table.dtype and not _autocasts(hidden, table):
+            raise ArgumentError(
+                f"hidden is {hidden.dtype} and the table {table.dtype}: convert one, or multiply "
+                "under torch.autocast"
+            )
         scores = functional.linear(hidden, table)
         if not padded:
             return scores[..., : self.vocab_size]
@@ -163,3 +170,10 @@ class TokenEmbedding(torch.nn.Module):
             f"{self.vocab_size}, {self.dim}, padded_vocab_size={self.padded_vocab_size}, "
             f"tied={self.head is None}"
         )
+
+
+def _autocasts(*tensors: Tensor) -> bool:
+    """Whether autocast brings these to one dtype; it leaves float64 as it is."""
+    return torch.is_autocast_enabled(tensors[0].device.type) and all(
+        tensor.dtype != torch.float64 for tensor in tensors
+    )

@@ -12,7 +12,7 @@ from torch.nn import functional
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError
 from jeton.nn.checks import checked_number
-from jeton.nn.positions import check_place, check_vectors, positions_of
+from jeton.nn.positions import check_batch, check_place, check_vectors, laid_along, positions_of
 
 __all__ = ["LearnedPositions"]
 
@@ -71,7 +71,7 @@ class LearnedPositions(torch.nn.Module):
         """These vectors with those of their positions added.
 
         Args:
-            x: Floats of shape (..., length, dim).
+            x: Floats of shape (..., length, dim); of three axes or more, the first is the batch.
             offset: The position of the first place: the tokens that a cache holds already.
             positions: The position of each token, of shape (length,) or (batch, length), instead
                 of an offset: for packed rows.
@@ -84,12 +84,13 @@ class LearnedPositions(torch.nn.Module):
         """
         check_vectors("x", x, self.dim)
         places = positions_of(x.shape[-2], offset, positions, self.weight.device)
+        check_batch("x", x, places)
         if positions is None:
             self._check(max(offset + x.shape[-2] - 1, 0))
         elif not torch.compiler.is_compiling() and places.device.type == "cpu" and places.numel():
             least, most = (int(it) for it in torch.aminmax(places))
             self._check(least if least < 0 else most)
-        return x + functional.embedding(places, self.weight).to(x.dtype)
+        return x + laid_along(x, functional.embedding(places, self.weight)).to(x.dtype)
 
     def _check(self, position: int) -> None:
         if not 0 <= position < self.max_length:

@@ -12,7 +12,26 @@ from jeton.arguments import checked_int
 from jeton.data.tensors import checked_device
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["check_place", "check_positions", "check_vectors", "positions_of"]
+__all__ = [
+    "check_batch",
+    "check_integers",
+    "check_place",
+    "check_positions",
+    "check_vectors",
+    "laid_along",
+    "positions_of",
+]
+
+_INTEGERS = {
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.uint8,
+    torch.uint16,
+    torch.uint32,
+    torch.uint64,
+}
 
 
 def positions_of(
@@ -42,17 +61,45 @@ def positions_of(
             f"positions must be of shape ({length},) or (batch, {length}), as the sequence is "
             f"long, not {tuple(positions.shape)}"
         )
-    return positions.to(device)
+    return positions.to(device, torch.int64)
+
+
+def check_batch(name: str, x: Tensor, places: Tensor) -> None:
+    """Refuses positions of one batch for vectors of another.
+
+    Raises:
+        ArgumentError: Positions of shape (batch, length) and vectors of another batch, or of none.
+    """
+    if places.ndim != 2:
+        return
+    if x.ndim < 3:
+        raise ArgumentError(
+            f"positions of shape {tuple(places.shape)} need a batch in {name}, which is of shape "
+            f"{tuple(x.shape)}"
+        )
+    if places.shape[0] not in (1, x.shape[0]):
+        raise ArgumentError(
+            f"positions are for a batch of {places.shape[0]}, and {name} is a batch of {x.shape[0]}"
+        )
+
+
+def laid_along(x: Tensor, table: Tensor) -> Tensor:
+    """What belongs to positions of shape (batch, length), with the axes that `x` has between."""
+    if table.ndim < 3:
+        return table
+    return table.reshape(table.shape[0], *(1,) * (x.ndim - 3), *table.shape[1:])
 
 
 def check_positions(positions: Tensor) -> None:
     """Refuses what is no tensor of integers."""
-    if not isinstance(positions, Tensor):
-        raise ArgumentTypeError(
-            f"positions must be a tensor of integers, not {type(positions).__name__}"
-        )
-    if positions.is_floating_point() or positions.dtype == torch.bool:
-        raise ArgumentTypeError(f"positions must be a tensor of integers, not {positions.dtype}")
+    check_integers("positions", positions)
+
+
+def check_integers(name: str, values: Tensor) -> None:
+    """Refuses what is no tensor of integers."""
+    if not isinstance(values, Tensor) or values.dtype not in _INTEGERS:
+        kind = values.dtype if isinstance(values, Tensor) else type(values).__name__
+        raise ArgumentTypeError(f"{name} must be a tensor of integers, not {kind}")
 
 
 def check_place(dtype: torch.dtype | None, device: torch.device | str | None) -> None:

@@ -7,15 +7,21 @@ Look here for `RotaryPositions`; the values of `scaling=` stand in `scaling.py`,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor
 
-from jeton.arguments import checked_int
+from jeton.arguments import check_kind, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.nn.checks import checked_choice, checked_number
-from jeton.nn.positions import check_positions, check_vectors, positions_of
+from jeton.nn.positions import (
+    check_batch,
+    check_positions,
+    check_vectors,
+    laid_along,
+    positions_of,
+)
 from jeton.nn.scaling import (
     DynamicNTKScaling,
     LinearScaling,
@@ -122,7 +128,8 @@ class RotaryPositions(torch.nn.Module):
                 sizes, and `rope_parameters`, or the older `rope_theta` and `rope_scaling`.
 
         Raises:
-            ArgumentError: A configuration without head sizes.
+            ArgumentError: A configuration without head sizes, or whose scaling lacks a number.
+            ArgumentTypeError: No configuration, or text where it should have a number.
             UnsupportedError: A kind of scaling that is not among those of jeton.nn, or other
                 parameters for each kind of layer.
 
@@ -142,39 +149,39 @@ class RotaryPositions(torch.nn.Module):
                 f"{type(config).__name__}"
             )
         values = config if isinstance(config, Mapping) else config.to_dict()
-        rope = {**(values.get("rope_scaling") or {}), **(values.get("rope_parameters") or {})}
+        rope = {**_mapping(values, "rope_scaling"), **_mapping(values, "rope_parameters")}
         kinds = [kind for kind, value in rope.items() if isinstance(value, Mapping)]
         if kinds:
             raise UnsupportedError(
                 f"config has rotary parameters for each kind of layer ({', '.join(map(str, kinds))}"
                 "): give those of one, as from_config({**config, 'rope_parameters': …})"
             )
-        heads = values.get("num_attention_heads") or values.get("n_head")
-        width = values.get("hidden_size") or values.get("n_embd")
+        heads = _size(values, "num_attention_heads") or _size(values, "n_head")
+        width = _size(values, "hidden_size") or _size(values, "n_embd")
         # Of latent attention (DeepSeek), only a part of the head has positions.
-        head_dim = values.get("qk_rope_head_dim") or values.get("head_dim")
+        head_dim = _size(values, "qk_rope_head_dim") or _size(values, "head_dim")
         head_dim = head_dim or (width // heads if width and heads else None)
         if head_dim is None:
             raise ArgumentError(
                 "config has no head size: neither head_dim nor hidden_size with num_attention_heads"
             )
         share = _first(
-            rope.get("partial_rotary_factor"),
-            values.get("partial_rotary_factor"),
-            values.get("rotary_pct"),
+            _number(rope, "partial_rotary_factor"),
+            _number(values, "partial_rotary_factor"),
+            _number(values, "rotary_pct"),
             1.0,
         )
         return cls(
             head_dim,
             pairing="neighbours" if _in_neighbours(values) else "halves",
-            rotary_dim=values.get("rotary_dim") or int(head_dim * share),
+            rotary_dim=_size(values, "rotary_dim") or int(head_dim * share),
             base=_first(
-                rope.get("rope_theta"),
-                values.get("rope_theta"),
-                values.get("rotary_emb_base"),
+                _number(rope, "rope_theta"),
+                _number(values, "rope_theta"),
+                _number(values, "rotary_emb_base"),
                 10_000.0,
             ),
-            scaling=_scaling(rope, values.get("max_position_embeddings")),
+            scaling=_scaling(rope, _size(values, "max_position_embeddings")),
         )
 
     def frequencies(self, *, length: int = 0) -> Tensor:
@@ -247,6 +254,8 @@ class RotaryPositions(torch.nn.Module):
                 "(rotate new keys before they are put into a cache)"
             )
         places = positions_of(query.shape[-2], offset, positions, query.device)
+        check_batch("query", query, places)
+        check_batch("key", key, places)
         if length is None:
             if self._is_dynamic and positions is not None:
                 raise ArgumentError("dynamic scaling needs length= beside positions=")
@@ -255,11 +264,7 @@ class RotaryPositions(torch.nn.Module):
         return self._rotated(query, cosines, sines), self._rotated(key, cosines, sines)
 
     def _rotated(self, x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
-        if cosines.ndim == 3:  # a batch of positions; heads stand between batch and length
-            between = (1,) * (x.ndim - 3)
-            cosines, sines = (
-                it.reshape(it.shape[0], *between, *it.shape[1:]) for it in (cosines, sines)
-            )
+        cosines, sines = laid_along(x, cosines), laid_along(x, sines)
         turning, staying = x[..., : self.rotary_dim].float(), x[..., self.rotary_dim :]
         if self.pairing == "halves":
             a, b = turning.chunk(2, dim=-1)
@@ -282,11 +287,32 @@ class RotaryPositions(torch.nn.Module):
 
 
 def _in_neighbours(config: Mapping[str, Any]) -> bool:
-    return config.get("model_type") in _NEIGHBOURS or bool(config.get("rope_interleave"))
+    return str(config.get("model_type")) in _NEIGHBOURS or bool(config.get("rope_interleave"))
 
 
-def _first(*values: Any) -> Any:
+def _first(*values: float | None) -> float:
     return next(value for value in values if value is not None)
+
+
+def _mapping(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = config.get(name)
+    if value is None:
+        return {}
+    check_kind(f"{name} of config", value, Mapping, "a mapping")
+    return cast(Mapping[str, Any], value)
+
+
+def _size(config: Mapping[str, Any], name: str) -> int | None:
+    value = config.get(name)
+    return None if value is None else checked_int(f"{name} of config", value, 0)
+
+
+def _number(config: Mapping[str, Any], name: str) -> float | None:
+    """The number as it stands there, a whole one as an int, so that floats come out the same."""
+    value = config.get(name)
+    if value is not None:
+        checked_number(f"{name} of config", value, least=0.0)
+    return value
 
 
 def _scaling(rope: Mapping[str, Any], max_length: int | None) -> Scaling | None:
@@ -295,10 +321,11 @@ def _scaling(rope: Mapping[str, Any], max_length: int | None) -> Scaling | None:
         return None
     if kind not in ("linear", "dynamic", "yarn", "llama3"):
         raise UnsupportedError(
-            f"config has rotary scaling {kind!r}; jeton.nn knows linear, dynamic, yarn and llama3"
+            f"config has rotary scaling {kind!r:.60}; jeton.nn knows linear, dynamic, yarn and "
+            "llama3"
         )
-    original = rope.get("original_max_position_embeddings") or max_length
-    factor = rope.get("factor")
+    original = _size(rope, "original_max_position_embeddings") or max_length
+    factor = _number(rope, "factor")
     if factor is None and kind == "yarn" and max_length and original:
         factor = max_length / original
     if factor is None:
@@ -310,14 +337,18 @@ def _scaling(rope: Mapping[str, Any], max_length: int | None) -> Scaling | None:
     if kind == "dynamic":
         return DynamicNTKScaling(factor, max_length or original)
     if kind == "llama3":
-        return Llama3Scaling(factor, original, rope["low_freq_factor"], rope["high_freq_factor"])
+        low, high = (_number(rope, f"{end}_freq_factor") for end in ("low", "high"))
+        if low is None or high is None:
+            missing = "low_freq_factor" if low is None else "high_freq_factor"
+            raise ArgumentError(f"config has 'llama3' scaling without {missing}")
+        return Llama3Scaling(factor, original, low, high)
     return YaRNScaling(
         factor,
         original,
-        beta_fast=rope.get("beta_fast") or 32.0,
-        beta_slow=rope.get("beta_slow") or 1.0,
-        scale=rope.get("attention_factor"),
-        mscale=rope.get("mscale") or None,
-        mscale_all_dim=rope.get("mscale_all_dim") or None,
+        beta_fast=_number(rope, "beta_fast") or 32.0,
+        beta_slow=_number(rope, "beta_slow") or 1.0,
+        scale=_number(rope, "attention_factor"),
+        mscale=_number(rope, "mscale") or None,
+        mscale_all_dim=_number(rope, "mscale_all_dim") or None,
         truncate=rope.get("truncate", True),
     )

@@ -13,7 +13,13 @@ from torch import Tensor
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError
 from jeton.nn.checks import checked_choice, checked_number
-from jeton.nn.positions import check_positions, check_vectors, positions_of
+from jeton.nn.positions import (
+    check_batch,
+    check_positions,
+    check_vectors,
+    laid_along,
+    positions_of,
+)
 
 __all__ = ["SinusoidalPositions"]
 
@@ -62,7 +68,7 @@ class SinusoidalPositions(torch.nn.Module):
         """These vectors with the sinusoids of their positions added.
 
         Args:
-            x: Floats of shape (..., length, dim).
+            x: Floats of shape (..., length, dim); of three axes or more, the first is the batch.
             offset: The position of the first place.
             positions: The position of each token, of shape (length,) or (batch, length), instead
                 of an offset.
@@ -74,7 +80,9 @@ class SinusoidalPositions(torch.nn.Module):
             ArgumentError: Shapes that do not fit.
         """
         check_vectors("x", x, self.dim)
-        return x + self.table(positions_of(x.shape[-2], offset, positions, x.device)).to(x.dtype)
+        places = positions_of(x.shape[-2], offset, positions, x.device)
+        check_batch("x", x, places)
+        return x + laid_along(x, self.table(places)).to(x.dtype)
 
     def table(self, positions: Tensor) -> Tensor:
         """The sinusoids of these positions: float32, of shape (*positions.shape, dim)."""
