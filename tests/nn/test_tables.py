@@ -95,6 +95,22 @@ def test_planted_under_trained_tokens_tied(tok: jeton.Tokenizer) -> None:
     assert sorted(given.ids) == [4, 17]
 
 
+def test_tied_indicator_is_exact_and_draws_nothing(tok: jeton.Tokenizer) -> None:
+    torch.manual_seed(0)
+    table = torch.randn(32_000, 64) * 0.02  # no direction is much stronger than the next
+    state = torch.get_rng_state()
+    found = nn.under_trained(table, tok, unused=[3, 5])
+    assert torch.equal(torch.get_rng_state(), state)
+    np.testing.assert_array_equal(nn.under_trained(table, tok, unused=[3, 5]).values, found.values)
+    exact = table.double()
+    first = torch.linalg.svd(exact, full_matrices=False).Vh[0]
+    rest = exact - torch.outer(exact @ first, first)
+    mean = rest[[3, 5, *range(26, 32_000)]].mean(dim=0)
+    expected = 1 - torch.nn.functional.cosine_similarity(rest, mean[None], dim=1)
+    # Rows and their mean are rounded to float32; the mean of so many nearly cancels.
+    np.testing.assert_allclose(found.values, expected.numpy(), atol=1e-5)
+
+
 @pytest.mark.parametrize("method", ["pca", "tsne"])
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_maps(tok: jeton.Tokenizer, tmp_path: Path, method: Any, kind: str) -> None:

@@ -5,7 +5,7 @@ Look here for questions about the rows of a model's table; `maps.py` draws them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -305,16 +305,30 @@ def under_trained(
         indicator, values = "norm", rows.norm(dim=1)
     else:
         reference = _known_unused(rows, tok, ids, unused)
-        # The first right singular vector of the table as it is: not centred, as in the paper.
-        _, _, components = torch.pca_lowrank(rows, q=1, center=False, niter=4)
-        first = components[:, 0]
-        rest = rows - torch.outer(rows @ first, first)
+        first = _first_component(rows)
+        rest = torch.cat(
+            [(part - torch.outer(part @ first, first)).float() for part in _doubles(rows)]
+        )
         mean = rest[reference].mean(dim=0)
         indicator = "cosine"
         values = 1 - torch.nn.functional.cosine_similarity(rest, mean[None, :], dim=1)
     order = sorted(ids, key=lambda id: (float(values[id]), id))
     chosen = order[: max(1, round(share * len(order)))]
     return UnderTrained(indicator, values.numpy(), chosen, float(values[chosen[-1]]))
+
+
+def _doubles(rows: torch.Tensor) -> Iterator[torch.Tensor]:
+    """The rows in float64, some thousands at a time: a whole table would be twice as large."""
+    return (part.double() for part in torch.split(rows, 16_384))
+
+
+def _first_component(rows: torch.Tensor) -> torch.Tensor:
+    """The first right singular vector of the table as it is: not centred, as in the paper."""
+    products = torch.zeros(rows.shape[1], rows.shape[1], dtype=torch.float64)
+    for part in _doubles(rows):
+        products.addmm_(part.T, part)
+    first: torch.Tensor = torch.linalg.eigh(products).eigenvectors[:, -1]
+    return first
 
 
 def _known_unused(
