@@ -134,6 +134,69 @@ def test_maps(tok: jeton.Tokenizer, tmp_path: Path, method: Any, kind: str) -> N
     assert [it.name for it in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.fixture
+def few_fonts(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The fonts that come with matplotlib, whatever else is installed."""
+    manager = pytest.importorskip("matplotlib.font_manager").fontManager
+    kept = [entry for entry in manager.ttflist if "mpl-data" in str(entry.fname)]
+    monkeypatch.setattr(manager, "ttflist", kept)
+    return manager
+
+
+def drawn_with(figure: Any, label: str) -> list[str]:
+    """The families that a figure draws a label with."""
+    (axes,) = figure.axes
+    (found,) = (text for text in axes.texts if text.get_text() == label)
+    families: list[str] = found.get_fontfamily()
+    return families
+
+
+def test_a_map_says_which_labels_it_cannot_draw(few_fonts: Any, tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    tok = jeton.CharTrainer().train("aπ中한🤖")
+    found = nn.embedding_map(torch.randn(5, 4), tok, "aπ中한🤖")
+    with pytest.warns(UserWarning) as caught:
+        found.save(tmp_path / "map.png", title="中")
+    assert [str(it.message) for it in caught if "Glyph" in str(it.message)] == []
+    assert r"escaped: \u4e2d, \ud55c, \U0001f916, \u4e2d (" in str(caught[0].message)
+    with pytest.warns(UserWarning, match="no installed font has"):
+        figure = found.figure()
+    for label in ("a", "π", r"\u4e2d", r"\ud55c", r"\U0001f916"):
+        assert drawn_with(figure, label)
+    found.save(tmp_path / "map.svg", title="中")  # no warning: the viewer has fonts of its own
+    text = (tmp_path / "map.svg").read_text(encoding="utf-8")
+    assert all(label in text for label in "aπ中한🤖")
+
+
+def test_a_map_takes_an_installed_font_that_has_the_glyphs(few_fonts: Any, tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    builder = pytest.importorskip("fontTools.fontBuilder")
+    pens = pytest.importorskip("fontTools.pens.ttGlyphPen")
+    pen = pens.TTGlyphPen(None)
+    pen.moveTo((0, 0))
+    pen.lineTo((500, 0))
+    pen.lineTo((500, 700))
+    pen.closePath()
+    square, empty = pen.glyph(), pens.TTGlyphPen(None).glyph()
+    font = builder.FontBuilder(1000, isTTF=True)
+    font.setupGlyphOrder([".notdef", "middle", "robot"])
+    font.setupCharacterMap({ord("中"): "middle", ord("🤖"): "robot"})
+    font.setupGlyf({".notdef": square, "middle": square, "robot": empty})
+    font.setupHorizontalMetrics(dict.fromkeys((".notdef", "middle", "robot"), (600, 0)))
+    font.setupHorizontalHeader(ascent=800, descent=-200)
+    font.setupNameTable({"familyName": "Planted", "styleName": "Regular"})
+    font.setupOS2()
+    font.setupPost()
+    font.save(tmp_path / "planted.ttf")
+    few_fonts.addfont(tmp_path / "planted.ttf")
+    tok = jeton.CharTrainer().train("ab中🤖")
+    planted = nn.embedding_map(torch.randn(4, 4), tok, "ab中")
+    planted.save(tmp_path / "map.png")  # no warning
+    assert "Planted" in drawn_with(planted.figure(), "中")
+    with pytest.warns(UserWarning, match=r"escaped: \\U0001f916 "):
+        nn.embedding_map(torch.randn(4, 4), tok, "ab中🤖").figure()  # its glyph is empty
+
+
 def test_labels_stand_apart_where_there_is_room() -> None:
     from jeton.nn.labels import offsets
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +20,7 @@ from jeton.arguments import checked_int, checked_path
 from jeton.components._base import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
 from jeton.nn.checks import checked_choice, checked_number
+from jeton.nn.fonts import drawable
 from jeton.nn.labels import offsets
 from jeton.nn.tables import Table, rows_of, token_id
 
@@ -67,11 +69,22 @@ class EmbeddingMap:
         """The map as a figure of matplotlib: 8 inches square, a point and a label a token.
 
         Colours tell tokens that begin with a space, letters that go on inside a word, and all else.
+        Labels are drawn in installed fonts that have their characters; what none has is written
+        escaped, as `\\u4e2d`, with a warning.
         """
+        return self._drawn(title, fonts_of_viewer=False)
+
+    def _drawn(self, title: str | None, *, fonts_of_viewer: bool) -> Figure:
+        import matplotlib
         from matplotlib.figure import Figure
 
         if title is not None:
             check_text("title", title)
+        texts = [*self.labels, title or ""]
+        families = list(matplotlib.rcParams["font.family"])
+        if not fonts_of_viewer:
+            texts, families = drawable(texts)
+        *labels, title = texts
         figure = Figure(figsize=(8, 8), layout="constrained")
         axes = figure.add_subplot()
         kinds = [_kind(label) for label in self.labels]
@@ -96,7 +109,13 @@ class EmbeddingMap:
             axes.set_xlabel("t-SNE: only nearness has a meaning", fontsize=9, color="#555555")
         if title:
             axes.set_title(
-                title, fontsize=12, loc="left", color="#222222", pad=26, parse_math=False
+                title,
+                fontsize=12,
+                fontfamily=families,
+                loc="left",
+                color="#222222",
+                pad=26,
+                parse_math=False,
             )
         axes.legend(
             loc="lower left",
@@ -111,14 +130,15 @@ class EmbeddingMap:
         figure.draw_without_rendering()  # places the axes, so that labels know their neighbours
         size = 9.0 if len(self.ids) <= 60 else 8.0 if len(self.ids) <= 200 else 5.5
         printed = axes.transData.transform(self.points) * 72 / figure.dpi
-        for at, (dx, dy) in enumerate(offsets(printed, self.labels, size)):
+        for at, (dx, dy) in enumerate(offsets(printed, labels, size)):
             axes.annotate(
-                self.labels[at],
+                labels[at],
                 self.points[at],
                 xytext=(dx, dy),
                 textcoords="offset points",
                 va="bottom",
                 fontsize=size,
+                fontfamily=families,
                 color=_COLOURS[kinds[at]],
                 parse_math=False,
             )
@@ -126,6 +146,9 @@ class EmbeddingMap:
 
     def save(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
         """Writes the picture: `.svg` (text stays text) or `.png` (200 dots an inch).
+
+        In an `.svg` the viewer chooses fonts for characters that the usual font lacks; for a `.png`
+        see `figure`.
 
         Raises:
             ArgumentError: Another ending.
@@ -137,7 +160,6 @@ class EmbeddingMap:
         kind = os.path.splitext(target)[1].lower().lstrip(".")
         if kind not in ("svg", "png"):
             raise ArgumentError(f"path must end in .svg or .png, not {target!r}")
-        picture = self.figure(title=title)
         folder = os.path.dirname(target) or "."
         try:
             with tempfile.NamedTemporaryFile(dir=folder, suffix=f".{kind}", delete=False) as beside:
@@ -147,7 +169,10 @@ class EmbeddingMap:
         try:
             settings = {"svg.fonttype": "none", "svg.hashsalt": "jeton"}
             stamp: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
-            with matplotlib.rc_context(settings):
+            with matplotlib.rc_context(settings), warnings.catch_warnings():
+                if kind == "svg":  # measured with this machine's fonts, drawn with the viewer's
+                    warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+                picture = self._drawn(title, fonts_of_viewer=kind == "svg")
                 picture.savefig(beside.name, format=kind, dpi=200, metadata=stamp)
             os.chmod(beside.name, 0o666 & ~_umask())
             os.replace(beside.name, target)
