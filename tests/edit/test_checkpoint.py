@@ -218,6 +218,59 @@ def test_extended_by_a_thousand_and_resumed(tmp_path: Path) -> None:
     assert after[-1] < after[0] and before[-1] < before[0]
 
 
+HEADS = {
+    "DistilBertForMaskedLM": {"dim": 8, "hidden_dim": 8, "n_layers": 1, "n_heads": 1},
+    "XLNetLMHeadModel": {"d_model": 8, "d_inner": 8, "n_layer": 1, "n_head": 1},
+    "XLMWithLMHeadModel": {"emb_dim": 8, "n_layers": 1, "n_heads": 1},
+    "MobileBertForMaskedLM": {
+        "hidden_size": 16,
+        "embedding_size": 8,
+        "intermediate_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 1,
+        "true_hidden_size": 8,
+        "intra_bottleneck_size": 8,
+    },
+    "RobertaForMaskedLM": {
+        "hidden_size": 8,
+        "intermediate_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 1,
+    },
+    "CTRLLMHeadModel": {"n_embd": 8, "dff": 8, "n_layer": 1, "n_head": 1},
+    "OpenAIGPTLMHeadModel": {"n_embd": 8, "n_layer": 1, "n_head": 1},
+    "BartForConditionalGeneration": {
+        "d_model": 8,
+        "encoder_layers": 1,
+        "decoder_layers": 1,
+        "encoder_attention_heads": 1,
+        "decoder_attention_heads": 1,
+    },
+}
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("name", HEADS)
+def test_heads_of_many_models_are_known(name: str, tied: bool, tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    tok = FAMILIES["bpe"](1)
+    kind = getattr(transformers, name)
+    config = kind.config_class(
+        vocab_size=tok.vocab_size, tie_word_embeddings=tied, pad_token_id=1, **HEADS[name]
+    )
+    model = kind(config)
+    model.save_pretrained(tmp_path / "old")
+    edited = edit.truncate(tok, 290)
+    edit.rewrite_checkpoint(tmp_path / "old", edited, tmp_path / "new")
+    smaller = kind.from_pretrained(tmp_path / "new")
+    kept = [old for old, new in enumerate(edited.id_map.moved) if new != -1]
+    old = model.get_input_embeddings().weight
+    assert torch.equal(smaller.get_input_embeddings().weight, old[kept])
+    head, small = model.get_output_embeddings(), smaller.get_output_embeddings()
+    if head is not None and head.weight.shape[0] == tok.vocab_size:
+        assert torch.equal(small.weight, head.weight[kept])
+
+
 def header_size(path: Path) -> int:
     """The bytes of the JSON in front of the tensors."""
     return int.from_bytes(path.read_bytes()[:8], "little")

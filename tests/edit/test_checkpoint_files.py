@@ -13,7 +13,7 @@ from families import FAMILIES, some_lines
 import jeton
 from jeton import edit
 from jeton.edit.configuration import moved
-from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("safetensors", reason="safetensors is not installed")
@@ -165,6 +165,19 @@ def test_a_padding_token_in_a_row_of_padding(tmp_path: Path) -> None:
         edit.rewrite_checkpoint(tmp_path / "old", edited, tmp_path / name)
         again = transformers.LlamaForCausalLM.from_pretrained(tmp_path / name)
         assert again.config.pad_token_id is None
+
+
+@pytest.mark.parametrize("shape", [(ROWS, 8), (8, ROWS), (ROWS,)])
+def test_a_table_of_an_unknown_name_is_refused(
+    model: Path, tmp_path: Path, shape: tuple[int, ...]
+) -> None:
+    config = {**CONFIG, "intermediate_size": 9}
+    (model / "config.json").write_text(json.dumps(config))
+    tensors = load_file(model / "model.safetensors")
+    save_file({**tensors, "novel.way.out": torch.zeros(shape)}, model / "model.safetensors")
+    with pytest.raises(UnsupportedError, match=r"novel\.way\.out of shape .*306 ids"):
+        edit.rewrite_checkpoint(model, changed(FAMILIES["bpe"](1)), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_other_weights_are_left_out(model: Path, tmp_path: Path) -> None:

@@ -101,7 +101,8 @@ def rewrite_checkpoint(
         ArgumentError: A tokenizer that is not the model's: more ids than the model has rows, or
             other tokens than the tokenizer in the folder.
         FileError: The target exists, or cannot be written. Nothing is left of it then.
-        UnsupportedError: No table with a row a token was found; torch is not installed.
+        UnsupportedError: No table with a row a token was found, or one of an unknown name; torch
+            is not installed.
 
     Example:
         >>> from jeton import edit, load
@@ -134,7 +135,7 @@ def rewrite_checkpoint(
     new_rows = -(-id_map.new_size // multiple_of) * multiple_of
     shards = _shards(folder)
     configurations = _configurations(folder, id_map, new_rows)
-    tables = Tables(id_map, rows, new_rows, init, seed)
+    tables = Tables(id_map, rows, new_rows, init, seed, configuration.other_sizes(config))
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
         beside = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))

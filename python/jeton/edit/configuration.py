@@ -11,7 +11,7 @@ from typing import Any
 from jeton.edit.id_map import IdMap
 from jeton.errors import FormatError
 
-__all__ = ["moved", "rows_of", "with_rows"]
+__all__ = ["moved", "other_sizes", "rows_of", "with_rows"]
 
 _ONE_ID = ("_token_id", "_token_ids", "_token_index")
 """How the keys of configurations end whose values are ids."""
@@ -58,7 +58,7 @@ def _moved(values: Any, id_map: IdMap, key: str) -> Any:
             places = {name: _place(id, id_map) for name, id in values.items()}
             return {name: id for name, id in places.items() if id is not None}
         return {name: _moved(value, id_map, name) for name, value in values.items()}
-    is_id = key.endswith(_ONE_ID) or key in _ALSO_IDS
+    is_id = _is_id(key)
     if isinstance(values, list):
         items = [_moved(value, id_map, key) for value in values]
         if not is_id:
@@ -66,6 +66,10 @@ def _moved(values: Any, id_map: IdMap, key: str) -> Any:
         left = [item for item in items if item is not None]
         return None if items and not left and key.endswith(_ONE_ID) else left
     return _place(values, id_map) if is_id else values
+
+
+def _is_id(key: str) -> bool:
+    return key.endswith(_ONE_ID) or key in _ALSO_IDS
 
 
 def _place(id: Any, id_map: IdMap) -> Any:
@@ -113,6 +117,17 @@ def rows_of(config: Mapping[str, Any]) -> Any:
         return config["vocab_size"]
     inner = config.get("text_config")
     return inner.get("vocab_size") if isinstance(inner, Mapping) else None
+
+
+def other_sizes(config: Mapping[str, Any]) -> set[int]:
+    """The numbers in a configuration, but for that of the rows: sizes, and what else."""
+    found: set[int] = set()
+    for key, value in config.items():
+        if isinstance(value, Mapping):
+            found |= other_sizes(value)
+        elif isinstance(value, int) and key != "vocab_size" and not _is_id(key):
+            found.add(value)
+    return found
 
 
 def with_rows(config: dict[str, Any], rows: int) -> dict[str, Any]:

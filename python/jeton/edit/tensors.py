@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+from collections.abc import Container
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,11 +24,16 @@ _BLOCK = 16 << 20
 _TABLES = re.compile(
     r"(^|\.)("
     r"wte|embed_tokens|word_embeddings?|tok_embeddings|embed_in|embed_out|shared|embeddings?"
-    r"|lm_head|lm_head\.decoder|generator_lm_head|output_projection"
-    r"|predictions(\.decoder)?|output|output_layer|head"
-    r")(\.(weight|bias))?$"
+    r"|tokens_embed|transformer\.w"
+    r"|lm_head|generator_lm_head|output_projection|predictions|output|output_layer|head"
+    r"|(lm_head|mlm_score|predictions|head)\.decoder|lm_head\.out_proj"
+    r"|lm_loss|pred_layer\.proj|proj_out|vocab_projector"
+    r")(\.(weight|bias))?$|^decoder\.(weight|bias)$"
 )
 """What tensors with a row a token are called. `output` is Llama's own name for its head."""
+
+_COLUMNS = re.compile(r"(^|\.)(final_logits_bias|predictions\.dense\.weight)$")
+"""What tensors with a column a token are called: of BART and Marian, and of MobileBERT."""
 
 _INSIDE = re.compile(r"(^|\.)(layers?|blocks?|h)\.\d+\.")
 """What a tensor of a layer has in its name."""
@@ -36,20 +42,41 @@ _INSIDE = re.compile(r"(^|\.)(layers?|blocks?|h)\.\d+\.")
 class Tables:
     """Which tensors have a row a token, and what becomes of them."""
 
-    def __init__(self, id_map: IdMap, rows: int, new_rows: int, init: Any, seed: int) -> None:
+    def __init__(
+        self,
+        id_map: IdMap,
+        rows: int,
+        new_rows: int,
+        init: Any,
+        seed: int,
+        other_sizes: Container[int] = (),
+    ) -> None:
+        """`other_sizes` are those of the model that are no number of tokens."""
         self.id_map, self.rows, self.new_rows = id_map, rows, new_rows
+        self.unclear = rows in other_sizes
         self.init, self.seed = init, seed
 
     def axis(self, name: str, shape: list[int]) -> int | None:
         """Along which axis a tensor has a number or a row a token, if it has.
 
         The number of rows alone does not say it: some layers may have as many.
+
+        Raises:
+            UnsupportedError: A tensor of that many rows that is not known, and no other size of
+                the model explains it.
         """
-        if name.endswith("final_logits_bias"):  # (1, tokens), of BART and Marian
-            return 1 if len(shape) == 2 and shape[1] == self.rows else None
-        if len(shape) not in (1, 2) or shape[0] != self.rows:
+        if self.rows not in shape or len(shape) > 2 or _INSIDE.search(name):
             return None
-        return 0 if _TABLES.search(name) and not _INSIDE.search(name) else None
+        if _COLUMNS.search(name) and shape[-1] == self.rows:
+            return len(shape) - 1
+        if _TABLES.search(name) and shape[0] == self.rows:
+            return 0
+        if self.unclear:
+            return None
+        raise UnsupportedError(
+            f"the tensor {name} of shape {shape} seems to have a row for each of the "
+            f"{self.rows} ids, but no known table has this name"
+        )
 
     def moved(self, path: Path, name: str, axis: int) -> Any:
         """The new tensor."""
