@@ -13,7 +13,7 @@ from families import FAMILIES, some_lines
 import jeton
 from jeton import edit
 from jeton.edit.configuration import moved
-from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, UnsupportedError
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("safetensors", reason="safetensors is not installed")
@@ -178,6 +178,70 @@ def test_a_table_of_an_unknown_name_is_refused(
     with pytest.raises(UnsupportedError, match=r"novel\.way\.out of shape .*306 ids"):
         edit.rewrite_checkpoint(model, changed(FAMILIES["bpe"](1)), tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+F32 = {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}
+
+HEADERS: dict[str, Any] = {
+    "type and size": {"a": {**F32, "dtype": "F64"}},
+    "unknown type": {"a": {**F32, "dtype": "F33"}},
+    "no type": {"a": {**F32, "dtype": [1]}},
+    "shape and size": {"a": {**F32, "shape": [2, 3]}},
+    "negative": {"a": {**F32, "shape": [-2, -2]}},
+    "offsets": {"a": {**F32, "data_offsets": [0.0, 16.0]}},
+    "metadata": {"__metadata__": 3, "a": F32},
+    "metadata of numbers": {"__metadata__": {"a": 3}, "wte": {**F32, "shape": [ROWS, 0]}},
+    "overlap": {
+        "wte": {"dtype": "F32", "shape": [ROWS], "data_offsets": [0, 4 * ROWS]},
+        "b": F32,
+    },
+}
+
+
+@pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS.keys())
+def test_damaged_headers(model: Path, tmp_path: Path, header: Any) -> None:
+    packed = json.dumps(header).encode()
+    packed += b" " * (-len(packed) % 8)
+    data = len(packed).to_bytes(8, "little") + packed + bytes(4 * ROWS)
+    (model / "model.safetensors").write_bytes(data)
+    with pytest.raises(FormatError, match=r"model\.safetensors"):
+        edit.rewrite_checkpoint(model, changed(FAMILIES["bpe"](1)), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_target_that_cannot_be(model: Path) -> None:
+    edited = changed(FAMILIES["bpe"](1))
+    for target in (model / "LICENSE" / "new", Path("/proc/nowhere/new")):
+        with pytest.raises(FileError, match="new: "):
+            edit.rewrite_checkpoint(model, edited, target)
+
+
+@pytest.mark.parametrize("name", ["config.json", "generation_config.json"])
+def test_a_deep_configuration(model: Path, tmp_path: Path, name: str) -> None:
+    for depth in (600, 100_000):
+        (model / name).write_text('{"vocab_size": 306, "a": ' + "[" * depth + "]" * depth + "}")
+        with pytest.raises(FormatError, match=name):
+            edit.rewrite_checkpoint(model, changed(FAMILIES["bpe"](1)), tmp_path / "new")
+
+
+def test_what_an_index_says(model: Path, tmp_path: Path) -> None:
+    index = model / "model.safetensors.index.json"
+    names = dict.fromkeys(TENSORS, "model.safetensors")
+    numbers = sum(tensor.numel() for tensor in load_file(model / "model.safetensors").values())
+    metadata = {"total_size": 4 * numbers, "total_parameters": numbers}
+    index.write_text(json.dumps({"metadata": metadata, "weight_map": names}))
+    edited = changed(FAMILIES["bpe"](1))
+    edit.rewrite_checkpoint(model, edited, tmp_path / "new")
+    left = sum(
+        tensor.numel() for tensor in load_file(tmp_path / "new" / "model.safetensors").values()
+    )
+    assert json.loads((tmp_path / "new" / index.name).read_text())["metadata"] == {
+        "total_size": 4 * left,
+        "total_parameters": left,
+    }
+    index.write_text(json.dumps({"metadata": 3, "weight_map": names}))
+    with pytest.raises(FormatError, match="metadata must be"):
+        edit.rewrite_checkpoint(model, edited, tmp_path / "again")
 
 
 def test_other_weights_are_left_out(model: Path, tmp_path: Path) -> None:

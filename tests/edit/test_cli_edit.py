@@ -42,6 +42,14 @@ def test_changes(folder: Path, line: list[str], size: int) -> None:
     assert again.exit_code == 1 and "--force" in again.output
 
 
+def test_a_change_that_fails_leaves_no_map(folder: Path) -> None:
+    (folder / "there").mkdir()
+    line = ["edit", "truncate", "old.json", "290", "-o", "there", "--map", "map.json"]
+    done = CliRunner().invoke(main, [*line, "--model", "there"])
+    assert done.exit_code == 1 and "exists already" in done.output
+    assert not (folder / "map.json").exists()
+
+
 def test_joined(folder: Path) -> None:
     done = CliRunner().invoke(main, ["edit", "merge", "old.json", "other.json", "-o", "new.json"])
     assert done.exit_code == 0, done.output

@@ -11,7 +11,7 @@ from families import FAMILIES, WITH_MORE, some_lines
 
 import jeton
 from jeton import edit
-from jeton.components import models
+from jeton.components import decoders, models, pre_tokenizers
 from jeton.edit.pieces import ModelFile, Piece
 from jeton.edit.scores import placed_behind
 from jeton.edit.spelling import merged_from
@@ -224,6 +224,35 @@ def test_marks_of_other_families_are_text_to_bytes() -> None:
     edited = edit.merge(a, b)
     for id, parts in edited.id_map.made_of.items():
         assert parts == tuple(a.bytes_to_id(bytes([byte])) for byte in edited.tok.id_to_bytes(id))
+
+
+WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] ab ##cd a ##b ##c x ##y".split()
+
+
+def wordpiece_without_characters(tokens: list[str]) -> jeton.Tokenizer:
+    return jeton.Tokenizer(
+        models.WordPiece({token: id for id, token in enumerate(tokens)}, unk_token="[UNK]"),
+        pre_tokenizer=pre_tokenizers.WhitespaceSplit(),
+        decoder=decoders.WordPiece("##", cleanup=False),
+    )
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.TrainingWarning")
+@pytest.mark.parametrize("joined", [False, True])
+def test_no_new_token_makes_a_word_unknown(joined: bool) -> None:
+    """A token `abc` would leave `##d` of `abcd`, and that is no token."""
+    tok = wordpiece_without_characters(WORDS)
+    edited = (
+        edit.merge(tok, wordpiece_without_characters([*WORDS, "abc", "xy"]))
+        if joined
+        else edit.extend(tok, ["abc abc abc xy"] * 20, 4)
+    )
+    assert b"xy" in edited.added and b"abc" not in edited.added
+    assert edited.left_out == ((b"abc",) if joined else ())
+    assert edited.tok.encode("abcd") == tok.encode("abcd") != [1]
+    whole = wordpiece_without_characters([*WORDS, "##d"])
+    again = edit.extend(whole, ["abc abc abc xy"] * 20, 4)
+    assert b"abc" in again.added and 1 not in again.tok.encode("abcd")
 
 
 BAD: dict[str, tuple[Any, type[Exception], str]] = {

@@ -41,6 +41,19 @@ def test_ids_that_are_gone() -> None:
     assert batch.tolist() == [[0, 1], [], [1]]
 
 
+def test_arrays_keep_their_shape() -> None:
+    id_map = IdMap((0, -1, 1), 2, {})
+    rows = np.array([[0, 1], [2, 0]])
+    assert id_map.apply(rows, missing=0).tolist() == [[0, 0], [1, 0]]
+    with pytest.raises(ArgumentError, match=r"missing='drop' .* shape \(2, 2\)"):
+        id_map.apply(rows, missing="drop")
+
+
+def test_equal_maps_have_equal_hashes() -> None:
+    one, same = (IdMap((0, -1, 1), 3, {2: (0,)}) for _ in range(2))
+    assert len({one, same, IdMap((0, 1), 2, {})}) == 2
+
+
 def test_two_changes_as_one() -> None:
     tok = FAMILIES["bpe"](1)
     first = edit.prune(tok, corpus=some_lines(1, 8))
@@ -85,6 +98,26 @@ DAMAGE: dict[str, Any] = {
             "made_of": {},
         }
     ),
+}
+
+
+def saved(made_of: Any) -> str:
+    return json.dumps(
+        {
+            "format": "jeton id map",
+            "version": 1,
+            "old": {"size": 1, "digest": ""},
+            "new": {"size": 2, "digest": ""},
+            "moved": [0],
+            "made_of": made_of,
+        }
+    )
+
+
+DAMAGE |= {
+    "no id": saved({"x": [0]}),
+    "no ids of parts": saved({"1": ["x"]}),
+    "deep": "[" * 100_000,
 }
 
 

@@ -80,9 +80,6 @@ def _target_options(function: F) -> F:
             check_target(map_path, inputs=inputs, force=force)
         tok = source.load()
         edited: Edited = function(tok=tok, **others)
-        if map_path is not None:
-            with replacing(Path(map_path), force=force) as beside:
-                edited.id_map.save(beside)
         if model is not None:
             with Progress("writing", None) as progress:
                 done = 0
@@ -105,6 +102,9 @@ def _target_options(function: F) -> F:
             with workshop(target) as folder:
                 edited.tok.save(folder / target.name)
                 written = list(publish(folder, target, inputs=inputs, force=force))
+        if map_path is not None:
+            with replacing(Path(map_path), force=force) as beside:
+                edited.id_map.save(beside)
         for file in written:
             click.echo(f"{file}")
         _tell(tok, edited)

@@ -134,31 +134,34 @@ def rewrite_checkpoint(
     tok = _with_settings_of(folder, edited)
     new_rows = -(-id_map.new_size // multiple_of) * multiple_of
     shards = _shards(folder)
+    if (folder / _INDEX).exists():
+        _metadata(_json(folder / _INDEX), folder / _INDEX)
     configurations = _configurations(folder, id_map, new_rows)
     tables = Tables(id_map, rows, new_rows, init, seed, configuration.other_sizes(config))
-    out.parent.mkdir(parents=True, exist_ok=True)
     try:
+        out.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
     except OSError as error:
-        raise FileError(f"{out}: {error.strerror}") from None
+        raise FileError(f"{out}: {error.strerror or error}") from None
     try:
         total = sum((folder / name).stat().st_size for name in shards)
-        written, sizes, found = 0, {}, 0
+        written, grown, found = 0, 0, 0
         for name in shards:
-            for tensor, size, is_table in rewrite(folder / name, beside / name, tables):
+            for size, more in rewrite(folder / name, beside / name, tables):
                 written += size
-                sizes[tensor] = (name, size)
-                found += is_table
+                grown += more or 0
+                found += more is not None
                 if watch is not None:
                     watch(written, total)
         if not found:
             raise UnsupportedError(f"{folder} holds no tensor of {rows} rows, one a token")
         if (folder / _INDEX).exists():
             index = _json(folder / _INDEX)
-            index["metadata"] = {
-                **index.get("metadata", {}),
-                "total_size": sum(size for _, size in sizes.values()),
-            }
+            metadata = _metadata(index, folder / _INDEX)
+            metadata["total_size"] = written
+            if isinstance(metadata.get("total_parameters"), int):
+                metadata["total_parameters"] += grown
+            index["metadata"] = metadata
             _write_json(beside / _INDEX, index)
         _copy_others(folder, beside, tok, configurations)
         id_map.save(beside / "id_map.json")
@@ -192,6 +195,13 @@ def _shards(folder: Path) -> list[str]:
         if not (folder / name).is_file():
             raise MissingFileError(f"{folder / name}: no such file, though the index names it")
     return names
+
+
+def _metadata(index: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    metadata = index.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        raise FormatError(f"{path}: metadata must be an object, not {metadata!r:.60}")
+    return dict(metadata)
 
 
 def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
@@ -238,7 +248,7 @@ def _configurations(folder: Path, id_map: IdMap, rows: int) -> dict[str, dict[st
             continue
         try:
             changed[name] = configuration.moved(_json(folder / name), id_map)
-        except FormatError as error:
+        except (FormatError, RecursionError) as error:
             raise FormatError(f"{folder / name}: {error}") from None
     changed["config.json"] = configuration.with_rows(changed["config.json"], rows)
     return changed
@@ -265,7 +275,7 @@ def _json(path: Path) -> dict[str, Any]:
         raise MissingFileError(f"{path}: no such file") from None
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"{path} is no JSON: {error}") from None
     if not isinstance(content, dict):
         raise FormatError(f"{path} must be a JSON object")

@@ -20,7 +20,7 @@ class Edited:
         removed: The tokens that are gone, in the order of their old ids.
         added: The tokens that are new, in the order of their ids.
         left_out: Tokens that were asked for and could not be added, since encoding would never
-            reach them.
+            reach them, or would no longer know words that it knew.
     """
 
     tok: Tokenizer

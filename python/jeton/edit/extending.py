@@ -20,6 +20,7 @@ from jeton.edit.scores import placed_behind
 from jeton.edit.spelling import longest_first, merged_from
 from jeton.edit.unigrams import extend_model_file, extend_unigram, with_pieces
 from jeton.edit.vocabulary import kept_and_new
+from jeton.edit.wordpieces import loses_words
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
 
 __all__ = ["extend"]
@@ -35,7 +36,8 @@ def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) ->
 
     WordPiece and Unigram have no order of merges: tokens of a vocabulary trained on the corpus are
     added, in the order of that training; a Unigram piece gets a score just above that of its old
-    segmentation, or its own, brought to the scale of the old scores, where that is greater.
+    segmentation, or its own, brought to the scale of the old scores, where that is greater. A
+    WordPiece gets no token that might leave a rest of a known word that nothing spells.
 
     Old tokens keep their ids, new ones come after the largest; only
     of SentencePiece and Unigram models, whose ids are the places of pieces, added tokens behind
@@ -159,8 +161,13 @@ def _wordpiece(tok: Tokenizer, model: models.WordPiece, corpus: Corpus, n: int) 
     counts = trainer(2 * n + 1_000).count(corpus)
     if not len(counts):
         raise TrainingError("the corpus has no words to learn from")
-    trained = learned(lambda size: trainer(size).train(counts), _texts, known, n)
-    found = [text for text in _texts(trained) if text not in known][:n]
+    loses = loses_words(known, prefix)
+
+    def safe(trained: Tokenizer) -> list[str]:
+        return [text for text in _texts(trained) if text in known or not loses(text)]
+
+    trained = learned(lambda size: trainer(size).train(counts), safe, known, n)
+    found = [text for text in safe(trained) if text not in known][:n]
     start = tok.max_id + 1
     vocab = dict(model.vocab)
     made_of = {}

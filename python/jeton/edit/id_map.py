@@ -131,14 +131,16 @@ class IdMap:
 
         Args:
             ids: A list of ints, a numpy array of integers (any shape), or a `TokenBatch`.
-            missing: What becomes of the id of a token that is gone: an error, nothing, or this
-                new id. (Text that held such tokens is better encoded anew.)
+            missing: What becomes of the id of a token that is gone: an error, nothing (of lists,
+                batches and arrays of one axis), or this new id. (Text that held such tokens is
+                better encoded anew.)
 
         Returns:
             As given: a list, an array of the same dtype, or a batch.
 
         Raises:
             ArgumentTypeError: `ids` hold no integers.
+            ArgumentError: `missing="drop"` for an array of several axes.
             UnknownTokenError: The id of a token that is gone, or that never was.
         """
         import numpy as np
@@ -153,6 +155,10 @@ class IdMap:
         if isinstance(ids, np.ndarray):
             if not np.issubdtype(ids.dtype, np.integer):
                 raise ArgumentTypeError(f"ids must be integers, not {ids.dtype}")
+            if missing == "drop" and ids.ndim != 1:
+                raise ArgumentError(
+                    f"missing='drop' takes ids away, and ids of shape {ids.shape} must keep theirs"
+                )
             return self._applied(ids, missing)
         if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
             raise ArgumentTypeError(f"ids must be integers, not {type(ids).__name__}")
@@ -219,7 +225,7 @@ class IdMap:
             raise MissingFileError(f"{source}: no such file") from None
         except OSError as error:
             raise FileError(f"{source}: {error.strerror}") from None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise FormatError(f"{source} is no map of ids: {error}") from None
         try:
             if content["format"] != _FORMAT or content["version"] != _VERSION:
@@ -233,9 +239,14 @@ class IdMap:
             )
             if made.old_size != content["old"]["size"]:
                 raise FormatError(f"{source} is damaged: it moves {made.old_size} ids")
-        except (KeyError, TypeError, AttributeError, ArgumentError) as error:
+        except FormatError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             raise FormatError(f"{source} is no map of ids: {error}") from None
         return made
+
+    def __hash__(self) -> int:
+        return hash((self.moved, self.new_size, self.old_digest, self.new_digest))
 
     def __repr__(self) -> str:
         kept = sum(new != -1 for new in self.moved)

@@ -16,6 +16,7 @@ from jeton.edit.pieces import NORMAL, USER_DEFINED, ModelFile
 from jeton.edit.scores import placed_behind
 from jeton.edit.spelling import best_path, longest_first, merged_by_scores, merged_from
 from jeton.edit.vocabulary import kept_and_new, lengthened
+from jeton.edit.wordpieces import loses_words
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
 __all__ = ["merge"]
@@ -28,7 +29,8 @@ def merge(a: Tokenizer, b: Tokenizer) -> Edited:
     the result; new tokens come after the largest id. In a byte pair encoding the merges of `b`
     follow those of `a`: a text that `a` cuts shorter than any merge of `b` allows is cut as before,
     and tokens of `b` that the merges of `a` never let arise are left out. WordPiece takes all new
-    tokens; of a Unigram model pieces keep the scores they have in `b`.
+    tokens but those that might make a known word unknown; of a Unigram model pieces keep the
+    scores they have in `b`.
 
     Args:
         a: The tokenizer that is kept.
@@ -110,14 +112,20 @@ def _new(
 def _appended(
     a: Tokenizer, model: models.WordPiece | models.WordLevel, tokens: list[bytes]
 ) -> Edited:
+    known = {_text(token): id for token, id in model.vocab.items()}
+    left_out: list[bytes] = []
+    if isinstance(model, models.WordPiece):
+        loses = loses_words(known, model.continuing_subword_prefix)
+        left_out = [token for token in tokens if loses(_text(token))]
+        tokens = [token for token in tokens if not loses(_text(token))]
     vocab = {_bytes(token): id for token, id in model.vocab.items()}
     vocab.update((token, a.max_id + 1 + number) for number, token in enumerate(tokens))
     made_of: dict[int, tuple[int, ...]] = {vocab[token]: () for token in tokens}
     if isinstance(model, models.WordPiece):
-        known = {_text(token): id for token, id in model.vocab.items()}
         prefix = model.continuing_subword_prefix
         made_of = {vocab[token]: longest_first(_text(token), known, prefix) for token in tokens}
-    return kept_and_new(a, a.replace(model=replace(model, vocab=vocab)), made_of, tokens)
+    new = a.replace(model=replace(model, vocab=vocab))
+    return kept_and_new(a, new, made_of, tokens, left_out)
 
 
 def _bpe(a: Tokenizer, b: Tokenizer, first: models.BPE, second: models.BPE) -> Edited:

@@ -7,6 +7,7 @@ shape and place of each tensor, and the bytes of all.
 from __future__ import annotations
 
 import json
+import math
 import re
 import struct
 from collections.abc import Container
@@ -37,6 +38,17 @@ _COLUMNS = re.compile(r"(^|\.)(final_logits_bias|predictions\.dense\.weight)$")
 
 _INSIDE = re.compile(r"(^|\.)(layers?|blocks?|h)\.\d+\.")
 """What a tensor of a layer has in its name."""
+
+
+_BITS = {
+    **dict.fromkeys(("F4",), 4),
+    **dict.fromkeys(("F6_E2M3", "F6_E3M2"), 6),
+    **dict.fromkeys(("BOOL", "U8", "I8", "F8_E5M2", "F8_E4M3", "F8_E8M0"), 8),
+    **dict.fromkeys(("U16", "I16", "F16", "BF16"), 16),
+    **dict.fromkeys(("U32", "I32", "F32"), 32),
+    **dict.fromkeys(("U64", "I64", "F64", "C64"), 64),
+}
+"""How many bits a number of each type has."""
 
 
 class Tables:
@@ -81,15 +93,18 @@ class Tables:
     def moved(self, path: Path, name: str, axis: int) -> Any:
         """The new tensor."""
         try:
-            from safetensors import safe_open
+            from safetensors import SafetensorError, safe_open
 
             from jeton.nn.remapping import remap
         except ModuleNotFoundError as error:
             raise UnsupportedError(
                 f"rewriting a checkpoint needs {error.name} (pip install 'jeton[edit,torch]')"
             ) from None
-        with safe_open(path, framework="pt") as file:
-            table = file.get_tensor(name)
+        try:
+            with safe_open(path, framework="pt") as file:
+                table = file.get_tensor(name)
+        except SafetensorError as error:
+            raise FormatError(f"{path} is no safetensors file: {error}") from None
         new = remap(
             table.transpose(0, axis),
             self.id_map,
@@ -100,14 +115,19 @@ class Tables:
         return new.transpose(0, axis).contiguous()
 
 
-def rewrite(source: Path, target: Path, tables: Tables) -> list[tuple[str, int, bool]]:
-    """Writes one file of tensors; gives each with its size in bytes, and whether it is a table."""
+def rewrite(source: Path, target: Path, tables: Tables) -> list[tuple[int, int | None]]:
+    """Writes one file of tensors.
+
+    Returns:
+        For each its size in bytes and, if it is a table, how many numbers it has more.
+    """
     with source.open("rb") as file:
         header, data_at = _header(file, source)
         metadata = header.pop("__metadata__", None)
         placed: dict[str, Any] = {} if metadata is None else {"__metadata__": metadata}
         at = 0
         results: list[tuple[str, int, int | None]] = []
+        grown: list[tuple[int, int | None]] = []
         # In the order of the data, so that the file is read from front to back.
         names = sorted(header, key=lambda name: header[name]["data_offsets"][0])
         for name in names:
@@ -125,6 +145,8 @@ def rewrite(source: Path, target: Path, tables: Tables) -> list[tuple[str, int, 
                 "data_offsets": [at, at + size],
             }
             results.append((name, size, axis))
+            more = math.prod(shape) - math.prod(entry["shape"])
+            grown.append((size, None if axis is None else more))
             at += size
         packed = json.dumps(placed, separators=(",", ":")).encode()
         packed += b" " * (-len(packed) % 8)
@@ -143,7 +165,7 @@ def rewrite(source: Path, target: Path, tables: Tables) -> list[tuple[str, int, 
                     start, end = header[name]["data_offsets"]
                     file.seek(data_at + start)
                     _copy(file, out, end - start)
-    return [(name, size, axis is not None) for name, size, axis in results]
+    return grown
 
 
 def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
@@ -165,13 +187,23 @@ def _header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
         header: dict[str, Any] = json.loads(file.read(length))
         for name, entry in header.items():
             if name == "__metadata__":
+                if not isinstance(entry, dict):
+                    raise FormatError(f"{path}: its metadata is no object")
                 continue
             start, end = entry["data_offsets"]
-            fits = 0 <= start <= end <= size - 8 - length
-            if not fits or not all(isinstance(n, int) for n in entry["shape"]):
+            numbers = [start, end, *entry["shape"]]
+            counted = all(type(number) is int and number >= 0 for number in numbers)
+            if not counted or not start <= end <= size - 8 - length:
                 raise FormatError(f"{path} is cut off or damaged at tensor {name!r}")
-            entry["dtype"]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+            dtype, shape = entry["dtype"], entry["shape"]
+            if dtype not in _BITS:
+                raise FormatError(f"{path}: tensor {name!r} is of the unknown type {dtype!r:.40}")
+            if 8 * (end - start) != math.prod(shape) * _BITS[dtype]:
+                raise FormatError(
+                    f"{path}: tensor {name!r} has {end - start} bytes, which is not the size of "
+                    f"{dtype} of shape {shape}"
+                )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         if isinstance(error, FormatError):
             raise
         raise FormatError(f"{path} is no safetensors file: {error}") from None
