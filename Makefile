@@ -5,7 +5,7 @@
 
 PYTHON    ?= python3
 PROCESSES ?= 2  # of the Python tests
-MINUTES   ?= 4  # of fuzzing, by atheris
+MINUTES   ?= 4  # of fuzzing, shared by its targets
 VENV      := .venv
 BIN       := $(VENV)/bin
 RUST      := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
@@ -95,19 +95,20 @@ newcomer:  ## types the course as printed, in a fresh environment: minutes, and 
 	$(PYTHON) tests/newcomer.py
 
 fuzz: setup $(VENV)/fuzzing  ## hostile files and texts at random, for MINUTES
-	JETON_FUZZ_SECONDS=$$((10 * $(MINUTES))) PYO3_PYTHON=$(abspath $(BIN))/python \
-		cargo test --workspace --test hostile_files --quiet
 	$(BIN)/python fuzz/run.py --minutes $(MINUTES)
 
 lint: setup  ## style, and everything that a compiler may warn of
 	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/core/Cargo.toml --check
 	PYO3_PYTHON=$(abspath $(BIN))/python cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cd fuzz/core && cargo clippy --release --quiet -- -D warnings
 	PYO3_PYTHON=$(abspath $(BIN))/python RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 
 format: setup
 	cargo fmt --all
+	cargo fmt --manifest-path fuzz/core/Cargo.toml
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 

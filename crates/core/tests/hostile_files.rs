@@ -1,7 +1,7 @@
 //! Damaged files of every format: an error or a tokenizer that works, never a panic.
 //!
-//! Look here for the mutations that readers are held to, one test a reader. `JETON_FUZZ_SECONDS`
-//! makes each run longer than the second that it takes by default.
+//! Look here for the mutations that readers are held to, one test a reader, for a second each; `make
+//! fuzz` goes further.
 
 use std::time::{Duration, Instant};
 
@@ -125,19 +125,14 @@ fn exercise(stages: Stages) {
     }
 }
 
-/// Reads damaged copies of `seeds` until the time is up; each must be read well, or refused, within
-/// seconds.
+/// Reads damaged copies of `seeds` for a second; each must be read well, or refused, within seconds.
 fn run<T>(
     seeds: &[T],
     damage: impl Fn(&T, &mut ChaCha8Rng) -> T,
     read: impl Fn(&T) -> Option<Stages>,
 ) {
-    let seconds = std::env::var("JETON_FUZZ_SECONDS")
-        .ok()
-        .and_then(|seconds| seconds.parse().ok())
-        .unwrap_or(1);
-    let mut rng = ChaCha8Rng::seed_from_u64(seconds);
-    let end = Instant::now() + Duration::from_secs(seconds);
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let end = Instant::now() + Duration::from_secs(1);
     let (mut files, mut read_well, mut slowest) = (0_u64, 0_u64, Duration::ZERO);
     while Instant::now() < end {
         let file = damage(&seeds[rng.random_range(0..seeds.len())], &mut rng);
