@@ -15,6 +15,7 @@ from jeton.components import decoders, models, pre_tokenizers
 from jeton.edit.pieces import ModelFile, Piece
 from jeton.edit.scores import placed_behind
 from jeton.edit.spelling import merged_from
+from jeton.edit.vocabulary import rebuilt
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -253,6 +254,51 @@ def test_no_new_token_makes_a_word_unknown(joined: bool) -> None:
     whole = wordpiece_without_characters([*WORDS, "##d"])
     again = edit.extend(whole, ["abc abc abc xy"] * 20, 4)
     assert b"abc" in again.added and 1 not in again.tok.encode("abcd")
+
+
+@pytest.mark.parametrize("family", ["sentencepiece unigram", "sentencepiece bpe"])
+def test_special_tokens_are_in_a_model_file_too(family: str, tmp_path: Path) -> None:
+    tok = WITH_MORE[family](1)
+    edited = edit.add_special_tokens(tok, ["<|q|>", "<|a|>"])
+    edited.tok.save(tmp_path / "x.model")
+    again = jeton.load(tmp_path / "x.model")
+    assert again.special_tokens == edited.tok.special_tokens
+    text = "the <|q|> sea"
+    for special in ("allow", "ignore"):
+        assert again.encode(text, special=special) == edited.tok.encode(text, special=special)
+    assert again.decode(again.encode(text)) == tok.decode(tok.encode(text))
+
+
+def test_user_defined_pieces_exchanged_are_in_a_model_file(tmp_path: Path) -> None:
+    tok = jeton.UnigramTrainer(
+        300, user_defined_symbols=["<one>", "<two>"], hard_vocab_limit=False
+    ).train(some_lines(1))
+    order = list(range(tok.vocab_size))
+    one, two = (tok.bytes_to_id(text) for text in ("<one>", "<two>"))
+    order[one], order[two] = two, one
+    edited = edit.reorder(tok, order)
+    edited.tok.save(tmp_path / "x.model")
+    again = jeton.load(tmp_path / "x.model")
+    assert again.encode("a <one> b <two>") == edited.tok.encode("a <one> b <two>")
+    assert again.bytes_to_id("<one>") == two
+
+
+@pytest.mark.parametrize("n", [3, 20])
+def test_bytes_that_are_missing_are_not_learned(n: int) -> None:
+    """GPT-NeoX has no tokens for the bytes that UTF-8 never has."""
+    tok = FAMILIES["bpe"](1)
+    model = tok.model
+    assert isinstance(model, models.BPE)
+    never = {bytes([byte]) for byte in (0xC0, 0xC1, *range(0xF5, 0x100))}
+    order = [id for token, id in tok.vocab.items() if token not in never]
+    tok = rebuilt(tok, order)
+    edited = edit.extend(tok, ESTONIAN, n)
+    assert len(edited.added) == n and all(len(token) > 1 for token in edited.added)
+    assert edited.tok.max_id == tok.max_id + n
+    assert edited.tok.merges[: len(tok.merges)] == tok.merges
+    assert {*edited.tok.encode_batch(ESTONIAN).ids.tolist()} & edited.id_map.made_of.keys()
+    for text in [*ESTONIAN[:3], *some_lines(2, 9)]:
+        assert edited.tok.decode(edited.tok.encode(text)) == text
 
 
 BAD: dict[str, tuple[Any, type[Exception], str]] = {

@@ -11,6 +11,7 @@ from families import FAMILIES, LINES, some_lines
 
 import jeton
 from jeton import edit
+from jeton.edit.derivations import by_scores
 from jeton.edit.vocabulary import tokens_of
 from jeton.errors import (
     ArgumentError,
@@ -161,6 +162,14 @@ def test_scripts() -> None:
     assert not any("д" in token.decode("utf-8", "ignore") for token in edited.tok.vocab)
     assert edited.tok.decode(edited.tok.encode("дождь")) == "дождь"
     check_promises(tok, edited, ["the train", "дождь и", "雨と"])
+
+
+def test_a_part_that_is_no_piece_hides_no_need() -> None:
+    """Of `abc`, merged from `ab` and a character `c` that is no piece, `ab` is needed."""
+    scores = {"a": -1.0, "b": -2.0, "ab": -3.0, "abc": -4.0}
+    ids = {text: id for id, text in enumerate(scores)}
+    needs = by_scores(ids, scores.__getitem__, frozenset())
+    assert needs[3] == [(2, 2)] and needs[2] == [(0, 1)]
 
 
 def test_dropped_by_name() -> None:

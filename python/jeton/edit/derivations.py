@@ -91,9 +91,10 @@ def by_scores(
             continue
         parts = last_two(text, pieces, score)
         if parts is not None:
-            left, right = (pieces.get(part) for part in parts)
-            if left is not None and right is not None:
-                found[id] = [(left, right)]
+            # A character need not be a piece: then the other part alone is needed.
+            known = [pieces[part] for part in parts if part in pieces]
+            if known:
+                found[id] = [(known[0], known[-1])]
     return found
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from jeton import BPETrainer, Tokenizer, WordPieceTrainer
 from jeton.arguments import checked_int
 from jeton.components import models
+from jeton.edit.derivations import joined
 from jeton.edit.edited import Edited
 from jeton.edit.learning import Corpus, learned
 from jeton.edit.pieces import ModelFile
@@ -98,9 +99,12 @@ def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) ->
 
 
 def _bpe(tok: Tokenizer, model: models.BPE, corpus: Corpus, n: int, min_frequency: int) -> Edited:
-    trained = _continued(tok, corpus, n, min_frequency)
-    assert isinstance(trained.model, models.BPE)
     known = {_bytes(token): id for token, id in model.vocab.items()}
+    # Training would add bytes that are missing, such as those that UTF-8 never has.
+    every = {bytes([byte]) for byte in range(256)} if model.alphabet == "bytes" else set()
+    missing = every - known.keys()
+    trained = _continued(tok, corpus, n + len(missing), min_frequency)
+    assert isinstance(trained.model, models.BPE)
     learned_ids = {_bytes(token): id for token, id in trained.model.vocab.items()}
     added = {
         token: id
@@ -110,6 +114,12 @@ def _bpe(tok: Tokenizer, model: models.BPE, corpus: Corpus, n: int, min_frequenc
     new = trained
     if model.merges is None:
         new = tok.replace(model=models.BPE({**known, **added}, None))
+    elif missing:
+        learned_tokens = [token for token in added if token not in missing]
+        added = {token: id for id, token in enumerate(learned_tokens, tok.max_id + 1)}
+        vocab = {**known, **added}
+        merges = [pair for pair in trained.merges if {*pair, joined(pair, model)} <= vocab.keys()]
+        new = tok.replace(model=replace(model, vocab=vocab, merges=merges))
     prefix = (model.continuing_subword_prefix or "").encode()
     made_of = merged_from(added, trained.merges, known, prefix)
     return kept_and_new(tok, new, made_of, list(added))

@@ -6,10 +6,13 @@ Look here for `truncate`, `reorder` and `add_special_tokens`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from jeton import AddedToken, Tokenizer
 from jeton.arguments import check_kind, checked_int
+from jeton.components import decoders, models
 from jeton.edit.edited import Edited
+from jeton.edit.pieces import CONTROL, ModelFile, Piece
 from jeton.edit.pruning import prune
 from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuilt, tokens_of
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -85,6 +88,10 @@ def reorder(tok: Tokenizer, order: Sequence[int]) -> Edited:
 def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Edited:
     """The tokenizer with more special tokens, whose ids come after the largest.
 
+    To a SentencePiece model they are control pieces where they can be, so that a `.model` holds
+    them too, and decode to nothing as its `<s>` does. A `vocab.txt` cannot hold them: it knows no
+    special tokens but BERT's own.
+
     Args:
         tok: The tokenizer.
         tokens: Their texts, or `AddedToken`s, whose ids are given anew.
@@ -130,9 +137,35 @@ def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Ed
                 normalized=token.normalized,
             )
         )
-    new = tok.with_added_tokens(added)
+    new = _as_pieces(tok, added) or tok.with_added_tokens(added)
     made_of = {
         following + number: () if (id := tok.id_of(token.content)) is None else (id,)
         for number, token in enumerate(added)
     }
     return kept_and_new(tok, new, made_of, [token.content.encode() for token in added])
+
+
+def _as_pieces(tok: Tokenizer, added: Sequence[AddedToken]) -> Tokenizer | None:
+    """The tokenizer with control pieces in its SentencePiece model, if they say the same."""
+    model = tok.model
+    decoder = tok.decoder
+    if not isinstance(model, models.SentencePiece):
+        return None
+    if not isinstance(decoder, decoders.SentencePiece):
+        return None
+    file = ModelFile.parse(model.proto)
+    texts = {piece.text for piece in file.pieces}
+    for token in added:
+        plain = AddedToken(token.content, id=token.id, special=True)
+        if token != plain or token.content in texts:
+            return None
+    if len(file.pieces) != tok.max_id + 1:
+        return None
+    pieces = [*file.pieces, *(Piece(token.content, 0.0, CONTROL) for token in added)]
+    changed = models.SentencePiece(file.with_pieces(pieces))
+    symbols = sorted({*decoder.control_symbols, *(token.content for token in added)})
+    return tok.replace(
+        model=changed,
+        added_tokens=[*tok.added_tokens, *added],
+        decoder=replace(decoder, control_symbols=tuple(symbols)),
+    )

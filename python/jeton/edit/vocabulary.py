@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jeton import AddedToken, Tokenizer
-from jeton.components import models, post_processors
+from jeton.components import models, normalizers, post_processors
 from jeton.edit import derivations
 from jeton.edit.edited import Edited
 from jeton.edit.id_map import IdMap
@@ -206,10 +206,23 @@ def rebuilt(tok: Tokenizer, order: Sequence[int]) -> Tokenizer:
     ]
     model = tok.model
     if isinstance(model, models.SentencePiece):
+        added.sort(key=lambda token: token.id or 0)  # as the file gives them
         changed: models.Model = _rebuilt_sentencepiece(model, order)
     else:
         changed = _renumbered(tok, model, new)
-    return carried(tok, changed, new, added)
+    return _with_symbols_in_order(carried(tok, changed, new, added))
+
+
+def _with_symbols_in_order(tok: Tokenizer) -> Tokenizer:
+    """User-defined symbols stand in the normalizer in the order of their pieces."""
+    normalizer = tok.normalizer
+    if not isinstance(normalizer, normalizers.SentencePiece):
+        return tok
+    symbols = normalizer.user_defined_symbols
+    ordered = tuple(sorted(symbols, key=tok.bytes_to_id))
+    if ordered == symbols:
+        return tok
+    return tok.replace(normalizer=replace(normalizer, user_defined_symbols=ordered))
 
 
 def carried(
