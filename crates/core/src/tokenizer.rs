@@ -637,6 +637,8 @@ fn frame(post_processor: Option<&PostProcessor>, add_special_tokens: bool) -> Op
 struct Rows {
     encoding: Encoding,
     characters: Option<CharacterIndex>,
+    /// The end of the text, in bytes.
+    end: usize,
     word: u32,
 }
 
@@ -648,11 +650,14 @@ impl Rows {
                 Unit::Characters => Some(CharacterIndex::new(text)),
                 Unit::Bytes => None,
             },
+            end: text.len(),
             word: 0,
         }
     }
 
     fn push(&mut self, id: u32, span: Span) {
+        // The bytes of an end-of-word suffix that the vocabulary lacks count as text.
+        let span = Span::new(span.start.min(self.end), span.end.min(self.end));
         let span = match &self.characters {
             Some(index) => index.characters(span),
             None => span,

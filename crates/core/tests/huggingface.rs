@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jeton_core::format::{self, LoadOptions, huggingface};
 use jeton_core::model::{Model, bpe::Alphabet};
 use jeton_core::printable::to_char;
-use jeton_core::{EncodeOptions, ErrorKind, OnInvalid, Tokenizer};
+use jeton_core::{EncodeOptions, ErrorKind, OnInvalid, Tokenizer, Unit};
 
 const PIECE: &str = r#""add_prefix_space":false,"trim_offsets":true,"use_regex":true"#;
 
@@ -364,5 +364,37 @@ fn ranks_become_merges_with_the_same_ids() {
         );
         let rewritten = huggingface::write(again.stages()).unwrap();
         assert!(rewritten == file, "{name}");
+    }
+}
+
+#[test]
+fn spans_end_with_the_text() {
+    let bytes = (0..=255).map(|byte| (format!("<0x{byte:02X}>"), byte.into()));
+    let vocab: serde_json::Map<_, _> = bytes.collect();
+    let whitespace = r#"{"type": "WhitespaceSplit"}"#;
+    for (name, pre_tokenizer, mark, text) in [
+        ("suffix", "null", "end_of_word_suffix", "ab"),
+        ("suffix, not ASCII", "null", "end_of_word_suffix", "é"),
+        ("suffix of words", whitespace, "end_of_word_suffix", "a b"),
+        ("prefix", "null", "continuing_subword_prefix", "abc"),
+    ] {
+        let file = format!(
+            r#"{{"version": "1.0", "pre_tokenizer": {pre_tokenizer}, "model": {{"type": "BPE",
+            "vocab": {}, "merges": [], "byte_fallback": true, "{mark}": "</w>"}}}}"#,
+            serde_json::Value::from(vocab.clone())
+        );
+        let tokenizer = Tokenizer::new(huggingface::read(file.as_bytes()).unwrap()).unwrap();
+        for (unit, end) in [
+            (Unit::Characters, text.chars().count()),
+            (Unit::Bytes, text.len()),
+        ] {
+            let options = EncodeOptions {
+                unit,
+                ..EncodeOptions::default()
+            };
+            let spans = tokenizer.encode(text, None, &options).unwrap().spans;
+            let last = spans.last().unwrap();
+            assert_eq!((last.start, last.end), (end, end), "{name}: {spans:?}");
+        }
     }
 }
