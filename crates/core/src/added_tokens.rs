@@ -189,8 +189,11 @@ impl AddedTokens {
         })
     }
 
-    /// Whether no text can hold a token that `special` lets be found.
+    /// Whether no text can hold a token that `special` lets be found, nor `special` name a wrong one.
     pub fn finds_nothing(&self, special: &SpecialPolicy) -> bool {
+        if matches!(special, SpecialPolicy::Only(names) if !names.is_empty()) {
+            return false;
+        }
         [&self.all.original, &self.all.normalized]
             .into_iter()
             .flatten()

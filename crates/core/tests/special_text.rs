@@ -560,3 +560,45 @@ fn what_is_special_may_change_with_the_added_tokens() {
         }
     }
 }
+
+#[test]
+fn every_way_refuses_names_of_no_special_token() {
+    let tokens = (0..=u8::MAX).map(|byte| vec![byte]);
+    let bpe = Bpe::by_ranks(Vocab::new(tokens.zip(0..)).unwrap()).unwrap();
+    let plain = Stages::of_model(Model::Bpe(bpe));
+    let mut cut = plain.clone();
+    cut.pre_tokenizer = Some(PreTokenizer::Whitespace);
+    let mut added = plain.clone();
+    added.added_tokens = vec![AddedToken {
+        id: 256,
+        content: "<s>".to_owned(),
+        special: true,
+        single_word: false,
+        lstrip: false,
+        rstrip: false,
+        normalized: false,
+    }];
+    for (name, stages) in [("plain", plain), ("cut", cut), ("added", added)] {
+        let tokenizer = Tokenizer::new(stages).unwrap();
+        let options = EncodeOptions {
+            special: SpecialPolicy::Only(["</s>".to_owned()].into()),
+            ..EncodeOptions::default()
+        };
+        let never = AtomicBool::new(false);
+        for text in ["", "a b"] {
+            let batch = |threads| tokenizer.encode_batch(&[text], &options, threads, &never);
+            let ways = [
+                ("spans", tokenizer.encode(text, None, &options).err()),
+                ("ids", tokenizer.encode_ids(text, &options).err()),
+                ("count", tokenizer.count(text, &options).err()),
+                ("exceeds", tokenizer.exceeds(text, 9, &options).err()),
+                ("batch", batch(1).err().map(|(_, error)| error)),
+                ("threads", batch(2).err().map(|(_, error)| error)),
+            ];
+            for (way, error) in ways {
+                let kind = error.map(|error| error.kind());
+                assert_eq!(kind, Some(ErrorKind::Argument), "{name}, {way}: {text:?}");
+            }
+        }
+    }
+}

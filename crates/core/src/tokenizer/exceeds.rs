@@ -39,7 +39,10 @@ impl Tokenizer {
 
     /// As [`Tokenizer::exceeds`], with nothing around the text.
     fn text_exceeds(&self, text: &str, most: usize, options: &EncodeOptions) -> Result<bool> {
-        let raises = matches!(options.special, SpecialPolicy::Raise);
+        let raises = matches!(
+            options.special,
+            SpecialPolicy::Raise | SpecialPolicy::Only(_)
+        );
         let compiled = self.compiled.as_ref();
         if text.len() <= most
             && !raises
