@@ -44,6 +44,18 @@ def one_word(size: int) -> str:
     return "ab" * (size // 2)
 
 
+def one_letter(size: int) -> str:
+    return "a" * size
+
+
+def spaces(size: int) -> str:
+    return " " * size
+
+
+def lone_surrogates(size: int) -> str:
+    return "ab\ud800 " * (size // 4)
+
+
 def ids_of(tok: jeton.Tokenizer, size: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
     few = tok.encode_array(WORDS * 64)
     return np.tile(few, size // len(few) + 1)
@@ -107,6 +119,8 @@ def approximating(size: int) -> Callable[[], object]:
 CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "encode": of_text(lambda tok, text: tok.encode(text)),
     "encode a word": of_text(lambda tok, text: tok.encode(text), text=one_word),
+    "encode a letter": of_text(lambda tok, text: tok.encode_array(text), text=one_letter),
+    "encode lone surrogates": of_text(lambda tok, text: tok.count(text), text=lone_surrogates),
     "encode, special tokens raise": of_text(lambda tok, text: tok.encode(text, special="raise")),
     "encode, special tokens allowed": of_text(lambda tok, text: tok.encode(text, special="allow")),
     "encode with dropout": of_text(lambda tok, text: tok.encode(text, dropout=0.1)),
@@ -126,6 +140,9 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "SentencePiece BPE": of_text(lambda tok, text: tok.encode(text), lambda: sentencepiece("bpe")),
     "SentencePiece BPE, a word": of_text(
         lambda tok, text: tok.encode(text), lambda: sentencepiece("bpe"), one_word
+    ),
+    "SentencePiece BPE, spaces": of_text(
+        lambda tok, text: tok.count(text), lambda: sentencepiece("bpe"), spaces
     ),
     "SentencePiece Unigram": of_text(
         lambda tok, text: tok.encode(text), lambda: sentencepiece("unigram")

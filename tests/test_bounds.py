@@ -7,11 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import jeton
-from jeton.components import Regex, pre_tokenizers
+from jeton.components import Regex, models, pre_tokenizers
 from kinds import VOCABULARIES, byte_level, characters
 
 MOST_SECONDS = 120
@@ -75,6 +76,28 @@ def test_a_pattern_that_goes_over_a_text_again_and_again_is_ended(way: str, name
     assert done.stderr == ""
     shown = pattern.replace("\\", "\\\\")
     assert f'the pattern "{shown}" gave up at byte' in done.stdout
+
+
+@pytest.mark.parametrize("pattern", ["(?~b)b|a", "(?~|b|a*)c|.", "x(?~)"])
+def test_what_counts_no_steps_is_refused(pattern: str) -> None:
+    """Absent operators took time in proportion to the square of the text."""
+    with pytest.raises(jeton.JetonError, match="undefined group option"):
+        characters().replace(pre_tokenizer=pre_tokenizers.Split(Regex(pattern), "isolated"))
+    escaped = characters().replace(pre_tokenizer=pre_tokenizers.Split(Regex(r"\(?~"), "isolated"))
+    assert escaped.encode("the") == characters().encode("the")
+
+
+@pytest.mark.parametrize("name", ["continuing_subword_prefix", "end_of_word_suffix"])
+def test_marks_of_words_are_short(name: str) -> None:
+    """Each part of a word is looked up with them."""
+    marked: Any = {name: "x" * 129}
+    with pytest.raises(jeton.errors.UnsupportedError, match=f"{name} has 129 bytes"):
+        jeton.Tokenizer(models.BPE({"a": 0}, [], **marked))
+    if name == "continuing_subword_prefix":
+        with pytest.raises(jeton.errors.UnsupportedError, match=f"{name} has 129 bytes"):
+            jeton.Tokenizer(models.WordPiece({"[UNK]": 0}, **marked))
+    marked[name] = "x" * 128
+    assert jeton.Tokenizer(models.BPE({"a": 0}, [], **marked)).vocab_size == 1
 
 
 def test_what_is_within_the_budget_is_as_before() -> None:

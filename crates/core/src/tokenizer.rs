@@ -102,6 +102,7 @@ impl Tokenizer {
         let added_tokens =
             AddedTokens::new(stages.added_tokens.clone(), stages.normalizer.as_ref())?;
         added_tokens.check_against(stages.model.vocab())?;
+        stages.model.check_marks()?;
         // Special tokens are cut out, or they are text: the model never finds one.
         stages.model.withhold(&added_tokens.special_ids());
         Ok(Self {

@@ -64,6 +64,12 @@ impl Calls {
 }
 
 impl Tokenizer {
+    /// Whether a text is encoded in parts, on all cores. That may take reading all of it.
+    fn has_parts(&self, py: Python<'_>, text: &str, options: &EncodeOptions) -> Outcome<bool> {
+        let end = || self.core.part_end(text, 0, 1, options);
+        Ok(text.len() >= HUGE && detached(py, end)? < text.len())
+    }
+
     /// Appends the ids of a text to `ids`.
     fn encode_into(
         &self,
@@ -74,7 +80,7 @@ impl Tokenizer {
     ) -> Outcome<()> {
         if text.len() < pool::WITHOUT_GIL {
             self.core.encode_into(text, options, ids)?;
-        } else if text.len() < HUGE || self.core.part_end(text, 0, 1, options) == text.len() {
+        } else if !self.has_parts(py, text, options)? {
             detached(py, || self.core.encode_into(text, options, ids))??;
         } else {
             let batch = pool::run(py, text.len(), |threads, cancelled| {
@@ -239,7 +245,7 @@ impl Calls {
             if text.len() < pool::WITHOUT_GIL {
                 return Ok(core.count(text, &options)?);
             }
-            if text.len() < HUGE || core.part_end(text, 0, 1, &options) == text.len() {
+            if !tokenizer.has_parts(py, text, &options)? {
                 return Ok(detached(py, || core.count(text, &options))??);
             }
             let counts = pool::run(py, text.len(), |threads, cancelled| {

@@ -6,7 +6,7 @@
 
 use jeton_core::text::Span;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PySlice, PyString};
 
 use crate::errors::{Outcome, argument, wrong_type};
 
@@ -79,17 +79,14 @@ impl<'a> Text<'a> {
 impl Mended {
     /// The same text, but with nothing in the place of surrogates that stand alone in `string`.
     pub fn without_surrogates(self, string: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let given = string.call_method1("encode", ("utf-32-le", "surrogatepass"))?;
-        let given = given.extract::<&[u8]>()?.chunks_exact(4);
-        let alone: Vec<bool> = given
-            .map(|bytes| bytes[2..] == [0, 0] && (0xD8..=0xDF).contains(&bytes[1]))
-            .collect();
+        let points = code_points(string.cast::<PyString>()?)?;
         let mut kept = Self {
             text: String::with_capacity(self.text.len()),
             positions: Vec::new(),
         };
         for (character, &at) in self.text.chars().zip(&self.positions) {
-            if character != char::REPLACEMENT_CHARACTER || !alone[at] {
+            let is_alone = matches!(points[at], 0xD800..=0xDFFF);
+            if character != char::REPLACEMENT_CHARACTER || !is_alone {
                 kept.text.push(character);
                 kept.positions.push(at);
             }
@@ -99,12 +96,7 @@ impl Mended {
     }
 
     fn of(string: &Bound<'_, PyString>) -> PyResult<Self> {
-        let encoded = string.call_method1("encode", ("utf-32-le", "surrogatepass"))?;
-        let points: Vec<u32> = encoded
-            .extract::<&[u8]>()?
-            .chunks_exact(4)
-            .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-            .collect();
+        let points = code_points(string)?;
         let mut text = String::with_capacity(points.len());
         let mut positions = Vec::with_capacity(points.len() + 1);
         let mut at = 0;
@@ -123,4 +115,28 @@ impl Mended {
         positions.push(at);
         Ok(Self { text, positions })
     }
+}
+
+/// How many characters of a string Python turns into numbers at a time: between, Ctrl-C is heard.
+const AT_ONCE: usize = 1 << 18;
+
+/// The code points of a string, surrogates among them.
+fn code_points(string: &Bound<'_, PyString>) -> PyResult<Vec<u32>> {
+    let length = string.len()?;
+    let mut points = Vec::with_capacity(length);
+    for start in (0..length).step_by(AT_ONCE) {
+        string.py().check_signals()?;
+        let part = string.get_item(PySlice::new(
+            string.py(),
+            start as isize,
+            (start + AT_ONCE) as isize,
+            1,
+        ))?;
+        let encoded = part.call_method1("encode", ("utf-32-le", "surrogatepass"))?;
+        let numbers = encoded.extract::<&[u8]>()?.chunks_exact(4);
+        points.extend(
+            numbers.map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])),
+        );
+    }
+    Ok(points)
 }

@@ -60,6 +60,10 @@ pub enum Model {
     SentencePiece(SentencePiece),
 }
 
+/// What marks a part of a word, and how many bytes that may have.
+const MARKS: [&str; 2] = ["continuing_subword_prefix", "end_of_word_suffix"];
+const LONGEST_MARK: usize = 128;
+
 impl Model {
     /// The tokens of `piece`.
     ///
@@ -79,6 +83,31 @@ impl Model {
             Self::Characters(model) => model.tokenize(piece, tokens),
             Self::SentencePiece(model) => model.tokenize(piece, sampling, tokens),
         }
+    }
+
+    /// Checks that a word does not cost as much as a file has bytes: what marks its parts is looked up
+    /// with each of them.
+    ///
+    /// # Errors
+    /// A prefix or suffix of more than [`LONGEST_MARK`] bytes.
+    pub(crate) fn check_marks(&self) -> Result<()> {
+        let marks = match self {
+            Self::Bpe(model) => [
+                model.options().continuing_subword_prefix.as_deref(),
+                model.options().end_of_word_suffix.as_deref(),
+            ],
+            Self::WordPiece(model) => [Some(model.continuing_subword_prefix()), None],
+            _ => [None, None],
+        };
+        for (name, mark) in MARKS.into_iter().zip(marks) {
+            let length = mark.map_or(0, str::len);
+            if length > LONGEST_MARK {
+                let message =
+                    format!("{name} has {length} bytes, and may have {LONGEST_MARK} at most");
+                return Err(Error::new(ErrorKind::Unsupported, message));
+            }
+        }
+        Ok(())
     }
 
     /// The vocabulary.

@@ -9,9 +9,12 @@ use std::ptr::{null, null_mut};
 
 use onig_sys::{
     ONIG_MAX_ERROR_MESSAGE_LEN, ONIG_MISMATCH, ONIG_NORMAL, ONIG_OPTION_NONE,
-    ONIGERR_MATCH_STACK_LIMIT_OVER, ONIGERR_RETRY_LIMIT_IN_MATCH_OVER,
-    ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER, OnigErrorInfo, OnigMatchParam, OnigRegex, OnigRegion,
+    ONIG_SYN_OP2_QMARK_TILDE_ABSENT_GROUP, ONIGERR_MATCH_STACK_LIMIT_OVER,
+    ONIGERR_RETRY_LIMIT_IN_MATCH_OVER, ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER, OnigErrorInfo,
+    OnigMatchParam, OnigRegex, OnigRegion, OnigSyntaxType,
 };
+
+use crate::lazy::LazyStatic;
 
 /// What a try came to.
 pub(super) enum Tried {
@@ -32,6 +35,15 @@ pub(crate) struct Expression(OnigRegex);
 unsafe impl Send for Expression {}
 // SAFETY: as above.
 unsafe impl Sync for Expression {}
+
+/// The library's own syntax, without absent operators, `(?~…)`: these take time in proportion to the
+/// square of the text, and count no steps.
+static SYNTAX: LazyStatic<OnigSyntaxType> = LazyStatic::new(|| {
+    // SAFETY: the library never writes to its constants.
+    let mut syntax = unsafe { *onig_sys::OnigDefaultSyntax };
+    syntax.op2 &= !ONIG_SYN_OP2_QMARK_TILDE_ABSENT_GROUP;
+    syntax
+});
 
 fn utf8() -> onig_sys::OnigEncoding {
     &raw mut onig_sys::OnigEncodingUTF8
@@ -72,7 +84,7 @@ impl Expression {
                 bytes.end,
                 ONIG_OPTION_NONE,
                 utf8(),
-                onig_sys::OnigDefaultSyntax,
+                &raw const *SYNTAX,
                 &mut info,
             )
         };

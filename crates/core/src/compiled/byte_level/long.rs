@@ -44,7 +44,7 @@ fn merge_queued<T: Table>(
 ) -> Vec<u32> {
     let last = ids.len().saturating_sub(1);
     let mut symbols = large_pages::with_capacity(ids.len());
-    symbols.extend((0..).zip(ids).map(|(at, id)| Symbol {
+    symbols.extend(paced((0..).zip(ids)).map(|(at, id)| Symbol {
         id,
         rank: NONE,
         previous: u32::wrapping_sub(at, 1),
@@ -90,6 +90,6 @@ fn merge_queued<T: Table>(
             ..here
         };
     }
-    let ids = symbols.iter().map(|symbol| symbol.id);
+    let ids = paced(symbols.iter()).map(|symbol| symbol.id);
     ids.filter(|&id| id != NONE).collect()
 }

@@ -28,7 +28,7 @@ use crate::compiled::cutting::delimiters::{Chunks, Delimiters};
 use crate::compiled::sink::Sink;
 use crate::error::Result;
 use crate::format::sentencepiece::{Algorithm, Piece, PieceKind, Pieces};
-use crate::interrupt::Pace;
+use crate::interrupt::{Pace, paced};
 use crate::lazy::Lazy;
 use crate::model;
 use crate::normalizer::{Charsmap, SentencePieceNormalizer};
@@ -294,9 +294,10 @@ impl SentencePiece {
         let first = start.saturating_add(reach.max(1)).min(text.len());
         let space_before = |at: usize| bytes[start..at].iter().rposition(|byte| *byte == b' ');
         let mut stretch = start + space_before(first).unwrap_or(0);
-        for (at, byte) in (first..).zip(&bytes[first..]) {
+        for (at, byte) in paced((first..).zip(&bytes[first..])) {
             match byte {
                 b'\n' if self.parts == Parts::BehindLines => return at + 1,
+                b' ' if bytes[stretch..at] == *b" " => stretch = at,
                 b' ' => {
                     let before = normalizer.normalize_part(&text[stretch..at], false);
                     if !before.is_empty() && !before.ends_with(SPACE) {
