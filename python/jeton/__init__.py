@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from jeton.cache import cache_limit, set_cache_limit
     from jeton.corpus import Progress
     from jeton.known_names import names, patterns
+    from jeton.streams import DecodeStream
     from jeton.trainers import (
         BPETrainer,
         CharTrainer,
@@ -41,6 +42,7 @@ __all__ = [
     "AddedToken",
     "BPETrainer",
     "CharTrainer",
+    "DecodeStream",
     "Encoding",
     "JetonError",
     "PaddedBatch",
@@ -65,6 +67,7 @@ __all__ = [
 _IMPORTED_WHEN_USED = {
     "BPETrainer": "jeton.trainers",
     "CharTrainer": "jeton.trainers",
+    "DecodeStream": "jeton.streams",
     "Progress": "jeton.corpus",
     "UnigramTrainer": "jeton.trainers",
     "WordCounts": "jeton.word_counts",

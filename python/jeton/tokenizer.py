@@ -10,12 +10,12 @@ import dataclasses
 import functools
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, TextIO, TypeAlias, TypeVar, overload
 
-from jeton import _core, components
+from jeton import _core, components, streams
 from jeton.assembly import stages_around, stored_tokens
 from jeton.components import _base
 from jeton.components._base import AddedToken, Component, check_error_handler
@@ -44,8 +44,11 @@ from jeton.settings import (
 from jeton.vocabulary import Vocabulary, bytes_of
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from jeton._core import DecodeStream, Pipeline
     from jeton._core import Model as CoreModel
-    from jeton._core import Pipeline
     from jeton.arrow import ArrowColumn
     from jeton.chat import Chat
     from jeton.components import (
@@ -585,6 +588,70 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         """
         check_error_handler(errors)
         return self._core.decode_batch(batch, skip_special_tokens, errors)
+
+    def decode_stream(
+        self,
+        *,
+        skip_special_tokens: bool = False,
+        errors: Literal["replace", "strict", "ignore"] = "replace",
+        stop: str | Iterable[str] = (),
+    ) -> DecodeStream:
+        """A stream that gives the text of ids as they come, each part as soon as it is sure.
+
+        Put together, its parts are what `decode` gives for all ids. Part of a character is kept
+        until the rest is there; so is a run of byte tokens (`<0xF0>`) where its end decides what it
+        is, and what may begin a stop. A decoder that needs all tokens gives everything at the end.
+
+        Args:
+            skip_special_tokens: Leave special tokens out.
+            errors: What becomes of bytes that are not UTF-8: as in `decode`, these three.
+            stop: Texts before which the text ends: before the first of them to be complete, however
+                tokens cut it. What follows is dropped.
+
+        Raises:
+            ArgumentTypeError: `stop` holds something else than `str`.
+            ArgumentError: An unknown `errors`; an empty stop.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.BPETrainer(257).train([])
+            >>> stream = tok.decode_stream()
+            >>> [stream.push(id) for id in tok.encode("né")] + [stream.finish()]
+            ['n', '', 'é', '']
+        """
+        stops = streams.checked_stops(stop, errors)
+        return self._core.decode_stream(skip_special_tokens, errors, stops)
+
+    def encode_stream(
+        self, texts: Iterable[str] | TextIO, *, add_special_tokens: bool = False
+    ) -> Iterator[npt.NDArray[np.uint32]]:
+        """The ids of a text that comes part by part, in memory that does not grow with it.
+
+        Put together, they are what `encode` gives for the whole text, wherever the parts were cut;
+        special tokens in it are text.
+
+        Args:
+            texts: An open text file, or any iterable of the parts of one text.
+            add_special_tokens: Whether the post-processor adds its special tokens.
+
+        Yields:
+            Arrays of ids, shape (tokens,), as soon as they are sure.
+
+        Raises:
+            ArgumentTypeError: A part that is no `str`.
+            UnsupportedError: The end of a text can change the tokens at its front, as in
+                SentencePiece models; or half a gigabyte has no place that surely parts tokens.
+            EncodeError: As `encode`.
+
+        Example:
+            >>> import io, jeton
+            >>> tok = jeton.BPETrainer(300, pattern="gpt2").train(["low lower lowest"])
+            >>> parts = tok.encode_stream(io.StringIO("low lowest"))
+            >>> [id for part in parts for id in part.tolist()] == tok.encode("low lowest")
+            True
+        """
+        stream = self._core.encode_stream(add_special_tokens)
+        return streams.encoded(stream, streams.parts_of(texts))
 
     # What is in it
 

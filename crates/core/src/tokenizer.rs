@@ -2,7 +2,10 @@
 
 mod exceeds;
 mod n_best;
+mod streams;
 mod surface;
+
+pub use streams::{DecodeStream, EncodeStream};
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -20,6 +20,7 @@ mod scripts;
 mod sentencepiece;
 mod signals;
 mod stages;
+mod streams;
 mod text;
 mod texts;
 mod token_blocks;
@@ -57,6 +58,8 @@ mod _core {
     use super::sentencepiece::{SentencePieceReader, charsmap};
     #[pymodule_export]
     use super::stages::{canonical_component, check_regex, did_you_mean, named_patterns};
+    #[pymodule_export]
+    use super::streams::{DecodeStream, EncodeStream};
     #[pymodule_export]
     use super::token_blocks::{TokenBlocks, blocks_of_texts, reordered};
     #[pymodule_export]

@@ -24,6 +24,7 @@ use crate::model::{self, Model, vocab};
 use crate::options::{self, Drawing, Given, flag};
 use crate::pool;
 use crate::signals::{self, abandonable, detached};
+use crate::streams::{self, DecodeStream, EncodeStream};
 use crate::text::Text;
 use crate::texts::{NoText, with_texts};
 
@@ -436,6 +437,30 @@ impl Tokenizer {
                 })
                 .collect::<Outcome<Vec<_>>>()?;
             Ok(PyList::new(py, texts)?)
+        })
+    }
+
+    fn decode_stream(
+        &self,
+        py: Python<'_>,
+        skip_special_tokens: &Bound<'_, PyAny>,
+        errors: &str,
+        stops: Vec<Bound<'_, PyString>>,
+    ) -> PyResult<DecodeStream> {
+        guard(py, || {
+            let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
+            streams::decode_stream(self, skip_special_tokens, errors, stops)
+        })
+    }
+
+    fn encode_stream(
+        &self,
+        py: Python<'_>,
+        add_special_tokens: &Bound<'_, PyAny>,
+    ) -> PyResult<EncodeStream> {
+        guard(py, || {
+            let add_special_tokens = flag("add_special_tokens", add_special_tokens)?;
+            streams::encode_stream(self, add_special_tokens)
         })
     }
 

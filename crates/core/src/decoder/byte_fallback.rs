@@ -34,7 +34,7 @@ fn end_run(run: &mut Vec<u8>, joined: &mut Vec<Vec<u8>>, invalid: Invalid) {
 
 /// The byte that a token spells. A sign counts as a digit, as it does in `tokenizers`: `<0x+A>`
 /// is byte 10.
-fn byte_of(token: &[u8]) -> Option<u8> {
+pub(super) fn byte_of(token: &[u8]) -> Option<u8> {
     let digits = token.strip_prefix(b"<0x")?.strip_suffix(b">")?;
     let digits = std::str::from_utf8(digits).ok().filter(|d| d.len() == 2)?;
     u8::from_str_radix(digits, 16).ok()

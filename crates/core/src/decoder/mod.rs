@@ -14,10 +14,12 @@ use crate::pattern::SearchPattern;
 mod byte_fallback;
 mod byte_level;
 mod sentencepiece;
+mod stream;
 mod surfaces;
 mod text;
 
 pub use sentencepiece::{LeadingSpaces, SentencePieceDecoder};
+pub(crate) use stream::{Broken, Characters, Stops, TokenStream};
 pub(crate) use surfaces::Surfaces;
 use text::{clean_up, in_text, replace_matches, strip};
 

@@ -114,6 +114,26 @@ impl SentencePieceDecoder {
         bytes.clear();
     }
 
+    /// As [`join_bytes`](Self::join_bytes), while more bytes may follow: keeps a character's that is not
+    /// whole yet.
+    pub(super) fn join_sure_bytes(bytes: &mut Vec<u8>, invalid: Invalid, text: &mut Vec<u8>) {
+        let begun = match std::str::from_utf8(bytes) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Err(error) => {
+                let after = error.valid_up_to() + error.error_len().unwrap_or(0);
+                let mut rest = bytes.split_off(after);
+                Self::join_bytes(bytes, invalid, text);
+                Self::join_sure_bytes(&mut rest, invalid, text);
+                *bytes = rest;
+                return;
+            }
+            Ok(_) => bytes.len(),
+        };
+        let begun = bytes.split_off(begun);
+        Self::join_bytes(bytes, invalid, text);
+        *bytes = begun;
+    }
+
     pub(super) fn byte(&self, piece: &[u8]) -> Option<u8> {
         match piece {
             [b'<', b'0', b'x', high, low, b'>'] if self.bytes => {

@@ -81,6 +81,11 @@ impl FirstStages {
         }
     }
 
+    /// Whether a place to cut may be known without running all stages.
+    pub(crate) fn cuts_for_certain(&self) -> bool {
+        !matches!(self.shortcut, Shortcut::None) && self.added_tokens_stay_in_lines()
+    }
+
     /// A place near the end of `text` and not at it where words part whatever surrounds the text;
     /// nothing where there is none, or none that is known without running all stages.
     pub(crate) fn certain_cut(&self, text: &str) -> Option<usize> {

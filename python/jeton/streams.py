@@ -1,0 +1,74 @@
+"""Streams: the text of ids while a model writes them, the ids of a text that comes part by part.
+
+`Tokenizer.decode_stream` and `Tokenizer.encode_stream` make them.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable, Iterator
+from itertools import chain, repeat, takewhile
+from typing import TYPE_CHECKING, Any, TextIO
+
+from jeton._core import DecodeStream
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from jeton._core import EncodeStream
+
+__all__ = ["DecodeStream", "checked_stops", "encoded", "parts_of"]
+
+_CHARACTERS = 1 << 18
+"""How much of a file is read at a time."""
+_ERRORS = ("replace", "strict", "ignore")
+
+
+def checked_stops(stop: object, errors: object) -> list[str]:
+    """The texts that end a stream of text, once it is known that it can be made."""
+    if errors not in _ERRORS:
+        raise ArgumentError(
+            f'errors must be "replace", "strict" or "ignore", not {reprlib.repr(errors)}'
+        )
+    if isinstance(stop, str):
+        return [stop]
+    if isinstance(stop, (bytes, bytearray)) or not isinstance(stop, Iterable):
+        raise ArgumentTypeError(
+            f"stop must be a str or an iterable of them, not {type(stop).__name__}"
+        )
+    stops = list(stop)
+    for number, text in enumerate(stops):
+        if not isinstance(text, str):
+            raise ArgumentTypeError(f"stop[{number}] must be a str, not {type(text).__name__}")
+    return stops
+
+
+def parts_of(texts: Iterable[str] | TextIO) -> Iterator[str]:
+    """The parts of a text that comes from an open file or an iterable."""
+    read: Any = getattr(texts, "read", None)
+    if read is not None:
+        first = read(_CHARACTERS)
+        if not isinstance(first, str):
+            raise ArgumentTypeError(
+                "texts must be a file opened as text, not as bytes: open it without 'b'"
+            )
+        return takewhile(bool, chain([first], map(read, repeat(_CHARACTERS))))
+    if isinstance(texts, (str, bytes, bytearray)) or not isinstance(texts, Iterable):
+        raise ArgumentTypeError(
+            "texts must be an open file or an iterable of the parts of a text, not "
+            f"{type(texts).__name__}"
+        )
+    return iter(texts)
+
+
+def encoded(stream: EncodeStream, parts: Iterator[str]) -> Iterator[npt.NDArray[np.uint32]]:
+    """The ids of a text, as soon as they are sure."""
+    for part in parts:
+        ids = stream.push(part)
+        if len(ids):
+            yield ids
+    ids = stream.finish()
+    if len(ids):
+        yield ids

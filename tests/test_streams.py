@@ -1,0 +1,225 @@
+"""Streams: what they give, put together, is what one call gives for everything."""
+
+from __future__ import annotations
+
+import copy
+import io
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jeton
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DecodeError,
+    UnknownTokenError,
+    UnsupportedError,
+)
+from kinds import KINDS, VOCABULARIES, byte_level, each_kind, ranks
+
+FULL = os.environ.get("JETON_PARITY") == "full"
+ROUNDS = 100_000 if FULL else 600
+NAMES = [
+    "r50k_base.tiktoken",
+    "llama3_ranks.model",
+    "llama2_sentencepiece_bpe.model",
+    "t5_style_unigram.model",
+    "bert_uncased_vocab.txt",
+    "neox",
+]
+TEXT = [
+    *("the", " weather", "  ", "\n", " ", "é", "🙂", "👩‍👩‍👧", "東京", "▁", "<unk>", "<|end|>"),
+    *("x = 1", "\u0301", "ﬁ", "?!", " .", "n't", "[SEP]", "\0", "Ω"),
+]
+
+
+def published(name: str) -> jeton.Tokenizer:
+    path = VOCABULARIES / name
+    if not path.exists():
+        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    return jeton.load(path)
+
+
+@pytest.fixture(params=[*KINDS, *NAMES])
+def any_tok(request: pytest.FixtureRequest) -> jeton.Tokenizer:
+    name = request.param
+    return KINDS[name]() if name in KINDS else published(name)
+
+
+def some_text(numbers: random.Random) -> str:
+    return "".join(numbers.choices(TEXT, k=numbers.randint(0, 12)))
+
+
+def cut(text: str, numbers: random.Random) -> Iterator[str]:
+    """A text in parts of random lengths."""
+    at = 0
+    while at < len(text):
+        length = numbers.randint(0, 9)
+        yield text[at : at + length]
+        at += length
+
+
+def test_text_of_any_ids(any_tok: jeton.Tokenizer) -> None:
+    numbers = random.Random(1)
+    known = list(any_tok.vocab.values())
+    for _ in range(ROUNDS // len([*KINDS, *NAMES])):
+        ids = any_tok.encode(some_text(numbers), special="allow")
+        # Ids that no text gives: parts of characters, lone bytes.
+        for _ in range(numbers.randint(0, 3)):
+            ids.insert(numbers.randint(0, len(ids)), numbers.choice(known))
+        skip = numbers.random() < 0.5
+        for errors in ("replace", "ignore"):
+            expected = any_tok.decode(ids, skip_special_tokens=skip, errors=errors)
+            stream = any_tok.decode_stream(skip_special_tokens=skip, errors=errors)
+            parts = [stream.push(id) for id in ids]
+            assert "".join(parts) + stream.finish() == expected, (ids, errors)
+            # Nothing that was given is ever taken back, and nothing is sure that is not there.
+            assert expected.startswith("".join(parts))
+
+
+@each_kind
+def test_bytes_that_are_no_text_are_an_error_where_decoding_says_so(tok: jeton.Tokenizer) -> None:
+    numbers = random.Random(2)
+    known = list(tok.vocab.values())
+    for _ in range(300):
+        ids = numbers.choices(known, k=4)
+        stream = tok.decode_stream(errors="strict")
+        try:
+            expected = tok.decode(ids, errors="strict")
+        except DecodeError:
+            with pytest.raises(DecodeError, match="not UTF-8"):
+                stream.push(ids)
+                stream.finish()
+        else:
+            assert stream.push(ids) + stream.finish() == expected
+
+
+def test_text_comes_as_soon_as_it_is_sure() -> None:
+    stream = ranks().decode_stream()
+    assert [stream.push(byte) for byte in "né🙂".encode()] == ["n", "", "é", "", "", "", "🙂"]
+    llama = published("llama2_sentencepiece_bpe.model")
+    model = llama.decode_stream()
+    parts = [model.push(id) for id in llama.encode("a 🦙b")]
+    assert parts[0] == "a" and "🦙" in parts and parts[-1] == "b"
+
+
+def test_stops_across_tokens() -> None:
+    tok = ranks()
+    text = "the theory\n\nHuman: then"
+    stream = tok.decode_stream(stop=["\n\nHuman:", "\n\nAssistant:"])
+    parts = [stream.push(id) for id in tok.encode(text)] + [stream.finish()]
+    assert "".join(parts) == "the theory"
+    assert stream.stopped == "\n\nHuman:"
+    stream = tok.decode_stream(stop="\n\nX")
+    assert "".join(stream.push(id) for id in tok.encode("a\n\n")) == "a"
+    assert (stream.finish(), stream.stopped) == ("\n\n", None)
+    # The first to be complete ends the text, wherever another one began.
+    stream = tok.decode_stream(stop=["heory", "eo"])
+    assert (stream.push(tok.encode("theory")), stream.stopped) == ("th", "eo")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_stops_do_not_depend_on_tokens(seed: int) -> None:
+    numbers = random.Random(seed)
+    toks = [byte_level(), ranks(), KINDS["characters"]()]
+    for _ in range(40):
+        text = "".join(numbers.choices("the wa", k=20))
+        stops = ["".join(numbers.choices("the wa", k=numbers.randint(1, 4))) for _ in range(3)]
+        found = set()
+        for tok in toks:
+            stream = tok.decode_stream(stop=stops)
+            given = "".join(stream.push(id) for id in tok.encode(text)) + stream.finish()
+            found.add((given, stream.stopped))
+            assert text.startswith(given + (stream.stopped or ""))
+        assert len(found) == 1, (text, stops)
+
+
+def test_many_streams_at_once_and_copies() -> None:
+    tok = byte_level()
+    texts = [f"the weather {number} 🙂" for number in range(2_000)]
+    rows = tok.encode_batch(texts).tolist()
+    streams = [tok.decode_stream() for _ in rows]
+    given = [""] * len(rows)
+    for step in range(max(map(len, rows))):
+        for at, (row, stream) in enumerate(zip(rows, streams, strict=True)):
+            if step < len(row):
+                given[at] += stream.push(row[step])
+    assert given == texts
+    stream = tok.decode_stream()
+    smile = tok.encode("🙂")
+    assert stream.push(smile[:-1]) == ""
+    for other in (stream.copy(), copy.copy(stream), copy.deepcopy(stream)):
+        assert other.push(smile[-1]) == "🙂"
+    assert stream.push(np.array(smile[-1:], np.uint32)) == "🙂"
+    assert stream.push(np.uint32(smile[0])) == ""
+    assert stream.finish() == "\ufffd"
+
+
+def test_wrong_ids_and_arguments_of_text() -> None:
+    tok = ranks()
+    stream = tok.decode_stream()
+    for wrong in (99_999, -1, 2**70):
+        with pytest.raises(UnknownTokenError):
+            stream.push(wrong)
+    for nothing in ("a", None, 1.5, True, [None], ["a"]):
+        with pytest.raises(ArgumentTypeError):
+            stream.push(nothing)  # type: ignore[arg-type]
+    assert stream.push(tok.encode("the")) == "the"
+    assert (stream.finish(), stream.finish()) == ("", "")
+    with pytest.raises(ArgumentError, match="is finished"):
+        stream.push(1)
+    with pytest.raises(ArgumentError, match="errors must be"):
+        tok.decode_stream(errors="backslashreplace")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"stop\[1\] is empty"):
+        tok.decode_stream(stop=["a", ""])
+    for stop in (5, [5], b"a", None):
+        with pytest.raises(ArgumentTypeError, match="stop"):
+            tok.decode_stream(stop=stop)  # type: ignore[arg-type]
+
+
+def whole(tok: jeton.Tokenizer, parts: Iterator[str] | io.TextIOBase, **options: bool) -> list[int]:
+    return [id for ids in tok.encode_stream(parts, **options) for id in ids.tolist()]  # type: ignore[arg-type]
+
+
+def test_ids_of_any_parts(any_tok: jeton.Tokenizer) -> None:
+    try:
+        any_tok.encode_stream([])
+    except UnsupportedError:
+        pytest.skip("only the whole text tells where its tokens are")
+    numbers = random.Random(3)
+    for _ in range(100):
+        text = some_text(numbers)
+        for add in (False, True):
+            expected = any_tok.encode(text, add_special_tokens=add)
+            assert whole(any_tok, cut(text, numbers), add_special_tokens=add) == expected
+
+
+@pytest.mark.parametrize("name", ["byte-level", "ranks", "WordPiece", "characters"])
+def test_long_texts_in_memory_that_does_not_grow(name: str) -> None:
+    tok, numbers = KINDS[name](), random.Random(4)
+    text = "".join(numbers.choices(TEXT, k=200_000))
+    parts = list(tok.encode_stream(io.StringIO(text, newline="")))
+    assert np.concatenate(parts).tolist() == tok.encode(text)
+    assert len(parts) >= 3
+
+
+def test_files(tmp_path: Path) -> None:
+    tok = byte_level()
+    path = tmp_path / "a.txt"
+    path.write_text("the weather\n" * 1_000)
+    with path.open() as file:
+        assert whole(tok, file) == tok.encode(path.read_text())
+    with path.open("rb") as file, pytest.raises(ArgumentTypeError, match="opened as text"):
+        tok.encode_stream(file)  # type: ignore[arg-type]
+    for wrong in ("text", b"text", 5, None):
+        with pytest.raises(ArgumentTypeError, match="an open file or an iterable"):
+            tok.encode_stream(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentTypeError, match="must be a str"):
+        list(tok.encode_stream(["the", 5]))  # type: ignore[list-item]
+    with pytest.raises(UnsupportedError, match="encode the whole text"):
+        published("llama2_sentencepiece_bpe.model").encode_stream(["the"])
