@@ -6,13 +6,13 @@
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jeton_core::{DecodeStream as DecodeCore, EncodeStream as EncodeCore, OnInvalid};
+use jeton_core::{DecodeStream as DecodeCore, EncodeStream as EncodeCore, ErrorKind, OnInvalid};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
 use crate::arrays;
-use crate::errors::{Outcome, argument, guard};
+use crate::errors::{Failure, Outcome, argument, guard};
 use crate::ids;
 use crate::signals::detached;
 use crate::text::{Text, valid};
@@ -54,7 +54,13 @@ impl DecodeStream {
         guard(py, || {
             let mut text = TEXT.take();
             text.clear();
-            let made = body(&mut self.core(), &mut text);
+            let mut core = self.core();
+            let made = body(&mut core, &mut text).map_err(|failure| match failure {
+                Failure::Core(error) if error.kind() == ErrorKind::Decode => {
+                    Failure::NotText(core.begun().to_vec())
+                }
+                failure => failure,
+            });
             let given = PyString::new(py, &text);
             TEXT.set(text);
             made.map(|()| given)

@@ -371,6 +371,11 @@ pub(crate) enum Broken {
 }
 
 impl Characters {
+    /// The bytes of which not all are whole characters.
+    pub(crate) fn begun(&self) -> &[u8] {
+        &self.begun
+    }
+
     /// Appends to `text` the characters that are whole with some bytes more; at the end, that is all
     /// there are.
     ///

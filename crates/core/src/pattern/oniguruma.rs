@@ -84,7 +84,7 @@ impl Expression {
                 bytes.end,
                 ONIG_OPTION_NONE,
                 utf8(),
-                &raw const *SYNTAX,
+                (&raw const *SYNTAX).cast_mut(),
                 &mut info,
             )
         };

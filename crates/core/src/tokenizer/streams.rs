@@ -101,6 +101,11 @@ impl DecodeStream {
         self.give(true, text)
     }
 
+    /// The bytes at the end that are no text so far: after an error, those that it is about.
+    pub fn begun(&self) -> &[u8] {
+        self.characters.begun()
+    }
+
     /// The number of the stop that the text ended at.
     pub fn stopped_at(&self) -> Option<usize> {
         self.stops.found()
