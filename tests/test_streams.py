@@ -185,7 +185,7 @@ def test_wrong_ids_and_arguments_of_text() -> None:
 
 
 def whole(tok: jeton.Tokenizer, parts: Iterator[str] | io.TextIOBase, **options: bool) -> list[int]:
-    return [id for ids in tok.encode_stream(parts, **options) for id in ids.tolist()]  # type: ignore[arg-type]
+    return [id for ids in tok.encode_stream(parts, **options) for id in ids.tolist()]
 
 
 def test_ids_of_any_parts(any_tok: jeton.Tokenizer) -> None:

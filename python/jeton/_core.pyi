@@ -1,7 +1,7 @@
 """The compiled core of jeton. Private: use the names of `jeton` itself."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, SupportsIndex, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -185,7 +185,7 @@ class Tokenizer:
 
 @final
 class DecodeStream:
-    def push(self, ids: int | Iterable[int], /) -> str: ...
+    def push(self, ids: SupportsIndex | Iterable[int], /) -> str: ...
     def finish(self) -> str: ...
     @property
     def stopped(self) -> str | None: ...

@@ -28,7 +28,7 @@ _ERRORS = ("replace", "strict", "ignore")
 
 def checked_stops(stop: object, errors: object) -> list[str]:
     """The texts that end a stream of text, once it is known that it can be made."""
-    if errors not in _ERRORS:
+    if not isinstance(errors, str) or errors not in _ERRORS:
         raise ArgumentError(
             f'errors must be "replace", "strict" or "ignore", not {reprlib.repr(errors)}'
         )

@@ -15,7 +15,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TextIO, TypeAlias, TypeVar, overload
 
-from jeton import _core, components, streams
+from jeton import _core, components
 from jeton.assembly import stages_around, stored_tokens
 from jeton.components import _base
 from jeton.components._base import AddedToken, Component, check_error_handler
@@ -614,11 +614,13 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 
         Example:
             >>> import jeton
-            >>> tok = jeton.BPETrainer(257).train([])
+            >>> tok = jeton.BPETrainer(257).train(["aa"])
             >>> stream = tok.decode_stream()
             >>> [stream.push(id) for id in tok.encode("né")] + [stream.finish()]
             ['n', '', 'é', '']
         """
+        from jeton import streams
+
         stops = streams.checked_stops(stop, errors)
         return self._core.decode_stream(skip_special_tokens, errors, stops)
 
@@ -650,6 +652,8 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             >>> [id for part in parts for id in part.tolist()] == tok.encode("low lowest")
             True
         """
+        from jeton import streams
+
         stream = self._core.encode_stream(add_special_tokens)
         return streams.encoded(stream, streams.parts_of(texts))
 
