@@ -39,6 +39,9 @@ const PARTS: &str = "the|ing|ab|  |\r\n|\u{b}|\u{1c}|\u{85}|\u{a0}|\u{3000}|\u{2
 /// How many bytes a text has that two threads encode in parts.
 const PARTED: usize = 9 << 10;
 
+/// How many bytes a token that merges make has at most.
+const LONGEST: usize = 256;
+
 /// What a vocabulary begins with.
 const CHARACTERS: &str = "<unk>▁abcdehinortw.,'12 \n#ĠÃé中ж";
 
@@ -285,6 +288,10 @@ fn bpe(input: &mut Unstructured<'_>) -> Chosen<Bpe> {
             tokens[tokens.len() - 1 - back].clone()
         });
         let merged = [left.clone(), right.clone()].concat();
+        // Doubled each time, it would have megabytes.
+        if merged.len() > LONGEST {
+            continue;
+        }
         if !tokens.contains(&merged) {
             tokens.push(merged);
         }
