@@ -179,6 +179,18 @@ class Tokenizer:
         nbest_size: int | None = None,
         seed: int | None = None,
     ) -> npt.NDArray[np.uint32]: ...
+    def encode_array_with_spans(
+        self,
+        text: str,
+        *,
+        unit: Literal["characters", "bytes", "utf-16"] = "characters",
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+        dropout: float | None = None,
+        alpha: float | None = None,
+        nbest_size: int | None = None,
+        seed: int | None = None,
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]: ...
     def count(
         self, text: str, *, special: SpecialPolicy = "ignore", add_special_tokens: bool = False
     ) -> int: ...
@@ -230,6 +242,16 @@ class Pipeline:
         errors: Any,
         nulls: Any,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]: ...
+    def encode_batch_with_spans(
+        self,
+        texts: Any,
+        unit: Any,
+        special: Any,
+        add_special_tokens: Any,
+        drawing: _Drawing,
+        errors: Any,
+        nulls: Any,
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
     def encode_with_spans(
         self,
         text: Any,

@@ -233,7 +233,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 
     # Text to ids
 
-    # `encode`, `encode_array` and `count` are inherited.
+    # `encode`, `encode_array`, `encode_array_with_spans` and `count` are inherited.
 
     def encode_batch(
         self,
@@ -285,6 +285,61 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         origin = functools.partial(Origin.of, self, add_special_tokens)
         return TokenBatch._of_core(ids, offsets, self._core.max_id, origin)
 
+    def encode_batch_with_spans(
+        self,
+        texts: Iterable[str] | ArrowColumn,
+        *,
+        unit: Literal["characters", "bytes", "utf-16"] = "characters",
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+        dropout: float | None = None,
+        alpha: float | None = None,
+        nbest_size: int | None = None,
+        seed: int | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        nulls: Literal["raise", "empty"] = "raise",
+    ) -> tuple[TokenBatch, npt.NDArray[np.int64]]:
+        """The ids of many texts and where each token came from, encoded on all cores.
+
+        Each text's ids and spans are those that `encode_array_with_spans` gives.
+
+        Args:
+            texts: The texts, or a column of strings, as `encode_batch` takes them.
+            unit: What spans count: `"characters"` of each `str`, `"bytes"` of its UTF-8, or
+                `"utf-16"` code units.
+            special, add_special_tokens, dropout, alpha, nbest_size, seed: As in `encode`.
+            errors, nulls: As in `encode_batch`. With `errors="replace"` or `"ignore"`, spans are
+                those of the text that this makes of the bytes.
+
+        Returns:
+            The ids as a batch, and the spans of all its tokens, int64 of shape `(tokens, 2)`: those
+            of text `i` are the rows from `batch.offsets[i]` up to `batch.offsets[i + 1]`.
+
+        Raises:
+            ArgumentError: `unit` is none of the three.
+            ArgumentTypeError, EncodeError, SpecialTokenError, FormatError: As `encode_batch`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello 🙂")
+            >>> batch, spans = tok.encode_batch_with_spans(["hole", "🙂o"], unit="utf-16")
+            >>> spans[batch.offsets[1] : batch.offsets[2]].tolist()
+            [[0, 2], [2, 3]]
+        """
+        ids, spans, offsets = self._core.encode_batch_with_spans(
+            texts,
+            unit,
+            special,
+            add_special_tokens,
+            None
+            if dropout is alpha is nbest_size is seed is None
+            else (dropout, alpha, nbest_size, seed),
+            errors,
+            nulls,
+        )
+        origin = functools.partial(Origin.of, self, add_special_tokens)
+        return TokenBatch._of_core(ids, offsets, self._core.max_id, origin), spans
+
     def encode_with_spans(
         self,
         text: str,
@@ -292,7 +347,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         *,
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
-        unit: Literal["characters", "bytes"] = "characters",
+        unit: Literal["characters", "bytes", "utf-16"] = "characters",
         dropout: float | None = None,
         alpha: float | None = None,
         nbest_size: int | None = None,
@@ -305,7 +360,8 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             text_pair: A second text, for models that take two.
             special: What special tokens in the text mean; see `SpecialPolicy`.
             add_special_tokens: Whether the post-processor adds its special tokens.
-            unit: What spans count: characters of the `str`, or bytes of its UTF-8.
+            unit: What spans count: `"characters"` of the `str`, `"bytes"` of its UTF-8, or
+                `"utf-16"` code units. `encode_array_with_spans` finds ids and spans much sooner.
             dropout, alpha, nbest_size, seed: As in `encode`.
 
         Raises:

@@ -8,14 +8,16 @@
 
 mod line;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::compiled::Place;
 use crate::error::Error;
-use crate::interrupt::{Listener, Pace};
+use crate::interrupt::{Listener, Pace, paced};
+use crate::text::Unit;
+use crate::tokenizer::spans::{Row, SpannedPart};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use line::Line;
 
@@ -33,6 +35,15 @@ pub struct Batch {
     pub ids: Vec<u32>,
     /// Text `i` has the ids from `offsets[i]` up to `offsets[i + 1]`.
     pub offsets: Vec<i64>,
+}
+
+/// The ids of many texts, with where each came from.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct SpannedBatch {
+    /// The ids of all texts, and where each text's begin and end.
+    pub batch: Batch,
+    /// Where each token came from in its text, one an id.
+    pub spans: Vec<Row>,
 }
 
 /// What is wrong with a batch: the number of the first text that failed, and how.
@@ -91,7 +102,7 @@ impl Tokenizer {
             }
             return Ok(Batch { ids, offsets });
         }
-        let (parts, tasks) = self.parts_and_tasks(texts, options, threads);
+        let (parts, tasks) = self.parts_and_tasks(texts, options, threads, true);
         let flat = Flat::with_capacity(bytes / 2 + texts.len());
         let line = Line::new(self, &parts, &tasks);
         let settle = |line: &Line<'_>| {
@@ -115,15 +126,93 @@ impl Tokenizer {
         })?;
         settle(&line);
         line.counts(&mut counts);
-        let mut offsets = vec![0; texts.len() + 1];
-        for (part, count) in parts.iter().zip(counts.into_iter().flatten()) {
-            offsets[part.row + 1] += count as i64;
+        Ok(Batch {
+            offsets: offsets(&parts, counts, texts.len()),
+            ids: flat.into_list(),
+        })
+    }
+
+    /// The ids and spans of many texts: those that [`Tokenizer::encode_with_spans`] gives for each;
+    /// `threads` and `cancelled` are those of [`Tokenizer::encode_batch`].
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode_batch`].
+    pub fn encode_batch_with_spans(
+        &self,
+        texts: &[&str],
+        options: &EncodeOptions,
+        threads: usize,
+        cancelled: &AtomicBool,
+    ) -> std::result::Result<SpannedBatch, Failure> {
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        let may_cut = self.has_spanned_parts();
+        let (parts, tasks) = self.parts_and_tasks(texts, options, threads, may_cut);
+        let line = Line::none(&parts, &tasks);
+        let room = if threads < 2 { bytes / 4 } else { bytes / 2 };
+        let flat = Flat::with_capacity(room + texts.len());
+        let flat_spans = Flat::with_capacity(room + texts.len());
+        // The texts of which a part did not fit.
+        let refused = Mutex::new(BTreeSet::new());
+        let before = units_before(&parts, options.unit);
+        let counts = self.run(&parts, &tasks, threads, cancelled, &line, |task| {
+            let (mut ids, mut spans) = (flat.spare(), flat_spans.spare());
+            let mut counts = Vec::with_capacity(tasks[task].len());
+            let mut pace = Pace::default();
+            for number in tasks[task].clone() {
+                pace.step();
+                let part = &parts[number];
+                let first = ids.len();
+                let done = match part.cut {
+                    false => self
+                        .encode_with_spans(part.text, options, &mut ids, &mut spans)
+                        .map(|()| true),
+                    true => {
+                        let part = SpannedPart {
+                            text: part.text,
+                            place: part.place,
+                            is_last: part.is_last,
+                            before: before[number],
+                        };
+                        self.encode_part_with_spans(part, options, &mut ids, &mut spans)
+                    }
+                };
+                if !done.map_err(|error| (part.row, error))? {
+                    lock(&refused).insert(part.row);
+                    ids.truncate(first);
+                    spans.truncate(first);
+                    self.encode_part(part.text, part.place, part.is_last, options, &mut ids)
+                        .map_err(|error| (part.row, error))?;
+                    // The spans of the whole text are found below.
+                    spans.resize(ids.len(), Row::default());
+                }
+                counts.push(ids.len() - first);
+            }
+            flat.take(task, ids);
+            flat_spans.take(task, spans);
+            Ok(counts)
+        })?;
+        let batch = Batch {
+            offsets: offsets(&parts, counts, texts.len()),
+            ids: flat.into_list(),
+        };
+        let mut encoded = SpannedBatch {
+            batch,
+            spans: flat_spans.into_list(),
+        };
+        let refused = refused.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for row in paced(refused.into_iter()) {
+            if cancelled.load(Ordering::Relaxed) {
+                break;
+            }
+            let encoding = self.encode(texts[row], None, options);
+            let encoding = encoding.map_err(|error| (row, error))?;
+            let Batch { offsets, .. } = &encoded.batch;
+            let places = offsets[row] as usize..offsets[row + 1] as usize;
+            let spans = encoding.spans.iter();
+            let spans = spans.map(|span| [span.start as i64, span.end as i64]);
+            encoded.spans.splice(places, spans);
         }
-        for row in 0..texts.len() {
-            offsets[row + 1] += offsets[row];
-        }
-        let ids = flat.into_ids();
-        Ok(Batch { ids, offsets })
+        Ok(encoded)
     }
 
     /// How many tokens each text has; `threads` and `cancelled` are those of
@@ -138,7 +227,7 @@ impl Tokenizer {
         threads: usize,
         cancelled: &AtomicBool,
     ) -> std::result::Result<Vec<usize>, Failure> {
-        let (parts, tasks) = self.parts_and_tasks(texts, options, threads);
+        let (parts, tasks) = self.parts_and_tasks(texts, options, threads, true);
         let line = Line::new(self, &parts, &tasks);
         let settle = |line: &Line<'_>| line.settle(cancelled, Vec::new, |_, _| ());
         let mut counts: Vec<Vec<usize>> =
@@ -164,12 +253,14 @@ impl Tokenizer {
         Ok(rows)
     }
 
-    /// The parts of all texts, in order, and which of them make up each task.
+    /// The parts of all texts, in order, and which of them make up each task; whole texts unless they
+    /// may be cut.
     fn parts_and_tasks<'t>(
         &self,
         texts: &[&'t str],
         options: &EncodeOptions,
         threads: usize,
+        may_cut: bool,
     ) -> (Vec<Part<'t>>, Vec<Range<usize>>) {
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let size = bytes / (TASKS_PER_THREAD * threads.max(1));
@@ -187,8 +278,8 @@ impl Tokenizer {
             let mut start = 0;
             loop {
                 pace.step();
-                let end = match threads < 2 || text.len() <= least || text.len() - start <= 2 * size
-                {
+                let is_whole = threads < 2 || !may_cut || text.len() <= least;
+                let end = match is_whole || text.len() - start <= 2 * size {
                     true => text.len(),
                     false => self.part_end(text, start, size, options),
                 };
@@ -282,106 +373,141 @@ impl Tokenizer {
     }
 }
 
-/// A list that threads fill in order, each task's ids as soon as their place is known.
-struct Flat {
-    /// The room of `ids`, which nobody else touches before [`Flat::into_ids`].
-    room: Room,
-    ids: Vec<u32>,
-    state: Mutex<State>,
+/// A list that threads fill in order, each task's items as soon as their place is known.
+struct Flat<T> {
+    /// The room of `items`, which nobody else touches before [`Flat::into_list`].
+    room: Room<T>,
+    items: Vec<T>,
+    state: Mutex<State<T>>,
 }
 
-#[derive(Default)]
-struct State {
+struct State<T> {
     /// The tasks whose places are not known yet.
-    waiting: BTreeMap<usize, Vec<u32>>,
-    /// The first task that has not been counted, and where its ids begin.
+    waiting: BTreeMap<usize, Vec<T>>,
+    /// The first task that has not been counted, and where its items begin.
     next: usize,
     start: usize,
     /// Ids for which there was no room, in order, once there is no more; and where they begin.
-    rest: BTreeMap<usize, Vec<u32>>,
+    rest: BTreeMap<usize, Vec<T>>,
     /// Buffers for tasks to come.
-    spare: Vec<Vec<u32>>,
+    spare: Vec<Vec<T>>,
 }
 
 /// Memory that threads write to, each to places of its own.
-struct Room {
-    start: *mut u32,
+struct Room<T> {
+    start: *mut T,
     size: usize,
 }
 
 // SAFETY: `Flat::take` gives each thread ranges of the memory that it gives to no other.
-unsafe impl Sync for Room {}
+unsafe impl<T: Send> Sync for Room<T> {}
 // SAFETY: as above; it is a pointer into memory that `Flat` owns.
-unsafe impl Send for Room {}
+unsafe impl<T: Send> Send for Room<T> {}
 
-impl Flat {
+impl<T: Copy> Flat<T> {
     fn with_capacity(capacity: usize) -> Self {
-        let mut ids: Vec<u32> = Vec::with_capacity(capacity);
+        let mut items: Vec<T> = Vec::with_capacity(capacity);
         Self {
             room: Room {
-                start: ids.as_mut_ptr(),
-                size: ids.capacity(),
+                start: items.as_mut_ptr(),
+                size: items.capacity(),
             },
-            ids,
-            state: Mutex::default(),
+            items,
+            state: Mutex::new(State {
+                waiting: BTreeMap::new(),
+                next: 0,
+                start: 0,
+                rest: BTreeMap::new(),
+                spare: Vec::new(),
+            }),
         }
     }
 
     /// An empty buffer, one that was used before if there is one.
-    fn spare(&self) -> Vec<u32> {
+    fn spare(&self) -> Vec<T> {
         lock(&self.state).spare.pop().unwrap_or_default()
     }
 
-    /// Takes the ids of a task.
-    fn take(&self, task: usize, ids: Vec<u32>) {
+    /// Takes the items of a task.
+    fn take(&self, task: usize, items: Vec<T>) {
         let mut placed = Vec::new();
         let mut state = lock(&self.state);
-        state.waiting.insert(task, ids);
+        state.waiting.insert(task, items);
         loop {
             let next = state.next;
-            let Some(ids) = state.waiting.remove(&next) else {
+            let Some(items) = state.waiting.remove(&next) else {
                 break;
             };
             let start = state.start;
-            state.start += ids.len();
+            state.start += items.len();
             state.next += 1;
             match state.start <= self.room.size {
-                true => placed.push((start, ids)),
+                true => placed.push((start, items)),
                 false => {
-                    state.rest.insert(start, ids);
+                    state.rest.insert(start, items);
                 }
             }
         }
         drop(state);
-        for (start, ids) in &placed {
-            // SAFETY: `start + ids.len() <= size`, as was checked; no other task has these places,
-            // since `state.start` has moved past them under the lock; and `ids` is another list.
+        for (start, items) in &placed {
+            // SAFETY: `start + items.len() <= size`, as was checked; no other task has these places,
+            // since `state.start` has moved past them under the lock; and `items` is another list.
             unsafe {
                 let place = self.room.start.add(*start);
-                std::ptr::copy_nonoverlapping(ids.as_ptr(), place, ids.len());
+                std::ptr::copy_nonoverlapping(items.as_ptr(), place, items.len());
             }
         }
-        let buffers = placed.into_iter().map(|(_, mut ids)| {
-            ids.clear();
-            ids
+        let buffers = placed.into_iter().map(|(_, mut items)| {
+            items.clear();
+            items
         });
         lock(&self.state).spare.extend(buffers);
     }
 
-    /// All ids, once all tasks up to some one were taken.
-    fn into_ids(self) -> Vec<u32> {
-        let Self { mut ids, state, .. } = self;
+    /// All items, once all tasks up to some one were taken.
+    fn into_list(self) -> Vec<T> {
+        let Self {
+            mut items, state, ..
+        } = self;
         let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let filled = state.rest.keys().next().copied().unwrap_or(state.start);
         // SAFETY: the tasks before the first of `rest` have filled the memory up to there.
-        unsafe { ids.set_len(filled) };
-        ids.reserve_exact(state.start - filled);
+        unsafe { items.set_len(filled) };
+        items.reserve_exact(state.start - filled);
         for rest in state.rest.values() {
-            ids.extend_from_slice(rest);
+            items.extend_from_slice(rest);
         }
-        ids.shrink_to_fit();
-        ids
+        items.shrink_to_fit();
+        items
     }
+}
+
+/// Where each text's tokens begin and end, by how many each part has.
+fn offsets(parts: &[Part<'_>], counts: Vec<Vec<usize>>, texts: usize) -> Vec<i64> {
+    let mut offsets = vec![0; texts + 1];
+    for (part, count) in parts.iter().zip(counts.into_iter().flatten()) {
+        offsets[part.row + 1] += count as i64;
+    }
+    for row in 0..texts {
+        offsets[row + 1] += offsets[row];
+    }
+    offsets
+}
+
+/// How many units stand before each part in its text.
+fn units_before(parts: &[Part<'_>], unit: Unit) -> Vec<usize> {
+    let mut units = 0;
+    let before = paced(parts.iter()).map(|part| {
+        if part.place == Place::First {
+            units = 0;
+        }
+        let before = units;
+        if !part.is_last {
+            units += unit.count(part.text.as_bytes());
+        }
+        before
+    });
+    before.collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -404,7 +530,7 @@ mod tests {
             let expected: Vec<u32> = (0..6)
                 .flat_map(|task| (0..task * 5).map(move |n| 100 * task + n))
                 .collect();
-            assert_eq!(flat.into_ids(), expected, "{room}");
+            assert_eq!(flat.into_list(), expected, "{room}");
         }
     }
 }

@@ -160,6 +160,33 @@ impl PostProcessor {
         }
     }
 
+    /// How spans are trimmed, if at most one stage does so, and on tokens of the text alone: unset where
+    /// none does, else whether the pre-tokenizer put a space in front.
+    pub(crate) fn trimming(&self) -> Option<Option<bool>> {
+        match self {
+            Self::Template { .. } | Self::Bert { .. } => Some(None),
+            Self::Roberta {
+                trim_offsets,
+                add_prefix_space,
+                ..
+            }
+            | Self::ByteLevel {
+                trim_offsets,
+                add_prefix_space,
+                ..
+            } => Some(trim_offsets.then_some(*add_prefix_space)),
+            Self::Sequence(stages) => {
+                let trims = stages.iter().position(Self::trims);
+                let Some(at) = trims else { return Some(None) };
+                let (before, rest) = stages.split_at(at);
+                let adds_nothing = |stage: &Self| stage.added(false) + stage.added(true) == 0;
+                let is_alone =
+                    !rest[1..].iter().any(Self::trims) && before.iter().all(adds_nothing);
+                rest[0].trimming().filter(|_| is_alone)
+            }
+        }
+    }
+
     /// How many special tokens are put around one text, or around two.
     pub fn added(&self, pair: bool) -> usize {
         match self {
@@ -393,6 +420,19 @@ impl Margins {
             trailing: token.chars().rev().take_while(is_space).map(length).sum(),
         }
     }
+
+    /// Leaves them out of a token's span. One space in front of the first token, and of a token at
+    /// the very start of the text, is the one that `add_prefix_space` put there: it has no place in
+    /// the text, so nothing is cut.
+    pub(crate) fn leave_out(&self, span: &mut Span, is_first: bool, add_prefix_space: bool) {
+        let first = is_first || span.start == 0;
+        if !(first && add_prefix_space && self.characters == 1) {
+            span.start = (span.start + self.leading).min(span.end);
+        }
+        if span.end >= self.trailing {
+            span.end = (span.end - self.trailing).max(span.start);
+        }
+    }
 }
 
 /// A stretch of tokens on its way through the post-processors: one text, or special tokens.
@@ -445,19 +485,11 @@ impl Part {
         self.margins.insert(row, Margins::default());
     }
 
-    /// Leaves the margins out of the spans. One space in front of the first token, and of a token
-    /// at the very start of the text, is the one that `add_prefix_space` put there: it has no
-    /// place in the text, so nothing is cut.
+    /// Leaves the margins out of the spans.
     fn trim(&mut self, add_prefix_space: bool) {
         let rows = self.encoding.spans.iter_mut().zip(&self.margins);
         for (row, (span, margins)) in rows.enumerate() {
-            let first = row == 0 || span.start == 0;
-            if !(first && add_prefix_space && margins.characters == 1) {
-                span.start = (span.start + margins.leading).min(span.end);
-            }
-            if span.end >= margins.trailing {
-                span.end = (span.end - margins.trailing).max(span.start);
-            }
+            margins.leave_out(span, row == 0, add_prefix_space);
         }
     }
 }

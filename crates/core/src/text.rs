@@ -45,6 +45,24 @@ pub enum Unit {
     Characters,
     /// Bytes of UTF-8.
     Bytes,
+    /// Code units of UTF-16, as JavaScript, Java and C# count.
+    Utf16,
+}
+
+impl Unit {
+    /// How many of them are in text of which these are the UTF-8 bytes: characters count where they
+    /// begin.
+    pub(crate) fn count(self, text: &[u8]) -> usize {
+        let begins = |byte: &&u8| **byte as i8 >= -0x40;
+        match self {
+            Self::Bytes => text.len(),
+            Self::Characters => text.iter().filter(begins).count(),
+            Self::Utf16 => {
+                let long = text.iter().filter(|byte| **byte >= 0xF0).count();
+                text.iter().filter(begins).count() + long
+            }
+        }
+    }
 }
 
 /// How one character of rewritten text relates to the old text.
@@ -127,6 +145,11 @@ impl AlignedText {
     /// Whether no text is left.
     pub fn is_empty(&self) -> bool {
         self.range.is_empty()
+    }
+
+    /// Whether something has rewritten the text, though it may still be the same.
+    pub(crate) fn is_rewritten(&self) -> bool {
+        self.buffer.origin.is_some()
     }
 
     /// Where this piece begins in the original, in bytes.
@@ -406,37 +429,38 @@ impl Pieces {
     }
 }
 
-/// Turns spans in bytes of `text` into spans in characters.
+/// Turns spans in bytes of `text` into spans in another unit.
 ///
 /// Built in one pass; asked in any order.
-pub struct CharacterIndex {
-    /// The number of characters that begin before each byte; empty when text is ASCII.
+pub struct UnitIndex {
+    /// The number of units that begin before each byte; empty where that is the byte's own.
     before: Vec<u32>,
     length: usize,
 }
 
-impl CharacterIndex {
+impl UnitIndex {
     /// The index of `text`.
-    pub fn new(text: &str) -> Self {
-        if text.is_ascii() {
-            return Self {
-                before: Vec::new(),
-                length: text.len(),
+    pub fn new(text: &str, unit: Unit) -> Self {
+        let length = text.len();
+        let mut before = Vec::new();
+        if unit == Unit::Bytes || text.is_ascii() {
+            return Self { before, length };
+        }
+        before.reserve_exact(length + 1);
+        let mut units = 0;
+        for character in paced(text.chars()) {
+            before.extend(std::iter::repeat_n(units, character.len_utf8()));
+            units += match unit {
+                Unit::Utf16 => character.len_utf16() as u32,
+                _ => 1,
             };
         }
-        let mut before = Vec::with_capacity(text.len() + 1);
-        for (number, character) in paced(text.chars().enumerate()) {
-            before.extend(std::iter::repeat_n(number as u32, character.len_utf8()));
-        }
-        before.push(text.chars().count() as u32);
-        Self {
-            before,
-            length: text.len(),
-        }
+        before.push(units);
+        Self { before, length }
     }
 
-    /// The characters that the bytes of `span` belong to.
-    pub fn characters(&self, span: Span) -> Span {
+    /// The span in units of the characters that the bytes of `span` belong to.
+    pub fn of(&self, span: Span) -> Span {
         match self.before.is_empty() {
             true => span,
             false => Span::new(self.at(span.start), self.at(span.end)),
@@ -512,9 +536,18 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_counted_from_the_front() {
-        let index = CharacterIndex::new("aé€b");
-        assert_eq!(index.characters(Span::new(1, 6)), Span::new(1, 3));
-        assert_eq!(index.characters(Span::new(6, 7)), Span::new(3, 4));
+    fn units_are_counted_from_the_front() {
+        let text = "aé€🙂b";
+        for (unit, spans) in [
+            (Unit::Characters, [(1, 3), (3, 4), (4, 5)]),
+            (Unit::Bytes, [(1, 6), (6, 10), (10, 11)]),
+            (Unit::Utf16, [(1, 3), (3, 5), (5, 6)]),
+        ] {
+            let index = UnitIndex::new(text, unit);
+            for ((start, end), bytes) in spans.into_iter().zip([(1, 6), (6, 10), (10, 11)]) {
+                assert_eq!(index.of(Span::new(bytes.0, bytes.1)), Span::new(start, end));
+                assert_eq!(unit.count(&text.as_bytes()[..bytes.1]), end);
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod exceeds;
 mod n_best;
+pub mod spans;
 mod streams;
 mod surface;
 
@@ -20,11 +21,13 @@ use crate::interrupt::{Pace, paced};
 use crate::lazy::Lazy;
 use crate::model::bpe::Alphabet;
 use crate::model::{Model, Sampler, Sampling, SentencePiece, Token};
+use crate::normalizer::Normalizer;
 use crate::post_processor::{Margins, Part, PostProcessor};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::stages::Stages;
-use crate::text::{AlignedText, CharacterIndex, Pieces, Span, Unit};
+use crate::text::{AlignedText, Pieces, Span, Unit, UnitIndex};
 use crate::word_counts::FirstStages;
+use spans::Walk;
 
 /// A tokenizer: text to ids and back. It never changes once built, so threads share it freely.
 #[derive(Debug)]
@@ -36,6 +39,8 @@ pub struct Tokenizer {
     /// What the post-processor puts around the ids of one text, without special tokens and with
     /// them; none where that is not all it does.
     frames: [Option<Frame>; 2],
+    /// How spans are found beside the compiled path, for stages that this is known of.
+    walk: Option<Walk>,
     /// The texts of tokens for decoding, once so many ids were decoded that they pay.
     surfaces: Lazy<Option<Surfaces>>,
     decoded: AtomicUsize,
@@ -110,6 +115,7 @@ impl Tokenizer {
         stages.model.withhold(&added_tokens.special_ids());
         Ok(Self {
             compiled: Compiled::new(&stages),
+            walk: Walk::new(&stages),
             frames: [false, true].map(|add| frame(stages.post_processor.as_ref(), add)),
             stages,
             added_tokens,
@@ -316,12 +322,7 @@ impl Tokenizer {
         let Some((before, after)) = &self.frames[usize::from(options.add_special_tokens)] else {
             return Ok(false);
         };
-        let normalizer = match &self.stages.normalizer {
-            Some(normalizer) if self.added_tokens.looks_in_normalized(&options.special) => {
-                Some(normalizer)
-            }
-            _ => None,
-        };
+        let normalizer = self.sought_in_normalized(options);
         if options.sampling != Sampling::default()
             || normalizer.is_some() && !compiled.may_be_normalized()
         {
@@ -355,6 +356,12 @@ impl Tokenizer {
             sink.push_all(after);
         }
         Ok(true)
+    }
+
+    /// The normalizer, if added tokens are looked for in what it makes of text.
+    fn sought_in_normalized(&self, options: &EncodeOptions) -> Option<&Normalizer> {
+        let normalizer = self.stages.normalizer.as_ref();
+        normalizer.filter(|_| self.added_tokens.looks_in_normalized(&options.special))
     }
 
     /// text ─ added tokens ─ normalizer ─ pre-tokenizer ─ model ─▶ ids and spans
@@ -640,7 +647,7 @@ fn frame(post_processor: Option<&PostProcessor>, add_special_tokens: bool) -> Op
 /// An encoding as it grows, token by token.
 struct Rows {
     encoding: Encoding,
-    characters: Option<CharacterIndex>,
+    index: UnitIndex,
     /// The end of the text, in bytes.
     end: usize,
     word: u32,
@@ -650,10 +657,7 @@ impl Rows {
     fn new(text: &str, unit: Unit) -> Self {
         Self {
             encoding: Encoding::default(),
-            characters: match unit {
-                Unit::Characters => Some(CharacterIndex::new(text)),
-                Unit::Bytes => None,
-            },
+            index: UnitIndex::new(text, unit),
             end: text.len(),
             word: 0,
         }
@@ -662,12 +666,8 @@ impl Rows {
     fn push(&mut self, id: u32, span: Span) {
         // The bytes of an end-of-word suffix that the vocabulary lacks count as text.
         let span = Span::new(span.start.min(self.end), span.end.min(self.end));
-        let span = match &self.characters {
-            Some(index) => index.characters(span),
-            None => span,
-        };
         self.encoding.ids.push(id);
-        self.encoding.spans.push(span);
+        self.encoding.spans.push(self.index.of(span));
         self.encoding.word_ids.push(Some(self.word));
         self.encoding.type_ids.push(0);
         self.encoding.sequence_ids.push(Some(0));

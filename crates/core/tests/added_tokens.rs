@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jeton_core::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy, assign_ids};
 use jeton_core::normalizer::Normalizer;
-use jeton_core::text::{AlignedText, CharacterIndex};
+use jeton_core::text::{AlignedText, Unit, UnitIndex};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -49,7 +49,7 @@ fn added_tokens_are_cut_out_as_by_tokenizers() {
         let normalizer = case.normalizer.as_ref();
         let added = AddedTokens::new(case.tokens, normalizer).unwrap();
         for row in case.rows {
-            let index = CharacterIndex::new(&row.text);
+            let index = UnitIndex::new(&row.text, Unit::Characters);
             for (policy, expected) in [
                 (SpecialPolicy::Allow, &row.allow),
                 (SpecialPolicy::Ignore, &row.ignore),
@@ -63,7 +63,7 @@ fn added_tokens_are_cut_out_as_by_tokenizers() {
                         Cut::Token(id, piece) => (*id, piece),
                     })
                     .map(|(id, piece)| (id, piece.span_of(0..piece.as_str().len())))
-                    .map(|(id, span)| (id, index.characters(span)))
+                    .map(|(id, span)| (id, index.of(span)))
                     .map(|(id, span)| (id, span.start, span.end))
                     .collect();
                 if cuts != *expected {

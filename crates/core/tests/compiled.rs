@@ -10,6 +10,8 @@ use jeton_core::{EncodeOptions, Stages, Tokenizer};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+mod spanned;
+
 type Bytes = Vec<u8>;
 
 const PARTS: &[&str] = &[
@@ -327,6 +329,7 @@ fn compiled_equals_staged() {
                     );
                 }
                 assert_eq!(tokenizer.count(&text, &options).unwrap(), staged.len());
+                spanned::check(&tokenizer, &text, &options);
             }
         }
     }
@@ -399,6 +402,7 @@ fn pieces_of_every_length_equal_the_stages() {
             let options = EncodeOptions::default();
             let staged = tokenizer.encode(&piece, None, &options).unwrap().ids;
             assert_eq!(tokenizer.encode_ids(&piece, &options).unwrap(), staged);
+            spanned::check(&tokenizer, &piece, &options);
         }
     }
 }

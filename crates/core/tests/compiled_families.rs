@@ -20,6 +20,8 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+mod spanned;
+
 const CHARSMAP: &[u8] = include_bytes!("../../../testdata/charsmap.bin");
 
 /// What texts are made of: what ends words for one family or another, what normalizers change,
@@ -183,6 +185,7 @@ fn check(tokenizer: &Tokenizer, texts: impl IntoIterator<Item = String>) {
                 if let Ok(staged) = staged {
                     assert_eq!(tokenizer.count(&text, &options).unwrap(), staged.len());
                 }
+                spanned::check(tokenizer, &text, &options);
             }
         }
     }
@@ -197,6 +200,7 @@ fn check_parts(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) -> bo
     assert_eq!(batch.unwrap().ids, whole, "{tokenizer:?} {options:?}");
     let counts = tokenizer.count_batch(&[text], options, 2, &never);
     assert_eq!(counts.unwrap(), [whole.len()], "{tokenizer:?}");
+    spanned::check_batch(tokenizer, text, options);
     tokenizer.part_end(text, 0, 1, options) < text.len()
 }
 

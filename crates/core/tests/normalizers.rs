@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use jeton_core::normalizer::{Charsmap, Normalizer};
-use jeton_core::text::{AlignedText, CharacterIndex};
+use jeton_core::text::{AlignedText, Unit, UnitIndex};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
@@ -31,9 +31,9 @@ struct Row {
 }
 
 fn spans(text: &AlignedText, original: &str) -> Vec<(usize, usize)> {
-    let index = CharacterIndex::new(original);
+    let index = UnitIndex::new(original, Unit::Characters);
     (text.as_str().char_indices())
-        .map(|(at, c)| index.characters(text.span_of(at..at + c.len_utf8())))
+        .map(|(at, c)| index.of(text.span_of(at..at + c.len_utf8())))
         .map(|span| (span.start, span.end))
         .collect()
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use jeton_core::pre_tokenizer::PreTokenizer;
-use jeton_core::text::{AlignedText, CharacterIndex, Pieces};
+use jeton_core::text::{AlignedText, Pieces, Unit, UnitIndex};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -23,12 +23,12 @@ struct Row {
 type Piece = (String, usize, usize);
 
 fn pieces(pre_tokenizer: &PreTokenizer, text: &str) -> Vec<Piece> {
-    let index = CharacterIndex::new(text);
+    let index = UnitIndex::new(text, Unit::Characters);
     let mut pieces = Pieces::new(AlignedText::original(text));
     pre_tokenizer.cut(&mut pieces).unwrap();
     (pieces.iter())
         .map(|piece| {
-            let span = index.characters(piece.span_of(0..piece.as_str().len()));
+            let span = index.of(piece.span_of(0..piece.as_str().len()));
             (piece.as_str().to_owned(), span.start, span.end)
         })
         .collect()

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use numpy::npyffi::is_numpy_2;
-use numpy::{Element, PyArray1, PyArrayMethods};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
 /// An array that owns these numbers.
@@ -23,6 +23,15 @@ pub fn copied<'py, T: Element>(
 ) -> PyResult<Bound<'py, PyArray1<T>>> {
     find_interface(py)?;
     Ok(PyArray1::from_slice(py, numbers))
+}
+
+/// An array of rows that owns these numbers.
+pub fn rows<const N: usize>(
+    py: Python<'_>,
+    rows: Vec<[i64; N]>,
+) -> PyResult<Bound<'_, PyArray2<i64>>> {
+    let count = rows.len();
+    array(py, rows.into_flattened())?.reshape([count, N])
 }
 
 /// An array as an argument.

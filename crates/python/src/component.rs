@@ -7,7 +7,7 @@ use jeton_core::encoding::Encoding;
 use jeton_core::format::huggingface;
 use jeton_core::model::bpe::{Alphabet, BpeOptions};
 use jeton_core::model::{Bpe, Model, Vocab};
-use jeton_core::text::{AlignedText, CharacterIndex, Pieces, Span};
+use jeton_core::text::{AlignedText, Pieces, Span, UnitIndex};
 use jeton_core::{Error, ErrorKind, Stages, Unit};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -225,22 +225,21 @@ impl Component {
 /// Where bytes of a caller's text stand in it.
 struct Places<'t> {
     text: &'t Text<'t>,
-    characters: Option<CharacterIndex>,
+    unit: Unit,
+    index: UnitIndex,
 }
 
 impl<'t> Places<'t> {
     fn new(text: &'t Text<'t>, unit: Unit) -> Self {
-        let characters = match unit {
-            Unit::Characters => Some(CharacterIndex::new(text.as_str())),
-            Unit::Bytes => None,
-        };
-        Self { text, characters }
+        let index = UnitIndex::new(text.as_str(), unit);
+        Self { text, unit, index }
     }
 
     fn of(&self, span: Span) -> Place {
-        let span = match &self.characters {
-            Some(characters) => self.text.of_caller(characters.characters(span)),
-            None => span,
+        let span = self.index.of(span);
+        let span = match self.unit {
+            Unit::Characters => self.text.of_caller(span),
+            Unit::Bytes | Unit::Utf16 => span,
         };
         (span.start, span.end)
     }

@@ -236,16 +236,18 @@ fn seed_of(value: &Bound<'_, PyAny>) -> Outcome<u64> {
 
 /// What `unit=` says.
 pub fn unit(value: &Bound<'_, PyAny>) -> Outcome<Unit> {
-    const WORDS: [&str; 2] = ["characters", "bytes"];
+    const WORDS: [&str; 3] = ["characters", "bytes", "utf-16"];
+    const EXPECTED: &str = "\"characters\", \"bytes\" or \"utf-16\"";
     let Ok(word) = value.cast::<PyString>() else {
-        return Err(wrong_type("unit", "\"characters\" or \"bytes\"", value));
+        return Err(wrong_type("unit", EXPECTED, value));
     };
     match &*word.to_string_lossy() {
         "characters" => Ok(Unit::Characters),
         "bytes" => Ok(Unit::Bytes),
+        "utf-16" => Ok(Unit::Utf16),
         other => Err(argument(match did_you_mean(other, WORDS) {
             Some(word) => format!("unit={other:?}: did you mean {word:?}?"),
-            None => format!("unit={other:?} is neither \"characters\" nor \"bytes\""),
+            None => format!("unit={other:?} is none of {EXPECTED}"),
         })),
     }
 }

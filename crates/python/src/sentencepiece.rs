@@ -8,7 +8,7 @@ use jeton_core::format::sentencepiece::{
 };
 use jeton_core::model::{Model, Sampler, Sampling};
 use jeton_core::normalizer::Normalization;
-use jeton_core::text::CharacterIndex;
+use jeton_core::text::{Unit, UnitIndex};
 use jeton_core::{Error, ErrorKind, Stages};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -269,17 +269,17 @@ fn rows(characters: &Characters<'_>, pieces: Vec<ReadPiece>) -> Vec<Row> {
 /// Where bytes of a caller's text stand in it, in characters.
 struct Characters<'t> {
     text: &'t Text<'t>,
-    index: CharacterIndex,
+    index: UnitIndex,
 }
 
 impl<'t> Characters<'t> {
     fn of(text: &'t Text<'t>) -> Self {
-        let index = CharacterIndex::new(text.as_str());
+        let index = UnitIndex::new(text.as_str(), Unit::Characters);
         Self { text, index }
     }
 
     fn at(&self, byte: usize) -> usize {
         let place = jeton_core::text::Span::new(byte, byte);
-        self.text.of_caller(self.index.characters(place)).start
+        self.text.of_caller(self.index.of(place)).start
     }
 }

@@ -5,6 +5,7 @@
 //! the caller's string.
 
 use jeton_core::text::Span;
+use jeton_core::tokenizer::spans::Row;
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyString};
 
@@ -62,6 +63,14 @@ impl<'a> Text<'a> {
         match self {
             Self::Valid(text) => text,
             Self::Mended(mended) => &mended.text,
+        }
+    }
+
+    /// Makes spans in characters of [`Text::as_str`] such of the caller's string.
+    pub fn rows_of_caller(&self, rows: &mut [Row]) {
+        let Self::Mended(mended) = self else { return };
+        for at in rows.iter_mut().flatten() {
+            *at = mended.positions[*at as usize] as i64;
         }
     }
 

@@ -71,6 +71,18 @@ pub fn with_texts<R: Send>(
     no_text: NoText,
     work: impl Fn(&[&str], usize, &AtomicBool) -> Result<R, batch::Failure> + Send + Sync,
 ) -> Outcome<R> {
+    with_callers_texts(py, texts, no_text, work, |_, _| ())
+}
+
+/// As [`with_texts`]; `finish` makes of the result what it is in the caller's strings, unless they are
+/// a column of Arrow, which holds UTF-8.
+pub fn with_callers_texts<R: Send>(
+    py: Python<'_>,
+    texts: &Bound<'_, PyAny>,
+    no_text: NoText,
+    work: impl Fn(&[&str], usize, &AtomicBool) -> Result<R, batch::Failure> + Send + Sync,
+    finish: impl FnOnce(&mut R, &[Text<'_>]),
+) -> Outcome<R> {
     const EXPECTED: &str = "an iterable of str or a column of Arrow";
     if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
         return Err(wrong_type("texts", EXPECTED, texts));
@@ -95,12 +107,14 @@ pub fn with_texts<R: Send>(
             Err(_) => Err(wrong_type(&format!("texts[{row}]"), "a str", string)),
         })
         .collect::<Outcome<Vec<Text<'_>>>>()?;
-    let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
-    let bytes = texts.iter().map(|text| text.len()).sum();
+    let rows: Vec<&str> = texts.iter().map(Text::as_str).collect();
+    let bytes = rows.iter().map(|text| text.len()).sum();
     let done = pool::run(py, bytes, |threads, cancelled| {
-        work(&texts, threads, cancelled)
+        work(&rows, threads, cancelled)
     })?;
-    Ok(done.map_err(|(row, error)| error.at(format!("texts[{row}]")))?)
+    let mut done = done.map_err(|(row, error)| error.at(format!("texts[{row}]")))?;
+    finish(&mut done, &texts);
+    Ok(done)
 }
 
 /// As [`with_texts`], of a column of Arrow.

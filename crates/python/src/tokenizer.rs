@@ -8,12 +8,13 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use jeton_core::batch::SpannedBatch;
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
 use jeton_core::model::{Sampler, Sampling};
 use jeton_core::pre_tokenizer::named;
 use jeton_core::roles;
 use jeton_core::{EncodeOptions, Error, ErrorKind, Stages};
-use numpy::PyArray1;
+use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
@@ -26,7 +27,7 @@ use crate::pool;
 use crate::signals::{self, abandonable, detached};
 use crate::streams::{self, DecodeStream, EncodeStream};
 use crate::text::Text;
-use crate::texts::{NoText, with_texts};
+use crate::texts::{NoText, with_callers_texts, with_texts};
 
 /// A tokenizer of the core: stages and model, without what the class of Python adds.
 #[pyclass(name = "Pipeline", frozen, module = "jeton._core")]
@@ -282,6 +283,54 @@ impl Tokenizer {
             Ok((
                 arrays::array(py, batch.ids)?,
                 arrays::array(py, batch.offsets)?,
+            ))
+        })
+    }
+
+    /// As `encode_batch`, with the span of each token as a row.
+    #[expect(clippy::type_complexity, reason = "three arrays")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one for each keyword of the Python method"
+    )]
+    fn encode_batch_with_spans<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        unit: &Bound<'py, PyAny>,
+        special: Given<'py>,
+        add_special_tokens: Given<'py>,
+        drawing: Option<Drawing<'py>>,
+        errors: &Bound<'py, PyAny>,
+        nulls: &Bound<'py, PyAny>,
+    ) -> PyResult<(
+        Bound<'py, PyArray1<u32>>,
+        Bound<'py, PyArray2<i64>>,
+        Bound<'py, PyArray1<i64>>,
+    )> {
+        guard(py, || {
+            let mut options = self
+                .options(special, add_special_tokens, drawing.unwrap_or_default())?
+                .into_owned();
+            options.unit = options::unit(unit)?;
+            let no_text = NoText::of(errors, nulls)?;
+            let encode = |texts: &[&str], threads, cancelled: &_| {
+                let core = &self.core;
+                core.encode_batch_with_spans(texts, &options, threads, cancelled)
+            };
+            let in_characters = options.unit == jeton_core::Unit::Characters;
+            let finish = |encoded: &mut SpannedBatch, texts: &[Text<'_>]| {
+                let SpannedBatch { batch, spans } = encoded;
+                let rows = batch.offsets.windows(2).zip(texts);
+                for (places, text) in rows.filter(|_| in_characters) {
+                    text.rows_of_caller(&mut spans[places[0] as usize..places[1] as usize]);
+                }
+            };
+            let encoded = with_callers_texts(py, texts, no_text, encode, finish)?;
+            Ok((
+                arrays::array(py, encoded.batch.ids)?,
+                arrays::rows(py, encoded.spans)?,
+                arrays::array(py, encoded.batch.offsets)?,
             ))
         })
     }

@@ -67,13 +67,14 @@ class Normalizer(Component):
         return self._built().normalize(text)
 
     def with_spans(
-        self, text: str, *, unit: Literal["characters", "bytes"] = "characters"
+        self, text: str, *, unit: Literal["characters", "bytes", "utf-16"] = "characters"
     ) -> Normalized:
         """The normalized text, and for each character of it where it comes from.
 
         Args:
             text: The text.
-            unit: What spans count: characters of the `str`, or bytes of its UTF-8.
+            unit: What spans count: `"characters"` of the `str`, `"bytes"` of its UTF-8, or
+                `"utf-16"` code units.
 
         Raises:
             ArgumentTypeError: `text` is no `str`.

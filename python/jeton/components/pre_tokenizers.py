@@ -63,13 +63,14 @@ class PreTokenizer(Component):
     STAGE: ClassVar[str] = "pre_tokenizer"
 
     def __call__(
-        self, text: str, *, unit: Literal["characters", "bytes"] = "characters"
+        self, text: str, *, unit: Literal["characters", "bytes", "utf-16"] = "characters"
     ) -> list[tuple[str, tuple[int, int]]]:
         """The pieces of a text, as a model of characters sees them, and where each comes from.
 
         Args:
             text: The text, as a normalizer leaves it.
-            unit: What spans count: characters of the `str`, or bytes of its UTF-8.
+            unit: What spans count: `"characters"` of the `str`, `"bytes"` of its UTF-8, or
+                `"utf-16"` code units.
 
         Raises:
             ArgumentTypeError: `text` is no `str`.

@@ -113,7 +113,7 @@ impl Form {
     }
 
     /// Normalizes `text` in place. What the quick check finds to be normalized is left as it is.
-    pub(super) fn normalize(self, text: &mut AlignedText) -> Result<()> {
+    pub(crate) fn normalize(self, text: &mut AlignedText) -> Result<()> {
         let old = text.clone();
         let old = old.as_str();
         if self.table().is_normalized(old) {

@@ -1,0 +1,312 @@
+//! Spans at about the speed of ids: the compiled path gives the ids, and a walk along the text finds
+//! where each of them stands.
+//!
+//! Why a walk that fits gives the spans of the stages: the ids are those of the stages, and the tokens
+//! of a text, one behind the other, spell what the stages in front of the model made of it, without
+//! what they dropped. So if it is known what they make of each stretch of the text, and of each token
+//! what it spells, there is only one place where the first token can stand, then only one for the
+//! second, and so on. What a walk does not know for certain (an unknown token whose end could be in two
+//! places, a mark that normalization may move, a token that spells another thing than its text) it
+//! refuses, and then the stages find the spans. One file a way to know it:
+//!
+//! - `lengths`: nothing changes the text but that spaces are written `▁` and that one is put in front.
+//!   Then the lengths of the tokens alone say where they stand. They have to add up to the text's, which
+//!   they do not where anything was dropped.
+//! - `steps`: a SentencePiece model's normalizer goes from left to right by steps, each of which says
+//!   what a stretch becomes; the walk takes the same steps.
+//! - `words`: each character becomes something by itself, and white space parts words, as with BERT; the
+//!   stages themselves are asked what becomes of a character.
+
+mod lengths;
+mod ruler;
+mod steps;
+mod words;
+
+use std::rc::Rc;
+
+use super::{EncodeOptions, Tokenizer};
+use crate::added_tokens::Cut;
+use crate::compiled::Place;
+use crate::error::Result;
+use crate::growth::Growth;
+use crate::interrupt::paced;
+use crate::model::{Model, Sampling};
+use crate::post_processor::Margins;
+use crate::stages::Stages;
+use crate::text::{AlignedText, Span};
+use lengths::Lengths;
+use ruler::Ruler;
+use steps::Steps;
+use words::Words;
+
+/// A span as an array holds it: where it begins and where it ends.
+pub type Row = [i64; 2];
+
+/// How the places of tokens are found without the stages.
+#[derive(Debug)]
+pub(super) struct Walk {
+    way: Way,
+    /// Whether spans are trimmed; if so, whether a space was put in front.
+    trims: Option<bool>,
+}
+
+#[derive(Debug)]
+enum Way {
+    Lengths(Lengths),
+    Steps(Steps),
+    Words(Words),
+}
+
+/// Text between added tokens.
+struct Section<'t> {
+    text: &'t str,
+    place: Place,
+    /// Where it begins in its part of the text.
+    start: usize,
+    /// Where it came from, if it is not as it stands there.
+    origin: Option<&'t AlignedText>,
+}
+
+/// Spans as they grow.
+struct Output<'o, 't> {
+    spans: &'o mut Vec<Row>,
+    ruler: Ruler<'t>,
+    /// How many spans there were before the first token of the text; none behind other parts of it.
+    first: Option<usize>,
+    trims: Option<bool>,
+}
+
+impl Output<'_, '_> {
+    /// Adds the span of a token, in bytes of the part.
+    fn push(&mut self, span: Span) {
+        let span = self.ruler.of(span);
+        self.push_units(span);
+    }
+
+    fn push_units(&mut self, span: Span) {
+        self.spans.push([span.start as i64, span.end as i64]);
+    }
+
+    /// As [`Self::push_units`], without the margins of the token.
+    fn push_trimmed(&mut self, mut span: Span, margins: impl FnOnce() -> Margins) {
+        if let Some(add_prefix_space) = self.trims {
+            let is_first = self.first == Some(self.spans.len());
+            margins().leave_out(&mut span, is_first, add_prefix_space);
+        }
+        self.push_units(span);
+    }
+}
+
+impl Walk {
+    /// The way for these stages, if there is one.
+    pub fn new(stages: &Stages) -> Option<Self> {
+        let trims = match &stages.post_processor {
+            Some(post_processor) => post_processor.trimming()?,
+            None => None,
+        };
+        let way = Lengths::new(stages).map(Way::Lengths);
+        let way = way.or_else(|| Steps::new(stages).map(Way::Steps));
+        let way = way.or_else(|| Words::new(stages).map(Way::Words))?;
+        let knows_margins = matches!(&stages.model, Model::Bpe(bpe) if bpe.merges_bytes_only());
+        (trims.is_none() || knows_margins).then_some(Self { way, trims })
+    }
+}
+
+/// A part of a text whose tokens are wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct SpannedPart<'t> {
+    pub text: &'t str,
+    pub place: Place,
+    pub is_last: bool,
+    /// How many units stand before it in its text.
+    pub before: usize,
+}
+
+impl Tokenizer {
+    /// The ids of a text appended to `ids`, and to `spans` where each came from in the unit of
+    /// `options`: those of [`Tokenizer::encode`], sooner. On an error, they hold some of the text's.
+    ///
+    /// ```
+    /// # use jeton_core::{EncodeOptions, Tokenizer};
+    /// # fn example(tokenizer: &Tokenizer) -> jeton_core::Result<()> {
+    /// let (mut ids, mut spans) = (Vec::new(), Vec::new());
+    /// tokenizer.encode_with_spans("to be", &EncodeOptions::default(), &mut ids, &mut spans)?;
+    /// assert_eq!(ids.len(), spans.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn encode_with_spans(
+        &self,
+        text: &str,
+        options: &EncodeOptions,
+        ids: &mut Vec<u32>,
+        spans: &mut Vec<Row>,
+    ) -> Result<()> {
+        let part = SpannedPart {
+            text,
+            place: Place::First,
+            is_last: true,
+            before: 0,
+        };
+        let before = (ids.len(), spans.len());
+        if !self.encode_part_with_spans(part, options, ids, spans)? {
+            ids.truncate(before.0);
+            spans.truncate(before.1);
+            let encoding = self.encode(text, None, options)?;
+            ids.extend_from_slice(&encoding.ids);
+            let rows = encoding.spans.iter();
+            spans.extend(rows.map(|span| [span.start as i64, span.end as i64]));
+        }
+        Ok(())
+    }
+
+    /// Whether the parts that [`Tokenizer::part_end`] gives may be encoded by themselves with spans.
+    pub(crate) fn has_spanned_parts(&self) -> bool {
+        self.walk.is_some() && self.settling().is_none()
+    }
+
+    /// As [`Tokenizer::encode_with_spans`], of a part; false where the stages have to be asked, with
+    /// the whole text.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub(crate) fn encode_part_with_spans(
+        &self,
+        part: SpannedPart<'_>,
+        options: &EncodeOptions,
+        ids: &mut Vec<u32>,
+        spans: &mut Vec<Row>,
+    ) -> Result<bool> {
+        let frame = &self.frames[usize::from(options.add_special_tokens)];
+        let (Some(compiled), Some(walk), Some((before, after))) =
+            (&self.compiled, &self.walk, frame)
+        else {
+            return Ok(false);
+        };
+        let normalizer = self.sought_in_normalized(options);
+        if options.sampling != Sampling::default()
+            || normalizer.is_some() && !compiled.may_be_normalized()
+        {
+            return Ok(false);
+        }
+        let SpannedPart {
+            text,
+            place,
+            is_last,
+            ..
+        } = part;
+        if place == Place::First {
+            ids.extend_from_slice(before);
+            spans.resize(spans.len() + before.len(), Row::default());
+        }
+        let mut output = Output {
+            first: (place == Place::First).then_some(spans.len()),
+            spans,
+            ruler: Ruler::new(text, options.unit, part.before),
+            trims: walk.trims,
+        };
+        let growth = Rc::new(Growth::of(text.len()));
+        let section = |section: Section<'_>, ids: &mut Vec<u32>, output: &mut _| {
+            let first = ids.len();
+            let is_normalized = normalizer.is_some();
+            let Section { text, place, .. } = section;
+            compiled.encode(&self.stages, text, place, is_normalized, &growth, ids)?;
+            Ok(walk.section(&self.stages, &section, &ids[first..], output))
+        };
+        if self.added_tokens.finds_nothing(&options.special) {
+            let whole = Section {
+                text,
+                place,
+                start: 0,
+                origin: None,
+            };
+            if !section(whole, ids, &mut output)? {
+                return Ok(false);
+            }
+        } else {
+            let aligned = AlignedText::original(text);
+            let cuts = self
+                .added_tokens
+                .cut(aligned, normalizer, &options.special)?;
+            for cut in paced(cuts.into_iter()) {
+                match cut {
+                    Cut::Token(id, token) => {
+                        ids.push(id);
+                        let span = token.span_of(0..token.as_str().len());
+                        let span = output.ruler.of(span);
+                        output
+                            .push_trimmed(span, || Margins::of_text(token.as_str(), options.unit));
+                    }
+                    Cut::Text(stretch) => {
+                        let start = stretch.original_start();
+                        let between = Section {
+                            text: stretch.as_str(),
+                            place: match start {
+                                0 => place,
+                                _ => Place::Section,
+                            },
+                            start,
+                            origin: stretch.is_rewritten().then_some(&stretch),
+                        };
+                        if !section(between, ids, &mut output)? {
+                            return Ok(false);
+                        }
+                    }
+                }
+            }
+        }
+        if is_last {
+            ids.extend_from_slice(after);
+            spans.resize(spans.len() + after.len(), Row::default());
+        }
+        Ok(true)
+    }
+}
+
+impl Walk {
+    /// Adds the spans of the tokens of a section; false, with some of them, where it does not fit.
+    fn section(
+        &self,
+        stages: &Stages,
+        section: &Section<'_>,
+        ids: &[u32],
+        output: &mut Output<'_, '_>,
+    ) -> bool {
+        let before = output.spans.len();
+        output.spans.reserve(ids.len());
+        let fits = match (&self.way, section.origin) {
+            (Way::Lengths(lengths), _) => lengths.walk(stages, section, ids, output),
+            (Way::Steps(steps), None) => steps.walk(stages, section, ids, output),
+            (Way::Words(words), None) => words.walk(stages, section, ids, output),
+            (Way::Steps(_) | Way::Words(_), Some(_)) => None,
+        };
+        fits.is_some() && output.spans.len() == before + ids.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::post_processor::PostProcessor;
+
+    #[test]
+    fn trimming_twice_or_behind_special_tokens_is_left_to_the_stages() {
+        let trims = |add_prefix_space| PostProcessor::ByteLevel {
+            add_prefix_space,
+            trim_offsets: true,
+            use_regex: true,
+        };
+        let adds = || PostProcessor::Bert {
+            sep: ("s".to_owned(), 1),
+            cls: ("c".to_owned(), 2),
+        };
+        let known = |stages: Vec<PostProcessor>| PostProcessor::Sequence(stages).trimming();
+        assert_eq!(known(vec![trims(true), adds()]), Some(Some(true)));
+        assert_eq!(known(vec![trims(false)]), Some(Some(false)));
+        assert_eq!(known(vec![adds()]), Some(None));
+        assert_eq!(known(vec![adds(), trims(true)]), None);
+        assert_eq!(known(vec![trims(true), trims(true)]), None);
+    }
+}

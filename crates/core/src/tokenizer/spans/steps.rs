@@ -1,0 +1,307 @@
+//! Places along the steps of a SentencePiece model's normalizer.
+//!
+//! Look here for T5's `.model` files. The normalizer replaces the longest key at its place, again and
+//! again, and what it removes belongs to what stands before it. What the walk needs to know beyond a
+//! step is whether the next ones leave nothing; of plain ASCII it is known that they do not.
+
+use super::{Output, Section};
+use crate::compiled::Place;
+use crate::format::sentencepiece::PieceKind;
+use crate::interrupt::Pace;
+use crate::model::{Model, SentencePiece};
+use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer};
+use crate::stages::Stages;
+use crate::text::Span;
+
+/// What stands for a space.
+const MARK: &str = "▁";
+
+/// What of a model's normalizer is known beforehand.
+#[derive(Debug)]
+pub(super) struct Steps {
+    /// The bytes that are characters of ASCII and left as they are, where another one follows or
+    /// nothing: no user-defined piece begins with them.
+    plain: Box<[bool; 256]>,
+}
+
+impl Steps {
+    pub fn new(stages: &Stages) -> Option<Self> {
+        let (normalizer, model) = parts(stages)?;
+        let white_space = normalizer.white_space();
+        // A space is a space to every map that the compiled path takes.
+        let fits = white_space.escape && !white_space.suffix && model.twin().is_none();
+        let keeps_ascii = normalizer.charsmap().is_none_or(Charsmap::keeps_ascii);
+        let mut plain = Box::new([false; 256]);
+        plain[usize::from(b'!')..=usize::from(b'~')].fill(keeps_ascii);
+        for piece in normalizer.user_defined() {
+            let first = piece.bytes().next()?;
+            plain[usize::from(first)] = false;
+        }
+        fits.then_some(Self { plain })
+    }
+
+    /// Adds the spans of these tokens of a section; none if they do not fit it.
+    pub fn walk(
+        &self,
+        stages: &Stages,
+        section: &Section<'_>,
+        ids: &[u32],
+        output: &mut Output<'_, '_>,
+    ) -> Option<()> {
+        let (normalizer, model) = parts(stages)?;
+        let white_space = normalizer.white_space();
+        let mut cursor = Cursor {
+            normalizer,
+            text: section.text,
+            plain: &self.plain,
+            collapses: white_space.remove_extra,
+            at: 0,
+            after_space: false,
+            pending: String::new(),
+            done: 0,
+            span: Span::default(),
+            peeked: None,
+        };
+        if section.place != Place::Inner {
+            cursor.begin(white_space.add_dummy_prefix)?;
+        }
+        let mut pace = Pace::default();
+        let kinds = model.proto().pieces.kinds();
+        let start = section.start;
+        for &id in ids {
+            pace.step();
+            let span = match kinds.get(id as usize)? {
+                PieceKind::Normal | PieceKind::UserDefined => {
+                    cursor.take(model.vocab().token(id)?)?
+                }
+                PieceKind::Byte => {
+                    let digits = model.vocab().token(id)?.get(3..5)?;
+                    let digits = std::str::from_utf8(digits).ok()?;
+                    cursor.take(&[u8::from_str_radix(digits, 16).ok()?])?
+                }
+                PieceKind::Unknown => cursor.unknown(model)?,
+                PieceKind::Control | PieceKind::Unused => return None,
+            };
+            output.push(Span::new(start + span.start, start + span.end));
+        }
+        cursor.is_done().then_some(())
+    }
+}
+
+/// The normalizer and the model of a `.model` file.
+fn parts(stages: &Stages) -> Option<(&SentencePieceNormalizer, &SentencePiece)> {
+    match (&stages.normalizer, &stages.model, &stages.pre_tokenizer) {
+        (Some(Normalizer::SentencePiece(normalizer)), Model::SentencePiece(model), None) => {
+            Some((normalizer, model))
+        }
+        _ => None,
+    }
+}
+
+/// A text on its way through the normalizer.
+struct Cursor<'c> {
+    normalizer: &'c SentencePieceNormalizer,
+    text: &'c str,
+    plain: &'c [bool; 256],
+    /// Runs of spaces are one space, and none stand at the ends.
+    collapses: bool,
+    /// The next byte of the text that no step was made for.
+    at: usize,
+    /// Spaces that come now are removed.
+    after_space: bool,
+    /// What the last step made, how much of it is done, and where it came from.
+    pending: String,
+    done: usize,
+    span: Span,
+    /// The next step, if it was made to see that it leaves something, and where.
+    peeked: Option<(usize, (usize, &'c str))>,
+}
+
+impl<'c> Cursor<'c> {
+    /// The front of a text.
+    fn begin(&mut self, add_prefix: bool) -> Option<()> {
+        while self.collapses && self.at < self.text.len() {
+            let (length, new) = self.normalizer.step(self.text, self.at);
+            if new != " " {
+                break;
+            }
+            self.at += length;
+        }
+        if self.at == self.text.len() {
+            return Some(());
+        }
+        self.after_space = self.collapses;
+        if add_prefix {
+            self.pending.push_str(MARK);
+            self.span = Span::new(self.at, self.at);
+            self.absorb()?;
+        }
+        Some(())
+    }
+
+    /// A step: how many bytes it takes, and what they become.
+    fn step(&self) -> Option<(usize, &'c str)> {
+        let (length, new) = self.normalizer.step(self.text, self.at);
+        // Only a map with keys that end inside a character leads elsewhere.
+        if !self.text.is_char_boundary(self.at + length) {
+            return None;
+        }
+        Some(match self.after_space {
+            true => (length, new.trim_start_matches(' ')),
+            false => (length, new),
+        })
+    }
+
+    /// Whether the character at `at` is one of ASCII that is left as it is.
+    fn is_plain(&self, at: usize) -> bool {
+        let text = self.text.as_bytes();
+        text.get(at).is_some_and(|it| self.plain[usize::from(*it)])
+            && text.get(at + 1).is_none_or(u8::is_ascii)
+    }
+
+    /// What is removed behind a step belongs to it.
+    fn absorb(&mut self) -> Option<()> {
+        while self.at < self.text.len() && !self.is_plain(self.at) {
+            let (length, new) = self.step()?;
+            if !new.is_empty() {
+                self.peeked = Some((self.at, (length, new)));
+                break;
+            }
+            self.at += length;
+            self.span.end = self.at;
+        }
+        Some(())
+    }
+
+    /// Makes steps until one leaves something; false at the end.
+    fn advance(&mut self) -> Option<bool> {
+        while self.at < self.text.len() {
+            let (length, new) = match self.peeked {
+                Some((at, step)) if at == self.at => step,
+                _ => self.step()?,
+            };
+            let start = self.at;
+            self.at += length;
+            if new.is_empty() {
+                continue;
+            }
+            self.after_space = self.collapses && new.ends_with(' ');
+            self.pending.clear();
+            self.done = 0;
+            for part in new.split_inclusive(' ') {
+                let bare = part.strip_suffix(' ');
+                self.pending.push_str(bare.unwrap_or(part));
+                if bare.is_some() {
+                    self.pending.push_str(MARK);
+                }
+            }
+            self.span = Span::new(start, self.at);
+            self.absorb()?;
+            return Some(true);
+        }
+        Some(false)
+    }
+
+    /// The span of the next bytes, which have to be these.
+    #[inline]
+    fn take(&mut self, token: &[u8]) -> Option<Span> {
+        let text = self.text.as_bytes();
+        let mut span: Option<Span> = None;
+        let mut rest = token;
+        while !rest.is_empty() {
+            let waiting = &self.pending.as_bytes()[self.done..];
+            if waiting.is_empty() {
+                if let Some(behind) = rest.strip_prefix(MARK.as_bytes())
+                    && !self.after_space
+                    && text.get(self.at) == Some(&b' ')
+                    && self.is_plain(self.at + 1)
+                {
+                    let start = self.at;
+                    self.at += 1;
+                    self.after_space = self.collapses;
+                    span = Some(Span::new(span.map_or(start, |it| it.start), self.at));
+                    rest = behind;
+                    continue;
+                }
+                let plain = self.plain(rest);
+                if plain > 0 {
+                    let start = self.at;
+                    self.at += plain;
+                    self.after_space = false;
+                    span = Some(Span::new(span.map_or(start, |it| it.start), self.at));
+                    rest = &rest[plain..];
+                    continue;
+                }
+                if !self.advance()? {
+                    return None;
+                }
+                continue;
+            }
+            let length = waiting.len().min(rest.len());
+            if waiting[..length] != rest[..length] {
+                return None;
+            }
+            self.done += length;
+            rest = &rest[length..];
+            let start = span.map_or(self.span.start, |it| it.start);
+            span = Some(Span::new(start, self.span.end));
+        }
+        span
+    }
+
+    /// How many bytes of the text are the next ones of a token and are surely left as they are, with
+    /// nothing behind them that is removed.
+    #[inline]
+    fn plain(&self, token: &[u8]) -> usize {
+        let text = &self.text.as_bytes()[self.at..];
+        let same = text.iter().zip(token);
+        let same = same.take_while(|(a, b)| a == b && self.plain[usize::from(**a)]);
+        let count = same.count();
+        match text.get(count) {
+            None | Some(b' '..=b'~') => count,
+            Some(_) => count.saturating_sub(1),
+        }
+    }
+
+    /// The span of a token that stands for characters that have no piece. Neighbours of that kind are
+    /// one token, so it ends before the first character that has one: what comes next begins there,
+    /// or it would not be told apart, and does not fit.
+    fn unknown(&mut self, model: &SentencePiece) -> Option<Span> {
+        let mut span: Option<Span> = None;
+        loop {
+            if self.done == self.pending.len() && !self.advance()? {
+                return span;
+            }
+            let Some(character) = self.pending[self.done..].chars().next() else {
+                return span;
+            };
+            let length = character.len_utf8();
+            let text = &self.pending[self.done..self.done + length];
+            match model.piece_id(text).map(|id| model.kind(id)) {
+                None => {}
+                Some(PieceKind::Normal | PieceKind::UserDefined) => return span,
+                Some(_) => return None,
+            }
+            self.done += length;
+            let start = span.map_or(self.span.start, |it| it.start);
+            span = Some(Span::new(start, self.span.end));
+        }
+    }
+
+    /// Whether nothing is left but spaces that are removed.
+    fn is_done(&mut self) -> bool {
+        loop {
+            let rest = &self.pending[self.done..];
+            let is_space = self.collapses && rest.chars().all(|it| MARK.contains(it));
+            if !rest.is_empty() && !is_space {
+                return false;
+            }
+            self.done = self.pending.len();
+            match self.advance() {
+                Some(true) => {}
+                Some(false) => return true,
+                None => return false,
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Spans beside the compiled path against those of the stages.
+
+use std::sync::atomic::AtomicBool;
+
+use jeton_core::batch::SpannedBatch;
+use jeton_core::encoding::Encoding;
+use jeton_core::{EncodeOptions, Tokenizer, Unit};
+
+const UNITS: [Unit; 3] = [Unit::Characters, Unit::Bytes, Unit::Utf16];
+
+/// Holds ids and spans equal to those of the stages, in one unit or another.
+pub fn check(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
+    let unit = UNITS[text.len() % 3];
+    let options = &EncodeOptions {
+        unit,
+        ..options.clone()
+    };
+    let staged = tokenizer.encode(text, None, options);
+    // Behind what is there already.
+    let (mut ids, mut spans) = (vec![7], vec![[7, 7]]);
+    let done = tokenizer.encode_with_spans(text, options, &mut ids, &mut spans);
+    match (&staged, done) {
+        (Ok(staged), Ok(())) => {
+            assert_eq!((ids[0], spans[0]), (7, [7, 7]));
+            assert_eq!(ids[1..], staged.ids, "{text:?} {tokenizer:?}");
+            let rows = rows(staged);
+            assert_eq!(spans[1..], rows, "{unit:?} {text:?} {ids:?} {tokenizer:?}");
+        }
+        (Err(_), Err(_)) => {}
+        (staged, done) => panic!("{done:?}, but {staged:?}: {text:?}"),
+    }
+}
+
+fn rows(staged: &Encoding) -> Vec<[i64; 2]> {
+    let rows = staged.spans.iter();
+    rows.map(|it| [it.start as i64, it.end as i64]).collect()
+}
+
+/// The same of a batch, of which the text is cut into parts if it can be.
+#[allow(dead_code, reason = "not all tests have large texts")]
+pub fn check_batch(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
+    let never = AtomicBool::new(false);
+    for (unit, threads) in UNITS.into_iter().zip([1, 2, 3]) {
+        let options = &EncodeOptions {
+            unit,
+            ..options.clone()
+        };
+        let texts = [text, "", text];
+        let batch = tokenizer.encode_batch_with_spans(&texts, options, threads, &never);
+        let SpannedBatch { batch, spans } = batch.unwrap();
+        let staged = tokenizer.encode(text, None, options).unwrap();
+        let rows = rows(&staged);
+        assert_eq!(batch.offsets.len(), 4);
+        for places in [&batch.offsets[..2], &batch.offsets[2..]] {
+            let places = places[0] as usize..places[1] as usize;
+            assert!(batch.ids[places.clone()] == staged.ids, "{tokenizer:?}");
+            let spans = &spans[places];
+            let wrong = (0..rows.len()).find(|&at| spans[at] != rows[at]);
+            let wrong = wrong.map(|at| (at, spans[at], rows[at], staged.ids[at]));
+            assert_eq!(wrong, None, "{unit:?} {options:?} {tokenizer:?}");
+        }
+    }
+}

@@ -1,0 +1,283 @@
+"""Ids with spans as arrays: those of the stages, for every tokenizer, unit and text."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from itertools import accumulate, pairwise
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import jeton
+from jeton import errors
+from jeton.components import models, normalizers, post_processors, pre_tokenizers
+from kinds import KINDS, VOCABULARIES, read_ranks
+
+Unit = Literal["characters", "bytes", "utf-16"]
+UNITS: tuple[Unit, ...] = ("characters", "bytes", "utf-16")
+
+PARTS = [
+    *["the", " weather", " there", "It's", " 1234", ".", ",", " ", "  ", "        ", "\n", "\r\n"],
+    *[
+        "\t",
+        "\0",
+        "\u00a0",
+        "\u3000",
+        "\ufeff",
+        "\u200b",
+        "\u2028",
+        "\u2581",
+        "\u2581\u2581",
+        " \u2581",
+    ],
+    *[
+        "é",
+        "e\u0301",
+        "\u0301",
+        "\u0301\u0323",
+        "\u302e\u0301",
+        "\u0344",
+        "İ",
+        "I\u0307",
+        "ß",
+        "ς",
+        "Σ",
+    ],
+    *[
+        "ﬁ",
+        "½",
+        "…",
+        "Ａｂ",
+        "ｶﾞ",
+        "한국",
+        "\u1112\u1161\u11ab",
+        "東京",
+        "日本語。",
+        "привет",
+        "مرحبا",
+    ],
+    *["हिन्दी", "ไทย", "🙂", "👩\u200d👧", "🇫🇷", "\U0001d165", "\U00020000", "\ufffd", "\x7f"],
+    *[
+        "<|endoftext|>",
+        "<|end|>",
+        "[UNK]",
+        "[CLS]",
+        "[MASK]",
+        "<s>",
+        "</s>",
+        "<unk>",
+        "<0x41>",
+        "##s",
+    ],
+]
+
+
+def texts() -> st.SearchStrategy[str]:
+    """What normalizers change, drop or join, what tokens are spelled as, and anything."""
+    parts = st.one_of(st.sampled_from(PARTS), st.text(st.characters(exclude_categories=["Cs"])))
+    return st.lists(parts, max_size=30).map("".join)
+
+
+def published(name: str) -> Callable[[], jeton.Tokenizer]:
+    """A tokenizer of a real vocabulary, or a skip where there is none."""
+
+    def load() -> jeton.Tokenizer:
+        path = VOCABULARIES / name
+        if not path.exists():
+            pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+        if path.suffix == ".tiktoken":
+            specials = {"<|endoftext|>": 300_000}
+            pattern = {"cl100k_base": "cl100k", "o200k_base": "o200k"}.get(path.stem, "gpt2")
+            return jeton.Tokenizer.from_ranks(
+                read_ranks(name), pattern=pattern, special_tokens=specials
+            )
+        return jeton.load(path)
+
+    return load
+
+
+def trimming() -> jeton.Tokenizer:
+    """As RoBERTa's: a space in front, and spans without spaces."""
+    return KINDS["byte-level"]().replace(
+        pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=True),
+        post_processor=post_processors.RobertaProcessing(sep=("<|end|>", 0), cls=("<|end|>", 0)),
+    )
+
+
+def composing() -> jeton.Tokenizer:
+    """Byte-level, of text in NFC, with an added token that is looked for in it."""
+    return KINDS["ranks"]().replace(normalizer=normalizers.NFC())
+
+
+def cased() -> jeton.Tokenizer:
+    """As BERT's that keep case and accents."""
+    return KINDS["WordPiece"]().replace(normalizer=normalizers.BertNormalizer(lowercase=False))
+
+
+def sentence_pieces(trainer: Any) -> Callable[[], jeton.Tokenizer]:
+    """A `.model` file's."""
+
+    def train() -> jeton.Tokenizer:
+        corpus = ["the theory of the weather there", "père 東京 there, 🙂 1/2"] * 9
+        tokenizer: jeton.Tokenizer = trainer().train(corpus)
+        return tokenizer.approximation(".model")
+
+    return train
+
+
+TOKENIZERS: dict[str, Callable[[], jeton.Tokenizer]] = {
+    **KINDS,
+    "trimming": trimming,
+    "composing": composing,
+    "cased": cased,
+    "SentencePiece BPE": sentence_pieces(
+        lambda: jeton.BPETrainer(vocab_size=330, alphabet="sentencepiece")
+    ),
+    "SentencePiece Unigram": sentence_pieces(
+        lambda: jeton.UnigramTrainer(60, hard_vocab_limit=False)
+    ),
+    **{
+        name: published(name)
+        for name in [
+            *[
+                "cl100k_base.tiktoken",
+                "o200k_base.tiktoken",
+                "r50k_base.tiktoken",
+                "gpt2_vocab.json",
+            ],
+            *["llama3_ranks.model", "llama2_sentencepiece_bpe.model", "t5_style_unigram.model"],
+            *["bert_uncased_vocab.txt", "neox"],
+        ]
+    },
+}
+
+
+@pytest.fixture(scope="module", params=list(TOKENIZERS))
+def tok(request: pytest.FixtureRequest) -> jeton.Tokenizer:
+    return TOKENIZERS[request.param]()
+
+
+def utf16(text: str, spans: list[tuple[int, int]]) -> list[list[int]]:
+    """Spans in characters as spans in UTF-16 code units."""
+    places = [0, *accumulate(len(character.encode("utf-16-le")) // 2 for character in text)]
+    return [[places[start], places[end]] for start, end in spans]
+
+
+def staged(tok: jeton.Tokenizer, text: str, unit: Unit, **options: Any) -> Any:
+    """What `encode_with_spans` says; none of a text that cannot be encoded."""
+    try:
+        return tok.encode_with_spans(text, unit=unit, **options)
+    except errors.EncodeError:
+        return None
+
+
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_equal_to_the_stages(tok: jeton.Tokenizer, data: st.DataObject) -> None:
+    some = data.draw(st.lists(texts(), min_size=1, max_size=4))
+    options: dict[str, Any] = {
+        "special": data.draw(st.sampled_from(["ignore", "allow"])),
+        "add_special_tokens": data.draw(st.booleans()),
+    }
+    for unit in UNITS:
+        rows = [staged(tok, text, unit, **options) for text in some]
+        if None in rows:
+            with pytest.raises(errors.EncodeError):
+                tok.encode_batch_with_spans(some, unit=unit, **options)
+            continue
+        batch, spans = tok.encode_batch_with_spans(some, unit=unit, **options)
+        for text, row, (start, end) in zip(some, rows, pairwise(batch.offsets), strict=True):
+            ids, own = tok.encode_array_with_spans(text, unit=unit, **options)
+            assert ids.tolist() == batch.ids[start:end].tolist() == row.ids
+            expected = [list(span) for span in row.spans]
+            assert own.tolist() == spans[start:end].tolist() == expected
+            trims = isinstance(tok.post_processor, post_processors.RobertaProcessing)
+            if unit == "characters" and not trims:
+                _, in_utf16 = tok.encode_array_with_spans(text, unit="utf-16", **options)
+                assert in_utf16.tolist() == utf16(text, row.spans)
+        assert batch == tok.encode_batch(some, **options)
+
+
+def test_large_texts_are_as_the_stages_say(tok: jeton.Tokenizer) -> None:
+    """Texts that all cores share."""
+    parts = random.Random(7).choices([*PARTS, " the", " weather", " and", "\n"] * 2, k=150_000)
+    text = "".join(part + " " * (number % 3 == 0) for number, part in enumerate(parts))
+    assert len(text.encode()) > 1 << 18
+    calls: list[dict[str, Any]] = [{}, {"special": "allow", "add_special_tokens": True}]
+    for options in calls:
+        for unit in UNITS:
+            row = staged(tok, text, unit, **options)
+            if row is None:
+                return
+            ids, spans = tok.encode_array_with_spans(text, unit=unit, **options)
+            assert ids.tolist() == row.ids
+            assert np.array_equal(spans, np.array(row.spans))
+
+
+def test_shapes_and_types(tok: jeton.Tokenizer) -> None:
+    for text in ("", "the weather"):
+        ids, spans = tok.encode_array_with_spans(text)
+        assert ids.dtype == np.uint32 and spans.dtype == np.int64
+        assert spans.shape == (len(ids), 2)
+    batch, spans = tok.encode_batch_with_spans([])
+    assert len(batch) == 0 and spans.shape == (0, 2)
+
+
+def test_surrogates_keep_the_callers_places() -> None:
+    text = "\ud83d\ude42 x\ud800é"
+    tok = jeton.CharTrainer(unk_token="?").train("x é")
+    expected = {
+        "characters": [[0, 2], [2, 3], [3, 4], [4, 5], [5, 6]],
+        "bytes": [[0, 4], [4, 5], [5, 6], [6, 9], [9, 11]],
+        "utf-16": [[0, 2], [2, 3], [3, 4], [4, 5], [5, 6]],
+    }
+    for unit in UNITS:
+        assert tok.encode_array_with_spans(text, unit=unit)[1].tolist() == expected[unit]
+        assert tok.encode_batch_with_spans([text], unit=unit)[1].tolist() == expected[unit]
+        spans = tok.encode_with_spans(text, unit=unit).spans
+        assert [list(span) for span in spans] == expected[unit]
+
+
+def test_columns_and_nulls() -> None:
+    pa = pytest.importorskip("pyarrow")
+    tok = KINDS["ranks"]()
+    column = pa.array(["the", None, "é the"])
+    batch, spans = tok.encode_batch_with_spans(column, nulls="empty", unit="bytes")
+    assert batch.tolist() == [tok.encode("the"), [], tok.encode("é the")]
+    assert spans[batch.offsets[2] :].tolist() == [[0, 2], [2, 6]]
+    with pytest.raises(errors.ArgumentError, match=r"texts\[1\]"):
+        tok.encode_batch_with_spans(column)
+
+
+def test_drawn_segmentations_have_spans() -> None:
+    tok = KINDS["byte-level"]()
+    row = tok.encode_with_spans("the weather there", dropout=0.5, seed=3)
+    ids, spans = tok.encode_array_with_spans("the weather there", dropout=0.5, seed=3)
+    assert ids.tolist() == row.ids
+    assert spans.tolist() == [list(span) for span in row.spans]
+
+
+def test_unknown_words_end_where_they_end() -> None:
+    tok = jeton.Tokenizer(
+        models.WordPiece({"[UNK]": 0, "un": 1, "##able": 2, "able": 3}),
+        normalizer=normalizers.BertNormalizer(),
+        pre_tokenizer=pre_tokenizers.BertPreTokenizer(),
+    )
+    text = "x\u0301yz\u0301 unable\u00a0ABLE!"
+    ids, spans = tok.encode_array_with_spans(text)
+    assert ids.tolist() == [0, 1, 2, 3, 0]
+    assert [text[start:end] for start, end in spans] == ["x\u0301yz", "un", "able", "ABLE", "!"]
+
+
+@pytest.mark.parametrize("unit", ["chars", "utf16", None, 16])
+def test_other_units_are_refused(unit: Any) -> None:
+    tok = KINDS["ranks"]()
+    for call in (tok.encode_array_with_spans, tok.encode_with_spans):
+        with pytest.raises((errors.ArgumentError, errors.ArgumentTypeError), match="unit"):
+            call("the", unit=unit)
+    with pytest.raises((errors.ArgumentError, errors.ArgumentTypeError), match="unit"):
+        tok.encode_batch_with_spans(["the"], unit=unit)
