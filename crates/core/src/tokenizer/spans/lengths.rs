@@ -415,7 +415,8 @@ impl Call<'_> {
         let text = self.text.as_bytes();
         let start = self.byte;
         // Were a byte spelled out in the text, its token could be either.
-        if entry & UNKNOWN != 0 || entry & BYTE != 0 && text[start..].starts_with(b"<0x") {
+        let is_spelled = text.get(start..)?.starts_with(b"<0x");
+        if entry & UNKNOWN != 0 || entry & BYTE != 0 && is_spelled {
             return None;
         }
         let [mut length, mut units] = self.table.lengths(id, entry);
@@ -463,7 +464,7 @@ impl Call<'_> {
     /// How many bytes of the text a token covers that holds `▁`, of which each is a space or itself.
     fn spelled(&self, id: u32, has_front: bool) -> Option<usize> {
         let token = std::str::from_utf8(self.stages.model.vocab().token(id)?).ok()?;
-        let mut rest = &self.text[self.byte..];
+        let mut rest = self.text.get(self.byte..)?;
         for character in token.chars().skip(usize::from(has_front)) {
             let same = rest.strip_prefix(character);
             let space = || rest.strip_prefix(' ').filter(|_| character == MARK);

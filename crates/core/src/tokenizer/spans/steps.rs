@@ -272,7 +272,7 @@ impl<'c> Cursor<'c> {
             if self.done == self.pending.len() && !self.advance()? {
                 return span;
             }
-            let Some(character) = self.pending[self.done..].chars().next() else {
+            let Some(character) = self.pending.get(self.done..)?.chars().next() else {
                 return span;
             };
             let length = character.len_utf8();
@@ -291,7 +291,9 @@ impl<'c> Cursor<'c> {
     /// Whether nothing is left but spaces that are removed.
     fn is_done(&mut self) -> bool {
         loop {
-            let rest = &self.pending[self.done..];
+            let Some(rest) = self.pending.get(self.done..) else {
+                return false;
+            };
             let is_space = self.collapses && rest.chars().all(|it| MARK.contains(it));
             if !rest.is_empty() && !is_space {
                 return false;
