@@ -128,6 +128,7 @@ fn exercise(stages: Stages) -> Result<()> {
             let length = match unit {
                 Unit::Characters => TEXT.chars().count(),
                 Unit::Bytes => TEXT.len(),
+                Unit::Utf16 => TEXT.encode_utf16().count(),
             };
             for span in &encoding.spans {
                 assert!(span.start <= span.end && span.end <= length);

@@ -554,6 +554,7 @@ fn ways(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
     let end = match options.unit {
         Unit::Characters => text.chars().count(),
         Unit::Bytes => text.len(),
+        Unit::Utf16 => text.encode_utf16().count(),
     };
     for span in &encoding.spans {
         assert!(
