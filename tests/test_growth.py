@@ -45,6 +45,8 @@ SAID: dict[str, str] = {
     "Counts in counts, as ranks": "does not accept the pattern",
     "Counts of classes, as ranks": "does not accept the pattern",
     "Nested groups": "Oniguruma does not accept the pattern",
+    "A long prefix of continuations": "continuing_subword_prefix has 200000 bytes",
+    "A long suffix of words": "end_of_word_suffix has 1048576 bytes, and may have 128 at most",
     "A huge id": "past the largest supported id 16777215",
     "A huge id among ranks": "past the largest supported id 16777215",
     "A length of 2^60": "1152921504606846975 bytes should follow, but only 0 are left",

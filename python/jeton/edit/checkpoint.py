@@ -119,9 +119,9 @@ def rewrite_checkpoint(
         raise ArgumentError(f"init must be 'mean', 'zeros' or 'normal', not {init!r:.60}")
     multiple_of, seed = checked_int("multiple_of", multiple_of, 1), checked_int("seed", seed, 0)
     check_watch(watch)
+    config = _json(folder / "config.json")
     if os.path.lexists(out):
         raise FileError(f"target {out} exists already; name a new folder")
-    config = _json(folder / "config.json")
     rows = configuration.rows_of(config)
     if not isinstance(rows, int) or isinstance(rows, bool):
         raise FormatError(f"{folder / 'config.json'} does not say how many rows: no vocab_size")
