@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::added_tokens::{AddedTokens, Cut, SpecialPolicy};
 use crate::compiled::{Compiled, Count, Place, Settling, Sink};
-use crate::decoder::{Decoder, Invalid, Surfaces};
+use crate::decoder::{Decoder, Invalid, Surfaces, not_text};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::growth::Growth;
@@ -480,14 +480,7 @@ impl Tokenizer {
                 let bytes = self.decode_bytes(ids, skip_special_tokens)?;
                 String::from_utf8(bytes).map_err(|error| {
                     let valid = error.utf8_error().valid_up_to();
-                    Error::new(
-                        ErrorKind::Decode,
-                        format!(
-                            "the bytes of these ids are not UTF-8: byte {} at position {valid}",
-                            error.as_bytes()[valid]
-                        ),
-                    )
-                    .hint("decode with errors=\"replace\", or decode to bytes")
+                    not_text(error.as_bytes()[valid], valid)
                 })
             }
             OnInvalid::Ignore => Ok(self

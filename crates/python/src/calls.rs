@@ -104,7 +104,7 @@ impl Tokenizer {
         let core = &self.core;
         if text.len() < pool::WITHOUT_GIL {
             core.encode_with_spans(text, options, ids, spans)?;
-        } else if text.len() < HUGE || core.part_end(text, 0, 1, options) == text.len() {
+        } else if !self.has_parts(py, text, options)? {
             detached(py, || core.encode_with_spans(text, options, ids, spans))??;
         } else {
             let encoded = pool::run(py, text.len(), |threads, cancelled| {

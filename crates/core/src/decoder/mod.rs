@@ -19,7 +19,7 @@ mod surfaces;
 mod text;
 
 pub use sentencepiece::{LeadingSpaces, SentencePieceDecoder};
-pub(crate) use stream::{Broken, Characters, Stops, TokenStream};
+pub(crate) use stream::{Broken, Characters, Stops, TokenStream, not_text};
 pub(crate) use surfaces::Surfaces;
 use text::{clean_up, in_text, replace_matches, strip};
 
