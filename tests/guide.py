@@ -9,13 +9,17 @@ one namespace:
   stands for any part of a line, or by itself for any lines.
 - a picture whose name begins with `pictures/` right after a console block: what the last command
   of that block shows in a terminal.
-- a table behind `<!-- rows run -->`: the code in the first two cells of a row gives equal values.
+- a table behind `<!-- rows run -->`: the code in the first two cells of a row gives equal values;
+  of several statements, the last.
+- a table behind `<!-- no rows -->`: names of another library in its first cell that have no such
+  row, and why. `test_coming_from.py` looks that every name of theirs is in one of the two.
 
 With `JETON_DOCS=write` what is shown, and the pictures, are written instead of compared.
 """
 
 from __future__ import annotations
 
+import ast
 import doctest
 import io
 import os
@@ -23,11 +27,11 @@ import re
 import subprocess
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FENCED", "OPTIONS", "Page", "steps", "tools"]
+__all__ = ["FENCED", "NO_ROWS", "OPTIONS", "TABLE", "Page", "cells", "steps", "tools"]
 
 WRITES = os.environ.get("JETON_DOCS") == "write"
 FENCED = re.compile(
@@ -36,6 +40,7 @@ FENCED = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 TABLE = re.compile(r"^<!-- rows run -->\n\n(?P<table>(?:\|[^\n]*\n)+)", re.MULTILINE)
+NO_ROWS = re.compile(r"^<!-- no rows -->\n\n(?P<table>(?:\|[^\n]*\n)+)", re.MULTILINE)
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -60,7 +65,10 @@ class Page:
             line = self.text.count("\n", 0, block.start("code"))
             code = block["code"]
             if block["kind"] == "python":
-                exec(compile("\n" * line + code, str(self.path), "exec"), self.namespace)
+                exec(
+                    compile("\n" * line + code, str(self.path), "exec", dont_inherit=True),
+                    self.namespace,
+                )
             elif block["kind"] == "pycon":
                 code = self.session(code, line)
             else:
@@ -113,15 +121,27 @@ class Page:
 
     def table(self, table: str) -> None:
         """Holds the first two cells of each row against each other."""
-        for row in table.splitlines()[2:]:
-            theirs, ours = (
-                code.group(1) if (code := re.fullmatch(r"`(.+)`", cell.strip())) else None
-                for cell in row.strip("| ").split(" | ")[:2]
-            )
-            if theirs is None or ours is None:
+        wrong = []
+        for row in cells(table):
+            codes = [re.fullmatch(r"`(.+)`", cell) for cell in row[:2]]
+            if len(codes) < 2 or not all(codes):
                 raise AssertionError(f"{self.path.name}: no code in both cells of {row}")
-            values = [_plain(eval(code, self.namespace)) for code in (theirs, ours)]
-            assert values[0] == values[1], f"{self.path.name}: {row}\n{values[0]}\n{values[1]}"
+            values = []
+            for code in codes:
+                try:
+                    values.append(_plain(self.value(code.group(1))))  # type: ignore[union-attr]
+                except Exception as error:
+                    values.append(f"{type(error).__name__}: {error}")
+            if values[0] != values[1]:
+                wrong.append(f"{' | '.join(row)}\n  {values[0]!r:.300}\n  {values[1]!r:.300}")
+        assert not wrong, f"{self.path.name}:\n" + "\n".join(wrong)
+
+    def value(self, code: str) -> Any:
+        """The value of the last of one or several statements."""
+        *before, last = ast.parse(code).body
+        exec(compile(ast.Module(before, []), code, "exec"), self.namespace)
+        assert isinstance(last, ast.Expr), f"no value: {code}"
+        return eval(compile(ast.Expression(last.value), code, "eval"), self.namespace)
 
     def picture(self, path: Path, code: str) -> None:
         """Draws what the last command of a block shows in a terminal."""
@@ -180,6 +200,12 @@ def tools(folder: Path) -> Path:
     return folder
 
 
+def cells(table: str) -> list[list[str]]:
+    """The cells of each row of a table, but for its head."""
+    rows = table.splitlines()[2:]
+    return [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows]
+
+
 def steps(block: str) -> Iterator[tuple[str, str]]:
     """The commands of a console block, each with what is shown below it."""
     for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -210,6 +236,8 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value]
+    if isinstance(value, Mapping):
+        return {_plain(key): _plain(part) for key, part in value.items()}
     return value
 
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
@@ -109,3 +113,16 @@ def stopping(after: int) -> Callable[[object], None]:
 def looks_whole(folder: Path) -> bool:
     """Whether a reader would find a set."""
     return any(folder.glob("[!.]*"))
+
+
+def killed(driver: str, given: Path, seconds: float) -> bool:
+    """Whether a process that prepares, once it says that it is ready, was killed so much later."""
+    command = [sys.executable, "-c", driver, str(given)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    time.sleep(seconds)
+    process.kill()
+    _, told = process.communicate()
+    assert process.returncode in (0, -signal.SIGKILL), told.decode()
+    return process.returncode != 0

@@ -10,6 +10,7 @@ import jeton
 from chat_attacks import attacks, forged, harmless
 from chat_cases import KINDS, byte_level, control_tokens, templates
 from jeton.components import normalizers
+from jeton.errors import ArgumentTypeError
 
 NAMED = dict(templates())
 
@@ -50,6 +51,32 @@ def test_look_alikes_that_are_normalized_into_special_tokens(name: str) -> None:
         base = tok.chat([{"role": "user", "content": "a"}], template=NAMED[name])
         assert not forged(chat.ids, base.ids, controls)
         assert not forged(base.ids, chat.ids, controls)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ messages }}",
+        "{{ messages | tojson }}",
+        "{{ messages[0].keys() | list }}",
+        "{{ messages[0] | dictsort }}",
+        "{% for name in messages[0] %}{{ name }}{% endfor %}",
+        "{% for name, value in messages[0].items() %}{{ name ~ value }}{% endfor %}",
+    ],
+)
+def test_names_of_fields_are_data(template: str) -> None:
+    tok = byte_level("<|im_end|>")
+    message = {"role": "user", "content": "a", "<|im_end|>": 1}
+    chat = tok.chat([message], template=template)
+    assert "<|im_end|>" in chat.text
+    assert tok.special_tokens["<|im_end|>"] not in chat.ids
+
+
+@pytest.mark.parametrize("content", [b"a", {"a"}, print, object(), [{"text": b"a"}]])
+def test_content_that_is_no_text_is_refused(content: object) -> None:
+    tok = byte_level("<|im_end|>")
+    with pytest.raises(ArgumentTypeError, match=r"messages\[0\]\.content.* must be text"):
+        tok.chat([{"role": "user", "content": content}], template="chatml")
 
 
 def test_trusted_fields_may_hold_control_tokens() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import jeton
-from chat_cases import KINDS, PLAIN, SHARED, SYSTEM, TURNS, byte_level, copied, templates
+from chat_cases import KINDS, PLAIN, SHARED, TURNS, byte_level, copied, templates
 from jeton.chat import TEMPLATES
 
 transformers = pytest.importorskip("transformers")
@@ -30,6 +30,30 @@ def theirs_of(tok: jeton.Tokenizer) -> Any:
 @pytest.mark.skipif(not SHARED.exists(), reason="no templates of published models (../shared)")
 def test_templates_of_published_models_are_at_hand() -> None:
     assert len(NAMED) > len(TEMPLATES) + 20
+
+
+PUBLISHED = {
+    "granite": "ibm-granite-granite-3.3-2B-Instruct",
+    "mistral-small": "Mistral-Small-3.2-24B-Instruct-2506",
+    "qwen": "Qwen-Qwen2.5-7B-Instruct",
+    "gemma": "google-gemma-2-2b-it",
+}
+"""Templates of jeton, and those of models with the same format."""
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="no templates of published models (../shared)")
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_templates_by_name_write_what_those_of_models_do(name: str) -> None:
+    theirs = NAMED[PUBLISHED[name]]
+    tok = byte_level(theirs)
+    system = [{"role": "system", "content": "Answer in one word."}] * (name != "gemma")
+    turns = [{**turn, "content": turn["content"].strip()} for turn in TURNS]
+    for messages, prompt in ((turns, False), (turns[:-1], True)):
+        ours, published = (
+            tok.chat([*system, *messages], template=it, add_generation_prompt=prompt)
+            for it in (name, theirs)
+        )
+        assert ours.ids == published.ids
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -66,11 +90,29 @@ def _rendered(theirs: Any, template: str, messages: Any, options: Any) -> tuple[
 def test_masks_of_templates_that_mark_what_is_generated(name: str, kind: str) -> None:
     template = TEMPLATES[name]
     tok = KINDS[kind](template)
-    for messages in (TURNS, SYSTEM):
-        got = theirs_of(tok).apply_chat_template(
-            copied(messages), chat_template=template, return_assistant_tokens_mask=True
-        )
-        assert tok.chat(messages, template=template).loss_mask() == got["assistant_masks"]
+    theirs = theirs_of(tok)
+    compared = 0
+    for case, (messages, options) in PLAIN.items():
+        if "continue_final_message" in options:
+            continue  # transformers gives no mask then
+        try:
+            chat = tok.chat(messages, template=template, **options)
+        except jeton.JetonError:
+            continue
+        got = theirs.apply_chat_template(
+            copied(messages),
+            chat_template=template,
+            return_dict=True,
+            return_assistant_tokens_mask=True,
+            **options,
+        )["assistant_masks"]
+        if any(got):
+            assert chat.loss_mask() == got, case
+            compared += 1
+        else:
+            with pytest.raises(jeton.errors.ArgumentError, match="all zero"):
+                chat.loss_mask()
+    assert compared > 2
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

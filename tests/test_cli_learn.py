@@ -124,11 +124,19 @@ def test_marks_that_lean_on_nothing_are_seen(run: Run) -> None:
     assert "\n  \u0301" not in out and "◌\u0301" in out
 
 
+def test_long_words_are_shown_in_part(run: Run) -> None:
+    word = "".join(map(chr, range(0x4E00, 0x4E00 + 20_000)))
+    for kind in ("bpe", "wordpiece"):
+        out = run("learn", kind, word, "--all").stdout
+        assert "… 19,6" in out and len(out) < 200_000
+
+
 BAD = {
     "no exercise": (["--exercise", "99"], 1, "there is no exercise 99"),
     "exercise and command": (["--exercise", "1", "bpe"], 2, "not both"),
     "no such kind": (["bqe"], 2, "No such command"),
     "no words": (["bpe", " "], 2, "no words"),
+    "no bytes": (["bytes", ""], 2, "the text is empty"),
     "text and file": (["bpe", "a", "--file", "x"], 2, "not both"),
     "no such file": (["bpe", "--file", "nowhere.txt"], 1, "nowhere.txt"),
     "no counts": (["bpe", "--counts", "low"], 2, "is not WORD:COUNT"),

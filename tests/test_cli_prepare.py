@@ -181,3 +181,39 @@ def test_a_signal_stops_it(here: Path, signal_: signal.Signals, code: int) -> No
 def test_help(run: Run) -> None:
     for command in (["prepare"], ["data"], ["data", "verify"], ["data", "show"], ["data", "merge"]):
         assert run(*command, "--help").stdout.startswith("Usage: ")
+
+
+def test_conversations(run: Run, here: Path) -> None:
+    pytest.importorskip("jinja2")
+    turns = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "It is so."}]
+    records = [
+        {"chat": turns * 3, "day": "x"},
+        {"chat": [*turns, {"role": "user", "content": "y" * 300}, turns[1]]},
+        {"other": 1},
+    ]
+    (here / "in.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    (here / "t.jinja").write_text(
+        "{% for m in messages %}<|user|>{{ m.content }}{{ mark }}{% endfor %}"
+    )
+    line = "prepare tok.json in.jsonl -o out --messages chat --template t.jinja --max-tokens 30"
+    failed = run(*line.split(), code=1)
+    assert error_of(failed).startswith("in.jsonl: line 3: there is no field 'chat'")
+    options = "--set mark=. --roles user --roles assistant --too-long truncate --bad-records drop"
+    done = run(*line.split(), *options.split())
+    assert done.stdout == "out\n"
+    told = done.stderr.splitlines()
+    assert "of 1 document" in told[0] and "tokens to be learnt, " in told[1]
+    assert "1 conversation truncated, by " in told[2]
+    assert told[3] == "1 record left out: too long"
+    assert told[4] == "1 record left out: no conversations that can be learnt"
+    assert Manifest.read(here / "out").chats is not None
+    facts = run("data", "show", "out").stdout
+    assert (
+        "1; 1 truncated, 1 too long and 1 bad left out" in facts and "tokens to be learnt" in facts
+    )
+    shown = run("data", "show", "out", "--at", "1").stdout
+    assert "are to be learnt: 1-" in shown
+    coloured = run("data", "show", "out", "--at", "1", "--color", "always").stdout
+    assert "the others are pale" in coloured
+    failed = run(*"prepare tok.json in.jsonl -o b --too-long drop".split(), code=2)
+    assert "--too-long is for conversations: give --messages too" in failed.stderr

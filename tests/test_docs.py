@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -47,7 +48,8 @@ def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    Page(path, folder, tools(tmp_path / "bin")).run()
+    with mock.patch.dict(os.environ):
+        Page(path, folder, tools(tmp_path / "bin")).run()
 
 
 def test_the_picture_of_speed_is_of_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,6 +68,8 @@ def test_the_page_of_commands_is_their_help(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
 def test_programs(path: Path, tmp_path: Path) -> None:
+    for name in sorted({*NEEDS.findall(path.read_text(encoding="utf-8"))}):
+        pytest.importorskip(name, reason=f"it stands on {name}, which is not installed")
     arguments = []
     if path.name == "count_tokens.py":
         tokenizer = tmp_path / "tokenizer.json"

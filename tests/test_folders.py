@@ -130,7 +130,12 @@ def test_added_tokens_change_what_lists_them(published: Path, tmp_path: Path) ->
     more = tok.with_added_tokens(["<|more|>"])
     more.save(tmp_path / "more")
     before, after = contents(published), contents(tmp_path / "more")
-    assert {name for name in before if before[name] != after[name]} == {"tokenizer.json"}
+    assert {name for name in before if before[name] != after[name]} == {
+        "tokenizer.json",
+        "tokenizer_config.json",
+    }
+    listed["additional_special_tokens"] = ["<|end|>", "<|pad|>", "<|more|>"]
+    assert json.loads(after["tokenizer_config.json"]) == config | listed
     assert jeton.load(tmp_path / "more") == more
 
     fewer = tok.replace(added_tokens=[it for it in tok.added_tokens if it.content != "<|pad|>"])

@@ -10,9 +10,6 @@ import json
 import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -21,7 +18,16 @@ import pytest
 
 from jeton.data import Manifest, merge, prepare, verify
 from jeton.data.preparing import files, parts, pipeline, queue, rows, shuffling
-from prepared import NAMES, Stopped, contents, documents, looks_whole, stopping, tokenizer
+from prepared import (
+    NAMES,
+    Stopped,
+    contents,
+    documents,
+    killed,
+    looks_whole,
+    stopping,
+    tokenizer,
+)
 
 KILLS = int(os.environ.get("JETON_KILLS", "2"))
 TOK = tokenizer()
@@ -69,19 +75,6 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queue, "_IN_MEMORY", 2000)
 
 
-def killed(given: Path, seconds: float) -> bool:
-    """Whether a process that prepares was killed after so many seconds."""
-    command = [sys.executable, "-c", DRIVER, str(given)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
-    time.sleep(seconds)
-    process.kill()
-    _, told = process.communicate()
-    assert process.returncode in (0, -signal.SIGKILL), told.decode()
-    return process.returncode != 0
-
-
 @pytest.mark.parametrize("layout", NAMES)
 def test_killed_at_any_moment(tmp_path: Path, layout: Any) -> None:
     draw = random.Random(layout)
@@ -102,7 +95,7 @@ def test_killed_at_any_moment(tmp_path: Path, layout: Any) -> None:
         (tmp_path / "given.json").write_text(json.dumps({**given, "options": options}))
         # Also where it has gone on already.
         for _ in range(draw.choice([1, 1, 2, 3])):
-            kills += killed(tmp_path / "given.json", draw.uniform(0, seconds))
+            kills += killed(DRIVER, tmp_path / "given.json", draw.uniform(0, seconds))
             if (folder / "manifest.json").exists():
                 # What has its name is whole, and the manifest comes last.
                 assert verify(folder) == []

@@ -84,6 +84,7 @@ RESULTS = {
     "data.Documents",
     "data.Loader",
     "data.Loader.over",
+    "data.LossMask",
     "data.Manifest",
     "data.PackedRows",
     "data.Packing",

@@ -34,6 +34,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     monkeypatch.setenv("JETON_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("JETON_DATA_DIR", raising=False)
     TOK.save("tokenizer.json")
+    prices = '{"models": {"mine": {"input": 2, "output": 8, "tokenizer": "tokenizer.json"}}}'
+    Path("prices.json").write_text(prices, encoding="utf-8")
     yield
     jeton.set_cache_limit(limit)
 
@@ -81,7 +83,9 @@ BASE = {
     "encode": ["tokenizer.json", "in.txt"],
     "decode": ["tokenizer.json", "ids.txt"],
     "count": ["tokenizer.json", "in.txt"],
+    "cost": ["mine", "in.txt", "--prices", "prices.json"],
     "inspect": ["tokenizer.json", "some text"],
+    "check": ["tokenizer.json", "--only", "id-gap"],
     "convert": ["tokenizer.json", "out.json", "--force"],
     "edit prune": ["tokenizer.json", "in.txt", "-o", "out.json", "--force"],
     "edit extend": ["tokenizer.json", "in.txt", "-o", "out.json", "-n", "3", "--force"],

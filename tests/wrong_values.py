@@ -7,17 +7,20 @@ to `GOOD`, by the parameter's name or by that of the call and the parameter.
 
 from __future__ import annotations
 
+import datetime
 import inspect
 import math
 import types
+from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 import jeton
-from jeton import components, errors, samples
+from jeton import analysis, components, cost, errors, samples
 from jeton.components import decoders as d
 from jeton.components import models as m
 from jeton.components import normalizers as n
@@ -30,7 +33,7 @@ STAGES = (n, p, m, pp, d)
 
 def modules() -> list[types.ModuleType]:
     """The modules whose `__all__` is public, but for those that raise what another library does."""
-    return [jeton, components, *STAGES, samples]
+    return [jeton, components, *STAGES, samples, analysis, cost]
 
 
 class Anything:
@@ -84,13 +87,16 @@ TOK = ranks()
 PIECES = jeton.UnigramTrainer(20, hard_vocab_limit=False).train(["the weather", "there"])
 BYTES = {bytes([byte]): byte for byte in range(256)}
 COUNTS = jeton.WordCounts([("hello", 3), ("help", 1)])
+PRICE = cost.Price(input=2, output=8, date="2026-11-01")
 
 OWNERS: dict[type | str, Callable[[], Any]] = {
     jeton.Tokenizer: lambda: TOK,
     "Tokenizer.nbest": lambda: PIECES,
     "Tokenizer.chat": lambda: TOK.replace(chat_template="{{ messages[0].content }}"),
+    "Tokenizer.count_messages": lambda: TOK.replace(chat_template="{{ messages[0].content }}"),
     jeton.Encoding: lambda: TOK.encode_with_spans("the theory"),
     jeton.TokenBatch: lambda: TOK.encode_batch(["the", "theory there"]),
+    jeton.BatchEncoding: lambda: TOK(["the theory", "there"]),
     jeton.PaddedBatch: lambda: TOK.encode_batch(["the", "theory there"]).pad(),
     jeton.WordCounts: lambda: COUNTS,
     jeton.BPETrainer: lambda: jeton.BPETrainer(260),
@@ -98,6 +104,11 @@ OWNERS: dict[type | str, Callable[[], Any]] = {
     jeton.UnigramTrainer: lambda: jeton.UnigramTrainer(30, hard_vocab_limit=False),
     jeton.WordPieceTrainer: lambda: jeton.WordPieceTrainer(40),
     m.Model: lambda: m.WordLevel({b"[UNK]": 0}),
+    analysis.Health: lambda: analysis.check(TOK, only=["id-gap"]),
+    analysis.Usage: lambda: TOK.usage(["the theory"]),
+    cost.Price: lambda: PRICE,
+    cost.Prices: lambda: cost.Prices({"mine": PRICE}),
+    cost.Cost: lambda: cost.estimate("mine", 9, prices=cost.Prices({"mine": PRICE})),
 }
 """An object of each class that has methods; for single methods, one that has what they need."""
 
@@ -151,17 +162,59 @@ GOOD: dict[str, Any] = {
     "post_processors.TemplateToken.ids": [1],
     "load.source": "tokenizer.json",
     "behavior": "isolated",
+    "analysis.Usage.ids": [0, 2],
+    "analysis.Usage.counts": [1, 2],
+    "tok": TOK,
+    "baseline": analysis.check(TOK, only=["id-gap"]),
+    "severity": "note",
+    "documents": 1,
+    "bytes": 5,
+    "tokenizer": "a digest",
+    "corpus": "a digest",
+    "share": 0.5,
     "type_ids": [0],
     "sequence_ids": [0],
     "single_token_bytes": b"a",
     "text_or_token": "a",
     "word": "a",
+    "cost.Above.tokens": 1_000,
+    "input": 2,
+    "prices": {"mine": PRICE},
+    "cost.estimate.model": "gpt-4o",
+    "cost.tokenizer_of.model": "gpt-4o",
+    "cost.Prices.get.key": "mine",
+    "cost.Prices.load.path": "prices.json",
+    "on": datetime.date(2026, 11, 23),
+    "amount": Decimal(2),
+    "price": PRICE,
+    "input_tokens": 9,
+    "cached_tokens": 1,
+    "output_tokens": 1,
+    "exact": True,
+    "notes": (),
     "messages": [{"role": "user", "content": "the theory"}],
+    "device": "cpu",
+    "batch_or_token_index": 0,
+    "batch_or_char_index": 0,
+    "batch_or_word_index": 0,
+    "start": 0,
+    "end": 3,
+    "Chunk.tokens": 2,
+    "Truncated.tokens": 2,
+    "dropped_text": "ory",
+    "dropped_tokens": 3,
 }
 """Values that make sense, for parameters that must be given."""
 
-NOT_PUBLIC = {"WordCounts.of_core"}
-"""What takes or gives objects of the core, which only jeton itself has."""
+NOT_PUBLIC = {
+    "WordCounts.of_core",
+    "analysis.Case",
+    "analysis.Case.from_dict",
+    "analysis.Finding",
+    "analysis.Health",
+    "analysis.Rule",
+}
+"""What takes or gives objects of the core, which only jeton itself has; results that it makes."""
 
 OTHER_NAMES = {
     "data": ("corpus", "the text"),
@@ -196,13 +249,14 @@ def calls(given: Iterable[types.ModuleType] | None = None) -> list[Call]:
 
 
 def _add_class(found: dict[str, Call], place: str, made: type) -> None:
-    _add(found, place, made)
+    if place not in NOT_PUBLIC:
+        _add(found, place, made)
     _add_methods(found, place, made)
 
 
 def _add_methods(found: dict[str, Call], place: str, owner: type) -> None:
     for name in dir(owner):
-        if name.startswith("_") or f"{place}.{name}" in NOT_PUBLIC:
+        if name.startswith("_") or f"{place}.{name}" in NOT_PUBLIC or hasattr(UserDict, name):
             continue
         static = inspect.getattr_static(owner, name)
         if isinstance(static, (classmethod, staticmethod)):

@@ -24,8 +24,10 @@ from jeton.loading import load
 from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from jeton import textbook
+    from jeton import cost, textbook
     from jeton.cache import cache_limit, set_cache_limit
+    from jeton.calls import BatchEncoding
+    from jeton.chunks import Chunk, Truncated
     from jeton.corpus import Progress
     from jeton.known_names import names, patterns
     from jeton.streams import DecodeStream
@@ -41,7 +43,9 @@ if TYPE_CHECKING:
 __all__ = [
     "AddedToken",
     "BPETrainer",
+    "BatchEncoding",
     "CharTrainer",
+    "Chunk",
     "DecodeStream",
     "Encoding",
     "JetonError",
@@ -49,6 +53,7 @@ __all__ = [
     "Progress",
     "TokenBatch",
     "Tokenizer",
+    "Truncated",
     "UnigramTrainer",
     "WordCounts",
     "WordLevelTrainer",
@@ -56,6 +61,7 @@ __all__ = [
     "__version__",
     "cache_limit",
     "components",
+    "cost",
     "errors",
     "load",
     "names",
@@ -66,9 +72,12 @@ __all__ = [
 
 _IMPORTED_WHEN_USED = {
     "BPETrainer": "jeton.trainers",
+    "BatchEncoding": "jeton.calls",
     "CharTrainer": "jeton.trainers",
+    "Chunk": "jeton.chunks",
     "DecodeStream": "jeton.streams",
     "Progress": "jeton.corpus",
+    "Truncated": "jeton.chunks",
     "UnigramTrainer": "jeton.trainers",
     "WordCounts": "jeton.word_counts",
     "WordLevelTrainer": "jeton.trainers",
@@ -83,8 +92,8 @@ wait_for_imports_before_forks()
 
 
 def __getattr__(name: str) -> Any:
-    if name == "textbook":
-        return importlib.import_module("jeton.textbook")
+    if name in ("cost", "textbook"):
+        return importlib.import_module(f"jeton.{name}")
     if name in _IMPORTED_WHEN_USED:
         return getattr(importlib.import_module(_IMPORTED_WHEN_USED[name]), name)
     from jeton.other_names import IMPORTED_FROM

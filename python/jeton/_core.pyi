@@ -236,26 +236,29 @@ class Pipeline:
     def encode_batch(
         self,
         texts: Any,
+        is_split_into_words: Any,
         special: Any,
         add_special_tokens: Any,
         drawing: _Drawing,
         errors: Any,
         nulls: Any,
-    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]: ...
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], bool]: ...
     def encode_batch_with_spans(
         self,
         texts: Any,
         unit: Any,
+        is_split_into_words: Any,
         special: Any,
         add_special_tokens: Any,
         drawing: _Drawing,
         errors: Any,
         nulls: Any,
-    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64], bool]: ...
     def encode_with_spans(
         self,
         text: Any,
         text_pair: Any,
+        is_split_into_words: Any,
         special: Any,
         add_special_tokens: Any,
         unit: Any,
@@ -279,7 +282,13 @@ class Pipeline:
     def surface(self, token_id: Any) -> bytes | None: ...
     def scores(self) -> list[float] | None: ...
     def count_batch(
-        self, texts: Any, special: Any, add_special_tokens: Any, errors: Any, nulls: Any
+        self,
+        texts: Any,
+        is_split_into_words: Any,
+        special: Any,
+        add_special_tokens: Any,
+        errors: Any,
+        nulls: Any,
     ) -> list[int]: ...
     def decode(self, token_ids: Any, skip_special_tokens: Any, errors: str) -> str: ...
     def decode_bytes(self, token_ids: Any, skip_special_tokens: Any) -> bytes: ...

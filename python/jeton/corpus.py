@@ -29,6 +29,7 @@ from jeton.errors import (
 __all__ = [
     "Progress",
     "Table",
+    "batches",
     "check_watch",
     "count",
     "files_of",
@@ -118,7 +119,7 @@ def count(
     if memory is not None:
         size = min(size, memory // _BATCHES)
     number = 0
-    for batch in _batches(texts, size):
+    for batch in batches(texts, size):
         told.texts(counter.count(batch, number, errors))
         number += len(batch)
     tables = iter([Table(path, field or "text", errors) for path in paths if is_table(path)])
@@ -126,7 +127,7 @@ def count(
         if of_tables:
             for path in run:
                 table = next(tables)
-                for batch in _batches(table.texts(size), size):
+                for batch in batches(table.texts(size), size):
                     told.table(counter.count(batch, 0, errors), table.share())
                 told.finished([path])
         else:
@@ -246,7 +247,7 @@ def _checked(texts: Iterable[object]) -> Iterator[str]:
         yield text
 
 
-def _batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+def batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
     """The texts, about so many characters at a time."""
     batch: list[str] = []
     characters = 0

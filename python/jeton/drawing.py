@@ -9,6 +9,11 @@ import unicodedata
 
 __all__ = ["bar", "leaning", "visible"]
 
+_HIDDEN = frozenset(
+    map(chr, [0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)])
+) - {"\u200d"} | {"\ufeff"}
+"""Characters that a terminal does not show, or that turn its text around; not what joins emoji."""
+
 _SIGNS = {" ": "·", "\t": "→", "\n": "⏎", "\r": "␍", "\x7f": "␡", "\u00a0": "⍽"}
 
 
@@ -70,7 +75,7 @@ def _sign(character: str) -> str:
     if character < " ":
         return chr(0x2400 + ord(character))
     category = unicodedata.category(character)
-    if category in ("Cc", "Cn", "Co", "Cs", "Zl", "Zp", "Zs") or character in "\u200b\u2060\ufeff":
+    if category in ("Cc", "Cn", "Co", "Cs", "Zl", "Zp", "Zs") or character in _HIDDEN:
         return f"‹U+{ord(character):04X}›"
     return character
 

@@ -5,17 +5,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, overload
 
 from jeton import _core
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.padding import Origin, PaddedBatch, padded
+from jeton.padding import Origin, PaddedBatch, padded, torch_of
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    import torch
 
 __all__ = ["Encoding", "PaddedBatch", "TokenBatch"]
 
@@ -66,6 +68,20 @@ class Encoding:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def to_numpy(self) -> npt.NDArray[np.int64]:
+        """The ids as an array of int64, shape (tokens,)."""
+        import numpy as np
+
+        return np.array(self.ids, np.int64)
+
+    def to_torch(self) -> torch.Tensor:
+        """The ids as a tensor of int64, shape (tokens,). Needs PyTorch.
+
+        Raises:
+            UnsupportedError: PyTorch is not installed.
+        """
+        return torch_of(self.to_numpy())
 
     def __repr__(self) -> str:
         columns = (f"{name}={_some(getattr(self, name))}" for name in ("ids", "tokens", "spans"))
@@ -223,6 +239,31 @@ class TokenBatch:
 
         ids, offsets = (np.require(it, None, ["C", "A"]) for it in (self._ids, self._offsets))
         return _core.lists(ids, offsets)
+
+    def to_numpy(self) -> list[npt.NDArray[np.int64]]:
+        """The ids of each text as an array of int64; all share one piece of memory.
+
+        `pad` gives one array with rows of one length.
+
+        Example:
+            >>> import jeton
+            >>> jeton.TokenBatch([1, 2, 3], [0, 2, 3]).to_numpy()
+            [array([1, 2]), array([3])]
+        """
+        import numpy as np
+
+        ids, offsets = self._ids.astype(np.int64), self._offsets.tolist()
+        return [ids[start:stop] for start, stop in itertools.pairwise(offsets)]
+
+    def to_torch(self) -> list[torch.Tensor]:
+        """The ids of each text as a tensor of int64; all share one piece of memory. Needs PyTorch.
+
+        `pad` gives one tensor with rows of one length: `batch.pad().to_torch()`.
+
+        Raises:
+            UnsupportedError: PyTorch is not installed.
+        """
+        return list(map(torch_of, self.to_numpy()))
 
     def pad(
         self,

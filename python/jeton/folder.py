@@ -15,6 +15,7 @@ from typing import Any
 
 from jeton import _core
 from jeton._core import Pipeline
+from jeton.encoding import Encoding
 from jeton.errors import FileError
 from jeton.settings import (
     ADDED_TOKENS,
@@ -27,7 +28,7 @@ from jeton.settings import (
     json_object,
 )
 
-__all__ = ["files_of", "write"]
+__all__ = ["files_of", "tells_texts_apart", "write"]
 
 _TOKENIZER = "tokenizer.json"
 _CLASS = "PreTrainedTokenizerFast"
@@ -80,11 +81,19 @@ def files_of(
     if CONFIG in files:
         told = Settings.of_files(settings.files, {})
         _update_roles(files, told, settings)
+        if settings.first_special_tokens is not None:
+            _list_new_tokens(files, core, settings.first_special_tokens)
         _update_tokens(files, core, made[_TOKENIZER])
         _update(files, CONFIG, _config_changes(told, settings, files))
     else:
         told = Settings.of_files(files, {})
         config = json.loads(made[CONFIG])
+        further = _without_role(core, roles)
+        if further:
+            config["additional_special_tokens"] = further
+        types = ["token_type_ids"] if tells_texts_apart(core, roles) else []
+        # Said of all: transformers 4 would give types to every model, and GPT-2 goes by them.
+        config["model_input_names"] = ["input_ids", *types, "attention_mask"]
         unset = [role for role, token in settings.roles.items() if token is None]
         config.update({f"{role}_token": None for role in unset})
         if settings.model_max_length is not None:
@@ -95,6 +104,19 @@ def files_of(
     if settings.chat_template != told.chat_template:
         _replace_template(files, settings)
     return {_TOKENIZER: made[_TOKENIZER].encode(), **files}, left_out
+
+
+def _without_role(core: Pipeline, roles: Mapping[str, str]) -> list[str]:
+    """The special tokens that have no role: transformers knows of those that it is told."""
+    return [token for token in core.special_tokens() if token not in roles.values()]
+
+
+def tells_texts_apart(core: Pipeline, roles: Mapping[str, str]) -> bool:
+    """Whether it is one as BERT's, whose models want to know which text of a pair is which."""
+    if not {"cls", "sep"} <= {*roles}:
+        return False
+    pair = Encoding(*core.encode_with_spans("", "", False, "ignore", True, "characters", None))
+    return any(pair.type_ids)
 
 
 def _as_json(value: Any) -> bytes:
@@ -179,6 +201,16 @@ def _update_tokens(files: dict[str, bytes], core: Pipeline, tokenizer_json: str)
             changes[name] = [it for it in config[name] if _content(it) in known]
     _update(files, CONFIG, changes)
     files.pop(ADDED_TOKENS, None)
+
+
+def _list_new_tokens(files: dict[str, bytes], core: Pipeline, first: frozenset[str]) -> None:
+    """Lists the special tokens that came since: transformers knows of those that it is told."""
+    config = json_object(files, CONFIG)
+    named = Settings.of_files(files, {}).roles.values()
+    new = [token for token in core.special_tokens() if token not in {*first, *named}]
+    if new:
+        name = next((name for name in _LISTS if isinstance(config.get(name), list)), _LISTS[0])
+        _update(files, CONFIG, {name: [*(config.get(name) or []), *new]})
 
 
 def _content(token: Any) -> Any:

@@ -14,10 +14,11 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    import torch
 
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["Origin", "PaddedBatch", "padded"]
+__all__ = ["Origin", "PaddedBatch", "padded", "torch_of"]
 
 _PAD = re.compile(r"[\[<]\W*(finetune_right_|right_|left_)?pad(ding)?(_token)?(_id)?\W*[\]>]", re.I)
 """What a special token is called that is there to pad, where no role says: `[PAD]`, `<|pad|>`, …"""
@@ -31,11 +32,41 @@ class PaddedBatch(NamedTuple):
     mask: npt.NDArray[np.bool_]
     """rows × length: true where a token stands, false where padding does."""
 
+    def to_numpy(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Ids and mask as arrays of int64, as models take them: the mask is 1 for tokens."""
+        import numpy as np
+
+        return self.ids.astype(np.int64), self.mask.astype(np.int64)
+
+    def to_torch(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Ids and mask as tensors of int64, as models take them. Needs PyTorch.
+
+        Raises:
+            UnsupportedError: PyTorch is not installed.
+        """
+        ids, mask = self.to_numpy()
+        return torch_of(ids), torch_of(mask)
+
     def __repr__(self) -> str:
         import numpy as np
 
         with np.printoptions(threshold=60):
             return f"PaddedBatch(ids={self.ids!r}, mask={self.mask!r})"
+
+
+def torch_of(array: npt.NDArray[Any]) -> torch.Tensor:
+    """A tensor that shares the memory of an array.
+
+    Raises:
+        UnsupportedError: PyTorch is not installed.
+    """
+    try:
+        import torch
+    except ImportError:
+        raise UnsupportedError(
+            "tensors need PyTorch, which is not installed (pip install 'jeton[torch]')"
+        ) from None
+    return torch.from_numpy(array)
 
 
 @dataclass(frozen=True)
@@ -54,8 +85,8 @@ class Origin:
     """Whether that is all that it did."""
 
     @classmethod
-    def of(cls, tokenizer: Tokenizer, add_special_tokens: bool) -> Origin:
-        """What a batch of a tokenizer knows."""
+    def of(cls, tokenizer: Tokenizer, add_special_tokens: bool, has_pairs: bool = False) -> Origin:
+        """What a batch of a tokenizer knows; special tokens of pairs stand between texts too."""
         named = tuple(token for token in tokenizer.special_tokens if _PAD.fullmatch(token))
         only = tokenizer.special_tokens[named[0]] if len(named) == 1 else None
         frame = tokenizer._core.frame(add_special_tokens)
@@ -65,7 +96,7 @@ class Origin:
             pad_tokens=named,
             before=len(before),
             after=len(after),
-            is_framed=frame is not None,
+            is_framed=frame is not None and not (has_pairs and add_special_tokens),
         )
 
     def pad(self) -> int:
@@ -150,7 +181,7 @@ def _check_truncation(origin: Origin, row: int, longest: int, width: int, trunca
         )
     if not origin.is_framed:
         raise UnsupportedError(
-            "the post-processor does more than to put special tokens around a text, so that rows "
+            "the post-processor does more than to put special tokens around one text, so that rows "
             "cannot be cut (cut the texts, or encode without add_special_tokens)"
         )
     if origin.before + origin.after > width:

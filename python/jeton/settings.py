@@ -67,6 +67,8 @@ class Settings:
     """The files of the folder that it came from, by name."""
     stages_changed: bool = False
     """Whether the tokenizer has other stages than the folder had."""
+    first_special_tokens: frozenset[str] | None = None
+    """The special tokens that it had before added tokens were replaced; `None` if they were not."""
 
     @classmethod
     def of_files(cls, files: Mapping[str, bytes], implied: Mapping[str, str]) -> Settings:

@@ -46,11 +46,15 @@ from jeton.vocabulary import Vocabulary, bytes_of
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from transformers import PreTrainedTokenizerFast
 
     from jeton._core import DecodeStream, Pipeline
     from jeton._core import Model as CoreModel
+    from jeton.analysis import Usage
     from jeton.arrow import ArrowColumn
+    from jeton.calls import BatchEncoding, Caller
     from jeton.chat import Chat
+    from jeton.chunks import Chunk, Truncated, Unit
     from jeton.components import (
         decoders,
         models,
@@ -58,7 +62,10 @@ if TYPE_CHECKING:
         post_processors,
         pre_tokenizers,
     )
+    from jeton.corpus import Progress
     from jeton.explaining import Explanation
+    from jeton.gotchas import Gotchas
+    from jeton.message_counts import MessageCount
     from jeton.sentencepiece import SentencePieceProcessor
     from jeton.tiktoken import Encoding as TiktokenEncoding
 
@@ -76,6 +83,12 @@ Text that is not such a token never becomes its id: the model segments it as if 
 in the vocabulary. A character that no other token spells is unknown to it, or an `EncodeError`
 where nothing stands for unknown text.
 """
+
+Texts: TypeAlias = "str | Iterable[str | Sequence[Any] | None] | ArrowColumn"
+"""A text, words of one, or a batch: texts, pairs of texts, lists of words, pairs of these."""
+
+Entry: TypeAlias = str | float | tuple[Any, Any] | Iterable[str | float | None] | None
+"""What a batch holds: a text, a pair, the words of a text, or nothing (`None`, NaN)."""
 
 _T = TypeVar("_T")
 
@@ -128,8 +141,9 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         'lowlow'
     """
 
-    __slots__ = ("__weakref__", "_core", "_hash", "_settings", "_vocab")
+    __slots__ = ("__weakref__", "_caller", "_core", "_hash", "_settings", "_vocab")
 
+    _caller: Caller | None
     _core: Pipeline
     _hash: int | None
     _settings: Settings
@@ -182,6 +196,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         self._bind(core)
         self._core = core
         self._settings = settings
+        self._caller = None
         self._hash = None
         self._vocab = None
 
@@ -237,8 +252,9 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 
     def encode_batch(
         self,
-        texts: Iterable[str] | ArrowColumn,
+        texts: Iterable[Entry] | ArrowColumn,
         *,
+        is_split_into_words: bool = False,
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
         dropout: float | None = None,
@@ -250,20 +266,26 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
     ) -> TokenBatch:
         """The ids of many texts, encoded on all cores.
 
-        Each text's ids are those that `encode` gives. Other arguments and errors are those of
-        `encode`; an error names the text it is about.
+        Each text's ids are those that `encode` gives, those of a pair or of words the ids that
+        `encode_with_spans` gives. Other arguments and errors are those of `encode`; an error names
+        the text it is about.
 
         Args:
-            texts: The texts, or a column of strings of any library that exports Arrow: an array
-                of pyarrow, a series of polars or pandas, a relation of DuckDB. A column is read
-                in place, without one `str`; a table counts as its only column.
+            texts: The texts, or pairs of texts as tuples of two, or both. Or a column of strings of
+                any library that exports Arrow: an array of pyarrow, a series of polars or pandas, a
+                relation of DuckDB. A column is read in place, without one `str`; a table counts as
+                its only column.
+            is_split_into_words: Whether each text is a list of words instead, that the caller has
+                split it into (`["to", "be"]`, a pair `(["to", "be"], ["or", "not"])`). Each word is
+                encoded as a text by itself, and the post-processor sees them as one text.
             errors: Bytes of a column that are not UTF-8: an error, or U+FFFD in their place
                 (`"replace"`), or nothing (`"ignore"`).
-            nulls: Nulls of a column, and `None` among texts: an error, or texts without tokens
-                (`"empty"`).
+            nulls: Nulls of a column, and `None`, NaN or pandas' `NA` in place of a text or a word:
+                an error, or texts without tokens (`"empty"`).
 
         Raises:
-            ArgumentError: A column that holds no strings; a null.
+            ArgumentError: A column that holds no strings; a null in it.
+            ArgumentTypeError: An entry that is nothing of this.
             FormatError: Bytes that are not UTF-8.
 
         Example:
@@ -271,9 +293,14 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             >>> tok = jeton.CharTrainer().train("hello")
             >>> tok.encode_batch(["hole", "eel"]).tolist()
             [[1, 3, 2, 0], [0, 0, 2]]
+            >>> tok.encode_batch([("he", "ll"), "o"]).tolist()
+            [[1, 0, 2, 2], [3]]
+            >>> tok.encode_batch([["he", "ll"], ["o"]], is_split_into_words=True).tolist()
+            [[1, 0, 2, 2], [3]]
         """
-        ids, offsets = self._core.encode_batch(
+        ids, offsets, has_pairs = self._core.encode_batch(
             texts,
+            is_split_into_words,
             special,
             add_special_tokens,
             None
@@ -282,14 +309,15 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             errors,
             nulls,
         )
-        origin = functools.partial(Origin.of, self, add_special_tokens)
+        origin = functools.partial(Origin.of, self, add_special_tokens, has_pairs)
         return TokenBatch._of_core(ids, offsets, self._core.max_id, origin)
 
     def encode_batch_with_spans(
         self,
-        texts: Iterable[str] | ArrowColumn,
+        texts: Iterable[Entry] | ArrowColumn,
         *,
         unit: Literal["characters", "bytes", "utf-16"] = "characters",
+        is_split_into_words: bool = False,
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
         dropout: float | None = None,
@@ -301,15 +329,17 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
     ) -> tuple[TokenBatch, npt.NDArray[np.int64]]:
         """The ids of many texts and where each token came from, encoded on all cores.
 
-        Each text's ids and spans are those that `encode_array_with_spans` gives.
+        Each text's ids and spans are those that `encode_array_with_spans` gives, those of a pair or
+        of words those that `encode_with_spans` gives: each span lies in the text, or in the word,
+        that its token came from.
 
         Args:
-            texts: The texts, or a column of strings, as `encode_batch` takes them.
+            texts: The texts, pairs of texts, or a column of strings, as `encode_batch` takes them.
             unit: What spans count: `"characters"` of each `str`, `"bytes"` of its UTF-8, or
                 `"utf-16"` code units.
             special, add_special_tokens, dropout, alpha, nbest_size, seed: As in `encode`.
-            errors, nulls: As in `encode_batch`. With `errors="replace"` or `"ignore"`, spans are
-                those of the text that this makes of the bytes.
+            is_split_into_words, errors, nulls: As in `encode_batch`. With `errors="replace"` or
+                `"ignore"`, spans are those of the text that this makes of the bytes.
 
         Returns:
             The ids as a batch, and the spans of all its tokens, int64 of shape `(tokens, 2)`: those
@@ -326,9 +356,10 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             >>> spans[batch.offsets[1] : batch.offsets[2]].tolist()
             [[0, 2], [2, 3]]
         """
-        ids, spans, offsets = self._core.encode_batch_with_spans(
+        ids, spans, offsets, has_pairs = self._core.encode_batch_with_spans(
             texts,
             unit,
+            is_split_into_words,
             special,
             add_special_tokens,
             None
@@ -337,14 +368,15 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             errors,
             nulls,
         )
-        origin = functools.partial(Origin.of, self, add_special_tokens)
+        origin = functools.partial(Origin.of, self, add_special_tokens, has_pairs)
         return TokenBatch._of_core(ids, offsets, self._core.max_id, origin), spans
 
     def encode_with_spans(
         self,
-        text: str,
-        text_pair: str | None = None,
+        text: str | Iterable[str],
+        text_pair: str | Iterable[str] | None = None,
         *,
+        is_split_into_words: bool = False,
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
         unit: Literal["characters", "bytes", "utf-16"] = "characters",
@@ -358,6 +390,9 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         Args:
             text: The text.
             text_pair: A second text, for models that take two.
+            is_split_into_words: Whether each text is a list of words instead, that the caller has
+                split it into. Each word is encoded as a text by itself; `word_ids` count the words,
+                and spans lie in the word of their token.
             special: What special tokens in the text mean; see `SpecialPolicy`.
             add_special_tokens: Whether the post-processor adds its special tokens.
             unit: What spans count: `"characters"` of the `str`, `"bytes"` of its UTF-8, or
@@ -372,10 +407,13 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             >>> tok = jeton.CharTrainer().train("hello")
             >>> tok.encode_with_spans("hole").tokens
             [b'h', b'o', b'l', b'e']
+            >>> tok.encode_with_spans(["he", "ll"], is_split_into_words=True).word_ids
+            [0, 0, 1, 1]
         """
         columns = self._core.encode_with_spans(
             text,
             text_pair,
+            is_split_into_words,
             special,
             add_special_tokens,
             unit,
@@ -467,6 +505,30 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 
         return explain(self, text, special=special, add_special_tokens=add_special_tokens)
 
+    def gotchas(self, text: str, *, limit: int = 20) -> Gotchas:
+        """What in a text gives other tokens than it seems to, or more of them than it should.
+
+        Spaces at its ends, capitals, numbers, special tokens that it spells, what is normalized or
+        lost, letters that look like others, characters that nobody sees. Each finding has the
+        place, the ids of both spellings, and what to do. `jeton.gotchas.NAMES` lists them.
+
+        Args:
+            text: The text; special tokens in it are text.
+            limit: How many different findings of each name are told.
+
+        Raises:
+            ArgumentTypeError: `text` is no `str`, or `limit` no int.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.BPETrainer(300, pattern="gpt2").train(["the weather, the theory"] * 9)
+            >>> [(it.name, it.span) for it in tok.gotchas("the w\\u0435ather\\u200b")]
+            [('leading-space', (0, 3)), ('look-alike', (4, 11)), ('invisible', (11, 12))]
+        """
+        from jeton.gotchas import found
+
+        return found(self, text, limit)
+
     def exceeds(
         self,
         text: str,
@@ -494,8 +556,9 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 
     def count_batch(
         self,
-        texts: Iterable[str] | ArrowColumn,
+        texts: Iterable[Entry] | ArrowColumn,
         *,
+        is_split_into_words: bool = False,
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
         errors: Literal["strict", "replace", "ignore"] = "strict",
@@ -510,7 +573,282 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             >>> jeton.CharTrainer().train("hello").count_batch(["hole", "eel"])
             [4, 3]
         """
-        return self._core.count_batch(texts, special, add_special_tokens, errors, nulls)
+        return self._core.count_batch(
+            texts, is_split_into_words, special, add_special_tokens, errors, nulls
+        )
+
+    def usage(
+        self,
+        data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        watch: Callable[[Progress], None] | None = None,
+    ) -> Usage:
+        """How often each token occurs in a corpus, counted on all cores as the corpus is read.
+
+        Special tokens that are spelled in it are text. A file is one document, a line of JSON
+        lines another.
+
+        Args:
+            data: Texts or files, as `BPETrainer.train` takes them.
+            field: As for `BPETrainer.train`.
+            errors: As for `BPETrainer.train`.
+            watch: Called with a `jeton.Progress` now and then.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: Data that is no corpus; a `field` for texts.
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            EncodeError: As `encode`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> usage = tok.usage(["hole", "lo"])
+            >>> usage.total, usage.counts.tolist(), usage.never_used.tolist()
+            (6, [1, 1, 2, 2], [])
+        """
+        from jeton.analysis.usage import usage_of
+
+        return usage_of(self, data, field=field, errors=errors, watch=watch)
+
+    # Rows for a model
+
+    def __call__(
+        self,
+        text: Texts | None = None,
+        text_pair: Texts | None = None,
+        text_target: Texts | None = None,
+        text_pair_target: Texts | None = None,
+        *,
+        add_special_tokens: bool = True,
+        padding: bool | str | None = None,
+        truncation: bool | str | None = None,
+        max_length: int | None = None,
+        stride: int | None = None,
+        is_split_into_words: bool = False,
+        pad_to_multiple_of: int | None = None,
+        padding_side: Literal["right", "left"] | None = None,
+        truncation_side: Literal["right", "left"] | None = None,
+        return_tensors: Literal["np", "pt"] | None = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        unit: Literal["characters", "bytes", "utf-16"] = "characters",
+        special: SpecialPolicy = "ignore",
+        nulls: Literal["raise", "empty"] = "raise",
+        verbose: bool = True,
+    ) -> BatchEncoding:
+        """Texts as the rows that a model takes: the call that fast tokenizers of transformers have.
+
+        The result is theirs for the same tokenizer, but that special tokens in text are text unless
+        `special` says otherwise, and that what a `tokenizer.json` says of padding and truncation
+        counts where the call says nothing. Many texts are encoded on all cores.
+
+        Args:
+            text: A text, or a batch: texts, pairs of texts, or a column of Arrow. With
+                `is_split_into_words`, a list of words takes the place of a text.
+            text_pair: A second text, for models that take two; for a batch, one to each text.
+            text_target, text_pair_target: Texts whose ids become `labels`; without `text`, they
+                are encoded as that would be.
+            add_special_tokens: Whether the post-processor adds its special tokens.
+            padding: `True` or `"longest"` makes rows as long as the longest; `"max_length"` as
+                long as `max_length`, or as the model takes; `False` leaves them. By default as the
+                `tokenizer.json` says, if it does.
+            truncation: `True` or `"longest_first"` cuts the longer of two texts first,
+                `"only_first"` and `"only_second"` one of them, `False` none. By default as the
+                `tokenizer.json` says; if it does not, `max_length` cuts where rows are not padded.
+            max_length: The most tokens of a row, special ones among them; by default what the model
+                takes.
+            stride: How many tokens a window has in common with the one before.
+            is_split_into_words: Whether a text is a list of words, each encoded by itself.
+            pad_to_multiple_of: Round the length of padded rows up to a multiple of this.
+            padding_side, truncation_side: Where padding goes, and where tokens are taken away; by
+                default as the tokenizer's configuration says, or else on the right.
+            return_tensors: `"np"` for arrays of int64, `"pt"` for tensors; otherwise lists.
+            return_token_type_ids, return_attention_mask: Whether there are such columns; by default
+                if the model takes them.
+            return_overflowing_tokens: Whether a text that is cut has a row for each of its windows,
+                which together hold all of its tokens. Of two texts that are cut, each window of
+                the one meets each of the other.
+            return_special_tokens_mask, return_offsets_mapping, return_length: Whether there are
+                such columns.
+            unit: What offsets count: `"characters"`, `"bytes"` of UTF-8, or `"utf-16"` code units.
+            special: What special tokens in a text mean; see `SpecialPolicy`.
+            nulls: Entries of a batch that are None or NaN: an error that names the first of them,
+                or texts without tokens (`"empty"`).
+            verbose: Whether there is a warning of arguments that have no effect.
+
+        Raises:
+            ArgumentError: Arguments that make no sense, or not together; no room for special
+                tokens or windows; padding without a pad token; tensors of rows of several lengths.
+            ArgumentTypeError: What is no text, by its place.
+            UnsupportedError: Windows where a template repeats a text.
+            EncodeError, SpecialTokenError: As `encode`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<pad>"]).train("abcde")
+            >>> batch = tok(["abc", "e"], padding=True, return_tensors="np")
+            >>> batch["input_ids"]
+            array([[0, 1, 2],
+                   [4, 5, 5]])
+            >>> tok("abcde", max_length=3, stride=1, return_overflowing_tokens=True)["input_ids"]
+            [[0, 1, 2], [2, 3, 4]]
+        """
+        from jeton.calls import Asked, Call, Caller
+
+        if self._caller is None:
+            self._caller = Caller(self)
+        return self._caller(
+            Call(
+                text=text,
+                text_pair=text_pair,
+                text_target=text_target,
+                text_pair_target=text_pair_target,
+                asked=Asked(
+                    padding=padding,
+                    truncation=truncation,
+                    max_length=max_length,
+                    stride=stride,
+                    pad_to_multiple_of=pad_to_multiple_of,
+                    padding_side=padding_side,
+                    truncation_side=truncation_side,
+                    verbose=verbose,
+                ),
+                add_special_tokens=add_special_tokens,
+                is_split_into_words=is_split_into_words,
+                return_tensors=return_tensors,
+                return_token_type_ids=return_token_type_ids,
+                return_attention_mask=return_attention_mask,
+                return_overflowing_tokens=return_overflowing_tokens,
+                return_special_tokens_mask=return_special_tokens_mask,
+                return_offsets_mapping=return_offsets_mapping,
+                return_length=return_length,
+                unit=unit,
+                special=special,
+                nulls=nulls,
+            )
+        )
+
+    # Parts of a text
+
+    def chunk(
+        self,
+        text: str,
+        max_tokens: int = 512,
+        *,
+        overlap: int | None = None,
+        at: Unit = "sentence",
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+    ) -> list[Chunk]:
+        """A text in parts that a model can take: each has at most `max_tokens` by itself.
+
+        Each chunk is a span of the text as it is; together, in order, they cover all of it. What
+        counts is how many tokens `encode` gives for the chunk alone: tokens of a part differ from
+        those that stand for it in the whole text. Time is linear in the length of the text.
+
+        Sentences end as UAX #29 says, but for single line breaks, abbreviations and addresses; see
+        `jeton.chunks.boundaries`. White space belongs to what stands before it.
+
+        Args:
+            text: The text.
+            max_tokens: The most tokens that a chunk may have.
+            overlap: The most tokens that a chunk may share with the one before it, where they end
+                and begin at what `at` says; by default a quarter of what there is for text, 128
+                of 512. There is less where otherwise the next sentence would not fit whole.
+            at: Behind what a chunk ends: as many whole `"sentence"`s, `"line"`s, `"word"`s or
+                `"token"`s as fit. One that does not fit by itself is cut at the next finer: a
+                sentence at lines, words and tokens, a line at sentences, words and tokens. What
+                is one character to a reader, such as an emoji with joiners, is cut only if it does
+                not fit alone, and a code point never.
+            special: What special tokens in the text mean; see `SpecialPolicy`.
+            add_special_tokens: Whether the special tokens count that `encode` adds with
+                `add_special_tokens=True`.
+
+        Raises:
+            ArgumentTypeError: `text` is no `str`, or a number no int.
+            ArgumentError: `max_tokens` leaves no room for text, or not enough for one character;
+                `overlap` leaves none for what is new; `at` is none of the four.
+            EncodeError, SpecialTokenError: As `encode`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("One. Two. Three.")
+            >>> for chunk in tok.chunk("One. Two. Three.", 12, overlap=5):
+            ...     print(chunk)
+            Chunk(0:10, 10 tokens, 'One. Two. ')
+            Chunk(5:16, 11 tokens, 'Two. Three.')
+        """
+        from jeton.chunks.cutting import chunks_of
+
+        return chunks_of(self, text, max_tokens, overlap, at, special, add_special_tokens)
+
+    def truncate(
+        self,
+        text: str,
+        n: int,
+        *,
+        side: Literal["right", "left"] = "right",
+        at: Unit = "token",
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+    ) -> Truncated:
+        """A text cut to at most `n` tokens, with what was dropped.
+
+        Args:
+            text: The text.
+            n: The most tokens that what is left has by itself.
+            side: Which side is cut.
+            at: Where, as in `chunk`.
+            special, add_special_tokens: As in `chunk`.
+
+        Raises:
+            ArgumentTypeError: `text` is no `str`, or `n` no int.
+            ArgumentError: `n` is less than the special tokens that are added; `side` or `at` is
+                none of its words.
+            EncodeError, SpecialTokenError: As `encode`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("to be or not to be")
+            >>> kept = tok.truncate("to be or not to be", 8, at="word")
+            >>> kept
+            Truncated(0:6, 6 tokens, 'to be ', 12 tokens dropped)
+            >>> kept.dropped_text
+            'or not to be'
+        """
+        from jeton.chunks.cutting import truncated
+
+        return truncated(self, text, n, side, at, special, add_special_tokens)
+
+    def split_at(
+        self,
+        text: str,
+        n: int,
+        *,
+        at: Unit = "token",
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+    ) -> tuple[str, str]:
+        """A text in two parts, of which the first has at most `n` tokens by itself.
+
+        Together they are the text again. Arguments and errors are those of `truncate`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("to be or not to be")
+            >>> tok.split_at("to be or not to be", 5)
+            ('to be', ' or not to be')
+        """
+        from jeton.chunks.cutting import split_at
+
+        return split_at(self, text, n, at, special, add_special_tokens)
 
     # Chats
 
@@ -519,7 +857,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         messages: Iterable[Mapping[str, Any]],
         *,
         template: str | None = None,
-        tools: Iterable[Mapping[str, Any]] | None = None,
+        tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
         documents: Iterable[Mapping[str, Any]] | None = None,
         add_generation_prompt: bool = False,
         continue_final_message: bool | str = False,
@@ -538,7 +876,8 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
                 reads; dataclasses and pydantic models too.
             template: The name of one of the tokenizer's templates or of `jeton.chat.TEMPLATES`, or
                 the text of a Jinja template; by default the tokenizer's own.
-            tools: JSON schemas of functions.
+            tools: JSON schemas of functions; or functions, whose type hints and docstrings, in
+                Google's style, say the same.
             documents: What the model is to go by.
             add_generation_prompt: Whether the beginning of the model's answer follows.
             continue_final_message: Whether the last message is left open, for the model to go on
@@ -554,7 +893,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         Raises:
             ArgumentTypeError: Messages, tools or documents that are no dicts.
             ArgumentError: No messages; no template; the template refuses these messages; a name
-                in `control` that is no added token.
+                in `control` that is no added token; a function that does not say what it takes.
             UnknownNameError: No template has this name.
             FormatError: The template is no Jinja.
             UnsupportedError: The template leaves its sandbox, or takes too long.
@@ -582,6 +921,63 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             control,
             tuple(variables.items()),
         ).made()
+
+    def count_messages(
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        *,
+        model: str | None = None,
+        template: str | None = None,
+        tools: Iterable[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = True,
+        tokens_per_part: int | None = None,
+        **variables: Any,
+    ) -> MessageCount:
+        """How many tokens a conversation has as the model is sent it, and whether that is exact.
+
+        With a chat template, it is the number of ids of `chat`. The formats of OpenAI's chat models
+        are not public: `model=` counts by the arithmetic that OpenAI publishes, exact for plain
+        texts to the models that it names (GPT-3.5, GPT-4, GPT-4o), and an estimate for tools, other
+        fields and other models. Models whose tokenizer is not public (Claude, Gemini) are always
+        estimated, with this tokenizer in the place of theirs.
+
+        Args:
+            messages: As in `chat`.
+            model: The name of a model that counts by arithmetic, as `"gpt-4o"`.
+            template: As in `chat`; by default the tokenizer's own.
+            tools: As in `chat`.
+            add_generation_prompt: Whether what begins the model's answer counts.
+            tokens_per_part: How many tokens each part counts that is no text: an image, audio, a
+                file. Without this such a part is an error.
+            variables: What else the template reads.
+
+        Raises:
+            ArgumentError: A part that is no text; neither a model nor a template; a model that
+                takes no messages.
+            UnknownNameError: A model whose format is not known.
+            As `chat`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+            ...     "<|user>\\nsystem im_end assistant hey"
+            ... )
+            >>> count = tok.count_messages([{"role": "user", "content": "hey"}], template="chatml")
+            >>> count.tokens, count.exact, count.basis
+            (22, True, "exact: by the chat template 'chatml'")
+        """
+        from jeton.message_counts import counted
+
+        return counted(
+            self,
+            messages,
+            model=model,
+            template=template,
+            tools=tools,
+            add_generation_prompt=add_generation_prompt,
+            tokens_per_part=tokens_per_part,
+            variables=variables,
+        )
 
     # Ids to text
 
@@ -931,13 +1327,13 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 
     @property
     def padding(self) -> dict[str, Any] | None:
-        """How a `tokenizer.json` says that batches are padded; `encode` does not go by it."""
+        """How a `tokenizer.json` has batches padded: `tok(...)` goes by it, `encode` does not."""
         padding, _ = self._core.sections
         return None if padding is None else dict(json.loads(padding))
 
     @property
     def truncation(self) -> dict[str, Any] | None:
-        """How a `tokenizer.json` says that texts are cut; `encode` does not go by it."""
+        """How a `tokenizer.json` has texts cut: `tok(...)` goes by it, `encode` does not."""
         _, truncation = self._core.sections
         return None if truncation is None else dict(json.loads(truncation))
 
@@ -1014,6 +1410,9 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             stages = {**self._stages(), **changed}
             if added_tokens is not _KEEP:
                 stages["added_tokens"] = stored_tokens(added_tokens, built)
+                if settings.first_special_tokens is None:
+                    first = frozenset(self.special_tokens)
+                    settings = dataclasses.replace(settings, first_special_tokens=first)
             core = _core.Pipeline.build(built, json.dumps(stages))
         if chat_template is not _KEEP:
             template = None if chat_template is None else checked_chat_template(chat_template)
@@ -1248,6 +1647,30 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         from jeton.sentencepiece import SentencePieceProcessor
 
         return SentencePieceProcessor.of_tokenizer(self)
+
+    def as_transformers(self) -> PreTrainedTokenizerFast:
+        """This tokenizer as a fast tokenizer of transformers, for code that takes one.
+
+        A `PreTrainedTokenizerFast` with the same ids, special tokens, roles, chat template, sides
+        and longest input: what `AutoTokenizer` loads from the folder that `save` writes. It is
+        transformers' own: tokens that have a role are special ones, special tokens that are
+        spelled in text count unless `split_special_tokens=True` is said, and
+        `add_special_tokens` is on. What is changed in it does not come back.
+
+        Raises:
+            UnsupportedError: `tokenizer.json` cannot hold it exactly (`approximation` gives what
+                comes nearest); transformers is not installed.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|end|>"]).train("hello")
+            >>> fast = tok.as_transformers()  # doctest: +SKIP
+            >>> fast("hole<|end|>")["input_ids"]  # doctest: +SKIP
+            [1, 3, 2, 0, 4]
+        """
+        from jeton.for_transformers import fast_tokenizer
+
+        return fast_tokenizer(self)
 
     # As a value
 

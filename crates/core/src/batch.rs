@@ -4,8 +4,10 @@
 //! token stands on both sides. Each thread encodes one task after another into a buffer that stays in
 //! its cache, and copies it to its place in the result as soon as all tasks before it have been
 //! counted. Look here for how the result comes to be one flat list without a list a text, and in
-//! `line` for texts whose parts have to be settled in their order.
+//! `line` for texts whose parts have to be settled in their order, in `entries` for pairs and for words
+//! that were split before.
 
+mod entries;
 mod line;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +21,7 @@ use crate::interrupt::{Listener, Pace, paced};
 use crate::text::Unit;
 use crate::tokenizer::spans::{Row, SpannedPart};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
+pub use entries::SpannedEntries;
 use line::Line;
 
 /// About how many bytes a task has, at most, unless a text cannot be cut.
@@ -108,7 +111,7 @@ impl Tokenizer {
         let settle = |line: &Line<'_>| {
             line.settle(cancelled, || flat.spare(), |task, ids| flat.take(task, ids))
         };
-        let mut counts = self.run(&parts, &tasks, threads, cancelled, &line, |task| {
+        let work = |task: usize| {
             if line.guess(task) {
                 settle(&line);
                 return Ok(Vec::new());
@@ -123,7 +126,9 @@ impl Tokenizer {
             }
             flat.take(task, ids);
             Ok(counts)
-        })?;
+        };
+        let first_rows = first_rows(&parts, &tasks);
+        let mut counts = run(&first_rows, threads, cancelled, !line.is_empty(), work)?;
         settle(&line);
         line.counts(&mut counts);
         Ok(Batch {
@@ -147,14 +152,13 @@ impl Tokenizer {
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let may_cut = self.has_spanned_parts();
         let (parts, tasks) = self.parts_and_tasks(texts, options, threads, may_cut);
-        let line = Line::none(&parts, &tasks);
         let room = if threads < 2 { bytes / 4 } else { bytes / 2 };
         let flat = Flat::with_capacity(room + texts.len());
         let flat_spans = Flat::with_capacity(room + texts.len());
         // The texts of which a part did not fit.
         let refused = Mutex::new(BTreeSet::new());
         let before = units_before(&parts, options.unit);
-        let counts = self.run(&parts, &tasks, threads, cancelled, &line, |task| {
+        let work = |task: usize| {
             let (mut ids, mut spans) = (flat.spare(), flat_spans.spare());
             let mut counts = Vec::with_capacity(tasks[task].len());
             let mut pace = Pace::default();
@@ -190,7 +194,9 @@ impl Tokenizer {
             flat.take(task, ids);
             flat_spans.take(task, spans);
             Ok(counts)
-        })?;
+        };
+        let first_rows = first_rows(&parts, &tasks);
+        let counts = run(&first_rows, threads, cancelled, false, work)?;
         let batch = Batch {
             offsets: offsets(&parts, counts, texts.len()),
             ids: flat.into_list(),
@@ -230,20 +236,21 @@ impl Tokenizer {
         let (parts, tasks) = self.parts_and_tasks(texts, options, threads, true);
         let line = Line::new(self, &parts, &tasks);
         let settle = |line: &Line<'_>| line.settle(cancelled, Vec::new, |_, _| ());
-        let mut counts: Vec<Vec<usize>> =
-            self.run(&parts, &tasks, threads, cancelled, &line, |task| {
-                if line.guess(task) {
-                    settle(&line);
-                    return Ok(Vec::new());
-                }
-                parts[tasks[task].clone()]
-                    .iter()
-                    .map(|part| {
-                        let count = self.count_part(part.text, part.place, part.is_last, options);
-                        count.map_err(|error| (part.row, error))
-                    })
-                    .collect()
-            })?;
+        let work = |task: usize| -> std::result::Result<Vec<usize>, Failure> {
+            if line.guess(task) {
+                settle(&line);
+                return Ok(Vec::new());
+            }
+            parts[tasks[task].clone()]
+                .iter()
+                .map(|part| {
+                    let count = self.count_part(part.text, part.place, part.is_last, options);
+                    count.map_err(|error| (part.row, error))
+                })
+                .collect()
+        };
+        let first_rows = first_rows(&parts, &tasks);
+        let mut counts = run(&first_rows, threads, cancelled, !line.is_empty(), work)?;
         settle(&line);
         line.counts(&mut counts);
         let mut rows = vec![0; texts.len()];
@@ -313,64 +320,69 @@ impl Tokenizer {
         }
         (parts, tasks)
     }
+}
 
-    /// Does all tasks, on all threads; the results are in the order of the tasks.
-    fn run<R: Send>(
-        &self,
-        parts: &[Part<'_>],
-        tasks: &[Range<usize>],
-        threads: usize,
-        cancelled: &AtomicBool,
-        line: &Line<'_>,
-        work: impl Fn(usize) -> std::result::Result<R, Failure> + Sync,
-    ) -> std::result::Result<Vec<R>, Failure> {
-        // Every thread begins with tasks of its own, the same ones for the same texts, so that it
-        // meets words again that its cache has seen; then it helps the others. Where parts have to be
-        // settled in their order, tasks are begun in order too, so that few of them wait.
-        let threads = threads.clamp(1, tasks.len().max(1));
-        let rows = if line.is_empty() { threads } else { 1 };
-        let taken: Vec<AtomicUsize> = (0..rows).map(|_| AtomicUsize::new(0)).collect();
-        let next = |row: usize| {
-            let first = taken[row].fetch_add(1, Ordering::Relaxed);
-            Some(row + first * rows).filter(|&task| task < tasks.len())
-        };
-        // Rows after this one need not be encoded: it failed.
-        let failed = AtomicUsize::new(usize::MAX);
-        let results = Mutex::new(Vec::with_capacity(tasks.len()));
-        let worker = || {
-            let mut done = Vec::new();
-            let own = rayon::current_thread_index().unwrap_or(0) % rows;
-            let all = (own..rows).chain(0..own);
-            for task in all.flat_map(|row| std::iter::from_fn(move || next(row))) {
-                if cancelled.load(Ordering::Relaxed) {
-                    break;
-                }
-                if parts[tasks[task].start].row > failed.load(Ordering::Relaxed) {
-                    continue;
-                }
-                let result = work(task);
-                if let Err((row, _)) = &result {
-                    failed.fetch_min(*row, Ordering::Relaxed);
-                }
-                done.push((task, result));
+/// The row of the first part of each task.
+fn first_rows(parts: &[Part<'_>], tasks: &[Range<usize>]) -> Vec<usize> {
+    tasks.iter().map(|task| parts[task.start].row).collect()
+}
+
+/// Does all tasks, on all threads; the results are in the order of the tasks. `first_rows` has the row
+/// that each begins with, and `in_order` says whether they are begun in their order.
+fn run<R: Send>(
+    first_rows: &[usize],
+    threads: usize,
+    cancelled: &AtomicBool,
+    in_order: bool,
+    work: impl Fn(usize) -> std::result::Result<R, Failure> + Sync,
+) -> std::result::Result<Vec<R>, Failure> {
+    let tasks = first_rows.len();
+    // Every thread begins with tasks of its own, the same ones for the same texts, so that it
+    // meets words again that its cache has seen; then it helps the others. Where parts have to be
+    // settled in their order, tasks are begun in order too, so that few of them wait.
+    let threads = threads.clamp(1, tasks.max(1));
+    let rows = if in_order { 1 } else { threads };
+    let taken: Vec<AtomicUsize> = (0..rows).map(|_| AtomicUsize::new(0)).collect();
+    let next = |row: usize| {
+        let first = taken[row].fetch_add(1, Ordering::Relaxed);
+        Some(row + first * rows).filter(|&task| task < tasks)
+    };
+    // Rows after this one need not be encoded: it failed.
+    let failed = AtomicUsize::new(usize::MAX);
+    let results = Mutex::new(Vec::with_capacity(tasks));
+    let worker = || {
+        let mut done = Vec::new();
+        let own = rayon::current_thread_index().unwrap_or(0) % rows;
+        let all = (own..rows).chain(0..own);
+        for task in all.flat_map(|row| std::iter::from_fn(move || next(row))) {
+            if cancelled.load(Ordering::Relaxed) {
+                break;
             }
-            lock(&results).append(&mut done);
-        };
-        match threads {
-            1 => worker(),
-            threads => Listener::told(|listener| {
-                rayon::scope(|scope| {
-                    for _ in 1..threads {
-                        scope.spawn(|_| listener.during(worker));
-                    }
-                    listener.during(worker);
-                });
-            }),
+            if first_rows[task] > failed.load(Ordering::Relaxed) {
+                continue;
+            }
+            let result = work(task);
+            if let Err((row, _)) = &result {
+                failed.fetch_min(*row, Ordering::Relaxed);
+            }
+            done.push((task, result));
         }
-        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-        results.sort_unstable_by_key(|(task, _)| *task);
-        results.into_iter().map(|(_, result)| result).collect()
+        lock(&results).append(&mut done);
+    };
+    match threads {
+        1 => worker(),
+        threads => Listener::told(|listener| {
+            rayon::scope(|scope| {
+                for _ in 1..threads {
+                    scope.spawn(|_| listener.during(worker));
+                }
+                listener.during(worker);
+            });
+        }),
     }
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_unstable_by_key(|(task, _)| *task);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// A list that threads fill in order, each task's items as soon as their place is known.

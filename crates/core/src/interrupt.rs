@@ -89,12 +89,12 @@ fn ask(is_to_end: Ask<'_>) {
 
 /// Counts the steps of a loop, and polls now and then.
 #[derive(Default)]
-pub(crate) struct Pace(u32);
+pub struct Pace(u32);
 
 impl Pace {
     /// A step.
     #[inline(always)]
-    pub(crate) fn step(&mut self) {
+    pub fn step(&mut self) {
         self.0 = self.0.wrapping_add(1);
         if self.0.is_multiple_of(STEPS) {
             poll();
@@ -103,7 +103,7 @@ impl Pace {
 }
 
 /// The same items, with a poll now and then.
-pub(crate) fn paced<I: Iterator>(items: I) -> impl Iterator<Item = I::Item> {
+pub fn paced<I: Iterator>(items: I) -> impl Iterator<Item = I::Item> {
     let mut pace = Pace::default();
     items.inspect(move |_| pace.step())
 }

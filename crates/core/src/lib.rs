@@ -59,4 +59,6 @@ pub use error::{Error, ErrorKind, Result};
 pub use stages::Stages;
 pub use text::Unit;
 pub use threads::initialize_libraries;
-pub use tokenizer::{DecodeStream, EncodeOptions, EncodeStream, OnInvalid, Tokenizer};
+pub use tokenizer::{
+    DecodeStream, EncodeOptions, EncodeStream, Entry, Input, OnInvalid, Tokenizer,
+};

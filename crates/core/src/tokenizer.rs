@@ -1,11 +1,14 @@
 //! A tokenizer: the stages in order. The only file that knows the order.
 
+mod entries;
 mod exceeds;
 mod n_best;
 pub mod spans;
 mod streams;
 mod surface;
 
+pub(crate) use entries::Encoder;
+pub use entries::{Entry, Input};
 pub use streams::{DecodeStream, EncodeStream};
 
 use std::rc::Rc;
@@ -39,8 +42,12 @@ pub struct Tokenizer {
     /// What the post-processor puts around the ids of one text, without special tokens and with
     /// them; none where that is not all it does.
     frames: [Option<Frame>; 2],
+    /// The same of a pair.
+    pair_frames: [Option<PairFrame>; 2],
     /// How spans are found beside the compiled path, for stages that this is known of.
     walk: Option<Walk>,
+    /// Whether a backtracking engine runs one of its patterns.
+    backtracks: bool,
     /// The texts of tokens for decoding, once so many ids were decoded that they pay.
     surfaces: Lazy<Option<Surfaces>>,
     decoded: AtomicUsize,
@@ -117,6 +124,8 @@ impl Tokenizer {
             compiled: Compiled::new(&stages),
             walk: Walk::new(&stages),
             frames: [false, true].map(|add| frame(stages.post_processor.as_ref(), add)),
+            pair_frames: [false, true].map(|add| pair_frame(stages.post_processor.as_ref(), add)),
+            backtracks: backtracks(&stages),
             stages,
             added_tokens,
             surfaces: Lazy::new(),
@@ -129,6 +138,11 @@ impl Tokenizer {
         &self.stages
     }
 
+    /// Whether even a short text may take long: a backtracking engine runs one of the patterns.
+    pub fn backtracks(&self) -> bool {
+        self.backtracks
+    }
+
     /// The tokens of a text, or of a pair of texts, with where each came from.
     ///
     /// # Errors
@@ -139,13 +153,27 @@ impl Tokenizer {
         pair: Option<&str>,
         options: &EncodeOptions,
     ) -> Result<Encoding> {
+        let entry = Entry {
+            first: Input::Text(text),
+            second: pair.map(Input::Text),
+        };
+        self.encode_entry(&entry, options)
+    }
+
+    /// The tokens of a text or a pair, each of which may be words that were split before, with where
+    /// each came from: a place in its text, or in its word.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn encode_entry(&self, entry: &Entry<'_>, options: &EncodeOptions) -> Result<Encoding> {
         if options.sampling.alpha.is_some() {
             self.sentencepiece("alpha")?;
         }
         let mut sampler = Sampler::new(options.sampling);
-        let mut parts = vec![self.encode_one(text, options, &mut sampler)?];
-        if let Some(pair) = pair {
-            parts.push(self.encode_one(pair, options, &mut sampler)?);
+        let mut parts = Vec::with_capacity(2);
+        for input in entry.inputs() {
+            let part = self.encode_one(input, options, &mut sampler);
+            parts.push(part.map_err(|error| entry.at(parts.len(), error))?);
         }
         match &self.stages.post_processor {
             Some(post_processor) => post_processor.process(parts, options.add_special_tokens),
@@ -364,20 +392,37 @@ impl Tokenizer {
         normalizer.filter(|_| self.added_tokens.looks_in_normalized(&options.special))
     }
 
-    /// text ─ added tokens ─ normalizer ─ pre-tokenizer ─ model ─▶ ids and spans
+    /// The tokens of a text, or of words, each of which is a text by itself.
     fn encode_one(
+        &self,
+        input: &Input<'_>,
+        options: &EncodeOptions,
+        sampler: &mut Sampler,
+    ) -> Result<Part> {
+        let mut rows = Rows::new(options.unit);
+        let mut pace = Pace::default();
+        for (number, text) in input.texts().iter().enumerate() {
+            pace.step();
+            rows.begin(text, input.is_words().then_some(number as u32));
+            self.encode_text(text, options, sampler, &mut rows)
+                .map_err(|error| input.at(number, error))?;
+        }
+        Ok(Part::new(rows.encoding, rows.margins))
+    }
+
+    /// text ─ added tokens ─ normalizer ─ pre-tokenizer ─ model ─▶ ids and spans
+    fn encode_text(
         &self,
         text: &str,
         options: &EncodeOptions,
         sampler: &mut Sampler,
-    ) -> Result<Part> {
+        rows: &mut Rows,
+    ) -> Result<()> {
         let stages = &self.stages;
         let trims = stages
             .post_processor
             .as_ref()
             .is_some_and(PostProcessor::trims);
-        let mut margins = Vec::new();
-        let mut rows = Rows::new(text, options.unit);
         let mut tokens = Vec::new();
         let mut pace = Pace::default();
         for cut in self.added_tokens.cut(
@@ -390,7 +435,8 @@ impl Tokenizer {
                 Cut::Token(id, text) => {
                     rows.push(id, text.span_of(0..text.as_str().len()));
                     if trims {
-                        margins.push(Margins::of_text(text.as_str(), options.unit));
+                        let margins = Margins::of_text(text.as_str(), options.unit);
+                        rows.margins.push(margins);
                     }
                     rows.end_word();
                 }
@@ -409,7 +455,8 @@ impl Tokenizer {
                             pace.step();
                             rows.push(token.id, piece.span_of(token.range.clone()));
                             if trims {
-                                margins.push(self.margins(token, piece.as_str(), options.unit));
+                                let margins = self.margins(token, piece.as_str(), options.unit);
+                                rows.margins.push(margins);
                             }
                         }
                         rows.end_word();
@@ -417,7 +464,7 @@ impl Tokenizer {
                 }
             }
         }
-        Ok(Part::new(rows.encoding, margins))
+        Ok(())
     }
 
     /// The white space at the ends of a token of the model, which a Unigram model's unknown token
@@ -617,8 +664,24 @@ impl Tokenizer {
     }
 }
 
+/// Whether a backtracking engine runs one of the patterns.
+fn backtracks(stages: &Stages) -> bool {
+    let Stages {
+        normalizer,
+        pre_tokenizer,
+        decoder,
+        ..
+    } = stages;
+    normalizer.as_ref().is_some_and(Normalizer::backtracks)
+        || pre_tokenizer.as_ref().is_some_and(PreTokenizer::backtracks)
+        || decoder.as_ref().is_some_and(Decoder::backtracks)
+}
+
 /// The ids before and after those of a text.
 type Frame = (Vec<u32>, Vec<u32>);
+
+/// The ids before, between and after those of a pair.
+type PairFrame = [Vec<u32>; 3];
 
 /// What a post-processor puts around the ids of one text, found out with one id that no token has.
 fn frame(post_processor: Option<&PostProcessor>, add_special_tokens: bool) -> Option<Frame> {
@@ -626,34 +689,73 @@ fn frame(post_processor: Option<&PostProcessor>, add_special_tokens: bool) -> Op
     let Some(post_processor) = post_processor else {
         return Some(Frame::default());
     };
-    let mut rows = Rows::new("", Unit::Bytes);
-    rows.push(TEXT, Span::default());
-    let part = Part::new(rows.encoding, Vec::new());
     let framed = post_processor
-        .process(vec![part], add_special_tokens)
+        .process(vec![part_of(TEXT)], add_special_tokens)
         .ok()?;
     let mut parts = framed.ids.split(|id| *id == TEXT);
     let frame = (parts.next()?.to_vec(), parts.next()?.to_vec());
     parts.next().is_none().then_some(frame)
 }
 
+/// What a post-processor puts before, between and behind the ids of a pair, found out as [`frame`] does.
+fn pair_frame(
+    post_processor: Option<&PostProcessor>,
+    add_special_tokens: bool,
+) -> Option<PairFrame> {
+    const FIRST: u32 = u32::MAX - 1;
+    const SECOND: u32 = u32::MAX;
+    let Some(post_processor) = post_processor else {
+        return Some(PairFrame::default());
+    };
+    let parts = vec![part_of(FIRST), part_of(SECOND)];
+    let framed = post_processor.process(parts, add_special_tokens).ok()?;
+    let texts = framed.ids.iter().filter(|id| **id >= FIRST);
+    if !texts.eq(&[FIRST, SECOND]) {
+        return None;
+    }
+    let mut parts = framed.ids.split(|id| *id >= FIRST).map(<[u32]>::to_vec);
+    Some([parts.next()?, parts.next()?, parts.next()?])
+}
+
+/// A text of one token.
+fn part_of(id: u32) -> Part {
+    let mut rows = Rows::new(Unit::Bytes);
+    rows.push(id, Span::default());
+    Part::new(rows.encoding, Vec::new())
+}
+
 /// An encoding as it grows, token by token.
 struct Rows {
     encoding: Encoding,
+    /// The margins of each token, where they are asked for.
+    margins: Vec<Margins>,
+    unit: Unit,
     index: UnitIndex,
     /// The end of the text, in bytes.
     end: usize,
     word: u32,
+    /// The word that all of the text is, if somebody split it into words before.
+    whole_word: Option<u32>,
 }
 
 impl Rows {
-    fn new(text: &str, unit: Unit) -> Self {
+    fn new(unit: Unit) -> Self {
         Self {
             encoding: Encoding::default(),
-            index: UnitIndex::new(text, unit),
-            end: text.len(),
+            margins: Vec::new(),
+            unit,
+            index: UnitIndex::new("", unit),
+            end: 0,
             word: 0,
+            whole_word: None,
         }
+    }
+
+    /// What follows are the tokens of this text.
+    fn begin(&mut self, text: &str, whole_word: Option<u32>) {
+        self.index = UnitIndex::new(text, self.unit);
+        self.end = text.len();
+        self.whole_word = whole_word;
     }
 
     fn push(&mut self, id: u32, span: Span) {
@@ -661,7 +763,8 @@ impl Rows {
         let span = Span::new(span.start.min(self.end), span.end.min(self.end));
         self.encoding.ids.push(id);
         self.encoding.spans.push(self.index.of(span));
-        self.encoding.word_ids.push(Some(self.word));
+        let word = self.whole_word.unwrap_or(self.word);
+        self.encoding.word_ids.push(Some(word));
         self.encoding.type_ids.push(0);
         self.encoding.sequence_ids.push(Some(0));
         self.encoding.special_tokens_mask.push(false);

@@ -79,7 +79,7 @@ impl Tokenizer {
         options: &EncodeOptions,
         ids: &mut Vec<u32>,
     ) -> Outcome<()> {
-        if text.len() < pool::WITHOUT_GIL {
+        if text.len() < pool::WITHOUT_GIL && !self.core.backtracks() {
             self.core.encode_into(text, options, ids)?;
         } else if !self.has_parts(py, text, options)? {
             detached(py, || self.core.encode_into(text, options, ids))??;
@@ -102,7 +102,7 @@ impl Tokenizer {
         spans: &mut Vec<Row>,
     ) -> Outcome<()> {
         let core = &self.core;
-        if text.len() < pool::WITHOUT_GIL {
+        if text.len() < pool::WITHOUT_GIL && !self.core.backtracks() {
             core.encode_with_spans(text, options, ids, spans)?;
         } else if !self.has_parts(py, text, options)? {
             detached(py, || core.encode_with_spans(text, options, ids, spans))??;
@@ -304,8 +304,8 @@ impl Calls {
             let mut spans = Vec::new();
             let string = text.as_str();
             tokenizer.encode_with_spans_into(py, string, &options, &mut ids, &mut spans)?;
-            if options.unit == Unit::Characters {
-                text.rows_of_caller(&mut spans);
+            if options.unit == Unit::Characters && matches!(text, Text::Mended(_)) {
+                detached(py, || text.rows_of_caller(&mut spans))?;
             }
             ids.shrink_to_fit();
             spans.shrink_to_fit();
@@ -338,7 +338,7 @@ impl Calls {
             let text = &Text::of("text", text)?;
             let text = text.as_str();
             let core = &tokenizer.core;
-            if text.len() < pool::WITHOUT_GIL {
+            if text.len() < pool::WITHOUT_GIL && !core.backtracks() {
                 return Ok(core.count(text, &options)?);
             }
             if !tokenizer.has_parts(py, text, &options)? {

@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use jeton_core::decoder::Invalid;
 use jeton_core::encoding::Encoding;
 use jeton_core::format::huggingface;
+use jeton_core::interrupt::paced;
 use jeton_core::model::bpe::{Alphabet, BpeOptions};
 use jeton_core::model::{Bpe, Model, Vocab};
 use jeton_core::text::{AlignedText, Pieces, Span, UnitIndex};
 use jeton_core::{Error, ErrorKind, Stages, Unit};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyList, PyString};
 
 use crate::errors::{argument, guard};
 use crate::options;
-use crate::signals::detached;
-use crate::text::Text;
-use crate::tokenizer::text_of;
+use crate::signals::{self, detached};
+use crate::text::{Text, string_of};
 
 /// One component of a tokenizer.
 #[pyclass(frozen, module = "jeton._core")]
@@ -63,55 +63,62 @@ impl Component {
     }
 
     /// A text as this normalizer makes it.
-    fn normalize(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<String> {
+    fn normalize<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyString>> {
         guard(py, || {
             let text = &Text::of("text", text)?;
             let text = text.as_str();
-            Ok(detached(py, || match &self.stages.normalizer {
-                Some(normalizer) => normalizer.normalized(text).map(Into::into),
-                None => Ok(text.to_owned()),
-            })??)
+            let normalized = detached(py, || match &self.stages.normalizer {
+                Some(normalizer) => normalizer.normalized(text),
+                None => Ok(text.into()),
+            })??;
+            string_of(py, normalized.as_bytes(), "strict")
         })
     }
 
     /// As `normalize`, and for each character of that where it comes from.
-    fn normalize_with_spans(
+    fn normalize_with_spans<'py>(
         &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
-        unit: &Bound<'_, PyAny>,
-    ) -> PyResult<(String, Vec<Place>)> {
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        unit: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyList>)> {
         guard(py, || {
             let unit = options::unit(unit)?;
             let text = Text::of("text", text)?;
-            let places = Places::new(&text, unit);
-            Ok(detached(py, || {
+            let (normalized, spans) = detached(py, || {
+                let places = Places::new(&text, unit);
                 let mut aligned = AlignedText::original(text.as_str());
                 if let Some(normalizer) = &self.stages.normalizer {
                     normalizer.normalize(&mut aligned)?;
                 }
                 let normalized = aligned.as_str().to_owned();
-                let spans = normalized.char_indices().map(|(at, character)| {
+                let spans = paced(normalized.char_indices()).map(|(at, character)| {
                     places.of(aligned.span_of(at..at + character.len_utf8()))
                 });
-                let spans = spans.collect();
+                let spans: Vec<Place> = spans.collect();
                 Ok::<_, Error>((normalized, spans))
-            })??)
+            })??;
+            let normalized = string_of(py, normalized.as_bytes(), "strict")?;
+            Ok((normalized, signals::list(py, spans.into_iter())?))
         })
     }
 
     /// The pieces that this pre-tokenizer cuts a text into, and where each stands.
-    fn cut(
+    fn cut<'py>(
         &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
-        unit: &Bound<'_, PyAny>,
-    ) -> PyResult<Vec<(String, Place)>> {
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        unit: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
             let unit = options::unit(unit)?;
             let text = Text::of("text", text)?;
-            let places = Places::new(&text, unit);
-            Ok(detached(py, || {
+            let cut: Vec<(String, Place)> = detached(py, || {
+                let places = Places::new(&text, unit);
                 let mut pieces = Pieces::new(AlignedText::original(text.as_str()));
                 if let Some(pre_tokenizer) = &self.stages.pre_tokenizer {
                     pre_tokenizer.cut(&mut pieces)?;
@@ -121,8 +128,9 @@ impl Component {
                     let span = places.of(piece.span_of(0..text.len()));
                     (text, span)
                 };
-                Ok::<_, Error>(pieces.iter().map(piece).collect())
-            })??)
+                Ok::<_, Error>(paced(pieces.iter()).map(piece).collect())
+            })??;
+            Ok(signals::list(py, cut.into_iter())?)
         })
     }
 
@@ -142,7 +150,7 @@ impl Component {
                 Some(decoder) => decoder.decode(tokens, invalid),
                 None => Ok(tokens),
             })??;
-            text_of(py, &tokens.concat(), errors)
+            string_of(py, &tokens.concat(), errors)
         })
     }
 

@@ -101,15 +101,24 @@ pub fn argument(message: impl Into<String>) -> Failure {
 
 /// A failure because an argument has a type that makes no sense.
 pub fn wrong_type(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> Failure {
+    wrong_type_said(value, |given| {
+        format!("{name} must be {expected}, not {given}")
+    })
+}
+
+/// As [`wrong_type`], with what to do about it.
+pub fn wrong_type_but(name: &str, expected: &str, value: &Bound<'_, PyAny>, hint: &str) -> Failure {
+    wrong_type_said(value, |given| {
+        format!("{name} must be {expected}, not {given} ({hint})")
+    })
+}
+
+fn wrong_type_said(value: &Bound<'_, PyAny>, message: impl FnOnce(&str) -> String) -> Failure {
     let given = match value.get_type().qualname() {
         Ok(name) => name.to_string(),
         Err(_) => "an object without a type name".to_owned(),
     };
-    Failure::Python(raise(
-        value.py(),
-        "ArgumentTypeError",
-        format!("{name} must be {expected}, not {given}"),
-    ))
+    Failure::Python(raise(value.py(), "ArgumentTypeError", message(&given)))
 }
 
 fn not_text(py: Python<'_>, bytes: &[u8]) -> PyErr {

@@ -16,6 +16,9 @@ use pyo3::types::PyList;
 use crate::arrays::Numbers;
 use crate::errors::{argument, guard};
 
+/// After so many ids, Ctrl-C is heard.
+const LISTED: usize = 1 << 20;
+
 /// A list of ids.
 #[inline]
 pub fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {

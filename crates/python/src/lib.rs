@@ -8,6 +8,7 @@ mod arrow;
 mod cache;
 mod calls;
 mod component;
+mod entries;
 mod errors;
 mod files;
 mod ids;

@@ -1,15 +1,19 @@
-//! From `str` to UTF-8, lone surrogates included.
+//! From `str` to UTF-8, lone surrogates included, and back.
 //!
 //! Look here for what becomes of a `str` that is not valid Unicode: a surrogate pair becomes the
 //! character that it spells, a lone surrogate becomes U+FFFD. Spans still count the characters of
-//! the caller's string.
+//! the caller's string. Long strings are read and made part by part, so that Ctrl-C is heard.
 
+use jeton_core::interrupt::{paced, poll};
 use jeton_core::text::Span;
 use jeton_core::tokenizer::spans::Row;
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PySlice, PyString};
+use pyo3::types::string::PyStringData;
+use pyo3::types::{PyBytes, PyString};
 
-use crate::errors::{Outcome, argument, wrong_type};
+use crate::errors::{Failure, Outcome, argument, wrong_type};
+use crate::signals::detached;
 
 /// The text of a string, called `name`, that has to be valid Unicode.
 pub fn valid<'a>(
@@ -30,6 +34,8 @@ pub fn valid<'a>(
 pub enum Text<'a> {
     /// As it is.
     Valid(&'a str),
+    /// The same, of a long string.
+    Converted(String),
     /// With its surrogates mended.
     Mended(Mended),
 }
@@ -52,9 +58,21 @@ impl<'a> Text<'a> {
 
     /// The text of a string.
     pub fn of_string(string: &'a Bound<'_, PyString>) -> Outcome<Self> {
+        // Python turns a string into UTF-8 in one go, and keeps that.
+        if string.len()? >= LONG && !has_utf8(string)? {
+            return Self::of_long(string);
+        }
         match string.to_str() {
             Ok(text) => Ok(Self::Valid(text)),
             Err(_) => Ok(Self::Mended(Mended::of(string)?)),
+        }
+    }
+
+    fn of_long(string: &Bound<'_, PyString>) -> Outcome<Self> {
+        let points = Points::of(string)?;
+        match detached(string.py(), || points.to_utf8())? {
+            Some(text) => Ok(Self::Converted(text)),
+            None => Ok(Self::Mended(Mended::of(string)?)),
         }
     }
 
@@ -62,6 +80,7 @@ impl<'a> Text<'a> {
     pub fn as_str(&self) -> &str {
         match self {
             Self::Valid(text) => text,
+            Self::Converted(text) => text,
             Self::Mended(mended) => &mended.text,
         }
     }
@@ -69,7 +88,7 @@ impl<'a> Text<'a> {
     /// Makes spans in characters of [`Text::as_str`] such of the caller's string.
     pub fn rows_of_caller(&self, rows: &mut [Row]) {
         let Self::Mended(mended) = self else { return };
-        for at in rows.iter_mut().flatten() {
+        for at in paced(rows.iter_mut().flatten()) {
             *at = mended.positions[*at as usize] as i64;
         }
     }
@@ -77,7 +96,7 @@ impl<'a> Text<'a> {
     /// Where a span of characters of [`Text::as_str`] lies in the caller's string.
     pub fn of_caller(&self, span: Span) -> Span {
         match self {
-            Self::Valid(_) => span,
+            Self::Valid(_) | Self::Converted(_) => span,
             Self::Mended(mended) => {
                 Span::new(mended.positions[span.start], mended.positions[span.end])
             }
@@ -87,14 +106,17 @@ impl<'a> Text<'a> {
 
 impl Mended {
     /// The same text, but with nothing in the place of surrogates that stand alone in `string`.
-    pub fn without_surrogates(self, string: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let points = code_points(string.cast::<PyString>()?)?;
+    pub fn without_surrogates(self, string: &Bound<'_, PyString>) -> PyResult<Self> {
+        let points = Points::of(string)?;
         let mut kept = Self {
             text: String::with_capacity(self.text.len()),
             positions: Vec::new(),
         };
-        for (character, &at) in self.text.chars().zip(&self.positions) {
-            let is_alone = matches!(points[at], 0xD800..=0xDFFF);
+        for (number, (character, &at)) in self.text.chars().zip(&self.positions).enumerate() {
+            if number.is_multiple_of(AT_ONCE) {
+                string.py().check_signals()?;
+            }
+            let is_alone = matches!(points.at(at), 0xD800..=0xDFFF);
             if character != char::REPLACEMENT_CHARACTER || !is_alone {
                 kept.text.push(character);
                 kept.positions.push(at);
@@ -104,48 +126,212 @@ impl Mended {
         Ok(kept)
     }
 
-    fn of(string: &Bound<'_, PyString>) -> PyResult<Self> {
-        let points = code_points(string)?;
-        let mut text = String::with_capacity(points.len());
-        let mut positions = Vec::with_capacity(points.len() + 1);
+    fn of(string: &Bound<'_, PyString>) -> Outcome<Self> {
+        let points = Points::of(string)?;
+        detached(string.py(), || Self::of_points(&points))
+    }
+
+    fn of_points(points: &Points<'_>) -> Self {
+        let length = points.len();
+        let mut text = String::with_capacity(length);
+        let mut positions = Vec::with_capacity(length + 1);
         let mut at = 0;
-        while at < points.len() {
+        while at < length {
+            if positions.len().is_multiple_of(AT_ONCE) {
+                poll();
+            }
             positions.push(at);
-            let pair = match points[at..] {
-                [high @ 0xD800..=0xDBFF, low @ 0xDC00..=0xDFFF, ..] => {
-                    char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
-                }
+            let point = points.at(at);
+            let next = || (at + 1 < length).then(|| points.at(at + 1));
+            let pair = match point {
+                0xD800..=0xDBFF => match next() {
+                    Some(low @ 0xDC00..=0xDFFF) => {
+                        char::from_u32(0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00))
+                    }
+                    _ => None,
+                },
                 _ => None,
             };
             at += if pair.is_some() { 2 } else { 1 };
-            let alone = char::from_u32(points[at - 1]);
+            let alone = char::from_u32(point);
             text.push(pair.or(alone).unwrap_or(char::REPLACEMENT_CHARACTER));
         }
         positions.push(at);
-        Ok(Self { text, positions })
+        Self { text, positions }
     }
 }
 
-/// How many characters of a string Python turns into numbers at a time: between, Ctrl-C is heard.
+/// Strings of at least so many characters, and texts of as many bytes, are converted part by part.
+const LONG: usize = 1 << 22;
+
+/// So many characters or bytes at a time: between, Ctrl-C is heard.
 const AT_ONCE: usize = 1 << 18;
 
+/// Whether a string lies in memory as UTF-8 too: it is ASCII, or was turned into UTF-8 before, which
+/// only its size says.
+fn has_utf8(string: &Bound<'_, PyString>) -> PyResult<bool> {
+    let width = match Points::of(string)? {
+        Points::Bytes(_) if is_ascii(string)? => return Ok(true),
+        Points::Bytes(_) => 1,
+        Points::Pairs(_) => 2,
+        Points::Numbers(_) => 4,
+    };
+    let class = string.py().get_type::<PyString>();
+    let size: usize = class.call_method1("__sizeof__", (string,))?.extract()?;
+    Ok(size > (width + 1) * string.len()?)
+}
+
+fn is_ascii(string: &Bound<'_, PyString>) -> PyResult<bool> {
+    string.call_method0("isascii")?.extract()
+}
+
 /// The code points of a string, surrogates among them.
-fn code_points(string: &Bound<'_, PyString>) -> PyResult<Vec<u32>> {
-    let length = string.len()?;
-    let mut points = Vec::with_capacity(length);
-    for start in (0..length).step_by(AT_ONCE) {
-        string.py().check_signals()?;
-        let part = string.get_item(PySlice::new(
-            string.py(),
-            start as isize,
-            (start + AT_ONCE) as isize,
-            1,
-        ))?;
-        let encoded = part.call_method1("encode", ("utf-32-le", "surrogatepass"))?;
-        let numbers = encoded.extract::<&[u8]>()?.chunks_exact(4);
-        points.extend(
-            numbers.map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])),
-        );
+enum Points<'a> {
+    Bytes(&'a [u8]),
+    Pairs(&'a [u16]),
+    Numbers(&'a [u32]),
+}
+
+impl<'a> Points<'a> {
+    fn of(string: &'a Bound<'_, PyString>) -> PyResult<Self> {
+        // SAFETY: a string never changes, and this one lives as long as what borrows from it. CPython
+        // lays strings out as `PyStringData` has it.
+        Ok(match unsafe { string.data()? } {
+            PyStringData::Ucs1(points) => Self::Bytes(points),
+            PyStringData::Ucs2(points) => Self::Pairs(points),
+            PyStringData::Ucs4(points) => Self::Numbers(points),
+        })
     }
-    Ok(points)
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(points) => points.len(),
+            Self::Pairs(points) => points.len(),
+            Self::Numbers(points) => points.len(),
+        }
+    }
+
+    #[inline]
+    fn at(&self, at: usize) -> u32 {
+        match self {
+            Self::Bytes(points) => points[at].into(),
+            Self::Pairs(points) => points[at].into(),
+            Self::Numbers(points) => points[at],
+        }
+    }
+
+    /// The text, unless there are surrogates.
+    fn to_utf8(&self) -> Option<String> {
+        match self {
+            Self::Bytes(points) => utf8_of(points),
+            Self::Pairs(points) => utf8_of(points),
+            Self::Numbers(points) => utf8_of(points),
+        }
+    }
+}
+
+/// The text of these code points, unless there are surrogates.
+fn utf8_of<P: Copy + Into<u32>>(points: &[P]) -> Option<String> {
+    let mut text = String::with_capacity(points.len());
+    for part in points.chunks(AT_ONCE) {
+        poll();
+        text.reserve(3 * part.len());
+        for &point in part {
+            text.push(char::from_u32(point.into())?);
+        }
+    }
+    Some(text)
+}
+
+/// The string of these bytes; `errors` is as in `bytes.decode`.
+pub fn string_of<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    errors: &str,
+) -> Outcome<Bound<'py, PyString>> {
+    // A handler that somebody registered may ask for what stands before and behind.
+    const KNOWN: [&str; 5] = [
+        "replace",
+        "strict",
+        "ignore",
+        "backslashreplace",
+        "surrogateescape",
+    ];
+    if bytes.len() < LONG || !KNOWN.contains(&errors) {
+        return part_of(py, bytes, errors);
+    }
+    let mut parts = Vec::with_capacity(bytes.len() / AT_ONCE + 1);
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        py.check_signals()?;
+        let (part, behind) = rest.split_at(whole_characters(rest, AT_ONCE));
+        parts.push(match part_of(py, part, errors) {
+            Err(Failure::NotText(_)) => return Err(Failure::NotText(bytes.to_vec())),
+            part => part?,
+        });
+        rest = behind;
+    }
+    joined(py, parts)
+}
+
+/// The string of bytes that are decoded by themselves.
+fn part_of<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> Outcome<Bound<'py, PyString>> {
+    // Python finds out while it copies whether the bytes are UTF-8.
+    if let Ok(text) = PyString::from_bytes(py, bytes) {
+        return Ok(text);
+    }
+    match errors {
+        "replace" => Ok(PyString::new(py, &String::from_utf8_lossy(bytes))),
+        "strict" => Err(Failure::NotText(bytes.to_vec())),
+        _ => {
+            let text = PyBytes::new(py, bytes).call_method1("decode", ("utf-8", errors))?;
+            Ok(text.cast_into::<PyString>().map_err(PyErr::from)?)
+        }
+    }
+}
+
+/// How many bytes, about `most`, can be decoded by themselves: no character, and no part of one, goes on
+/// behind them.
+fn whole_characters(bytes: &[u8], most: usize) -> usize {
+    if bytes.len() <= most {
+        return bytes.len();
+    }
+    let goes_on = |at: usize| bytes[at] & 0xC0 == 0x80;
+    // A character has three such bytes at most: behind more of them, none of these is of a character.
+    let begins = (most - 3..=most).rev().find(|&at| !goes_on(at));
+    begins.unwrap_or(most)
+}
+
+/// The parts as one string.
+fn joined<'py>(py: Python<'py>, parts: Vec<Bound<'py, PyString>>) -> Outcome<Bound<'py, PyString>> {
+    let mut length = 0;
+    let mut largest = 0;
+    for part in &parts {
+        length += part.len()?;
+        largest = largest.max(match Points::of(part)? {
+            Points::Bytes(_) if is_ascii(part)? => 0x7F,
+            Points::Bytes(_) => 0xFF,
+            Points::Pairs(_) => 0xFFFF,
+            Points::Numbers(_) => 0x10_FFFF,
+        });
+    }
+    // SAFETY: it is a new string, or null.
+    let whole = unsafe {
+        let whole = ffi::PyUnicode_New(length as ffi::Py_ssize_t, largest);
+        Bound::from_owned_ptr_or_err(py, whole)?.cast_into_unchecked::<PyString>()
+    };
+    let mut at = 0;
+    for part in parts {
+        py.check_signals()?;
+        let count = part.len()? as ffi::Py_ssize_t;
+        // SAFETY: nobody else has seen the whole, which has room for all parts and for the largest of
+        // their characters.
+        let copied =
+            unsafe { ffi::PyUnicode_CopyCharacters(whole.as_ptr(), at, part.as_ptr(), 0, count) };
+        if copied < 0 {
+            return Err(PyErr::fetch(py).into());
+        }
+        at += count;
+    }
+    Ok(whole)
 }

@@ -1,6 +1,7 @@
-//! The texts of a batch: an iterable of `str`, or a column of strings of Arrow.
+//! The texts of a batch: an iterable of `str` and other entries, or a column of strings of Arrow.
 //!
-//! Look here for what becomes of bytes that are not UTF-8 and of nulls.
+//! Look here for what becomes of bytes that are not UTF-8 and of nulls, in `entries` for pairs and
+//! words.
 
 use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
@@ -9,12 +10,13 @@ use jeton_core::batch;
 use jeton_core::corpus::InvalidUtf8;
 use jeton_core::error::did_you_mean;
 use jeton_core::interrupt::Listener;
-use jeton_core::{Error, ErrorKind};
+use jeton_core::{Entry, Error, ErrorKind, Tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 use rayon::prelude::*;
 
-use crate::arrow::Strings;
+use crate::arrow::Strings as Column;
+use crate::entries::{Held, Kind, Strings};
 use crate::errors::{Outcome, argument, wrong_type};
 use crate::pool;
 use crate::text::Text;
@@ -64,69 +66,98 @@ impl NoText {
     }
 }
 
+/// What a call has to do with.
+pub enum Rows<'a> {
+    /// Texts.
+    Texts(&'a [&'a str]),
+    /// Entries of which some are pairs, or words that were split before.
+    Entries(&'a [Entry<'a>]),
+}
+
 /// Runs `work` on a batch of texts, with as many threads as it is told.
 pub fn with_texts<R: Send>(
     py: Python<'_>,
+    tokenizer: &Tokenizer,
     texts: &Bound<'_, PyAny>,
     no_text: NoText,
     work: impl Fn(&[&str], usize, &AtomicBool) -> Result<R, batch::Failure> + Send + Sync,
 ) -> Outcome<R> {
-    with_callers_texts(py, texts, no_text, work, |_, _| ())
+    let work = |rows: Rows<'_>, threads, cancelled: &_| match rows {
+        Rows::Texts(texts) => work(texts, threads, cancelled),
+        Rows::Entries(_) => unreachable!("texts are no other entries"),
+    };
+    with_entries(py, tokenizer, texts, Kind::Texts, no_text, work, |_, _| {
+        Ok(())
+    })
 }
 
-/// As [`with_texts`]; `finish` makes of the result what it is in the caller's strings, unless they are
-/// a column of Arrow, which holds UTF-8.
-pub fn with_callers_texts<R: Send>(
+/// Runs `work` on a batch of entries, with as many threads as it is told. `finish` gets the strings of
+/// all entries in order, to make of the result what it is in those, unless they are a column of
+/// Arrow, which holds UTF-8.
+pub fn with_entries<R: Send>(
     py: Python<'_>,
+    tokenizer: &Tokenizer,
     texts: &Bound<'_, PyAny>,
+    kind: Kind,
     no_text: NoText,
-    work: impl Fn(&[&str], usize, &AtomicBool) -> Result<R, batch::Failure> + Send + Sync,
-    finish: impl FnOnce(&mut R, &[Text<'_>]),
+    work: impl Fn(Rows<'_>, usize, &AtomicBool) -> Result<R, batch::Failure> + Send + Sync,
+    finish: impl FnOnce(&mut R, &Strings<'_>) -> Outcome<()>,
 ) -> Outcome<R> {
     const EXPECTED: &str = "an iterable of str or a column of Arrow";
     if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
         return Err(wrong_type("texts", EXPECTED, texts));
     }
-    // The strings are held, whatever another thread does to the list meanwhile.
-    let strings: Vec<Bound<'_, PyAny>> = match texts.cast::<PyList>() {
+    let entries: Vec<Bound<'_, PyAny>> = match texts.cast::<PyList>() {
         Ok(list) => list.iter().collect(),
-        Err(_) => match Strings::of("texts", texts)? {
-            Some(strings) => return with_strings(py, &strings, no_text, work),
-            None => texts
+        Err(_) => {
+            // A column of lists of words is gone through as any iterable.
+            if kind != Kind::Words
+                && let Some(column) = Column::of("texts", texts)?
+            {
+                return with_column(py, tokenizer, &column, no_text, work);
+            }
+            texts
                 .try_iter()
                 .map_err(|_| wrong_type("texts", EXPECTED, texts))?
-                .collect::<PyResult<_>>()?,
-        },
+                .collect::<PyResult<_>>()?
+        }
     };
-    let texts = strings
-        .iter()
-        .enumerate()
-        .map(|(row, string)| match string.cast::<PyString>() {
-            Ok(string) => Text::of_string(string),
-            Err(_) if string.is_none() && no_text.nulls_are_empty => Ok(Text::Valid("")),
-            Err(_) => Err(wrong_type(&format!("texts[{row}]"), "a str", string)),
-        })
-        .collect::<Outcome<Vec<Text<'_>>>>()?;
-    let rows: Vec<&str> = texts.iter().map(Text::as_str).collect();
+    let held = Held::of(entries, kind, no_text.nulls_are_empty)?;
+    let strings = held.strings()?;
+    let rows: Vec<&str> = strings.texts.iter().map(Text::as_str).collect();
     let bytes = rows.iter().map(|text| text.len()).sum();
-    let done = pool::run(py, bytes, |threads, cancelled| {
-        work(&rows, threads, cancelled)
+    let entries = held.entries(&rows);
+    let rows = match &entries {
+        Some(entries) => Rows::Entries(entries),
+        None => Rows::Texts(&rows),
+    };
+    let done = pool::run(py, work_of(tokenizer, bytes), |threads, cancelled| {
+        work(rows, threads, cancelled)
     })?;
     let mut done = done.map_err(|(row, error)| error.at(format!("texts[{row}]")))?;
-    finish(&mut done, &texts);
+    finish(&mut done, &strings)?;
     Ok(done)
 }
 
-/// As [`with_texts`], of a column of Arrow.
-fn with_strings<R: Send>(
+/// So many bytes are this much work, which says whether Ctrl-C is listened to.
+fn work_of(tokenizer: &Tokenizer, bytes: usize) -> usize {
+    match tokenizer.backtracks() {
+        true => bytes.max(pool::WITHOUT_GIL),
+        false => bytes,
+    }
+}
+
+/// As [`with_entries`], of a column of Arrow.
+fn with_column<R: Send>(
     py: Python<'_>,
-    strings: &Strings,
+    tokenizer: &Tokenizer,
+    column: &Column,
     no_text: NoText,
-    work: impl Fn(&[&str], usize, &AtomicBool) -> Result<R, batch::Failure> + Send + Sync,
+    work: impl Fn(Rows<'_>, usize, &AtomicBool) -> Result<R, batch::Failure> + Send + Sync,
 ) -> Outcome<R> {
-    let rows = strings.rows();
+    let rows = column.rows();
     let bytes = rows.iter().flatten().map(|bytes| bytes.len()).sum();
-    let done = pool::run(py, bytes, |threads, cancelled| {
+    let done = pool::run(py, work_of(tokenizer, bytes), |threads, cancelled| {
         let texts: Vec<_> = match threads {
             1 => rows.iter().map(|bytes| no_text.text(*bytes)).collect(),
             _ => Listener::told(|_| rows.par_iter().map(|bytes| no_text.text(*bytes)).collect()),
@@ -136,7 +167,7 @@ fn with_strings<R: Send>(
         let texts = texts.map(|(row, text)| text.map_err(|error| (row, error)));
         let texts = texts.collect::<Result<Vec<Cow<'_, str>>, _>>()?;
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        work(&texts, threads, cancelled)
+        work(Rows::Texts(&texts), threads, cancelled)
     })?;
     Ok(done.map_err(|(row, error)| error.at(format!("texts[{row}]")))?)
 }

@@ -110,7 +110,7 @@ pub fn blocks_of_texts<'py>(
         let options = token_options(tokenizer, options);
         let no_text = NoText::of(errors, nulls)?;
         let core = &tokenizer.core;
-        let blocks = with_texts(py, texts, no_text, |texts, threads, cancelled| {
+        let blocks = with_texts(py, core, texts, no_text, |texts, threads, cancelled| {
             let tasks = tasks(texts);
             let of_task = |&(first, end): &(usize, usize)| {
                 if cancelled.load(std::sync::atomic::Ordering::Relaxed) {

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use jeton_core::batch::SpannedBatch;
+use jeton_core::batch::{SpannedBatch, SpannedEntries};
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
 use jeton_core::model::{Sampler, Sampling};
 use jeton_core::pre_tokenizer::named;
@@ -19,15 +19,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::arrays;
-use crate::errors::{Failure, Outcome, guard, wrong_type};
+use crate::entries::{Held, Kind, Strings};
+use crate::errors::{Outcome, guard, wrong_type};
 use crate::ids::{id, ids};
 use crate::model::{self, Model, vocab};
 use crate::options::{self, Drawing, Given, flag};
 use crate::pool;
 use crate::signals::{self, abandonable, detached};
 use crate::streams::{self, DecodeStream, EncodeStream};
-use crate::text::Text;
-use crate::texts::{NoText, with_callers_texts, with_texts};
+use crate::text::{Text, string_of};
+use crate::texts::{NoText, Rows, with_entries};
 
 /// A tokenizer of the core: stages and model, without what the class of Python adds.
 #[pyclass(name = "Pipeline", frozen, module = "jeton._core")]
@@ -258,7 +259,8 @@ impl Tokenizer {
         self.core.stages().model.scores()
     }
 
-    /// The ids of all texts, one after another, and where each text's begin and end.
+    /// The ids of all entries, one after another, where each entry's begin and end, and whether some are
+    /// pairs.
     #[expect(clippy::type_complexity, reason = "a pair of arrays")]
     #[expect(
         clippy::too_many_arguments,
@@ -268,27 +270,40 @@ impl Tokenizer {
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
+        is_split_into_words: &Bound<'py, PyAny>,
         special: Given<'py>,
         add_special_tokens: Given<'py>,
         drawing: Option<Drawing<'py>>,
         errors: &Bound<'py, PyAny>,
         nulls: &Bound<'py, PyAny>,
-    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>, bool)> {
         guard(py, || {
             let options = self.options(special, add_special_tokens, drawing.unwrap_or_default())?;
+            let kind = Kind::of(flag("is_split_into_words", is_split_into_words)?);
             let no_text = NoText::of(errors, nulls)?;
-            let batch = with_texts(py, texts, no_text, |texts, threads, cancelled| {
-                self.core.encode_batch(texts, &options, threads, cancelled)
-            })?;
+            let core = &self.core;
+            let encode = |rows: Rows<'_>, threads, cancelled: &_| match rows {
+                Rows::Texts(texts) => core.encode_batch(texts, &options, threads, cancelled),
+                Rows::Entries(entries) => {
+                    core.encode_entries(entries, &options, threads, cancelled)
+                }
+            };
+            let mut has_pairs = false;
+            let finish = |_: &mut _, strings: &Strings<'_>| {
+                has_pairs = strings.has_pairs();
+                Ok(())
+            };
+            let batch = with_entries(py, core, texts, kind, no_text, encode, finish)?;
             Ok((
                 arrays::array(py, batch.ids)?,
                 arrays::array(py, batch.offsets)?,
+                has_pairs,
             ))
         })
     }
 
     /// As `encode_batch`, with the span of each token as a row.
-    #[expect(clippy::type_complexity, reason = "three arrays")]
+    #[expect(clippy::type_complexity, reason = "three arrays and a flag")]
     #[expect(
         clippy::too_many_arguments,
         reason = "one for each keyword of the Python method"
@@ -298,6 +313,7 @@ impl Tokenizer {
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
         unit: &Bound<'py, PyAny>,
+        is_split_into_words: &Bound<'py, PyAny>,
         special: Given<'py>,
         add_special_tokens: Given<'py>,
         drawing: Option<Drawing<'py>>,
@@ -307,38 +323,59 @@ impl Tokenizer {
         Bound<'py, PyArray1<u32>>,
         Bound<'py, PyArray2<i64>>,
         Bound<'py, PyArray1<i64>>,
+        bool,
     )> {
         guard(py, || {
             let mut options = self
                 .options(special, add_special_tokens, drawing.unwrap_or_default())?
                 .into_owned();
             options.unit = options::unit(unit)?;
+            let kind = Kind::of(flag("is_split_into_words", is_split_into_words)?);
             let no_text = NoText::of(errors, nulls)?;
-            let encode = |texts: &[&str], threads, cancelled: &_| {
-                let core = &self.core;
-                core.encode_batch_with_spans(texts, &options, threads, cancelled)
-            };
-            let in_characters = options.unit == jeton_core::Unit::Characters;
-            let finish = |encoded: &mut SpannedBatch, texts: &[Text<'_>]| {
-                let SpannedBatch { batch, spans } = encoded;
-                let rows = batch.offsets.windows(2).zip(texts);
-                for (places, text) in rows.filter(|_| in_characters) {
-                    text.rows_of_caller(&mut spans[places[0] as usize..places[1] as usize]);
+            let core = &self.core;
+            let encode = |rows: Rows<'_>, threads, cancelled: &_| match rows {
+                Rows::Texts(texts) => core
+                    .encode_batch_with_spans(texts, &options, threads, cancelled)
+                    .map(|encoded| SpannedEntries {
+                        encoded,
+                        origins: Vec::new(),
+                    }),
+                Rows::Entries(entries) => {
+                    core.encode_entries_with_spans(entries, &options, threads, cancelled)
                 }
             };
-            let encoded = with_callers_texts(py, texts, no_text, encode, finish)?;
+            let in_characters = options.unit == jeton_core::Unit::Characters;
+            let mut has_pairs = false;
+            let finish = |done: &mut SpannedEntries, strings: &Strings<'_>| {
+                has_pairs = strings.has_pairs();
+                let SpannedBatch { batch, spans } = &mut done.encoded;
+                match in_characters && strings.are_mended() {
+                    true => detached(py, || {
+                        strings.rows_of_caller(&batch.offsets, &done.origins, spans);
+                    }),
+                    false => Ok(()),
+                }
+            };
+            let done = with_entries(py, core, texts, kind, no_text, encode, finish)?;
+            let SpannedBatch { batch, spans } = done.encoded;
             Ok((
-                arrays::array(py, encoded.batch.ids)?,
-                arrays::rows(py, encoded.spans)?,
-                arrays::array(py, encoded.batch.offsets)?,
+                arrays::array(py, batch.ids)?,
+                arrays::rows(py, spans)?,
+                arrays::array(py, batch.offsets)?,
+                has_pairs,
             ))
         })
     }
 
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one for each keyword of the Python method"
+    )]
     fn count_batch<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
+        is_split_into_words: &Bound<'py, PyAny>,
         special: Given<'py>,
         add_special_tokens: Given<'py>,
         errors: &Bound<'py, PyAny>,
@@ -346,11 +383,15 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
             let options = self.options(special, add_special_tokens, Default::default())?;
+            let kind = Kind::of(flag("is_split_into_words", is_split_into_words)?);
             let no_text = NoText::of(errors, nulls)?;
-            let counts = with_texts(py, texts, no_text, |texts, threads, cancelled| {
-                self.core.count_batch(texts, &options, threads, cancelled)
-            })?;
-            Ok(PyList::new(py, counts)?)
+            let core = &self.core;
+            let count = |rows: Rows<'_>, threads, cancelled: &_| match rows {
+                Rows::Texts(texts) => core.count_batch(texts, &options, threads, cancelled),
+                Rows::Entries(entries) => core.count_entries(entries, &options, threads, cancelled),
+            };
+            let counts = with_entries(py, core, texts, kind, no_text, count, |_, _| Ok(()))?;
+            Ok(signals::list(py, counts.into_iter())?)
         })
     }
 
@@ -364,6 +405,7 @@ impl Tokenizer {
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         text_pair: Option<&Bound<'py, PyAny>>,
+        is_split_into_words: &Bound<'py, PyAny>,
         special: Given<'py>,
         add_special_tokens: Given<'py>,
         unit: &Bound<'py, PyAny>,
@@ -374,23 +416,22 @@ impl Tokenizer {
                 .options(special, add_special_tokens, drawing.unwrap_or_default())?
                 .into_owned();
             options.unit = options::unit(unit)?;
-            let text = Text::of("text", text)?;
-            let pair = text_pair
-                .map(|pair| Text::of("text_pair", pair))
-                .transpose()?;
-            let (first, second) = (text.as_str(), pair.as_ref().map(Text::as_str));
-            let encoding = detached(py, || self.core.encode(first, second, &options))??;
+            let kind = Kind::of(flag("is_split_into_words", is_split_into_words)?);
+            let held = Held::of_one(text, text_pair, kind)?;
+            let strings = held.strings()?;
+            let rows: Vec<&str> = strings.texts.iter().map(Text::as_str).collect();
+            let entries = held.entries(&rows).unwrap_or_default();
+            let entry = &entries[0];
+            let encoding = detached(py, || self.core.encode_entry(entry, &options))??;
             let in_characters = options.unit == jeton_core::Unit::Characters;
-            let spans = encoding.spans.iter().zip(&encoding.sequence_ids);
-            let spans = spans
-                .map(
-                    |(&span, &sequence)| match (in_characters, sequence, &pair) {
-                        (true, Some(0), _) => text.of_caller(span),
-                        (true, Some(_), Some(pair)) => pair.of_caller(span),
-                        _ => span,
-                    },
-                )
-                .map(|span| (span.start, span.end));
+            let spans = encoding.spans.iter().enumerate().map(|(row, &span)| {
+                let origin = entry.origin(&encoding, row).filter(|_| in_characters);
+                let span = match origin {
+                    Some(origin) => strings.texts[origin as usize].of_caller(span),
+                    None => span,
+                };
+                (span.start, span.end)
+            });
             let spans = signals::list(py, spans)?;
             let tokens = encoding.ids.iter().map(|&id| self.core.token_bytes(id));
             let tokens = tokens.map(|token| PyBytes::new(py, token.unwrap_or_default()));
@@ -420,7 +461,7 @@ impl Tokenizer {
             let ids = ids("ids", token_ids)?;
             with_text_buffer(|bytes| {
                 let replace = errors == "replace";
-                match ids.len() < pool::WITHOUT_GIL {
+                match ids.len() < pool::WITHOUT_GIL && !self.core.backtracks() {
                     true => self
                         .core
                         .decode_into(&ids, skip_special_tokens, replace, bytes)?,
@@ -429,7 +470,7 @@ impl Tokenizer {
                             .decode_into(&ids, skip_special_tokens, replace, bytes)
                     })??,
                 }
-                text_of(py, bytes, errors)
+                string_of(py, bytes, errors)
             })
         })
     }
@@ -482,7 +523,7 @@ impl Tokenizer {
                 .into_iter()
                 .map(|bytes| {
                     py.check_signals()?;
-                    text_of(py, &bytes, errors)
+                    string_of(py, &bytes, errors)
                 })
                 .collect::<Outcome<Vec<_>>>()?;
             Ok(PyList::new(py, texts)?)
@@ -633,21 +674,5 @@ impl Tokenizer {
 
     fn __eq__(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.core, &other.core) || self.core.stages() == other.core.stages()
-    }
-}
-
-/// Decoded text; `errors` is as in `bytes.decode`.
-pub fn text_of<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> Outcome<Bound<'py, PyString>> {
-    // Python finds out while it copies whether the bytes are UTF-8.
-    if let Ok(text) = PyString::from_bytes(py, bytes) {
-        return Ok(text);
-    }
-    match errors {
-        "replace" => Ok(PyString::new(py, &String::from_utf8_lossy(bytes))),
-        "strict" => Err(Failure::NotText(bytes.to_vec())),
-        _ => {
-            let text = PyBytes::new(py, bytes).call_method1("decode", ("utf-8", errors))?;
-            Ok(text.cast_into::<PyString>().map_err(PyErr::from)?)
-        }
     }
 }

@@ -103,13 +103,14 @@ impl WordCounter {
             let texts = strings.iter().zip(first..).map(|(string, number)| {
                 let text = Text::of("each text of the corpus", string)?;
                 match (text, errors) {
-                    (text @ Text::Valid(_), _) | (text, InvalidUtf8::Replace) => Ok(text),
+                    (text @ (Text::Valid(_) | Text::Converted(_)), _)
+                    | (text, InvalidUtf8::Replace) => Ok(text),
                     (Text::Mended(_), InvalidUtf8::Strict) => Err(argument(format!(
                         "text {number} of data is not valid Unicode: a surrogate stands alone \
                          (set errors=\"replace\" or errors=\"ignore\")"
                     ))),
                     (Text::Mended(mended), InvalidUtf8::Ignore) => {
-                        Ok(Text::Mended(mended.without_surrogates(string)?))
+                        Ok(Text::Mended(mended.without_surrogates(string.cast()?)?))
                     }
                 }
             });

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from bisect import bisect_right
+import types
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
 
 from jeton.chat.encoding import encoded, guarding
 from jeton.chat.messages import Input, Trust
 from jeton.chat.origins import TEMPLATE, Origin, Runs
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.rendering import rendered
+from jeton.chat.schemas import schema_of
 from jeton.chat.templates import template_of
 from jeton.chat.traced import raw, runs_of
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
@@ -50,8 +53,12 @@ class Request:
         Raises:
             As `Tokenizer.chat`.
         """
-        if isinstance(self.messages, Iterator):
-            return dataclasses.replace(self, messages=list(self.messages)).made()
+        # What can be gone through only once is needed again to truncate.
+        names = ("messages", "tools", "documents", "trusted", "control")
+        given_once = [name for name in names if isinstance(getattr(self, name), Iterator)]
+        if given_once:
+            lists: dict[str, Any] = {name: list(getattr(self, name)) for name in given_once}
+            return dataclasses.replace(self, **lists).made()
         given = Input(Trust(self.trusted))
         messages = given.messages(self.messages)
         tools = None if self.tools is None else given.other("tools", _tools(self.tools))
@@ -101,15 +108,21 @@ class Request:
 
 def _tools(tools: Any) -> list[Any]:
     if isinstance(tools, (str, bytes, dict)) or not isinstance(tools, Iterable):
-        raise ArgumentTypeError(f"tools must be a list of dicts, not {type(tools).__name__}")
-    listed = list(tools)
-    for number, tool in enumerate(listed):
-        if not isinstance(tool, dict):
-            raise ArgumentTypeError(
-                f"tools[{number}] must be a dict with the JSON schema of a function, not "
-                f"{type(tool).__name__}"
-            )
-    return listed
+        raise ArgumentTypeError(
+            f"tools must be a list of dicts or functions, not {type(tools).__name__}"
+        )
+    return [_tool(tool, number) for number, tool in enumerate(tools)]
+
+
+def _tool(tool: Any, number: int) -> dict[Any, Any]:
+    if isinstance(tool, dict):
+        return tool
+    if isinstance(tool, (types.FunctionType, types.MethodType)):
+        return schema_of(tool, f"tools[{number}]")
+    raise ArgumentTypeError(
+        f"tools[{number}] must be a function, or a dict with the JSON schema of one, not "
+        f"{type(tool).__name__}"
+    )
 
 
 def _documents(documents: Any) -> list[Any]:
@@ -166,7 +179,11 @@ class Chat:
     @functools.cached_property
     def origins(self) -> list[Origin]:
         """Who wrote each token."""
-        return [_writer(origins) for origins in self._origins_by_token()]
+        first, last = self._runs_by_token
+        return [
+            _writer([origin for _, origin in self._runs[low : high + 1]])
+            for low, high in zip(first.tolist(), last.tolist(), strict=True)
+        ]
 
     @property
     def segments(self) -> list[tuple[int, int, Origin]]:
@@ -177,13 +194,21 @@ class Chat:
             at += length
         return found
 
-    def _origins_by_token(self) -> list[list[Origin]]:
-        ends = list(accumulate(length for length, _ in self._runs))
-        found = []
-        for start, end in self.spans:
-            first = min(bisect_right(ends, start), max(0, len(ends) - 1))
-            last = min(bisect_right(ends, max(start, end - 1)), len(ends) - 1)
-            found.append([origin for _, origin in self._runs[first : last + 1]])
+    @functools.cached_property
+    def _runs_by_token(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The first and the last of the runs that each token has characters of."""
+        ends = np.cumsum([length for length, _ in self._runs], dtype=np.int64)
+        spans = np.array(self.spans, np.int64).reshape(-1, 2)
+        starts, last_of_all = spans[:, 0], len(ends) - 1
+        first = np.searchsorted(ends, starts, side="right")
+        last = np.searchsorted(ends, np.maximum(starts, spans[:, 1] - 1), side="right")
+        return np.minimum(first, max(0, last_of_all)), np.minimum(last, last_of_all)
+
+    def _has_run(self, wanted: list[bool]) -> npt.NDArray[np.bool_]:
+        """For each token whether one of its runs is wanted."""
+        first, last = self._runs_by_token
+        before = np.concatenate(([0], np.cumsum(wanted, dtype=np.int64)))
+        found: npt.NDArray[np.bool_] = before[last + 1] > before[first]
         return found
 
     def loss_mask(self, roles: Iterable[str] = ("assistant",)) -> list[int]:
@@ -215,45 +240,56 @@ class Chat:
         if isinstance(roles, str) or not isinstance(roles, Iterable):
             raise ArgumentTypeError('roles must be an iterable of roles, as ("assistant",)')
         wanted = set(roles)
-        by_token = self._origins_by_token()
-        marks = any(origin.generated for _, origin in self._runs)
-        if marks and wanted == {"assistant"}:
-            mask = [int(any(it.generated for it in origins)) for origins in by_token]
+        generated = [origin.generated for _, origin in self._runs]
+        if any(generated) and wanted == {"assistant"}:
+            mask = self._has_run(generated)
         else:
-            mask = self._mask_by_origin(wanted, by_token)
-        if not any(mask):
+            mask = self._mask_by_origin(wanted)
+        if not mask.any():
             known = ", ".join(dict.fromkeys(map(repr, self.roles)))
             raise ArgumentError(
                 f"no token was written by {' or '.join(map(repr, sorted(wanted)))}: the loss mask "
                 f"would be all zero (the chat has {known})"
             )
-        return mask
+        found: list[int] = mask.astype(np.int64).tolist()
+        return found
 
-    def _mask_by_origin(self, wanted: set[str], by_token: list[list[Origin]]) -> list[int]:
-        written = [
-            next((it.message for it in origins if _is_content(it, wanted)), None)
-            for origins in by_token
-        ]
-        mask = [0] * len(self.ids)
-        specials = set(self._guarded.special_tokens.values())
-        last: dict[int, int] = {m: at for at, m in enumerate(written) if m is not None}
-        first: dict[int, int] = {}
-        for at, message in enumerate(written):
-            if message is not None:
-                first.setdefault(message, at)
-        for message, start in first.items():
-            for at in range(start, last[message] + 1):
-                mask[at] = int(written[at] == message or _is_template(by_token[at]))
-            at = last[message] + 1
-            while at < len(mask) and _is_template(by_token[at]):
-                mask[at] = 1
-                if self.ids[at] in specials:
-                    break
-                at += 1
+    def _mask_by_origin(self, wanted: set[str]) -> npt.NDArray[np.bool_]:
+        by_template = ~self._has_run([origin.kind != "template" for _, origin in self._runs])
+        written = self._written_by(wanted)
+        mask = np.zeros(len(self.ids), np.bool_)
+        ends_turn = by_template & np.isin(self.ids, list(self._guarded.special_tokens.values()))
+        # For each place that which is the first from it on where a turn cannot go on.
+        size = len(written)
+        stops = np.where(~by_template | ends_turn, np.arange(size), size)
+        stops = np.append(np.minimum.accumulate(stops[::-1])[::-1], size)
+        messages, starts = np.unique(written, return_index=True)
+        ends = size - np.unique(written[::-1], return_index=True)[1]
+        for at in np.argsort(starts).tolist():
+            message, start, end = int(messages[at]), int(starts[at]), int(ends[at])
+            if message < 0:
+                continue
+            mask[start:end] = (written[start:end] == message) | by_template[start:end]
+            stop = int(stops[end])
+            if stop < size and ends_turn[stop]:
+                mask[end : stop + 1] = True
             else:
                 # No control token ends this turn: what follows is not of it.
-                mask[last[message] + 1 : at] = [0] * (at - last[message] - 1)
+                mask[end:stop] = False
         return mask
+
+    def _written_by(self, wanted: set[str]) -> npt.NDArray[np.int64]:
+        """The message of these roles that each token is of, the first of several; or -1."""
+        first, last = self._runs_by_token
+        messages = [
+            origin.message if _is_content(origin, wanted) else None for _, origin in self._runs
+        ]
+        of_run = np.array([-1 if it is None else it for it in [*messages, None]], np.int64)
+        # For each run that which is the first of a message, from it on.
+        following = np.where(of_run >= 0, np.arange(len(of_run)), len(messages))
+        following = np.minimum.accumulate(following[::-1])[::-1]
+        found = following[first]
+        return np.where(found <= last, of_run[found], -1)
 
     @functools.cached_property
     def keeps_prefix(self) -> Prefixes:
@@ -351,10 +387,6 @@ class Chat:
 
 def _listed(messages: Any) -> list[Any]:
     return list(getattr(messages, "messages", messages))
-
-
-def _is_template(origins: list[Origin]) -> bool:
-    return all(origin.kind == "template" for origin in origins)
 
 
 def _is_content(origin: Origin, wanted: set[str]) -> bool:

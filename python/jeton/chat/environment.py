@@ -9,7 +9,6 @@ import functools
 import operator
 import types
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from typing import Any
 
 from jinja2 import nodes
@@ -23,6 +22,7 @@ from jinja2.utils import Namespace
 from markupsafe import Markup
 
 from jeton.chat.carrying import conservatively, data_in, plain, printed
+from jeton.chat.clock import now
 from jeton.chat.filters import COUNTED, filters_of, ticking
 from jeton.chat.formatting import braces, percent
 from jeton.chat.limits import LimitError, reserve, spend, weighed
@@ -129,7 +129,7 @@ def _raise_exception(message: Any = "") -> None:
 
 
 def _strftime_now(format: str) -> str:
-    return marked(datetime.now().strftime(raw(format)), data_in(format))
+    return marked(now().strftime(raw(format)), data_in(format))
 
 
 class Sandbox(ImmutableSandboxedEnvironment):

@@ -173,8 +173,10 @@ def _number(original: Callable[..., Any], kind: Any) -> Callable[..., Any]:
     @functools.wraps(original)
     def called(value: Any, *args: Any, **kwargs: Any) -> Any:
         number = original(plain(value), *args, **kwargs)
+        if type(number) not in (int, float):
+            return number  # the default
         origin = data_in(value) if isinstance(value, (str, int, float)) else None
-        return number if origin is None or type(number) is bool else kind.of(number, origin)
+        return number if origin is None else kind.of(number, origin)
 
     return called
 

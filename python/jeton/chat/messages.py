@@ -5,15 +5,14 @@ Look here for which types messages may have, and for `trusted`.
 
 from __future__ import annotations
 
-import dataclasses
 import re
-import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from jeton.chat.origins import Kind, Origin
 from jeton.chat.traced import Traced, TracedFloat, TracedInt
 from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.fields import fields_of
 
 __all__ = ["KNOWN_ROLES", "REASONING", "Input", "Trust"]
 
@@ -104,7 +103,7 @@ class Input:
         return seen
 
     def _message(self, number: int, message: Any) -> dict[str, Any]:
-        fields = _fields_of(message)
+        fields = fields_of(message)
         if fields is None:
             raise ArgumentTypeError(
                 f"messages[{number}] must be a dict, a dataclass or a pydantic model, not "
@@ -117,7 +116,8 @@ class Input:
         seen: dict[str, Any] = {}
         for name, value in fields.items():
             if value is not None:
-                seen[name] = self._value(value, "message", number, role, name)
+                key = self._value(name, "message", number, role, name)
+                seen[key] = self._value(value, "message", number, role, name)
         reasoning = next((seen[name] for name in REASONING if name in seen), None)
         if reasoning is not None:
             seen = {"thinking": reasoning, **seen, "reasoning_content": reasoning}
@@ -155,20 +155,13 @@ class Input:
         if isinstance(value, (list, tuple)):
             items = [inner(item, f"[{number}]") for number, item in enumerate(value)]
             return items if isinstance(value, list) else tuple(items)
-        if (fields := _fields_of(value)) is not None:
+        if (fields := fields_of(value)) is not None:
             return {inner(key, f".{key}"): inner(item, f".{key}") for key, item in fields.items()}
         if callable(getattr(value, "item", None)) and getattr(value, "shape", None) == ():
             return inner(value.item(), "")
+        if kind == "message":
+            raise ArgumentTypeError(
+                f"{Origin(kind, message, role, field)!s:.60} must be text, a number, a list or a "
+                f"dict, not {type(value).__name__}"
+            )
         return inner(f"<{type(value).__name__}>", "")
-
-
-def _fields_of(value: Any) -> Mapping[Any, Any] | None:
-    if isinstance(value, Mapping):
-        return value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    dump: Callable[[], Any] | None = getattr(value, "model_dump", None)
-    if isinstance(dump, types.MethodType):
-        dumped = dump()
-        return dumped if isinstance(dumped, Mapping) else None
-    return None

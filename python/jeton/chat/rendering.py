@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from types import CodeType
 from typing import Any, Final
@@ -20,6 +21,7 @@ from jeton.errors import ArgumentError, FormatError, UnsupportedError
 __all__ = ["rendered"]
 
 _LONGEST_TEMPLATE: Final = 1 << 20
+_OWN_TYPE: Final = re.compile(r"'Traced(Int|Float)?'")
 _TAG: Final = "CONTINUE_FINAL_MESSAGE_TAG "
 """Marks where the last message ends. Templates may trim its space, so it has one."""
 
@@ -72,7 +74,9 @@ def _run(template: str, variables: dict[str, Any]) -> str:
     except LimitError as error:
         raise LimitError(f"{error}{_place(error)}") from None
     except Refusal as error:
-        raise ArgumentError(f"the template refuses these messages: {error}") from None
+        raise ArgumentError(
+            f"the template refuses these messages: {error} ({_roles(variables['messages'])})"
+        ) from None
     except SecurityError as error:
         raise UnsupportedError(f"the template may not do that: {error}{_place(error)}") from None
     except RecursionError:
@@ -82,13 +86,35 @@ def _run(template: str, variables: dict[str, Any]) -> str:
     except UndefinedError as error:
         raise ArgumentError(
             f"the template wants what these messages do not have: {error}{_place(error)}"
+            f"{_lacking(str(error), variables['messages'])}"
         ) from error
     except OverflowError as error:
         raise LimitError(f"the template goes too far: {error}{_place(error)}") from None
     except Exception as error:
         raise ArgumentError(
-            f"the template fails on these messages: {type(error).__name__}: {error}{_place(error)}"
+            f"the template fails on these messages: {type(error).__name__}: "
+            f"{_OWN_TYPE.sub(_plain_type, str(error))}{_place(error)}"
         ) from error
+
+
+def _plain_type(match: re.Match[str]) -> str:
+    return f"'{match[1].lower() if match[1] else 'str'}'"
+
+
+def _roles(messages: list[dict[str, Any]]) -> str:
+    """Whose the messages are."""
+    roles = [str(message.get("role", "none")) for message in messages]
+    more = f" … {len(roles) - 8:,} more" if len(roles) > 8 else ""
+    return f"roles: {', '.join(role[:40] for role in roles[:8])}{more}"
+
+
+def _lacking(told: str, messages: list[dict[str, Any]]) -> str:
+    """Which message lacks the field that an error names, if one does."""
+    match = re.search(r"'dict object' has no attribute '(\w+)'", told)
+    for number, message in enumerate(messages if match else []):
+        if match and match[1] not in message:
+            return f"; messages[{number}] has no {match[1]!r}"
+    return ""
 
 
 def _place(error: BaseException) -> str:

@@ -18,16 +18,27 @@ if TYPE_CHECKING:
 
 __all__ = ["TEMPLATES", "template_of"]
 
-_NAMES: Final = "chatml llama2 llama3 mistral gemma phi deepseek zephyr vicuna gpt-oss".split()
+_NAMES: Final = """
+    chatml llama2 llama3 llama4 mistral mistral-small gemma phi phi4 deepseek zephyr vicuna gpt-oss
+    command-r granite olmo
+""".split()
 
 _ALIASES: Final = {
     "harmony": "gpt-oss",
     "qwen": "chatml",
     "qwen2": "chatml",
+    "qwen25": "chatml",
+    "qwen3": "chatml",
     "gemma2": "gemma",
+    "gemma3": "gemma",
     "phi3": "phi",
     "deepseekv3": "deepseek",
     "llama31": "llama3",
+    "llama32": "llama3",
+    "llama33": "llama3",
+    "mistralv7": "mistral-small",
+    "cohere": "command-r",
+    "olmo2": "olmo",
 }
 
 

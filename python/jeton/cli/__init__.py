@@ -28,7 +28,9 @@ COMMANDS = (
     "encode",
     "decode",
     "count",
+    "cost",
     "inspect",
+    "check",
     "learn",
     "chat",
     "convert",
@@ -50,7 +52,9 @@ folder; which format a file has is told by its content.
 To begin:
   jeton demo                                what this is, on text that comes with it, in seconds
   jeton inspect gpt2 "How is this cut?"     the tokens of a text, in colour
+  jeton check mine.json                     what is wrong with a tokenizer
   jeton count gpt2 *.md                     how many tokens files have
+  jeton cost gpt-4o *.md                    what they cost as prompts of a model
   jeton encode gpt2 book.txt -o book.npy    ids for training
   jeton train corpus/ -o mine.json          a tokenizer of your own
   jeton convert ranks.tiktoken tokenizer.json --pattern cl100k

@@ -11,14 +11,14 @@ import click
 
 from jeton.cli.command import Command, echo_note, use_colour
 from jeton.cli.targets import FilePath
-from jeton.cli.terminal import columns, table
+from jeton.cli.terminal import show, table
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.errors import FileError, FormatError, MissingFileError
 
 if TYPE_CHECKING:
     from jeton.chat import Chat
 
-__all__ = ["chat"]
+__all__ = ["chat", "conversation_of", "template_text", "variables_of"]
 
 HELP = """Show a conversation as a model sees it, and who wrote what.
 
@@ -34,7 +34,8 @@ Examples:
 """
 
 
-def _variable(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
+def variables_of(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
+    """The variables of `--set NAME=VALUE`."""
     given: dict[str, Any] = {}
     for value in values:
         name, equals, text = value.partition("=")
@@ -68,7 +69,7 @@ def _variable(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
     "--set",
     "variables",
     multiple=True,
-    callback=_variable,
+    callback=variables_of,
     metavar="NAME=VALUE",
     help="A variable of the template; VALUE is JSON, or text. Repeatable.",
 )
@@ -91,7 +92,7 @@ def chat(
     form: str,
 ) -> None:
     given = _read(messages)
-    text = _template(template)
+    text = template_text(template)
     made = source.load().chat(
         given.pop("messages"),
         template=text,
@@ -130,6 +131,15 @@ def _read(path: str) -> dict[str, Any]:
         raise MissingFileError(f"{path}: no such file") from None
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+    return conversation_of(data, name)
+
+
+def conversation_of(data: str | bytes, name: str) -> dict[str, Any]:
+    """The messages that JSON holds, with what is beside them; `name` is told in errors.
+
+    Raises:
+        FormatError: It is no conversation.
+    """
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -141,7 +151,8 @@ def _read(path: str) -> dict[str, Any]:
     raise FormatError(f'{name}: expected a list of messages, or an object with "messages"')
 
 
-def _template(name: str | None) -> str | None:
+def template_text(name: str | None) -> str | None:
+    """The text of a template in a file; a name as it is."""
     if name is None or not (name.endswith((".jinja", ".jinja2", ".j2", ".txt")) or "/" in name):
         return name
     try:
@@ -149,16 +160,15 @@ def _template(name: str | None) -> str | None:
             return file.read()
     except FileNotFoundError:
         raise MissingFileError(f"{name}: no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"{name}: cannot be read: {error}") from None
+    except OSError as error:
+        raise FileError(f"{name}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{name}: not UTF-8: {error.reason} at byte {error.start}") from None
 
 
 def _show(made: Chat) -> None:
     if use_colour(sys.stdout):
-        from rich.console import Console
-
-        console = Console(file=sys.stdout, width=columns(), color_system="256", force_terminal=True)
-        console.print(made)
+        show(made)
     else:
         rows = []
         for start, end, origin in made.segments:

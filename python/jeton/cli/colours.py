@@ -27,10 +27,13 @@ class Piece:
 
     data: bytes
     special: bool = False
+    pale: bool = False
 
 
-def paint(shown: str, number: int, special: bool = False) -> str:
-    """The `number`-th token of a text in its colour."""
+def paint(shown: str, number: int, special: bool = False, pale: bool = False) -> str:
+    """The `number`-th token of a text in its colour, or as one that is not to be learnt."""
+    if pale:
+        return click.style(shown, fg=245, bg=255 if number % 2 else 253, bold=special)
     if special:
         return click.style(shown, fg=231, bg=61, bold=True)
     return click.style(shown, fg=16, bg=_BACKGROUNDS[number % len(_BACKGROUNDS)])
@@ -49,7 +52,9 @@ def flow(pieces: Iterable[Piece], width: int, colour: bool, indent: str = "  ") 
             lines.append(indent)
             used, separator = len(indent), ""
             needed = width_of(shown)
-        lines[-1] += separator + (paint(shown, number, piece.special) if colour else shown)
+        lines[-1] += separator + (
+            paint(shown, number, piece.special, piece.pale) if colour else shown
+        )
         used += needed
         fresh = False
         if piece.data.endswith(b"\n"):

@@ -90,6 +90,7 @@ def show(
         raise click.UsageError(f"--at {at}: {split} has {len(dataset):,} tokens.")
     at %= len(dataset)
     window = dataset[at : at + tokens]
+    mask = None if dataset.mask is None else dataset.mask[at : at + tokens].tolist()
     if ids:
         click.echo(" ".join(map(str, window.tolist())))
         return
@@ -98,13 +99,32 @@ def show(
         click.echo(tok.decode(window), nl=False)
         return
     specials = set(tok.special_tokens.values())
-    pieces = [Piece(tok.id_to_bytes(id), id in specials) for id in window.tolist()]
+    learnt = [True] * len(window) if mask is None else mask
+    pieces = [
+        Piece(tok.id_to_bytes(id), id in specials, not on)
+        for id, on in zip(window.tolist(), learnt, strict=True)
+    ]
     last = f"{at + len(window) - 1:,}"
     click.echo(heading(f"{split} · tokens {at:,} to {last} of {len(dataset):,}"))
     click.echo()
     click.echo(flow(pieces, columns(), use_colour(sys.stdout)))
     click.echo()
     click.echo(click.style(f"  {shorten(LEGEND, columns() - 2)}", dim=True))
+    if mask is not None:
+        told = f"{sum(mask):,} of {len(mask):,} are to be learnt"
+        told += "; the others are pale" if use_colour(sys.stdout) else f": {_runs(mask, at)}"
+        click.echo(click.style(f"  {told}", dim=True))
+
+
+def _runs(mask: list[bool], first: int) -> str:
+    """Which tokens are to be learnt, as `3-8, 12-14`."""
+    edges = [
+        at
+        for at in range(len(mask) + 1)
+        if (at < len(mask) and mask[at]) != (at > 0 and mask[at - 1])
+    ]
+    runs = zip(edges[::2], edges[1::2], strict=True)
+    return ", ".join(f"{first + begin:,}-{first + end - 1:,}" for begin, end in runs)
 
 
 def _tokenizer(folder: Path, given: str | None) -> jeton.Tokenizer:
@@ -136,6 +156,14 @@ def _show_set(folder: Path) -> None:
         ("tokens", f"{manifest.tokens:,}"),
         ("made of", f"{len(manifest.inputs):,} inputs, by jeton {manifest.jeton}"),
     ]
+    if manifest.chats is not None:
+        counts = manifest.chats
+        facts[3] = (
+            "conversations",
+            f"{manifest.documents:,}; {counts['truncated']:,} truncated, "
+            f"{counts['too_long']:,} too long and {counts['bad']:,} bad left out",
+        )
+        facts.insert(-1, ("loss mask", f"{counts['learnt_tokens']:,} tokens to be learnt"))
     rows = [(click.style(name, dim=True), value.strip()) for name, value in facts]
     click.echo(table(rows, "<<"))
     click.echo()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +15,8 @@ from jeton.cli.colours import LEGEND, Piece, flow, paint
 from jeton.cli.command import Command, use_colour
 from jeton.cli.documents import Reader
 from jeton.cli.targets import FilePath
-from jeton.cli.terminal import Progress, columns, heading, shorten, table
+from jeton.cli.terminal import Progress, columns, heading, shorten, show, table
+from jeton.cli.token_use import token_use
 from jeton.cli.tokenizers import (
     Source,
     encoding_options,
@@ -22,13 +25,19 @@ from jeton.cli.tokenizers import (
 )
 from jeton.drawing import visible
 
+if TYPE_CHECKING:
+    from jeton.gotchas import Gotchas
+
 __all__ = ["inspect"]
 
 HELP = """Show what is in a tokenizer; or, with a text, how it cuts the text.
 
 The first gives sizes, stages in order, special tokens, what the tokens are made of, the longest
 and the oddest. The second shows the tokens in alternating colours, white space visible, and a
-table with the id of each, the token as the vocabulary spells it, and its bytes in text.
+table with the id of each, the token as the vocabulary spells it, and its bytes in text. With
+--corpus it shows how often tokens occur in files and folders, and which never do. With --gotchas
+it shows what in the text gives other tokens than it seems to: spaces at its ends, capitals,
+numbers, special tokens, what is lost, look-alikes, invisible characters.
 
 \b
 Examples:
@@ -36,6 +45,8 @@ Examples:
   jeton inspect gpt2 "How is this cut?"
   jeton inspect tokenizer.json --file story.txt
   jeton inspect tokenizer.json "<|user|> hi" --special allow
+  jeton inspect gpt2 --corpus texts/
+  jeton inspect gpt2 --gotchas "Ask the аssistant: 1234567 + 1 = "
   date | jeton inspect gpt2 -
 """
 
@@ -45,18 +56,45 @@ Examples:
 @click.argument("text", required=False)
 @click.option("--file", type=FilePath(), metavar="FILE", help="Take the text from a file.")
 @click.option(
+    "--corpus",
+    type=FilePath(),
+    multiple=True,
+    metavar="PATH",
+    help="Show how often tokens occur in a file or folder. Repeatable.",
+)
+@click.option(
     "--rows", default=48, show_default=True, metavar="N", help="Rows of the table, at most."
+)
+@click.option(
+    "--gotchas", is_flag=True, help="Show what in the text is not as it seems, and what to do."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["show", "json"]),
+    default="show",
+    show_default=True,
+    help="How gotchas are written: for people, or as one JSON object.",
 )
 @encoding_options
 def inspect(
     source: Source,
     text: str | None,
     file: str | None,
+    corpus: tuple[str, ...],
     rows: int,
+    gotchas: bool,
+    form: str,
     options: dict[str, Any],
 ) -> None:
     if text is not None and file is not None:
         raise click.UsageError("give TEXT or --file, not both.")
+    if corpus and not (text is file is None):
+        raise click.UsageError("--corpus goes without a text.")
+    if gotchas and text is file is None:
+        raise click.UsageError("--gotchas needs a TEXT or --file.")
+    if form != "show" and not gotchas:
+        raise click.UsageError("--format goes with --gotchas.")
     path = "-" if text == "-" else file
     if path is not None:
         with Progress("reading", None) as progress:
@@ -64,11 +102,32 @@ def inspect(
             text = document.text
     tok = source.load()
     note_on_special_tokens(tok, options)
-    if text is None:
+    if corpus:
+        for line in token_use(tok, corpus):
+            click.echo(line)
+    elif text is None:
         for line in anatomy(tok, source.name):
             click.echo(line)
+    elif gotchas:
+        _show_gotchas(tok.gotchas(text), form)
     else:
         _show_text(tok, text, options, rows)
+
+
+def _show_gotchas(found: Gotchas, form: str) -> None:
+    if form == "json":
+        record = {
+            "characters": len(found.text),
+            "gotchas": [dataclasses.asdict(gotcha) for gotcha in found],
+            "left_out": found.left_out,
+        }
+        # A text may hold surrogates, and JSON in UTF-8 cannot.
+        click.echo(json.dumps(record, ensure_ascii=True))
+        return
+    size = _many(len(found.text), "character")
+    click.echo(heading(f"{_many(len(found), 'gotcha')} · {size}"))
+    click.echo()
+    show(found)
 
 
 def _show_text(tok: jeton.Tokenizer, text: str, options: dict[str, Any], limit: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 import jeton
-from jeton import registry
+from jeton import cost, registry
 from jeton.cli.command import Command
 from jeton.cli.terminal import columns, heading, shorten, table
 
@@ -18,23 +18,26 @@ HELP = """Show the names that are known: tokenizers, models, patterns.
 
 A tokenizer's name stands wherever a command takes TOKENIZER; its files are fetched once, unless
 they are on this machine. A model's name stands for the tokenizer that it uses. A pattern's name
-goes with --pattern.
+goes with --pattern. `prices` are those of models, for `jeton cost`, shown only when they are asked
+for.
 
 \b
 Examples:
   jeton list
   jeton list patterns
+  jeton list prices
   jeton list --json
 """
 
-_KINDS = ("tokenizers", "models", "patterns")
+_KINDS = ("tokenizers", "models", "patterns", "prices")
+_SHOWN = _KINDS[:3]
 
 
 @click.command(cls=Command, help=HELP, short_help="Names of tokenizers, models and patterns.")
 @click.argument("kind", required=False, type=click.Choice(_KINDS))
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
 def list(kind: str | None, as_json: bool) -> None:
-    kinds = _KINDS if kind is None else (kind,)
+    kinds = _SHOWN if kind is None else (kind,)
     if as_json:
         click.echo(json.dumps({kind: _RECORDS[kind]() for kind in kinds}, ensure_ascii=False))
         return
@@ -43,7 +46,7 @@ def list(kind: str | None, as_json: bool) -> None:
             click.echo()
         click.echo(heading(_TITLES[shown]))
         rows = [*_ROWS[shown]()]
-        click.echo(table(rows, "<" * len(rows[0])))
+        click.echo(table(rows, _ALIGN.get(shown, "<" * len(rows[0]))))
 
 
 def _tokenizers() -> dict[str, dict[str, object]]:
@@ -90,14 +93,46 @@ def _pattern_rows() -> Iterator[tuple[str, str]]:
             yield "", click.style(shorten(expression, room), dim=True)
 
 
+def _prices() -> dict[str, dict[str, object]]:
+    return {
+        model: {
+            "input": float(price.input),
+            "cached": None if price.cached is None else float(price.cached),
+            "output": None if price.output is None else float(price.output),
+            "currency": price.currency,
+            "date": price.date.isoformat(),
+            "source": price.source,
+        }
+        for model, price in cost.shipped().items()
+    }
+
+
+def _price_rows() -> Iterator[tuple[str, ...]]:
+    names = ("", "input", "cached", "output", "read on", "")
+    yield tuple(click.style(name, dim=True) for name in names)
+    for model, price in cost.shipped().items():
+        amounts = (price.input, price.cached, price.output)
+        shown = ["–" if amount is None else f"{amount:.3f}" for amount in amounts]
+        source = price.source.partition(",")[0]
+        yield click.style(model, bold=True), *shown, str(price.date), source
+
+
 _TITLES = {
     "tokenizers": "Tokenizers",
     "models": "Models, by tokenizer",
     "patterns": "Patterns, for --pattern",
+    "prices": "Prices of a million tokens, in US dollars",
 }
-_ROWS = {"tokenizers": _tokenizer_rows, "models": _model_rows, "patterns": _pattern_rows}
+_ROWS = {
+    "tokenizers": _tokenizer_rows,
+    "models": _model_rows,
+    "patterns": _pattern_rows,
+    "prices": _price_rows,
+}
+_ALIGN = {"prices": "<>>><<"}
 _RECORDS = {
     "tokenizers": _tokenizers,
     "models": lambda: dict(registry.MODELS),
     "patterns": _patterns,
+    "prices": _prices,
 }

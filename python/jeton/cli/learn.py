@@ -268,6 +268,8 @@ def bytes_(text: tuple[str, ...], file: str | None, view: View) -> None:
 
     view.check(_read(file))
     given = read_text(text, file)
+    if given == "":
+        raise click.UsageError("the text is empty: it has no bytes to show.")
     frames = frames_of_bytes("un café 🙂" if given is None else given)
     view.show(frames, "Bytes")
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from jeton.cli.chat import template_text, variables_of
 from jeton.cli.command import Command, echo_note
 from jeton.cli.prepare_progress import shown, stopping
 from jeton.cli.targets import FilePath
@@ -35,15 +36,20 @@ Examples:
   jeton prepare characters.json input.txt -o tokens/ --layout nanogpt --no-end-of-text \\
       --validation 0.1
   jeton prepare gpt2 web/ -o part-3/ --part 3/8; jeton data merge part-*/ -o tokens/
+  jeton prepare ./model chats.jsonl -o tokens/ --messages messages --max-tokens 4096
+
+Conversations: --messages names the field of records that holds the messages. They go through a
+chat template, and a loss mask beside the tokens says which of them the model learns to write: those
+of the answers. Control tokens that a message spells are text.
 
 \b
 The layouts:
-  jeton      train-00000.bin, …: flat tokens, and where documents end
+  jeton      train-00000.bin, …: flat tokens, and where documents end; loss mask
   nanogpt    train.bin and val.bin
   llm.c      train_000000.bin, …: behind a header
   megatron   train.bin and train.idx
-  datatrove  train/00000.ds, …
-  parquet    train-00000.parquet, …: a column input_ids
+  datatrove  train/00000.ds, …; loss mask
+  parquet    train-00000.parquet, …: a column input_ids; loss mask as labels
 """
 
 
@@ -142,6 +148,42 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     callback=_part,
     help="Only part I of N, for `jeton data merge`; parts are counted from 1.",
 )
+@click.option("--messages", metavar="FIELD", help="The field that holds a conversation.")
+@click.option("--tools", metavar="FIELD", help="The field that holds its tools, if there are.")
+@click.option(
+    "--template",
+    metavar="NAME|FILE",
+    help="A chat template by name (chatml, llama3 …), or a file of Jinja.  "
+    "[default: the tokenizer's own]",
+)
+@click.option(
+    "--roles",
+    multiple=True,
+    metavar="ROLE",
+    help="Whose messages are learnt (repeatable).  [default: assistant]",
+)
+@click.option(
+    "--max-tokens", type=click.IntRange(min=1), metavar="N", help="The most of a conversation."
+)
+@click.option(
+    "--too-long",
+    type=click.Choice(["truncate", "drop", "error"]),
+    help="What becomes of longer ones: their oldest turns go, or all of it.  [default: truncate]",
+)
+@click.option(
+    "--bad-records",
+    type=click.Choice(["error", "drop"]),
+    help="What becomes of records that are no conversation.  [default: error]",
+)
+@click.option("--date", metavar="YYYY-MM-DD", help="The day, for templates that write it.")
+@click.option(
+    "--set",
+    "variables",
+    multiple=True,
+    callback=variables_of,
+    metavar="NAME=VALUE",
+    help="A variable of the template; VALUE is JSON, or text (repeatable).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard error.")
 def prepare(
     source: Source,
@@ -150,12 +192,37 @@ def prepare(
     end_of_text: str | None,
     no_end_of_text: bool,
     as_json: bool,
+    messages: str | None,
+    tools: str | None,
+    template: str | None,
+    roles: tuple[str, ...],
+    max_tokens: int | None,
+    too_long: str | None,
+    bad_records: str | None,
+    date: str | None,
+    variables: dict[str, Any],
     **options: Any,
 ) -> None:
     if no_end_of_text and end_of_text is not None:
         raise click.UsageError("give --end-of-text or --no-end-of-text, not both.")
     from jeton import data
 
+    asked = {
+        "tools": tools,
+        "template": template_text(template),
+        "roles": roles,
+        "max_tokens": max_tokens,
+        "too_long": too_long,
+        "bad_records": bad_records,
+        "date": date,
+        "variables": variables,
+    }
+    given: dict[str, Any] = {
+        name: value for name, value in asked.items() if value not in (None, (), {})
+    }
+    if given and messages is None:
+        name = next(iter(given)).replace("_", "-").replace("variables", "set")
+        raise click.UsageError(f"--{name} is for conversations: give --messages too.")
     tok = source.load()
     end: Any = data.AUTO if end_of_text is None else end_of_text
     paths = [Path(path) for path in inputs]
@@ -166,6 +233,7 @@ def prepare(
             folder,
             end_of_text=None if no_end_of_text else end,
             name=source.name,
+            messages=None if messages is None else data.Conversations(messages, **given),
             watch=watch,
             **options,
         )
@@ -181,10 +249,28 @@ def told(folder: Path, manifest: Any) -> None:
     for name, split in manifest.splits.items():
         documents, files = _many(split.documents, "document"), _many(len(split.shards), "file")
         echo_note(f"{name}: {split.tokens:,} tokens of {documents}, {files}")
-    end = manifest.end_of_text
-    between = "nothing" if end is None else f"{end['token']} ({end['id']})"
-    echo_note(
-        f"{human_bytes(manifest.bytes)} of text; {between} parts documents"
-        + (f"; {manifest.empty_documents:,} empty ones left out" * bool(manifest.empty_documents))
-    )
+    if manifest.chats is None:
+        end = manifest.end_of_text
+        between = "nothing" if end is None else f"{end['token']} ({end['id']})"
+        empty = f"; {manifest.empty_documents:,} empty ones left out"
+        echo_note(
+            f"{human_bytes(manifest.bytes)} of text; {between} parts documents"
+            + empty * bool(manifest.empty_documents)
+        )
+    else:
+        _told_of_chats(manifest)
     click.echo(folder)
+
+
+def _told_of_chats(manifest: Any) -> None:
+    counts = manifest.chats
+    learnt = counts["learnt_tokens"] / max(1, manifest.tokens)
+    echo_note(f"{counts['learnt_tokens']:,} tokens to be learnt, {learnt:.1%} of all")
+    if counts["truncated"]:
+        echo_note(
+            f"{_many(counts['truncated'], 'conversation')} truncated, by "
+            f"{_many(counts['messages_left_out'], 'message')}"
+        )
+    for why, words in (("too_long", "too long"), ("bad", "no conversations that can be learnt")):
+        if counts[why]:
+            echo_note(f"{_many(counts[why], 'record')} left out: {words}")

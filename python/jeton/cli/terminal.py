@@ -6,19 +6,21 @@ file knows what a tokenizer is.
 
 from __future__ import annotations
 
+import io
 import shutil
 import sys
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
+from typing import Any
 
 import click
 
-from jeton.cli.command import is_quiet
+from jeton.cli.command import is_quiet, use_colour
 from jeton.drawing import bar
 
-__all__ = ["Progress", "columns", "heading", "human_bytes", "shorten", "table", "width_of"]
+__all__ = ["Progress", "columns", "heading", "human_bytes", "shorten", "show", "table", "width_of"]
 
 
 class Progress:
@@ -79,6 +81,33 @@ class Progress:
 def columns() -> int:
     """How many columns there are to write in; between 40 and 100."""
     return max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
+
+
+def show(*things: Any, width: int | None = None) -> None:
+    """Prints what rich draws on standard output, in colour where `--color` has it.
+
+    It goes by way of a `str`, so that a reader who leaves is met where all commands meet one.
+
+    Args:
+        things: What rich can draw.
+        width: How wide; by default as wide as the terminal.
+    """
+    from rich.console import Console
+
+    colour = use_colour(sys.stdout)
+    stream = io.StringIO()
+    console = Console(
+        file=stream,
+        width=columns() if width is None else width,
+        color_system="256" if colour else None,
+        force_terminal=colour,
+        no_color=not colour,
+        highlight=False,
+    )
+    for thing in things:
+        console.print(thing)
+    lines = (line.rstrip() for line in stream.getvalue().split("\n"))
+    click.echo("\n".join(lines), nl=False, color=colour)
 
 
 def human_bytes(size: float) -> str:

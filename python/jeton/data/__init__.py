@@ -9,20 +9,24 @@ formats, each with a writer and a reader.
 from __future__ import annotations
 
 from jeton.data import layouts
+from jeton.data.conversations import Conversations
 from jeton.data.dataset import Batch, TokenDataset
 from jeton.data.documents import Documents
 from jeton.data.loader import Loader
 from jeton.data.manifest import Damage, Manifest, verify
-from jeton.data.packing import IGNORED, PackedRows, Packing, PackingReport, pack
+from jeton.data.masks import IGNORED, LossMask
+from jeton.data.packing import PackedRows, Packing, PackingReport, pack
 from jeton.data.prepare import AUTO, PrepareProgress, merge, prepare
 
 __all__ = [
     "AUTO",
     "IGNORED",
     "Batch",
+    "Conversations",
     "Damage",
     "Documents",
     "Loader",
+    "LossMask",
     "Manifest",
     "PackedRows",
     "Packing",

@@ -16,8 +16,9 @@ from jeton.data import layouts
 from jeton.data.arguments import checked_numbers
 from jeton.data.documents import Documents, ends_by_token, ends_of_shards
 from jeton.data.known import known_of
+from jeton.data.masks import IGNORED, LossMask
 from jeton.data.tensors import checked_device, on_device
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 
 if TYPE_CHECKING:
     from jeton.data.loader import Loader
@@ -32,7 +33,8 @@ class Batch(NamedTuple):
     x: Any
     """Ids, int64, of shape (batch, block)."""
     y: Any
-    """For each place in `x` the id after it: int64, of the same shape."""
+    """For each place in `x` the id after it: int64, of the same shape; `IGNORED`, -100, where the
+    set has a loss mask and that id is not to be learnt."""
 
 
 class TokenDataset:
@@ -116,6 +118,14 @@ class TokenDataset:
         self._starts = [0]
         for shard in self.shards:
             self._starts.append(self._starts[-1] + len(shard.tokens))
+        self._tokens = [shard.tokens for shard in self.shards]
+        self._masks = [shard.mask for shard in self.shards]
+        has_masks = known.masks or any(mask is not None for mask in self._masks)
+        for shard in self.shards if has_masks else []:
+            if shard.mask is None:
+                raise FormatError(f"{shard.path}: has no loss mask, and the set has one")
+        self.mask = LossMask(self._mask, len(self)) if has_masks else None
+        """For each token whether it is to be learnt; `None` without a loss mask."""
 
     @property
     def path(self) -> Path:
@@ -152,16 +162,27 @@ class TokenDataset:
         return int(self._slice(at, at + 1)[0])
 
     def _slice(self, start: int, stop: int) -> npt.NDArray[Any]:
+        return self._sliced(self._tokens, start, stop, self.dtype)
+
+    def _mask(self, window: slice) -> npt.NDArray[Any]:
+        start, stop, step = window.indices(len(self))
+        if step != 1:
+            raise ArgumentError("a loss mask is sliced without a step")
+        return self._sliced(self._masks, start, stop, np.uint8)
+
+    def _sliced(self, of_shards: Any, start: int, stop: int, kind: Any) -> npt.NDArray[Any]:
+        """A slice of what all shards hold of each token."""
         pieces = []
         number = bisect_right(self._starts, start) - 1
         while start < stop:
             first, last = self._starts[number], self._starts[number + 1]
             if start < last:
-                pieces.append(self.shards[number].tokens[start - first : min(stop, last) - first])
+                pieces.append(of_shards[number][start - first : min(stop, last) - first])
             start, number = max(start, last), number + 1
         if len(pieces) == 1:
-            return pieces[0]
-        return np.concatenate(pieces) if pieces else np.empty(0, self.dtype)
+            found: npt.NDArray[Any] = pieces[0]
+            return found
+        return np.concatenate(pieces) if pieces else np.empty(0, kind)
 
     @cached_property
     def documents(self) -> Documents:
@@ -214,7 +235,8 @@ class TokenDataset:
                 GPU they are copied from pinned memory, without waiting.
 
         Returns:
-            `x` and `y`, int64 of shape (batch_size, block_size); `y` is `x` one token on.
+            `x` and `y`, int64 of shape (batch_size, block_size); `y` is `x` one token on, and -100
+            outside of the loss mask, if the set has one.
 
         Raises:
             ArgumentError: The set is too short for a single window.
@@ -238,6 +260,8 @@ class TokenDataset:
             window = self._slice(start, start + block_size + 1)
             x[row] = window[:-1]
             y[row] = window[1:]
+            if self.mask is not None:
+                y[row, ~self.mask[start + 1 : start + block_size + 1]] = IGNORED
         return Batch(x, y)
 
     def loader(

@@ -39,6 +39,11 @@ class Known:
         end = None if self.manifest is None else self.manifest.end_of_text
         return None if end is None else (int(end["id"]), end["place"])
 
+    @property
+    def masks(self) -> bool:
+        """Whether it has a loss mask."""
+        return self.manifest is not None and self.manifest.options.get("messages") is not None
+
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that was saved with it.
 

@@ -89,6 +89,9 @@ class Manifest:
     """The splits by name."""
     files: Mapping[str, WrittenFile]
     """All files but this one, by name."""
+    chats: Mapping[str, int] | None = None
+    """Of a set of conversations: `learnt_tokens`; how many were `truncated`, and how many
+    `messages_left_out` of these; how many were left out as `too_long` or `bad`. Else `None`."""
     part: tuple[int, int] | None = None
     """Of a part, its number from 1, and how many parts there are."""
     jeton: str = field(default="")
@@ -161,6 +164,7 @@ class Manifest:
             "bytes": self.bytes,
             "tokens": self.tokens,
             "empty_documents": self.empty_documents,
+            **({} if self.chats is None else {"chats": dict(self.chats)}),
             "options": dict(self.options),
             "part": None if self.part is None else list(self.part),
             "splits": split_entries,
@@ -215,6 +219,9 @@ def _read(record: Any) -> Manifest:
         documents=_count(record["documents"]),
         bytes=_count(record["bytes"]),
         empty_documents=_count(record["empty_documents"]),
+        chats={str(name): _count(count) for name, count in record["chats"].items()}
+        if "chats" in record
+        else None,
         splits=written,
         files=files,
         part=None if part is None else (_count(part[0]), _count(part[1])),

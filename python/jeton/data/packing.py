@@ -18,16 +18,14 @@ from jeton.data import plans
 from jeton.data.arguments import checked_bool, checked_numbers
 from jeton.data.dataset import TokenDataset
 from jeton.data.documents import Documents
+from jeton.data.masks import IGNORED, LossMask
 from jeton.encoding import TokenBatch
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
     from jeton.data.loader import Loader
 
-__all__ = ["IGNORED", "PackedRows", "Packing", "PackingReport", "pack"]
-
-IGNORED = -100
-"""The label of places where nothing is to be predicted: what torch's `cross_entropy` ignores."""
+__all__ = ["PackedRows", "Packing", "PackingReport", "pack"]
 
 _METHODS = ["concatenate", "best_fit", "bins"]
 
@@ -111,7 +109,7 @@ class Packing:
         documents: Documents,
         plan: plans.Plan,
         length: int,
-        mask: npt.NDArray[np.bool_] | None,
+        mask: npt.NDArray[np.bool_] | LossMask | None,
         pad_id: int,
         shift_labels: bool,
         settings: dict[str, Any],
@@ -223,7 +221,7 @@ def pack(
     length: int,
     method: Literal["concatenate", "best_fit", "bins"] = "concatenate",
     *,
-    masks: npt.ArrayLike | Sequence[npt.ArrayLike] | None = None,
+    masks: npt.ArrayLike | Sequence[npt.ArrayLike] | LossMask | None = None,
     pad_id: int = 0,
     shift_labels: bool = True,
     lookahead: int | None = None,
@@ -240,6 +238,7 @@ def pack(
             are padded.
         masks: For each token whether it is to be learnt, as of a chat the answers and not the
             prompts: one flat array, or an array a document. Other tokens are `IGNORED` as labels.
+            By default the loss mask of the token set, if it has one.
         pad_id: The id that fills rows.
         shift_labels: The label of a place is the token after it, also where that lies in the next
             row or was cropped; the last token of a document has none. Without, it is the token
@@ -283,7 +282,11 @@ def pack(
     if too_long not in (None, "error", "crop", "drop"):
         raise ArgumentError(f'too_long must be "error", "crop" or "drop", not {too_long!r}')
     given = _documents(documents)
-    mask = None if masks is None else _mask(masks, given)
+    mask: npt.NDArray[np.bool_] | LossMask | None
+    if masks is None:
+        mask = documents.mask if isinstance(documents, TokenDataset) else None
+    else:
+        mask = _mask(masks, given)
     lengths, dropped = given.lengths, 0
     if method == "concatenate":
         plan = plans.concatenate(lengths, length)
@@ -322,6 +325,8 @@ def _documents(documents: object) -> Documents:
 
 def _mask(masks: Any, documents: Documents) -> npt.NDArray[np.bool_]:
     """One bool a token."""
+    if isinstance(masks, LossMask):
+        masks = masks[:]
     if isinstance(masks, (str, bytes)) or not isinstance(masks, Iterable):
         raise ArgumentTypeError(f"masks must be arrays of bools, not {type(masks).__name__}")
     if not isinstance(masks, np.ndarray):

@@ -11,13 +11,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jeton.arguments import checked_errors, checked_int, checked_path
+from jeton.components._base import check_text
 from jeton.corpus import check_watch
 from jeton.data import layouts
 from jeton.data.arguments import checked_bool
+from jeton.data.conversations import Conversations
 from jeton.data.known import tokenizer_of
 from jeton.data.layouts.finding import chosen
+from jeton.data.layouts.writer import no_masks
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.preparing.blocks import Encoding, Source
+from jeton.data.preparing.chats import Chats
 from jeton.data.preparing.end_of_text import Choice, EndOfText, end_of_text_of
 from jeton.data.preparing.inputs import Reading, source_of
 from jeton.data.preparing.journal import RUN, WORK, Journal
@@ -54,6 +58,7 @@ def prepare(
     part: tuple[int, int] | None = None,
     memory: int | str = _MEMORY,
     name: str = "",
+    messages: str | Conversations | None = None,
     watch: Callable[[PrepareProgress], None] | None = None,
 ) -> Manifest:
     """Encodes a corpus once, into files of a layout that training loops read.
@@ -92,6 +97,10 @@ def prepare(
             rows of a table.
         memory: What shuffling may take, as `"4GB"`; the files do not depend on it.
         name: What the tokenizer is called in the manifest.
+        messages: The field of records that holds messages: conversations become tokens by a chat
+            template, with a loss mask beside them. All files but Parquet are read as JSON lines.
+            `jeton.data.Conversations` says more, as whose messages are to be learnt. The layouts
+            `jeton`, `datatrove` and `parquet` have room for a loss mask.
         watch: Called with a `PrepareProgress` now and then.
 
     Returns:
@@ -132,6 +141,7 @@ def prepare(
         part=part,
         memory=memory,
         name=name,
+        messages=messages,
     )
     target = Path(checked_path("folder", folder))
     sources = {"train": source_of(data, encoding, reading)}
@@ -156,6 +166,7 @@ def request(
     part: object = None,
     memory: int | str = _MEMORY,
     name: str = "",
+    messages: str | Conversations | None = None,
 ) -> tuple[Plan, Encoding, Reading]:
     """What the arguments of `prepare` ask for, checked: what set, how encoded, how read."""
     if not isinstance(tokenizer, Tokenizer):
@@ -172,7 +183,10 @@ def request(
     lines = checked_bool("lines", lines)
     if shard_tokens is not None:
         shard_tokens = checked_int("shard_tokens", shard_tokens, 1)
-    end = end_of_text_of(tokenizer, end_of_text, place=end_of_text_place)
+    if messages is None:
+        asked, end = None, end_of_text_of(tokenizer, end_of_text, place=end_of_text_place)
+    else:
+        asked, end = _conversations(messages, layout, field, lines, end_of_text), None
     by, share = _validation(validation, split)
     seed = None if shuffle is None else checked_int("shuffle", shuffle, 0)
     plan = _plan(
@@ -187,6 +201,7 @@ def request(
             "errors": errors,
             "validation": None if by is None else {"by": by, "share": str(share)},
             "shuffle": seed,
+            "messages": None if asked is None else asked.options(tokenizer),
         },
         part=_checked_part(part),
         memory=memory_bytes(memory) or 0,
@@ -201,7 +216,31 @@ def request(
             end=end.id if end.place == "after" else None,
             keys=keys,
         )
-    return plan, encoding, Reading(field, errors, lines, plan.part)
+    chats = None if asked is None else Chats(tokenizer, asked, keys=keys)
+    return plan, encoding, Reading(field, errors, lines, plan.part, chats)
+
+
+def _conversations(
+    messages: object, layout: str, field: object, lines: bool, end_of_text: object
+) -> Conversations:
+    """What is asked of conversations, and nothing that is asked of other documents."""
+    if not isinstance(messages, (str, Conversations)):
+        raise ArgumentTypeError(
+            "messages must be the name of a field or jeton.data.Conversations, not "
+            f"{type(messages).__name__}"
+        )
+    if isinstance(messages, str):
+        messages = Conversations(check_text("messages", messages))
+    for name, given in (("field", field is not None), ("lines", lines)):
+        if given:
+            raise ArgumentError(f"{name} is for records that hold a text; leave it out")
+    if end_of_text is not None and end_of_text is not AUTO:
+        raise ArgumentError(
+            "a chat template writes the tokens between conversations; leave end_of_text out"
+        )
+    if not layouts.LAYOUTS[layout].holds_masks:
+        raise no_masks(layouts.LAYOUTS[layout])
+    return messages
 
 
 def merge(

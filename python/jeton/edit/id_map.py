@@ -5,20 +5,17 @@ Look here for `IdMap`.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from jeton import TokenBatch, _core
-from jeton.arguments import check_kind, checked_int, checked_path
+from jeton import TokenBatch, saved_json
+from jeton.arguments import check_kind, checked_int
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
-    FileError,
     FormatError,
-    MissingFileError,
     UnknownTokenError,
 )
 
@@ -197,7 +194,6 @@ class IdMap:
         Raises:
             FileError: The file cannot be written.
         """
-        target = checked_path("path", path)
         content = {
             "format": _FORMAT,
             "version": _VERSION,
@@ -206,8 +202,7 @@ class IdMap:
             "moved": list(self.moved),
             "made_of": {str(new): list(old) for new, old in self.made_of.items()},
         }
-        folder, name = os.path.split(target)
-        _core.write_into(folder or ".", [(name, json.dumps(content).encode())])
+        saved_json.write(path, content)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> IdMap:
@@ -217,16 +212,7 @@ class IdMap:
             MissingFileError: There is no such file.
             FormatError: It is no map of ids.
         """
-        source = checked_path("path", path)
-        try:
-            with open(source, encoding="utf-8") as file:
-                content = json.load(file)
-        except FileNotFoundError:
-            raise MissingFileError(f"{source}: no such file") from None
-        except OSError as error:
-            raise FileError(f"{source}: {error.strerror}") from None
-        except (ValueError, RecursionError) as error:
-            raise FormatError(f"{source} is no map of ids: {error}") from None
+        source, content = saved_json.read(path, "map of ids")
         try:
             if content["format"] != _FORMAT or content["version"] != _VERSION:
                 raise FormatError(f"{source} is no map of ids of version {_VERSION}")

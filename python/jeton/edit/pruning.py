@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING
 
 from jeton import Tokenizer
 from jeton.arguments import checked_int
-from jeton.corpus import paths_or_texts
-from jeton.data.preparing.blocks import Encoding, Progress
-from jeton.data.preparing.files import Files
 from jeton.edit.edited import Edited
 from jeton.edit.learning import Corpus
 from jeton.edit.vocabulary import Vocabulary, id_map_of, rebuilt
@@ -27,9 +24,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 __all__ = ["prune"]
-
-_BATCH = 4_000_000
-"""Characters encoded at a time: enough for all cores, little enough for memory."""
 
 
 def prune(
@@ -258,31 +252,8 @@ def _counts(
 
 
 def _counted(tok: Tokenizer, corpus: Corpus) -> Mapping[int, int]:
-    import numpy as np
-
-    total = np.zeros(tok.max_id + 1, np.int64)
-    paths, texts = paths_or_texts(corpus)
-    if paths:
-        files = Files(paths, Encoding(tok), field=None, errors="strict", by_line=False)
-        for block in files.blocks(Progress()):
-            total += np.bincount(block.tokens, minlength=len(total))
-    batch: list[str] = []
-    characters = 0
-
-    def encode() -> None:
-        ids = tok.encode_batch(batch).ids
-        np.add(total, np.bincount(ids, minlength=len(total)), out=total)
-        batch.clear()
-
-    for text in texts:
-        batch.append(text)
-        characters += len(text)
-        if characters > _BATCH or len(batch) > 100_000:
-            encode()
-            characters = 0
-    encode()
-    used = np.flatnonzero(total)
-    return dict(zip(used.tolist(), total[used].tolist(), strict=True))
+    usage = tok.usage(corpus)
+    return dict(usage.most_common(len(usage.ids)))
 
 
 @functools.cache

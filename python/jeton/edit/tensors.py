@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from jeton.edit.id_map import IdMap
 from jeton.errors import FormatError, UnsupportedError
 
-__all__ = ["Tables", "rewrite"]
+__all__ = ["Tables", "read_header", "rewrite"]
 
 _LARGEST_HEADER = 100_000_000
 _BLOCK = 16 << 20
@@ -122,7 +122,7 @@ def rewrite(source: Path, target: Path, tables: Tables) -> list[tuple[int, int |
         For each its size in bytes and, if it is a table, how many numbers it has more.
     """
     with source.open("rb") as file:
-        header, data_at = _header(file, source)
+        header, data_at = read_header(file, source)
         metadata = header.pop("__metadata__", None)
         placed: dict[str, Any] = {} if metadata is None else {"__metadata__": metadata}
         at = 0
@@ -177,7 +177,12 @@ def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
         size -= len(block)
 
 
-def _header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
+def read_header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
+    """What tensors a file has, by name, and where their bytes begin.
+
+    Raises:
+        FormatError: It is no safetensors file, or a damaged one.
+    """
     head = file.read(8)
     length = struct.unpack("<Q", head)[0] if len(head) == 8 else 0
     size = path.stat().st_size

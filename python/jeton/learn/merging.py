@@ -31,6 +31,7 @@ Symbols = tuple[tuple[str, ...], int]
 
 _MOST_BARS = 12
 _MOST_WORDS = 12
+_MOST_SYMBOLS = 400
 
 _TIES = {
     "first": "it was met first",
@@ -287,10 +288,12 @@ def _bars(step: MergeStep) -> Bars:
 
 
 def _words(rows: tuple[Symbols, ...], new: tuple[str, ...]) -> Rows:
-    shown = [
-        Row(tuple(Chip(it, "best" if it in new else "") for it in row), f"{count:,} ×")
-        for row, count in rows[:_MOST_WORDS]
-    ]
+    shown = []
+    for row, count in rows[:_MOST_WORDS]:
+        chips = [Chip(it, "best" if it in new else "") for it in row[:_MOST_SYMBOLS]]
+        if len(row) > _MOST_SYMBOLS:
+            chips.append(Chip(f"… {len(row) - _MOST_SYMBOLS:,} more", "dim"))
+        shown.append(Row(tuple(chips), f"{count:,} ×"))
     more = len(rows) - len(shown)
     title = "The words" + (" after the merge" if new else "")
     return Rows(tuple(shown), title + (f" (and {more:,} more)" if more else ""))

@@ -49,18 +49,6 @@ impl<'b> Line<'b> {
         }
     }
 
-    /// Without anything to be settled: no text is cut whose parts would have to be.
-    pub fn none(parts: &'b [Part<'b>], tasks: &'b [Range<usize>]) -> Self {
-        Self {
-            parts,
-            tasks,
-            settling: None,
-            order: Vec::new(),
-            waiting: Mutex::default(),
-            turn: Mutex::default(),
-        }
-    }
-
     /// Whether nothing has to be settled.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()

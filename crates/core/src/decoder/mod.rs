@@ -98,6 +98,15 @@ pub enum Invalid {
 }
 
 impl Decoder {
+    /// Whether a backtracking engine runs one of its patterns.
+    pub(crate) fn backtracks(&self) -> bool {
+        match self {
+            Self::Replace { pattern, .. } => pattern.backtracks(),
+            Self::Sequence(decoders) => decoders.iter().any(Self::backtracks),
+            _ => false,
+        }
+    }
+
     /// Rewrites the tokens; joined, they are the text.
     ///
     /// ```

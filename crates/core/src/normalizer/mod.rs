@@ -96,6 +96,15 @@ impl Normalizer {
         }
     }
 
+    /// Whether a backtracking engine runs one of its patterns.
+    pub(crate) fn backtracks(&self) -> bool {
+        match self {
+            Self::Replace { pattern, .. } => pattern.backtracks(),
+            Self::Sequence(stages) => stages.iter().any(Self::backtracks),
+            _ => false,
+        }
+    }
+
     /// Normalizes `text` in place.
     ///
     /// # Errors

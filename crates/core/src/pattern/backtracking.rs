@@ -3,7 +3,8 @@
 //! Look here for how an engine that says nothing of its steps is held to a limit of them. It tries with
 //! a low limit; where that is reached, it tries each place by itself, with a limit that rises until
 //! the place is known to begin a match or not. Tries that were given up are charged. What a try takes
-//! that is not charged is less than eight times that, or little.
+//! that is not charged is less than eight times that, or little. A try that may take long is left to
+//! `aside`, where an interrupt is heard.
 
 use std::ops::Range;
 
@@ -25,6 +26,10 @@ const ALONE: usize = 64;
 /// How many places to come back to Oniguruma may have at first. It may look through all of them at
 /// each step, which is no step back: so that it comes back to say so, the limit rises by two.
 const PLACES: u32 = 4 << 10;
+
+/// A try that may read so many bytes, if each of its steps goes over the rest of the text, may take
+/// tenths of a second.
+const LONG_TRY: u64 = 1 << 28;
 
 /// A backtracking engine with a pattern.
 pub(super) enum Engine {
@@ -104,57 +109,97 @@ pub(super) struct Matches<'t> {
     places: u32,
     /// Whether places may be tried by themselves.
     may_try_alone: bool,
+    state: State,
+    /// Whether tries may take long here.
+    may_take_long: bool,
+}
+
+/// How far the matches of a text are found.
+#[derive(Clone, Copy)]
+pub(super) struct State {
     at: usize,
     last_end: Option<usize>,
     continues: bool,
 }
 
+/// Why there is no next match.
+pub(super) enum Stop {
+    /// The engine gave up, for this reason.
+    GaveUp(String),
+    /// A try may take long.
+    Long,
+}
+
 impl<'t> Matches<'t> {
     pub(super) fn new(engine: &'t Engine, source: &str, text: &'t str) -> Self {
+        let state = State {
+            at: 0,
+            last_end: None,
+            continues: true,
+        };
+        Self {
+            may_take_long: false,
+            ..Self::at_last(engine, source, text, state)
+        }
+    }
+
+    /// From a state on, however long a try takes.
+    pub(super) fn at_last(engine: &'t Engine, source: &str, text: &'t str, state: State) -> Self {
         Self {
             engine,
             text,
             searcher: matches!(engine, Engine::Oniguruma(_)).then(Searcher::new),
             places: PLACES,
             may_try_alone: !continues(source),
-            at: 0,
-            last_end: None,
-            continues: true,
+            state,
+            may_take_long: true,
         }
+    }
+
+    /// How far the matches are found.
+    pub(super) fn state(&self) -> State {
+        self.state
+    }
+
+    /// Makes the tries here, however long they take.
+    pub(super) fn stay(&mut self) {
+        self.may_take_long = true;
     }
 
     /// Where the next match is looked for.
     pub(super) fn at(&self) -> usize {
-        self.at.min(self.text.len())
+        self.state.at.min(self.text.len())
     }
 
     /// The next match.
     ///
     /// # Errors
-    /// Why the engine gave up.
-    pub(super) fn next(&mut self, budget: &mut Budget) -> Result<Option<Range<usize>>, String> {
-        while self.at <= self.text.len() {
+    /// Why there is none; after [`Stop::Long`], the search goes on from its state.
+    pub(super) fn next(&mut self, budget: &mut Budget) -> Result<Option<Range<usize>>, Stop> {
+        while self.state.at <= self.text.len() {
             let Some(Range { start, end }) = self.find(budget)? else {
                 break;
             };
             let is_empty = start == end;
-            // To tiktoken's engine no match continues an empty one that took no place.
-            self.continues = !(is_empty && end == self.at);
-            self.at = match is_empty && matches!(self.engine, Engine::Fancy(_)) {
+            let at = match is_empty && matches!(self.engine, Engine::Fancy(_)) {
                 true => self.behind(end),
                 false => end,
             };
+            let state = &mut self.state;
+            // To tiktoken's engine no match continues an empty one that took no place.
+            state.continues = !(is_empty && end == state.at);
+            state.at = at;
             // An empty match right after a match does not count: step over one character.
-            if is_empty && self.last_end == Some(end) {
+            if is_empty && state.last_end == Some(end) {
                 if matches!(self.engine, Engine::Oniguruma(_)) {
-                    self.at = self.behind(self.at);
+                    self.state.at = self.behind(at);
                 }
                 continue;
             }
-            self.last_end = Some(end);
+            state.last_end = Some(end);
             return Ok(Some(start..end));
         }
-        self.at = self.text.len() + 1;
+        self.state.at = self.text.len() + 1;
         Ok(None)
     }
 
@@ -165,12 +210,12 @@ impl<'t> Matches<'t> {
     }
 
     /// The leftmost match from here on.
-    fn find(&mut self, budget: &mut Budget) -> Result<Option<Range<usize>>, String> {
+    fn find(&mut self, budget: &mut Budget) -> Result<Option<Range<usize>>, Stop> {
         if !self.may_try_alone {
-            let here = self.place(self.at, false);
+            let here = self.place(self.state.at, false);
             return self.rising(here, budget);
         }
-        let mut place = self.at;
+        let mut place = self.state.at;
         loop {
             match self.tried(self.place(place, false), 0, budget)? {
                 Some(found) => return Ok(found),
@@ -193,12 +238,12 @@ impl<'t> Matches<'t> {
         Place {
             place,
             is_alone,
-            continues: self.continues,
+            continues: self.state.continues,
         }
     }
 
     /// What is found at a place with limits that rise.
-    fn rising(&mut self, at: Place, budget: &mut Budget) -> Result<Option<Range<usize>>, String> {
+    fn rising(&mut self, at: Place, budget: &mut Budget) -> Result<Option<Range<usize>>, Stop> {
         let mut number = 0;
         loop {
             let limit = self.limit(number);
@@ -210,9 +255,9 @@ impl<'t> Matches<'t> {
             spend(budget.look())?;
             if limit == MOST {
                 let millions = MOST / 1_000_000;
-                return Err(format!(
+                return Err(Stop::GaveUp(format!(
                     "{millions} million steps for one match are not enough"
-                ));
+                )));
             }
             number += 1;
         }
@@ -232,7 +277,11 @@ impl<'t> Matches<'t> {
         at: Place,
         number: usize,
         budget: &mut Budget,
-    ) -> Result<Option<Option<Range<usize>>>, String> {
+    ) -> Result<Option<Option<Range<usize>>>, Stop> {
+        let rest = (self.text.len() - at.place.min(self.text.len())) as u64;
+        if !self.may_take_long && rest * u64::from(self.limit(number)) >= LONG_TRY {
+            return Err(Stop::Long);
+        }
         loop {
             let tried = match self.engine {
                 Engine::Fancy(fancy) => fancy.find(self.text, at, number),
@@ -246,7 +295,7 @@ impl<'t> Matches<'t> {
             match tried {
                 Tried::Done(found) => return Ok(Some(found)),
                 Tried::GivenUp => return Ok(None),
-                Tried::Failed(reason) => return Err(reason),
+                Tried::Failed(reason) => return Err(Stop::GaveUp(reason)),
                 Tried::Full => {
                     spend(budget.look())?;
                     self.places = self.places.saturating_mul(2);
@@ -256,8 +305,8 @@ impl<'t> Matches<'t> {
     }
 }
 
-fn spend(spent: Result<(), Spent>) -> Result<(), String> {
-    spent.map_err(|spent| spent.to_string())
+fn spend(spent: Result<(), Spent>) -> Result<(), Stop> {
+    spent.map_err(|spent| Stop::GaveUp(spent.to_string()))
 }
 
 #[cfg(test)]
@@ -314,7 +363,8 @@ mod tests {
                     let mut matches = Matches::new(engine, source, text);
                     let mut budget = Budget::of(&"a".repeat(1 << 20));
                     let mut found = Vec::new();
-                    while let Some(range) = matches.next(&mut budget).unwrap() {
+                    matches.stay();
+                    while let Some(range) = matches.next(&mut budget).ok().unwrap() {
                         found.push(range);
                     }
                     assert_eq!(found, theirs(engine, source, text), "{source} {text:?}");
@@ -332,11 +382,13 @@ mod tests {
             Engine::Oniguruma(Expression::new(source).unwrap()),
         ] {
             let mut matches = Matches::new(&engine, source, &text);
+            matches.stay();
             let mut budget = Budget::of(&text);
             let reason = loop {
                 match matches.next(&mut budget) {
                     Ok(found) => assert!(found.is_some()),
-                    Err(reason) => break reason,
+                    Err(Stop::GaveUp(reason)) => break reason,
+                    Err(Stop::Long) => unreachable!("tries may take long"),
                 }
             };
             assert!(reason.contains("4096 steps"), "{reason}");

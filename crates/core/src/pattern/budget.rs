@@ -24,6 +24,7 @@ const OFTEN: Duration = Duration::from_millis(1);
 const MOST_UNSEEN: u32 = 1 << 10;
 
 /// What is left for the matches of a text.
+#[derive(Clone)]
 pub(super) struct Budget {
     bytes: u64,
     steps: u64,

@@ -7,6 +7,7 @@
 //! looks around (`around`).
 
 mod around;
+mod aside;
 mod automaton;
 mod backtracking;
 mod budget;
@@ -23,7 +24,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lazy::Lazy;
 use around::Around;
-use backtracking::Fancy;
+use aside::Aside;
+use backtracking::{Fancy, Stop};
 use budget::Budget;
 use linear::Linear;
 pub(crate) use oniguruma::Expression;
@@ -38,6 +40,11 @@ pub enum SearchPattern {
 }
 
 impl SearchPattern {
+    /// Whether a backtracking engine runs it.
+    pub(crate) fn backtracks(&self) -> bool {
+        matches!(self, Self::Regex(regex) if regex.backtracks())
+    }
+
     /// All matches in `text` that do not overlap, from left to right, as ranges of bytes.
     ///
     /// The empty literal matches between any two characters and at both ends. An engine that gives
@@ -145,6 +152,20 @@ impl Regex {
         matches!(self.engine(), Engine::Linear(_) | Engine::Around(_))
     }
 
+    /// Whether a backtracking engine is known to run it. The well-known ones that are not compiled yet
+    /// are run by automata.
+    pub(crate) fn backtracks(&self) -> bool {
+        matches!(self.0.engine.made(), Some(Engine::Backtracking(_)))
+    }
+
+    /// The backtracking engine that runs it.
+    fn backtracking(&self) -> &backtracking::Engine {
+        match self.engine() {
+            Engine::Backtracking(engine) => engine,
+            Engine::Linear(_) | Engine::Around(_) => unreachable!("automata run it"),
+        }
+    }
+
     /// All matches in `text` that do not overlap, from left to right, as ranges of bytes.
     ///
     /// An engine that gives up yields an error ([`ErrorKind::Encode`]) as the last item.
@@ -158,7 +179,8 @@ impl Regex {
                 at: 0,
             },
             Engine::Backtracking(engine) => {
-                Search::Backtracking(backtracking::Matches::new(engine, self.source(), text))
+                let matches = backtracking::Matches::new(engine, self.source(), text);
+                Search::Backtracking(matches)
             }
         };
         Matches {
@@ -244,6 +266,7 @@ impl From<Regex> for Source {
 /// The matches of a pattern in a text, from left to right; see [`SearchPattern::matches`].
 pub struct Matches<'t> {
     search: Search<'t>,
+    text: &'t str,
     budget: Budget,
     /// Whose matches they are; none of a text to look for.
     regex: Option<&'t Regex>,
@@ -264,6 +287,7 @@ enum Search<'t> {
         at: usize,
     },
     Backtracking(backtracking::Matches<'t>),
+    Aside(Aside),
     /// An error was the last item.
     GaveUp,
 }
@@ -295,8 +319,16 @@ impl Iterator for Matches<'_> {
             }
             Search::Backtracking(matches) => {
                 let at = matches.at();
-                (matches.next(&mut self.budget).transpose()?, at)
+                match matches.next(&mut self.budget) {
+                    Ok(found) => (Ok(found?), at),
+                    Err(Stop::GaveUp(reason)) => (Err(reason), at),
+                    Err(Stop::Long) => {
+                        self.step_aside();
+                        return self.next();
+                    }
+                }
             }
+            Search::Aside(matches) => return matches.next(),
             Search::GaveUp => return None,
         };
         let spent = self.budget.take(read_in_vain).and(self.budget.tick());
@@ -315,11 +347,23 @@ impl Iterator for Matches<'_> {
 }
 
 impl<'t> Matches<'t> {
-    fn new(search: Search<'t>, text: &str) -> Self {
+    fn new(search: Search<'t>, text: &'t str) -> Self {
         Self {
             search,
+            text,
             budget: Budget::of(text),
             regex: None,
+        }
+    }
+
+    /// Leaves what is left of the search to a thread, if there can be one.
+    fn step_aside(&mut self) {
+        let (Search::Backtracking(matches), Some(regex)) = (&mut self.search, self.regex) else {
+            return;
+        };
+        match Aside::start(regex, self.text, matches.state(), self.budget.clone()) {
+            Some(aside) => self.search = Search::Aside(aside),
+            None => matches.stay(),
         }
     }
 

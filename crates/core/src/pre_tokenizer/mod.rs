@@ -119,6 +119,15 @@ pub enum PreTokenizer {
 }
 
 impl PreTokenizer {
+    /// Whether a backtracking engine runs one of its patterns.
+    pub(crate) fn backtracks(&self) -> bool {
+        match self {
+            Self::Split { pattern, .. } | Self::Matches { pattern } => pattern.backtracks(),
+            Self::Sequence(stages) => stages.iter().any(Self::backtracks),
+            _ => false,
+        }
+    }
+
     /// Cuts `pieces` finer.
     ///
     /// # Errors

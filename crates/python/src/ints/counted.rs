@@ -7,6 +7,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use super::LISTED;
+
 /// Ids from this one on are made anew each time, so that odd vocabularies take no memory.
 const MOST: usize = 1 << 20;
 
@@ -16,6 +18,19 @@ static INTS: [AtomicPtr<ffi::PyObject>; MOST] = [const { AtomicPtr::new(null_mut
 
 /// A list of ids.
 pub fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+    if ids.len() <= LISTED {
+        return short(py, ids);
+    }
+    // A list with empty places would not be safe from the handlers of signals.
+    let list = PyList::empty(py);
+    for ids in ids.chunks(LISTED) {
+        py.check_signals()?;
+        list.set_slice(list.len(), list.len(), short(py, ids)?.as_any())?;
+    }
+    Ok(list)
+}
+
+fn short<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
     // SAFETY: `PyList_New` gives a new list of so many empty places, or null; nobody else has seen
     // it, so its places may be set once each, with references that are owned.
     unsafe {

@@ -18,6 +18,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use super::LISTED;
+
 /// Ids from this one on have no int here: the largest vocabularies have half as many.
 const MOST: usize = 1 << 19;
 
@@ -71,10 +73,15 @@ pub fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Option<Bound<'py, PyL
             return Err(PyMemoryError::new_err(()));
         }
         // SAFETY: the memory has so many places, which nobody else knows of.
-        fill(
-            unsafe { slice::from_raw_parts_mut(places.cast(), ids.len()) },
-            ids,
-        );
+        let room = unsafe { slice::from_raw_parts_mut(places.cast(), ids.len()) };
+        for (room, ids) in room.chunks_mut(LISTED).zip(ids.chunks(LISTED)) {
+            fill(room, ids);
+            if let Err(interrupt) = py.check_signals() {
+                // SAFETY: the memory is that of above. What it holds are no references yet.
+                unsafe { ffi::PyMem_Free(places) };
+                return Err(interrupt);
+            }
+        }
         // SAFETY: nobody else has seen the list, and an empty one has no places of its own. Those
         // that it gets come from the allocator that lists take them from, and each holds a
         // reference that an int lends: all up to the largest are made.

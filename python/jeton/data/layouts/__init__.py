@@ -13,7 +13,8 @@
 any layout the same:
 
 - `append(tokens, lengths)`: the tokens of any number of documents in one flat array, and how many
-  each document has. How documents are spread over calls never shows in the files.
+  each document has. How documents are spread over calls never shows in the files. With
+  `create(..., masks=True)` also a `mask`, which says of each token whether it is to be learnt.
 - `checkpoint()`: everything appended so far is on the disk; gives a state to keep as JSON.
   `create(..., state=state)` goes on exactly there, whatever happened after, and `writer.documents`
   says how many documents are already written. A first checkpoint, before anything is appended,
@@ -26,7 +27,7 @@ longer. It grows under a name that begins with a dot and ends in `.part`, and ge
 it is whole, its main file last.
 
 **Reading.** `read(path)` tells the layout and gives one `Shard` a file: its `tokens`, mapped into
-memory, and the `ends` of its documents.
+memory, the `ends` of its documents, and a loss `mask` if there is one.
 
 Example:
     >>> import numpy as np, tempfile
@@ -88,6 +89,7 @@ def create(
     dtype: str,
     shard_tokens: int | None = None,
     tokenizer: str = "",
+    masks: bool = False,
     state: Mapping[str, Any] | None = None,
 ) -> Writer:
     """A writer of one split.
@@ -100,10 +102,13 @@ def create(
         shard_tokens: The most tokens of a shard; by default as many as the layout takes, or 10⁸
             where it is made for many shards. `nanogpt` knows one shard only.
         tokenizer: What the tokenizer is called, for layouts that note it down (`datatrove`).
+        masks: Whether each token is marked as one to be learnt or not: `append` takes a `mask`
+            then. `jeton`, `datatrove` and `parquet` have room for that.
         state: What `checkpoint` gave, to go on from there. The other arguments must be the same.
 
     Raises:
-        ArgumentError: A value that makes no sense, or a state of other arguments.
+        ArgumentError: A value that makes no sense, or a state of other arguments; a layout that
+            has no room for masks.
         FileError: Files of the split are there already and no `state` is given; the folder cannot
             be written to; what the state speaks of is not there.
     """
@@ -114,6 +119,7 @@ def create(
         dtype=dtype,
         shard_tokens=shard_tokens,
         tokenizer=tokenizer,
+        masks=masks,
         state=state,
     )
 

@@ -3,9 +3,10 @@
 `train/00000.ds` holds nothing but tokens, each a little-endian number of 2 or 4 bytes.
 `train/00000.ds.index` holds for each document the number of tokens up to its end, a little-endian
 number of 8 bytes. `train/00000.ds.metadata` has three lines: what the tokenizer is called, `|` and
-the bytes of a token; the number of tokens; that number to be read by people. Readers take all `.ds`
-files of a folder, so each split has one of its own. A document without tokens is kept, though
-datatrove does not see the end of the one before it.
+the bytes of a token; the number of tokens; that number to be read by people. `train/00000.ds.loss`,
+if there is a loss mask, has a byte for each token: 1 if it is to be learnt, else 0. Readers take
+all `.ds` files of a folder, so each split has one of its own. A document without tokens is kept,
+though datatrove does not see the end of the one before it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
-from jeton.data.layouts.shard import Shard, ends_beside, mapped
+from jeton.data.layouts.shard import Shard, ends_beside, mapped, mask_beside
 
 __all__ = ["DatatroveLayout"]
 
@@ -26,6 +27,7 @@ class DatatroveLayout(BaseLayout):
 
     name = "datatrove"
     default_shard = 10**8
+    holds_masks = True
 
     def file(self, split: str, number: int | None) -> str:
         return f"{split}/{number or 0:05d}.ds"
@@ -37,10 +39,13 @@ class DatatroveLayout(BaseLayout):
     def ends(self, file: str) -> str | None:
         return file + ".index"
 
+    def mask(self, file: str) -> str | None:
+        return file + ".loss"
+
     def beside(self, file: str) -> tuple[str, ...]:
         return (file + ".index", file + ".metadata")
 
-    def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str) -> None:
+    def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str, masked: bool) -> None:
         size = np.dtype(dtype).itemsize
         tokens = spool.tokens.stat().st_size // size
         note = f"{tokenizer or 'Unknown Tokenizer'}|{size}\n{tokens}\n{_read_by_people(tokens)}"
@@ -48,7 +53,9 @@ class DatatroveLayout(BaseLayout):
 
     def open(self, file: Path, dtype: str | None) -> Shard:
         ends, name = ends_beside(file.with_name(file.name + ".index"), file, dtype)
-        return Shard(file, mapped(file, name), lambda: ends)
+        tokens = mapped(file, name)
+        mask = mask_beside(file.with_name(file.name + ".loss"), tokens)
+        return Shard(file, tokens, lambda: ends, mask)
 
 
 def _read_by_people(tokens: int) -> str:

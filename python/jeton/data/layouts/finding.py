@@ -119,6 +119,8 @@ def _main(path: Path) -> Path:
     return {
         ".idx": path.with_suffix(".bin"),
         ".ends": path.with_suffix(".bin"),
+        ".mask": path.with_suffix(".bin"),
+        ".loss": path.with_suffix(""),
         ".index": path.with_suffix(""),
         ".metadata": path.with_suffix(""),
     }.get(path.suffix, path)

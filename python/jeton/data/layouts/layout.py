@@ -24,6 +24,8 @@ class Spool:
     """The tokens, behind room for the header."""
     ends: Path
     """The ends of the documents: flat little-endian 64-bit numbers."""
+    mask: Path
+    """The loss mask, if there is one: a byte a token, 1 for those to be learnt."""
 
 
 class BaseLayout(ABC):
@@ -43,6 +45,8 @@ class BaseLayout(ABC):
     """How many tokens a shard has unless it is said; `None` for one shard."""
     single = False
     """Whether a split is always one file."""
+    holds_masks = False
+    """Whether it has room for a loss mask."""
 
     @abstractmethod
     def file(self, split: str, number: int | None) -> str:
@@ -56,8 +60,12 @@ class BaseLayout(ABC):
         """The name of the file of flat ends that lies beside a main file, if one does."""
         return None
 
+    def mask(self, file: str) -> str | None:
+        """The name of the loss mask that lies beside a main file, if one can."""
+        return None
+
     def beside(self, file: str) -> tuple[str, ...]:
-        """The names of all files that lie beside a main file."""
+        """The names of all files that lie beside a main file, but for a loss mask."""
         ends = self.ends(file)
         return () if ends is None else (ends,)
 
@@ -67,9 +75,13 @@ class BaseLayout(ABC):
         tokens = main if self.flat else main.with_name(main.name + ".tokens")
         ends = self.ends(file)
         beside = main.with_name(main.name + ".spool") if ends is None else folder / ends
-        return Spool(part_of(tokens), part_of(beside))
+        mask = self.mask(file)
+        learnt = main.with_name(main.name + ".learnt") if mask is None else folder / mask
+        return Spool(part_of(tokens), part_of(beside), part_of(learnt))
 
-    def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str) -> None:  # noqa: B027
+    def close(  # noqa: B027
+        self, spool: Spool, main: Path, dtype: str, tokenizer: str, masked: bool
+    ) -> None:
         """Writes what is not in the spooled files yet, to `part_of` the final names.
 
         The spooled files stay such that they can still be cut and continued.

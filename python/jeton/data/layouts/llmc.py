@@ -43,7 +43,7 @@ class LlmcLayout(BaseLayout):
         found = re.fullmatch(r"(\w+)_\d{6,}\.bin", file)
         return found[1] if found else None
 
-    def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str) -> None:
+    def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str, masked: bool) -> None:
         tokens = len(mapped(spool.tokens, dtype, self.header_size))
         with open(spool.tokens, "r+b") as file:
             file.write(struct.pack("<3i", *_KINDS[dtype], tokens))

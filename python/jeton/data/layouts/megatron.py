@@ -55,7 +55,7 @@ class MegatronLayout(BaseLayout):
     def beside(self, file: str) -> tuple[str, ...]:
         return (file.removesuffix(".bin") + ".idx",)
 
-    def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str) -> None:
+    def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str, masked: bool) -> None:
         ends = mapped(spool.ends, "int64")
         size = np.dtype(dtype).itemsize
         with open(part_of(main.with_suffix(".idx")), "wb") as file:

@@ -4,7 +4,8 @@
 `train-00000.ends` holds for each document of the shard the number of tokens up to and with its last
 one, a little-endian number of 8 bytes; the last of these is the number of tokens of the shard, by
 which the size of a token is known. Document `i` has the tokens from `ends[i - 1]` (0 for the first)
-up to `ends[i]`.
+up to `ends[i]`. `train-00000.mask`, if there is a loss mask, holds a byte for each token: 1 if it
+is to be learnt, else 0.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import re
 from pathlib import Path
 
 from jeton.data.layouts.layout import BaseLayout
-from jeton.data.layouts.shard import Shard, ends_beside, mapped
+from jeton.data.layouts.shard import Shard, ends_beside, mapped, mask_beside
 
 __all__ = ["OwnLayout"]
 
@@ -23,6 +24,7 @@ class OwnLayout(BaseLayout):
 
     name = "jeton"
     default_shard = 10**8
+    holds_masks = True
 
     def file(self, split: str, number: int | None) -> str:
         return f"{split}-{number or 0:05d}.bin"
@@ -34,6 +36,10 @@ class OwnLayout(BaseLayout):
     def ends(self, file: str) -> str | None:
         return file.removesuffix(".bin") + ".ends"
 
+    def mask(self, file: str) -> str | None:
+        return file.removesuffix(".bin") + ".mask"
+
     def open(self, file: Path, dtype: str | None) -> Shard:
         ends, name = ends_beside(file.with_suffix(".ends"), file, dtype)
-        return Shard(file, mapped(file, name), lambda: ends)
+        tokens = mapped(file, name)
+        return Shard(file, tokens, lambda: ends, mask_beside(file.with_suffix(".mask"), tokens))

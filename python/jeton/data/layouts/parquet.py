@@ -4,6 +4,9 @@
 Zstandard. A row group ends with the document that fills 2²⁰ tokens, so that a slice of the tokens
 decodes little. The metadata of the file say under `jeton` how many tokens each row group has, and
 of which type they are; where that is missing, the whole file is decoded once when it is opened.
+
+With a loss mask there is a second column, `labels`: the id of each token that is to be learnt, and
+-100 elsewhere, as trainers take it that shift labels by themselves. The metadata say `labels` then.
 """
 
 from __future__ import annotations
@@ -19,11 +22,13 @@ import numpy.typing as npt
 
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.data.layouts.shard import Ids, Shard, mapped, size_of
+from jeton.data.masks import IGNORED
 from jeton.errors import FormatError, UnsupportedError
 
 __all__ = ["ParquetLayout"]
 
 _COLUMN = "input_ids"
+_LABELS = "labels"
 _GROUP = 1 << 20
 """How many tokens fill a row group."""
 _KEPT = 4
@@ -37,6 +42,7 @@ class ParquetLayout(BaseLayout):
     flat = False
     most_document = 2**31 - 1
     default_shard = 10**8
+    holds_masks = True
 
     def file(self, split: str, number: int | None) -> str:
         return f"{split}-{number or 0:05d}.parquet"
@@ -49,26 +55,32 @@ class ParquetLayout(BaseLayout):
         )
         return found[1] or found[4] if found else None
 
-    def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str) -> None:
+    def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str, masked: bool) -> None:
         pyarrow, parquet = _pyarrow(main)
         tokens, ends = mapped(spool.tokens, dtype), mapped(spool.ends, "int64")
         groups = _groups(ends)
         counts = np.diff([int(ends[stop - 1]) for stop in groups], prepend=0).tolist()
-        note = {"jeton": json.dumps({"dtype": dtype, "tokens": counts})}
-        schema = pyarrow.schema([(_COLUMN, pyarrow.list_(pyarrow.int32()))], note)
+        mask = mapped(spool.mask, "uint8") if masked else None
+        said = {"dtype": dtype, "tokens": counts} | ({"labels": True} if masked else {})
+        ids = pyarrow.list_(pyarrow.int32())
+        names = [_COLUMN, _LABELS] if masked else [_COLUMN]
+        schema = pyarrow.schema([(name, ids) for name in names], {"jeton": json.dumps(said)})
         with parquet.ParquetWriter(part_of(main), schema, compression="zstd") as writer:
             done = at = 0
             for stop in groups:
-                offsets = np.concatenate(([at], ends[done:stop])) - at
-                values = tokens[at : int(ends[stop - 1])].astype(np.int32)
-                column = pyarrow.ListArray.from_arrays(offsets.astype(np.int32), values)
-                table = pyarrow.table([column], schema)
-                writer.write_table(table, row_group_size=len(column))
-                at, done = int(ends[stop - 1]), stop
+                end = int(ends[stop - 1])
+                offsets = (np.concatenate(([at], ends[done:stop])) - at).astype(np.int32)
+                columns = [tokens[at:end].astype(np.int32)]
+                if mask is not None:
+                    columns.append(np.where(mask[at:end], columns[0], np.int32(IGNORED)))
+                lists = [pyarrow.ListArray.from_arrays(offsets, values) for values in columns]
+                table = pyarrow.table(lists, schema)
+                writer.write_table(table, row_group_size=len(offsets) - 1)
+                at, done = end, stop
 
     def open(self, file: Path, dtype: str | None) -> Shard:
         rows = _Rows(file, dtype)
-        return Shard(file, rows, rows.ends)
+        return Shard(file, rows, rows.ends, _Learnt(file, dtype) if rows.has_labels else None)
 
 
 def _groups(ends: npt.NDArray[np.int64]) -> list[int]:
@@ -84,18 +96,20 @@ def _groups(ends: npt.NDArray[np.int64]) -> list[int]:
 class _Rows:
     """The tokens of a table, sliced as one array; row groups are decoded as they are asked for."""
 
+    column = _COLUMN
+
     def __init__(self, path: Path, dtype: str | None) -> None:
         size_of(path)
         self._path = path
         self._kept: OrderedDict[int, Any] = OrderedDict()
         self._opened: Any = None
         schema = self._file().schema_arrow
-        kind = schema.field(_COLUMN).type if _COLUMN in schema.names else None
+        kind = schema.field(self.column).type if self.column in schema.names else None
         if kind is None or not str(kind).startswith(("list<", "large_list<")):
-            raise FormatError(f"{path}: has no column {_COLUMN!r} of lists")
+            raise FormatError(f"{path}: has no column {self.column!r} of lists")
         if str(kind.value_type) not in ("uint16", "int32", "uint32", "int64"):
             raise FormatError(
-                f"{path}: column {_COLUMN!r} holds lists of {kind.value_type}, not ids"
+                f"{path}: column {self.column!r} holds lists of {kind.value_type}, not ids"
             )
         counts = self._noted(schema.metadata or {})
         #: Where each row group begins, and the end.
@@ -105,12 +119,15 @@ class _Rows:
     def _noted(self, metadata: dict[bytes, bytes]) -> list[int]:
         groups = range(self._file().num_row_groups)
         self._dtype = "uint32"
+        #: Whether labels say which tokens are to be learnt. Those of others may mean anything.
+        self.has_labels = False
         if b"jeton" not in metadata:
             return [len(self._group(number).flatten()) for number in groups]
         try:
             note = json.loads(metadata[b"jeton"])
             self._dtype = {"uint16": "uint16", "uint32": "uint32"}[note["dtype"]]
             counts = [int(count) for count in note["tokens"]]
+            self.has_labels = note.get("labels") is True
         except (ValueError, KeyError, TypeError):
             counts = []
         if len(counts) != len(groups) or min(counts, default=0) < 0:
@@ -144,24 +161,31 @@ class _Rows:
     def _tokens(self, number: int) -> Ids:
         """The tokens of a row group, from those that are kept if it is there."""
         if number not in self._kept:
-            ids = self._group(number).flatten().to_numpy(zero_copy_only=False)
-            expected = int(self._starts[number + 1] - self._starts[number])
-            limit = int(np.iinfo(self.dtype).max)
-            if len(ids) != expected or (len(ids) and not 0 <= ids.min() <= ids.max() <= limit):
+            values = self._group(number).flatten().to_numpy(zero_copy_only=False)
+            if len(values) != int(self._starts[number + 1] - self._starts[number]):
                 raise FormatError(
-                    f"{self._path}: row group {number} does not hold {self.dtype} ids"
+                    f"{self._path}: row group {number} has {len(values):,} values in "
+                    f"{self.column!r}, and not as many as it has tokens"
                 )
-            self._kept[number] = ids.astype(self.dtype)
+            self._kept[number] = self._read(number, values)
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(number)
         kept: Ids = self._kept[number]
         return kept
 
+    def _read(self, number: int, values: npt.NDArray[Any]) -> Ids:
+        """What a row group holds, of its values."""
+        limit = int(np.iinfo(self.dtype).max)
+        if len(values) and not 0 <= values.min() <= values.max() <= limit:
+            raise FormatError(f"{self._path}: row group {number} does not hold {self.dtype} ids")
+        ids: Ids = values.astype(self.dtype)
+        return ids
+
     def _group(self, number: int) -> Any:
         pyarrow, _ = _pyarrow(self._path)
         try:
-            column = self._file().read_row_group(number, columns=[_COLUMN]).column(0)
+            column = self._file().read_row_group(number, columns=[self.column]).column(0)
         except (OSError, ValueError) as error:
             told = " ".join(str(error).split())
             raise FormatError(f"{self._path}: cannot be read: {told}") from None
@@ -182,6 +206,20 @@ class _Rows:
     def __getstate__(self) -> dict[str, Any]:
         # Workers open the file themselves.
         return {**self.__dict__, "_opened": None, "_kept": OrderedDict()}
+
+
+class _Learnt(_Rows):
+    """Which tokens of a table are to be learnt, by its labels."""
+
+    column = _LABELS
+
+    def __init__(self, path: Path, dtype: str | None) -> None:
+        super().__init__(path, dtype)
+        self.dtype = np.dtype("uint8")
+
+    def _read(self, number: int, values: npt.NDArray[Any]) -> Ids:
+        learnt: Ids = (values != IGNORED).astype(self.dtype)
+        return learnt
 
 
 def _pyarrow(path: Path) -> tuple[Any, Any]:

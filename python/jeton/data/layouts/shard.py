@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from jeton.errors import FileError, FormatError, MissingFileError
 
-__all__ = ["Ids", "Shard", "Tokens", "ends_beside", "mapped", "size_of"]
+__all__ = ["Ids", "Shard", "Tokens", "ends_beside", "mapped", "mask_beside", "size_of"]
 
 Ids = npt.NDArray[np.unsignedinteger[Any]]
 """Token ids: uint16 or uint32."""
@@ -39,11 +39,14 @@ class Shard:
         path: Path,
         tokens: Tokens,
         ends: Callable[[], npt.NDArray[np.int64]] | None = None,
+        mask: Tokens | None = None,
     ) -> None:
         self.path = path
         """The file that holds the tokens."""
         self.tokens = tokens
         """A read-only `numpy.memmap`, whose slices are views; decoded when sliced in `parquet`."""
+        self.mask = mask
+        """For each token a uint8: 1 if it is to be learnt, else 0; `None` without a loss mask."""
         self._read_ends = ends
 
     @cached_property
@@ -95,6 +98,19 @@ def mapped(path: Path, dtype: str, offset: int = 0) -> npt.NDArray[Any]:
         return np.memmap(path, kind, "r", offset)
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def mask_beside(path: Path, tokens: Tokens) -> npt.NDArray[np.uint8] | None:
+    """The loss mask of a shard, a byte a token, if such a file is there."""
+    if not path.exists():
+        return None
+    mask = mapped(path, "uint8")
+    if len(mask) != len(tokens):
+        raise FormatError(
+            f"{path}: has {len(mask):,} bytes for {len(tokens):,} tokens; one of the files is cut "
+            "short or damaged"
+        )
+    return mask
 
 
 def ends_beside(path: Path, file: Path, dtype: str | None) -> tuple[npt.NDArray[np.int64], str]:

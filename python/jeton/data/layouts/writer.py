@@ -18,7 +18,7 @@ from jeton.arguments import checked_int
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
 
-__all__ = ["Writer", "WrittenShard", "checked_dtype", "checked_split", "dtype_for"]
+__all__ = ["Writer", "WrittenShard", "checked_dtype", "checked_split", "dtype_for", "no_masks"]
 
 
 def dtype_for(max_id: int) -> str:
@@ -53,6 +53,7 @@ class Writer:
         dtype: str,
         shard_tokens: int | None,
         tokenizer: str,
+        masks: bool,
         state: Mapping[str, Any] | None,
     ) -> None:
         checked_split(split)
@@ -60,6 +61,9 @@ class Writer:
         self._layout, self._folder, self._split = layout, Path(folder), split
         self._dtype = np.dtype(dtype).newbyteorder("<")
         self._tokenizer = tokenizer
+        self._masks = _checked_masks(layout, masks)
+        #: What is written of each token, a file each: the token, and whether it is to be learnt.
+        self._types = [self._dtype, *([np.dtype("uint8")] if self._masks else [])]
         self._shard_tokens = _checked_shard_tokens(layout, shard_tokens)
         #: Whether the names of shards have a number: one that is alone needs none.
         self._numbered = layout.default_shard is not None or shard_tokens is not None
@@ -72,7 +76,7 @@ class Writer:
         self._before = (0, 0)
         #: How many of the closed shards have their names, and how many a saved state knows of.
         self._named = self._saved = 0
-        self._files: tuple[BinaryIO, BinaryIO] | None = None
+        self._files: tuple[BinaryIO, list[BinaryIO]] | None = None
         self._ended = False
         with self._told():
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -95,7 +99,7 @@ class Writer:
     def shards(self) -> list[WrittenShard]:
         """The shards that are whole."""
         return [
-            WrittenShard((file, *self._layout.beside(file)), tokens, documents)
+            WrittenShard((file, *self._beside(file)), tokens, documents)
             for number, (tokens, documents) in enumerate(self._closed)
             for file in [self._name(number)]
         ]
@@ -105,6 +109,7 @@ class Writer:
         tokens: npt.NDArray[np.integer[Any]],
         lengths: npt.NDArray[np.integer[Any]],
         *,
+        mask: npt.ArrayLike | None = None,
         unfinished: bool = False,
     ) -> None:
         """Appends documents.
@@ -112,32 +117,35 @@ class Writer:
         Args:
             tokens: The tokens of all of them, one after another.
             lengths: How many tokens each has; 0 is a document too.
+            mask: For each token whether it is to be learnt, if the writer was made for `masks`.
             unfinished: Whether the last document goes on with the first of the next call.
 
         Raises:
             ArgumentError: The lengths do not add up to the tokens; a token that the type has no
-                room for; a document that the layout has no room for. Nothing is appended then.
+                room for; a document that the layout has no room for; a mask is missing, or does
+                not fit. Nothing is appended then.
             FileError: The disk is full, or fails otherwise.
         """
         if self._ended:
             raise ArgumentError("this writer has ended; nothing can be appended to it")
         flat, ends = self._checked(tokens, lengths)
+        columns = [flat, *self._checked_mask(mask, len(flat))]
         if not len(ends):
             return
         with self._told():
             at = done = 0
             if self._open is not None:
                 at, done = int(ends[0]), 1
-                self._continue(flat[:at], last=len(ends) > 1 or not unfinished)
+                self._continue(_cut(columns, 0, at), last=len(ends) > 1 or not unfinished)
             if unfinished and len(ends) > done:
                 begun = int(ends[-2]) if len(ends) > 1 else 0
-                self._append(flat[at:begun], ends[done:-1] - at)
+                self._append(_cut(columns, at, begun), ends[done:-1] - at)
                 self._open = 0
-                self._continue(flat[begun:], last=False)
+                self._continue(_cut(columns, begun, len(flat)), last=False)
             else:
-                self._append(flat[at:], ends[done:] - at)
+                self._append(_cut(columns, at, len(flat)), ends[done:] - at)
 
-    def _append(self, flat: npt.NDArray[Any], ends: npt.NDArray[np.int64]) -> None:
+    def _append(self, columns: _Columns, ends: npt.NDArray[np.int64]) -> None:
         """Appends whole documents."""
         at = done = 0
         while done < len(ends):
@@ -150,18 +158,17 @@ class Writer:
                     continue
                 stop = done + 1
             upto = int(ends[stop - 1])
-            self._write(flat[at:upto], ends[done:stop] - at)
+            self._write(_cut(columns, at, upto), ends[done:stop] - at)
             at, done = upto, stop
 
-    def _continue(self, tokens: npt.NDArray[Any], *, last: bool) -> None:
+    def _continue(self, columns: _Columns, *, last: bool) -> None:
         """Appends to the document that is not finished; `last` finishes it."""
-        so_far = self._open or 0
-        self._check_document(so_far + len(tokens))
-        if self._documents and self._tokens + so_far + len(tokens) > self._shard_tokens:
+        so_far, size = self._open or 0, len(columns[0])
+        self._check_document(so_far + size)
+        if self._documents and self._tokens + so_far + size > self._shard_tokens:
             self._move(so_far)
-        into, beside = self._open_files()
-        into.write(np.ascontiguousarray(tokens, self._dtype).data)
-        self._open = so_far + len(tokens)
+        beside = self._put(columns)
+        self._open = so_far + size
         if last:
             self._tokens += self._open
             self._documents += 1
@@ -170,20 +177,23 @@ class Writer:
 
     def _move(self, tokens: int) -> None:
         """Closes the shard, without the unfinished document that it has no room for."""
-        into, _ = self._open_files()
-        into.flush()
-        spool = self._spool(len(self._closed))
-        start = self._layout.header_size + self._tokens * self._dtype.itemsize
-        after = self._spool(len(self._closed) + 1)
-        with spool.tokens.open("rb") as source, after.tokens.open("wb") as target:
-            source.seek(start)
-            target.seek(self._layout.header_size)
-            shutil.copyfileobj(source, target, 1 << 20)
-        into.truncate(start)
+        _, files = self._open_files()
+        spool, after = self._spool(len(self._closed)), self._spool(len(self._closed) + 1)
+        starts, heads = self._sizes(self._tokens), self._sizes(0)
+        for into, path, target_path, start, head in zip(
+            files, self._growing(spool), self._growing(after), starts, heads, strict=True
+        ):
+            into.flush()
+            with path.open("rb") as source, target_path.open("wb") as target:
+                source.seek(start)
+                target.seek(head)
+                shutil.copyfileobj(source, target, 1 << 20)
+            into.truncate(start)
         self._close_shard()
-        moved = (after.tokens.open("r+b"), after.ends.open("wb"))
-        moved[0].seek(self._layout.header_size + tokens * self._dtype.itemsize)
-        self._files = moved
+        moved: list[BinaryIO] = [path.open("r+b") for path in self._growing(after)]
+        for file, size in zip(moved, self._sizes(tokens), strict=True):
+            file.seek(size)
+        self._files = (after.ends.open("wb"), moved)
 
     def checkpoint(self, *, last: bool = False) -> dict[str, Any]:
         """Brings everything appended so far to the disk, but for a document that is not finished.
@@ -225,7 +235,7 @@ class Writer:
         """Lets go of the files. What is not finished keeps the name of a part."""
         self._ended = True
         if self._files is not None:
-            for file in self._files:
+            for file in _all(self._files):
                 # What was buffered is lost with a full disk; a checkpoint would have said so.
                 with contextlib.suppress(OSError):
                     file.close()
@@ -243,6 +253,7 @@ class Writer:
             "split": self._split,
             "dtype": self._dtype.name,
             "shard_tokens": self._shard_tokens,
+            "masks": self._masks,
         }
 
     def _name(self, number: int) -> str:
@@ -254,7 +265,22 @@ class Writer:
     def _finals(self, number: int) -> list[Path]:
         """The files of a shard, the main one last."""
         file = self._name(number)
-        return [self._folder / name for name in (*self._layout.beside(file), file)]
+        return [self._folder / name for name in (*self._beside(file), file)]
+
+    def _beside(self, file: str) -> tuple[str, ...]:
+        """The names of the files beside a main file."""
+        mask = self._layout.mask(file) if self._masks else None
+        return (*self._layout.beside(file), *([] if mask is None else [mask]))
+
+    def _growing(self, spool: Spool) -> list[Path]:
+        """The files into which a shard's tokens, and what belongs to each, are written."""
+        return [spool.tokens, spool.mask][: len(self._types)]
+
+    def _sizes(self, tokens: int) -> list[int]:
+        """How many bytes these files have with so many tokens."""
+        heads = (self._layout.header_size, 0)
+        sizes = zip(heads, self._types, strict=False)
+        return [head + tokens * kind.itemsize for head, kind in sizes]
 
     def _begin(self) -> None:
         for path in self._finals(0):
@@ -293,41 +319,47 @@ class Writer:
             self._open_files()
         self._name_shards(self._saved)
 
-    def _open_files(self) -> tuple[BinaryIO, BinaryIO]:
-        """The files of the shard that grows, cut to what is counted."""
+    def _open_files(self) -> tuple[BinaryIO, list[BinaryIO]]:
+        """The files of the shard that grows, that of the ends first, cut to what is counted."""
         if self._files is None:
             spool = self._spool(len(self._closed))
             spool.tokens.parent.mkdir(exist_ok=True)
-            head = self._layout.header_size + self._tokens * self._dtype.itemsize
-            sizes = (head, self._documents * 8)
-            opened: list[BinaryIO] = []
-            for path, size in zip((spool.tokens, spool.ends), sizes, strict=True):
+            paths = [spool.ends, *self._growing(spool)]
+            sizes = [self._documents * 8, *self._sizes(self._tokens)]
+            for path, size in zip(paths, sizes, strict=True):
                 if self._documents and (not path.exists() or path.stat().st_size < size):
                     raise MissingFileError(
                         f"{path}: is gone or cut short since the state was saved; remove the files "
                         f"of {self._split!r} and begin anew"
                     )
+            opened: list[BinaryIO] = []
+            for path, size in zip(paths, sizes, strict=True):
                 opened.append(path.open("r+b" if self._documents else "wb"))
                 opened[-1].truncate(size)
                 opened[-1].seek(size)
-            self._files = (opened[0], opened[1])
+            self._files = (opened[0], opened[1:])
         return self._files
 
-    def _write(self, tokens: npt.NDArray[Any], ends: npt.NDArray[np.int64]) -> None:
-        into, beside = self._open_files()
-        into.write(np.ascontiguousarray(tokens, self._dtype).data)
-        beside.write((ends + self._tokens).astype("<i8").tobytes())
-        self._tokens += len(tokens)
+    def _put(self, columns: _Columns) -> BinaryIO:
+        """Writes tokens and what belongs to each; gives the file of the ends."""
+        beside, files = self._open_files()
+        for into, values, kind in zip(files, columns, self._types, strict=True):
+            into.write(np.ascontiguousarray(values, kind).data)
+        return beside
+
+    def _write(self, columns: _Columns, ends: npt.NDArray[np.int64]) -> None:
+        self._put(columns).write((ends + self._tokens).astype("<i8").tobytes())
+        self._tokens += len(columns[0])
         self._documents += len(ends)
 
     def _close_shard(self) -> None:
         files = self._open_files()
         self._files = None
-        for file in files:
+        for file in _all(files):
             file.close()
         main = self._folder / self._name(len(self._closed))
         spool = self._spool(len(self._closed))
-        self._layout.close(spool, main, self._dtype.name, self._tokenizer)
+        self._layout.close(spool, main, self._dtype.name, self._tokenizer, self._masks)
         self._closed.append((self._tokens, self._documents))
         self._before = self._before[0] + self._tokens, self.documents
         self._tokens = self._documents = 0
@@ -346,7 +378,7 @@ class Writer:
                         f"{self._split!r} and begin anew"
                     )
             spool = self._spool(number)
-            for left in (spool.tokens, spool.ends):
+            for left in (spool.ends, *self._growing(spool)):
                 left.unlink(missing_ok=True)
         if self._named < upto:
             _synced(self._finals(0)[0].parent)
@@ -358,7 +390,7 @@ class Writer:
         while left:
             spool = self._spool(first)
             parts = [part_of(path) for path in self._finals(first)]
-            left = [path for path in (*parts, spool.tokens, spool.ends) if path.exists()]
+            left = [path for path in (*parts, spool.ends, *self._growing(spool)) if path.exists()]
             for path in left:
                 path.unlink(missing_ok=True)
             first += 1
@@ -369,7 +401,7 @@ class Writer:
             for path in self._finals(number):
                 _synced(part_of(path))
         if self._files is not None:
-            for file in self._files:
+            for file in _all(self._files):
                 file.flush()
                 os.fsync(file.fileno())
 
@@ -392,6 +424,22 @@ class Writer:
                     "jeton.data.layouts.dtype_for"
                 )
         return flat, ends
+
+    def _checked_mask(self, mask: Any, tokens: int) -> list[npt.NDArray[np.uint8]]:
+        if not self._masks:
+            if mask is not None:
+                raise ArgumentError("mask is for a writer that was made with masks=True")
+            return []
+        if mask is None:
+            raise ArgumentError("this writer was made with masks=True; give a mask with the tokens")
+        flags = np.asarray(mask)
+        if flags.ndim != 1 or flags.dtype.kind not in "biu":
+            raise ArgumentTypeError("mask must be an array of bools, or of 0 and 1, with one axis")
+        if len(flags) != tokens:
+            raise ArgumentError(f"mask has {len(flags):,} values for {tokens:,} tokens")
+        if not ((flags == 0) | (flags == 1)).all():
+            raise ArgumentError("mask must hold bools, or 0 and 1")
+        return [flags.astype(np.uint8)]
 
     def _check_document(self, tokens: int) -> None:
         most = self._layout.most_document
@@ -432,6 +480,33 @@ def checked_dtype(dtype: object) -> str:
     if dtype not in ("uint16", "uint32"):
         raise ArgumentError(f'dtype must be "uint16" or "uint32", not {dtype[:100]!r}')
     return dtype
+
+
+_Columns = list[npt.NDArray[Any]]
+"""Tokens, and what belongs to each: arrays of one length."""
+
+
+def _cut(columns: _Columns, start: int, stop: int) -> _Columns:
+    return [values[start:stop] for values in columns]
+
+
+def _all(files: tuple[BinaryIO, list[BinaryIO]]) -> list[BinaryIO]:
+    return [files[0], *files[1]]
+
+
+def _checked_masks(layout: BaseLayout, masks: object) -> bool:
+    if not isinstance(masks, bool):
+        raise ArgumentTypeError(f"masks must be a bool, not {type(masks).__name__}")
+    if masks and not layout.holds_masks:
+        raise no_masks(layout)
+    return masks
+
+
+def no_masks(layout: BaseLayout) -> ArgumentError:
+    """What is said of a layout that has no room for a loss mask."""
+    return ArgumentError(
+        f"layout {layout.name!r} has no room for a loss mask; jeton, datatrove and parquet have"
+    )
 
 
 def _most(layout: BaseLayout) -> int:

@@ -34,16 +34,18 @@ class Progress:
     """How many bytes of UTF-8 these have."""
     empty: int = 0
     """How many documents without text were left out."""
+    counts: tuple[int, ...] = ()
+    """What else the source counts; its `facts` give that names."""
 
     def to_json(self) -> list[Any]:
         """The same, for JSON."""
-        return [list(self.place), self.documents, self.bytes, self.empty]
+        return [list(self.place), self.documents, self.bytes, self.empty, list(self.counts)]
 
     @classmethod
     def from_json(cls, record: Any) -> Progress:
         """Undoes `to_json`."""
-        place, documents, size, empty = record
-        return cls(tuple(place), documents, size, empty)
+        place, documents, size, empty, counts = record
+        return cls(tuple(place), documents, size, empty, tuple(counts))
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Block:
     """The tokens of documents, one after another."""
 
     tokens: Ids
+    """Ids; if documents have a loss mask, as `learnt.py` marks them."""
     lengths: npt.NDArray[np.int64]
     """How many tokens each document has here."""
     keys: npt.NDArray[np.uint64]
@@ -90,6 +93,8 @@ class Facts:
     """How many bytes of UTF-8 these have."""
     empty: int
     """How many documents without text were left out."""
+    chats: Mapping[str, int] | None = None
+    """Of conversations, what was cut, left out and is to be learnt."""
 
 
 class Source(ABC):

@@ -17,7 +17,7 @@ from jeton.data.preparing.blocks import Block, Encoding, Progress, Source, nothi
 from jeton.data.preparing.rows import encoded, of_rows
 from jeton.errors import FileError, JetonError
 
-__all__ = ["Files"]
+__all__ = ["Files", "check_unchanged", "identity_of"]
 
 _BYTES = 8_000_000
 """How many bytes of a table are encoded at a time."""
@@ -41,7 +41,7 @@ class Files(Source):
         self._paths, self._encoding = paths, encoding
         self._field, self._errors, self._by_line = field, errors, by_line
         self._sizes = [size_of(path) for path in paths]
-        self._seen = [_identity(path) for path in paths]
+        self._seen = [identity_of(path) for path in paths]
         # What cannot be read is told before any work is done.
         for path in filter(is_table, paths):
             Table(path, field or "text", errors)
@@ -142,13 +142,16 @@ class Files(Source):
         return after
 
     def _check(self, number: int, read: int) -> None:
-        """Refuses a file that is not what it was when reading began."""
-        seen, now = self._seen[number], _identity(self._paths[number])
-        if seen != now or seen.get("bytes", read) != read:
-            raise FileError(
-                f"{self._paths[number]}: changed while it was read: {read:,} bytes were read, and "
-                f"it had {seen.get('bytes', 0):,} at first; prepare the set anew"
-            )
+        check_unchanged(self._paths[number], self._seen[number], read)
+
+
+def check_unchanged(path: Path, seen: dict[str, Any], read: int) -> None:
+    """Refuses a file that is not what it was when reading began."""
+    if seen != identity_of(path) or seen.get("bytes", read) != read:
+        raise FileError(
+            f"{path}: changed while it was read: {read:,} bytes were read, and it had "
+            f"{seen.get('bytes', 0):,} at first; prepare the set anew"
+        )
 
 
 def _numbered(columns: Iterator[Any], row: int) -> Iterator[tuple[int, Any]]:
@@ -161,7 +164,8 @@ def _is_file(path: Path) -> bool:
     return path.is_file()
 
 
-def _identity(path: Path) -> dict[str, Any]:
+def identity_of(path: Path) -> dict[str, Any]:
+    """Which file it is, and what tells whether it has changed."""
     try:
         found = path.stat() if path != Path("-") else None
     except OSError as error:

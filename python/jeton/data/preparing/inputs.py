@@ -10,6 +10,8 @@ from typing import Any
 
 from jeton.corpus import names_a_file, paths_or_texts, size_of
 from jeton.data.preparing.blocks import Encoding, Source
+from jeton.data.preparing.chats import Chats
+from jeton.data.preparing.conversations import ConversationFiles, Conversations, rows_of
 from jeton.data.preparing.files import Files
 from jeton.data.preparing.rows import Texts, column_of
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -29,6 +31,8 @@ class Reading:
     """Whether a document of a text file is a line."""
     part: tuple[int, int] | None = None
     """Which part of how many is wanted, from 1."""
+    chats: Chats | None = None
+    """How records become tokens if they hold conversations."""
 
 
 def source_of(data: Any, encoding: Encoding, reading: Reading, *, name: str = "data") -> Source:
@@ -42,6 +46,8 @@ def source_of(data: Any, encoding: Encoding, reading: Reading, *, name: str = "d
     if paths is not None:
         if reading.part is not None:
             paths = _part(paths, *reading.part)
+        if reading.chats is not None:
+            return ConversationFiles(paths, reading.chats, reading.errors)
         return Files(
             paths,
             encoding,
@@ -51,9 +57,14 @@ def source_of(data: Any, encoding: Encoding, reading: Reading, *, name: str = "d
         )
     if reading.by_line:
         raise ArgumentError(f"lines is for files, and {name} holds documents that are no files")
-    column = column_of(data, encoding, reading.field, reading.errors)
-    if column is not None:
-        return column if reading.part is None else column.part(*reading.part)
+    if reading.chats is not None:
+        rows = rows_of(data, reading.chats)
+        if rows is not None:
+            return rows if reading.part is None else rows.part(*reading.part)
+    else:
+        column = column_of(data, encoding, reading.field, reading.errors)
+        if column is not None:
+            return column if reading.part is None else column.part(*reading.part)
     if isinstance(data, (bytes, bytearray, Mapping)) or not isinstance(data, Iterable):
         raise ArgumentTypeError(
             f"{name} must be a path, paths, or an iterable of texts or records, not "
@@ -64,6 +75,8 @@ def source_of(data: Any, encoding: Encoding, reading: Reading, *, name: str = "d
             raise ArgumentError(f"only files, tables and lists have parts, and {name} is none")
         number, parts = reading.part
         data = data[len(data) * (number - 1) // parts : len(data) * number // parts]
+    if reading.chats is not None:
+        return Conversations(data, reading.chats)
     return Texts(data, encoding, reading.field, reading.errors)
 
 

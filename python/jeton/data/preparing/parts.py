@@ -14,6 +14,7 @@ from jeton.data.layouts.shard import mapped
 from jeton.data.manifest import NAME, Manifest, verify
 from jeton.data.preparing.blocks import Block, Facts, Progress, Source
 from jeton.data.preparing.keyed import Keyed
+from jeton.data.preparing.learnt import marked, summed
 from jeton.errors import ArgumentError, FormatError, JetonError
 
 __all__ = ["Parts", "checked_parts"]
@@ -99,6 +100,7 @@ class Parts(Source):
             sum(manifest.documents for manifest in counted),
             sum(manifest.bytes for manifest in counted),
             sum(manifest.empty_documents for manifest in counted),
+            summed(manifest.chats for manifest in counted),
         )
 
     def blocks(self, start: Progress) -> Iterator[Block]:
@@ -116,14 +118,16 @@ class Parts(Source):
                 skipped = max(0, min(before - document, len(ends))) if number == first else 0
                 for row, stop in _slices(ends, skipped):
                     begin = int(ends[row - 1]) if row else 0
-                    tokens = shard.tokens[begin : int(ends[stop - 1])]
+                    tokens = np.array(shard.tokens[begin : int(ends[stop - 1])])
+                    if shard.mask is not None:
+                        tokens = marked(tokens, shard.mask[begin : int(ends[stop - 1])])
                     lengths = np.diff(ends[row:stop], prepend=begin)
                     known = np.empty(0, np.uint64)
                     if keys is not None:
                         known = np.array(keys[document + row : document + stop])
                     read += tokens.nbytes
                     after = Progress((number, document + stop), start.documents)
-                    yield Block(np.array(tokens), lengths, known, progress, after, read)
+                    yield Block(tokens, lengths, known, progress, after, read)
                     progress = after
                 document += len(ends)
 

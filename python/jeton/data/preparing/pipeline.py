@@ -18,6 +18,7 @@ from jeton import __version__
 from jeton.data import layouts
 from jeton.data.layouts import Writer
 from jeton.data.manifest import Manifest, WrittenFile, WrittenSplit, written
+from jeton.data.preparing import learnt
 from jeton.data.preparing.blocks import Facts, Progress, Source
 from jeton.data.preparing.end_of_text import EndOfText
 from jeton.data.preparing.journal import Journal
@@ -74,6 +75,16 @@ class Plan:
     part: tuple[int, int] | None
     options: dict[str, Any] = field(default_factory=dict)
     """What the manifest says of all this, and what must be the same to go on."""
+
+    @property
+    def masks(self) -> bool:
+        """Whether the set has a loss mask."""
+        return self.options.get("messages") is not None
+
+    @property
+    def block_dtype(self) -> str:
+        """The type of the tokens of blocks."""
+        return learnt.DTYPE if self.masks else self.dtype
 
     @property
     def splits(self) -> list[str]:
@@ -151,6 +162,7 @@ class Run:
                     dtype=plan.dtype,
                     shard_tokens=plan.shard_tokens if plan.part is None else None,
                     tokenizer=plan.name,
+                    masks=plan.masks,
                     state=state["writers"].get(split),
                 )
                 self._writers[split] = stack.enter_context(writer)
@@ -167,7 +179,9 @@ class Run:
 
     def _passes(self, buckets: int) -> list[_Pass]:
         plan, work = self._plan, self._journal.work
-        writers = self._writers
+        writers: dict[str, Any] = dict(self._writers)
+        if plan.masks:
+            writers = {split: learnt.Unmarking(it) for split, it in writers.items()}
 
         def parting(state: dict[str, Any] | None) -> Sink:
             if plan.part is not None:
@@ -175,13 +189,15 @@ class Run:
             if plan.by == "hash":
                 return ByHash(writers["train"], writers["val"], plan.share)
             if plan.by == "cut":
-                return Cut(writers["train"], writers["val"], plan.share, work, plan.dtype, state)
+                return Cut(
+                    writers["train"], writers["val"], plan.share, work, plan.block_dtype, state
+                )
             return Plain(writers["train"])
 
         def bucketing(state: dict[str, Any] | None) -> Sink:
             return Buckets(
                 work,
-                dtype=plan.dtype,
+                dtype=plan.block_dtype,
                 seed=plan.seed or 0,
                 buckets=buckets,
                 memory=plan.memory,
@@ -192,7 +208,7 @@ class Run:
         if plan.seed is None or plan.part is not None:
             passes = [_Pass("encoding", train, parting)]
         else:
-            shuffled = Shuffled(work, dtype=plan.dtype, seed=plan.seed, buckets=buckets)
+            shuffled = Shuffled(work, dtype=plan.block_dtype, seed=plan.seed, buckets=buckets)
             passes = [
                 _Pass("encoding", train, bucketing),
                 _Pass("shuffling", shuffled, parting),
@@ -320,6 +336,7 @@ def manifest_of(
         documents=sum(some.documents for some in facts.values()),
         bytes=sum(some.bytes for some in facts.values()),
         empty_documents=sum(some.empty for some in facts.values()),
+        chats=learnt.summed(some.chats for some in facts.values()),
         splits=splits,
         files=files,
         part=plan.part,

@@ -1,0 +1,221 @@
+//! What is encoded at once: a text or a pair, each of which may be words that were split before.
+//!
+//! Look here for how the entries of a batch are encoded without the stages: their texts and words one
+//! after another, by the compiled path, and around them what the post-processor puts there.
+
+use super::spans::Row;
+use super::{EncodeOptions, Frame, PairFrame, Tokenizer};
+use crate::encoding::Encoding;
+use crate::error::{Error, Result};
+use crate::interrupt::Pace;
+use crate::model::Sampling;
+use crate::post_processor::PostProcessor;
+
+/// A text, or the words that somebody split one into. Each word is encoded as a text by itself; the
+/// post-processor sees all of their tokens as those of one text.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'t> {
+    /// A text.
+    Text(&'t str),
+    /// Its words.
+    Words(&'t [&'t str]),
+}
+
+impl<'t> Input<'t> {
+    /// The text alone, or the words.
+    pub fn texts(&self) -> &[&'t str] {
+        match self {
+            Self::Text(text) => std::slice::from_ref(text),
+            Self::Words(words) => words,
+        }
+    }
+
+    /// Whether it was split before.
+    pub(super) fn is_words(&self) -> bool {
+        matches!(self, Self::Words(_))
+    }
+
+    /// Says in which word something is wrong.
+    pub(super) fn at(&self, number: usize, error: Error) -> Error {
+        match self {
+            Self::Text(_) => error,
+            Self::Words(_) => error.at(format!("word {number}")),
+        }
+    }
+}
+
+/// What is encoded to one sequence of tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'t> {
+    /// The text.
+    pub first: Input<'t>,
+    /// The second text of a pair.
+    pub second: Option<Input<'t>>,
+}
+
+impl<'t> Entry<'t> {
+    /// Its texts in order.
+    pub fn inputs(&self) -> impl Iterator<Item = &Input<'t>> {
+        std::iter::once(&self.first).chain(&self.second)
+    }
+
+    /// How many bytes it has.
+    pub(crate) fn size(&self) -> usize {
+        let texts = self.inputs().flat_map(Input::texts);
+        texts.map(|text| text.len()).sum()
+    }
+
+    /// Which of its texts or words a token came from, counted through the pair.
+    pub fn origin(&self, encoding: &Encoding, row: usize) -> Option<u32> {
+        let (input, before) = match (encoding.sequence_ids[row]?, &self.second) {
+            (0, _) => (&self.first, 0),
+            (_, second) => (second.as_ref()?, self.first.texts().len() as u32),
+        };
+        match input {
+            Input::Text(_) => Some(before),
+            Input::Words(_) => Some(before + encoding.word_ids[row]?),
+        }
+    }
+
+    /// Says in which text of a pair something is wrong.
+    pub(super) fn at(&self, number: usize, error: Error) -> Error {
+        match (self.second, number) {
+            (None, _) => error,
+            (Some(_), 0) => error.at("first text"),
+            (Some(_), _) => error.at("second text"),
+        }
+    }
+}
+
+/// Encodes entries with the same options.
+pub(crate) struct Encoder<'a> {
+    tokenizer: &'a Tokenizer,
+    options: &'a EncodeOptions,
+    /// For a text without what the post-processor adds.
+    bare: EncodeOptions,
+    /// What the post-processor puts around one text and around a pair; none where it does something
+    /// else, or where random numbers go on from one text to the next.
+    frame: Option<&'a Frame>,
+    pair_frame: Option<&'a PairFrame>,
+    /// Whether the spans of texts, and those of words, are the same by themselves and together.
+    has_spans: bool,
+    has_spans_of_words: bool,
+}
+
+impl<'a> Encoder<'a> {
+    pub(crate) fn new(tokenizer: &'a Tokenizer, options: &'a EncodeOptions) -> Self {
+        let bare = EncodeOptions {
+            add_special_tokens: false,
+            ..options.clone()
+        };
+        let adds_nothing = tokenizer.frames[0] == Some(Frame::default());
+        let is_by_itself = adds_nothing && options.sampling == Sampling::default();
+        let kind = usize::from(options.add_special_tokens);
+        let post_processor = tokenizer.stages.post_processor.as_ref();
+        let trimming = post_processor.map_or(Some(None), PostProcessor::trimming);
+        Self {
+            tokenizer,
+            options,
+            bare,
+            frame: tokenizer.frames[kind].as_ref().filter(|_| is_by_itself),
+            pair_frame: tokenizer.pair_frames[kind]
+                .as_ref()
+                .filter(|_| is_by_itself),
+            has_spans: trimming.is_some(),
+            // The first token of a text is trimmed otherwise only where a space was put in front.
+            has_spans_of_words: matches!(trimming, Some(None | Some(false))),
+        }
+    }
+
+    /// Appends the ids of an entry to `ids`; on an error, they hold some of them.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub(crate) fn ids(&self, entry: &Entry<'_>, ids: &mut Vec<u32>) -> Result<()> {
+        let Some(around) = self.around(entry) else {
+            let encoding = self.tokenizer.encode_entry(entry, self.options)?;
+            ids.extend_from_slice(&encoding.ids);
+            return Ok(());
+        };
+        ids.extend_from_slice(around[0]);
+        let mut pace = Pace::default();
+        for (number, (input, after)) in entry.inputs().zip(&around[1..]).enumerate() {
+            for (word, text) in input.texts().iter().enumerate() {
+                pace.step();
+                let encoded = self.tokenizer.encode_into(text, &self.bare, ids);
+                encoded.map_err(|error| entry.at(number, input.at(word, error)))?;
+            }
+            ids.extend_from_slice(after);
+        }
+        Ok(())
+    }
+
+    /// As [`Self::ids`], and appends to `spans` where each token came from in its text or word, and to
+    /// `origins` which of the entry's texts or words that is, counted through the pair; none for what
+    /// the post-processor added.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub(crate) fn spans(
+        &self,
+        entry: &Entry<'_>,
+        ids: &mut Vec<u32>,
+        spans: &mut Vec<Row>,
+        origins: &mut Vec<Option<u32>>,
+    ) -> Result<()> {
+        let known = match entry.inputs().any(Input::is_words) {
+            true => self.has_spans_of_words,
+            false => self.has_spans,
+        };
+        let Some(around) = self.around(entry).filter(|_| known) else {
+            return self.spans_by_stages(entry, ids, spans, origins);
+        };
+        let add = |added: &[u32], ids: &mut Vec<u32>, spans: &mut Vec<Row>| {
+            ids.extend_from_slice(added);
+            spans.resize(ids.len(), Row::default());
+        };
+        add(around[0], ids, spans);
+        origins.resize(ids.len(), None);
+        let mut origin = 0;
+        let mut pace = Pace::default();
+        for (number, (input, after)) in entry.inputs().zip(&around[1..]).enumerate() {
+            for (word, text) in input.texts().iter().enumerate() {
+                pace.step();
+                let encoded = self
+                    .tokenizer
+                    .encode_with_spans(text, &self.bare, ids, spans);
+                encoded.map_err(|error| entry.at(number, input.at(word, error)))?;
+                origins.resize(ids.len(), Some(origin));
+                origin += 1;
+            }
+            add(after, ids, spans);
+            origins.resize(ids.len(), None);
+        }
+        Ok(())
+    }
+
+    fn spans_by_stages(
+        &self,
+        entry: &Entry<'_>,
+        ids: &mut Vec<u32>,
+        spans: &mut Vec<Row>,
+        origins: &mut Vec<Option<u32>>,
+    ) -> Result<()> {
+        let encoding = self.tokenizer.encode_entry(entry, self.options)?;
+        let rows = encoding.spans.iter();
+        spans.extend(rows.map(|span| [span.start as i64, span.end as i64]));
+        origins.extend((0..encoding.len()).map(|row| entry.origin(&encoding, row)));
+        ids.extend_from_slice(&encoding.ids);
+        Ok(())
+    }
+
+    /// What stands before the first text, and behind each, if that is all that the post-processor adds.
+    fn around(&self, entry: &Entry<'_>) -> Option<[&'a [u32]; 3]> {
+        match entry.second {
+            None => self.frame.map(|(before, after)| [&before[..], after, &[]]),
+            Some(_) => self
+                .pair_frame
+                .map(|[before, between, after]| [before, between, after].map(Vec::as_slice)),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+"""Judging tokenizers: what is wrong with a vocabulary, and how a corpus uses it.
+
+Look here for `check`, which `jeton check` runs, and for what `Tokenizer.usage` gives.
+
+Example:
+    >>> import jeton
+    >>> from jeton import analysis
+    >>> tok = jeton.BPETrainer(260, pattern="gpt4").train(["low lower lowest"])
+    >>> analysis.check(tok, only=["unreachable-bytes"])
+    <Health of 260 tokens: 1 note>
+"""
+
+from __future__ import annotations
+
+from jeton.analysis.health import RULES, Case, Finding, Health, Rule, check
+from jeton.analysis.usage import Usage
+
+__all__ = ["RULES", "Case", "Finding", "Health", "Rule", "Usage", "check"]

@@ -1,0 +1,261 @@
+"""Attacks: texts that might make a token, tried by the thousand, before it is said that none does.
+
+Look here for the contexts that a token is put into, for how parts of characters are completed, and
+for what stands before a token that continues a word.
+"""
+
+from __future__ import annotations
+
+import codecs
+import functools
+import itertools
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.analysis.health.subject import Subject, text_or_none
+from jeton.components import models
+
+__all__ = ["Attack", "completions", "continued", "is_part_of_utf8", "unblocked", "words"]
+
+_NEAR: Final = ("", " ", "\n", "a", "1", ".", "é")
+_FAR: Final = (
+    "", " ", "  ", "\n", "\t", "\r\n", "a", "A", "aa",
+    "Aa", "1", "11", "111", ".", ",", "'", '"',
+    "-", "_", "/", "(", ")", "<", ">", "#", "é", "É", "中", "あ", "한", "ア", "я", "Я", "α",
+    "ا", "א", "अ", "ก", "\u0301", "\u200d", "🙂", "\u00a0", "\u3000",
+    "½", "²", "€", "'s", " a", "a ", ". ", "s", "S", "t",
+    "T", "m", "d", "re", "RE", "ve", "ll", "LL", "ſ",
+)  # fmt: skip
+"""What stands before and behind a token: a character of each kind that patterns tell apart."""
+
+_SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf]")
+"""How the bytes of a surrogate begin, which UTF-8 never has."""
+
+_PER_TOKEN: Final = 4_000
+_FEW: Final = 200
+"""How many completions of a part of a character are tried, at most; and how many at first."""
+
+_MOST: Final = 400
+"""How many tokens of which nothing is proved are tried in all contexts."""
+
+_AT_A_TIME: Final = 2_000
+"""How many tokens' texts are made at a time."""
+
+
+class Attack:
+    """Looks for a text that makes each of some tokens.
+
+    Attributes:
+        reached: Of the ids so far, those that some text has made.
+        tried: How many texts were tried for an id.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.reached: set[int] = set()
+        self.tried: dict[int, int] = {}
+
+    def run(self, is_proved: Callable[[int], bool]) -> list[int]:
+        """The ordinary tokens that no text made.
+
+        Args:
+            is_proved: Whether it is proved that none does; asked once the likely texts have failed,
+                so that what is proved need not be tried in all the others.
+        """
+        subject = self.subject
+        ids = subject.ordinary
+        self._saw(subject.alone_again.ids)
+        self._count(ids)
+        for texts in (self._apart, self._continuing, self._near):
+            self._try(self.left(ids), texts)
+        failed = self.left(ids)
+        open_ = [id for id in failed if not is_proved(id)]
+        for texts in (self._unblocked, self._far):
+            self._try([id for id in open_ if id not in self.reached][:_MOST], texts)
+        return self.left(ids)
+
+    def _try(self, ids: Sequence[int], texts: Callable[[int], Iterable[str]]) -> None:
+        for at in range(0, len(ids), _AT_A_TIME):
+            some = ids[at : at + _AT_A_TIME]
+            self.texts([(id, text) for id in some for text in texts(id)])
+
+    def left(self, ids: npt.NDArray[np.int64]) -> list[int]:
+        """Those of some ids that no text has made yet."""
+        return [id for id in ids.tolist() if id not in self.reached]
+
+    def texts(self, pairs: Sequence[tuple[int, str]]) -> None:
+        """Tries texts for tokens."""
+        rows = self.subject.encode([text for _, text in pairs])
+        self._saw(rows.ids)
+        self._count(np.fromiter((id for id, _ in pairs), np.int64, len(pairs)))
+
+    def _saw(self, ids: npt.NDArray[np.uint32]) -> None:
+        self.reached.update(np.unique(ids).tolist())
+
+    def _count(self, ids: npt.NDArray[np.int64]) -> None:
+        for id, number in zip(
+            *(row.tolist() for row in np.unique(ids, return_counts=True)), strict=True
+        ):
+            self.tried[id] = self.tried.get(id, 0) + number
+
+    def _forms(self, id: int) -> list[str]:
+        """What a token may be in text."""
+        subject = self.subject
+        spelled = text_or_none(subject.tokens[id])
+        found = [subject.texts[id], spelled]
+        if spelled is not None:
+            found.append(spelled.replace("▁", " "))
+        return list(dict.fromkeys(text for text in found if text))
+
+    def _apart(self, id: int) -> Iterator[str]:
+        stranger = self.subject.stranger
+        if stranger is not None:
+            for text in self._forms(id):
+                yield stranger + text + stranger
+
+    def _near(self, id: int) -> Iterator[str]:
+        yield from itertools.islice(self._completed(id), _FEW)
+        yield from self._within(id, _NEAR)
+
+    def _far(self, id: int) -> Iterator[str]:
+        yield from itertools.islice(self._completed(id), _PER_TOKEN)
+        yield from self._within(id, _FAR)
+
+    def _completed(self, id: int) -> Iterator[str]:
+        is_text = self.subject.texts[id] is not None
+        return iter(()) if is_text else completions(self.subject.surfaces[id])
+
+    def _within(self, id: int, around: Sequence[str]) -> Iterator[str]:
+        for text in self._forms(id):
+            for left, right in itertools.product(around, repeat=2):
+                yield left + text + right
+
+    def _continuing(self, id: int) -> Iterator[str]:
+        """Words that a token may continue."""
+        rest = continued(self.subject, id)
+        if rest is None:
+            return
+        yield from (word + rest for word in self._words)
+
+    def _unblocked(self, id: int) -> Iterator[str]:
+        """Words of which a longest match stops right before a token, and no sooner."""
+        rest = continued(self.subject, id)
+        if rest is None:
+            return
+        first, inside = words(self.subject)
+        yield from (word + rest for word in sorted(unblocked(first, rest))[:_PER_TOKEN])
+        for word in sorted(unblocked(inside, rest))[: _PER_TOKEN // 10]:
+            yield from (begun + word + rest for begun in self._words[:4])
+
+    @functools.cached_property
+    def _words(self) -> list[str]:
+        """Some tokens that begin words: the shortest, and others of all lengths."""
+        whole = [word for word in words(self.subject)[0] if word.isalnum()]
+        whole.sort(key=lambda word: (len(word), word))
+        return whole[:8] + whole[8 :: max(1, len(whole) // 24)]
+
+
+def continued(subject: Subject, id: int) -> str | None:
+    """The text of a WordPiece token that continues a word; `None` of others."""
+    if not isinstance(subject.model, models.WordPiece):
+        return None
+    prefix = subject.model.continuing_subword_prefix
+    token = text_or_none(subject.tokens[id]) or ""
+    return token.removeprefix(prefix) if token.startswith(prefix) and token != prefix else None
+
+
+def words(subject: Subject) -> tuple[list[str], list[str]]:
+    """The ordinary tokens of a WordPiece that begin words, and those that continue them."""
+    first, inside = [], []
+    for id in subject.ordinary.tolist():
+        rest = continued(subject, id)
+        if rest is not None:
+            inside.append(rest)
+        elif (text := text_or_none(subject.tokens[id])) is not None:
+            first.append(text)
+    return first, inside
+
+
+def unblocked(tokens: Collection[str], rest: str) -> set[str]:
+    """The tokens behind which a longest match ends, where `rest` follows.
+
+    >>> sorted(unblocked({"a", "b", "ab", "abc"}, "c")), sorted(unblocked({"a", "b", "ab"}, "b"))
+    (['a', 'abc', 'b'], ['ab', 'b'])
+    """
+    blocked = {
+        token[:-end]
+        for end in range(1, len(rest) + 1)
+        for token in tokens
+        if token.endswith(rest[:end])
+    }
+    return set(tokens) - blocked
+
+
+def is_part_of_utf8(data: bytes) -> bool:
+    """Whether some text has these bytes in its UTF-8.
+
+    >>> is_part_of_utf8(b"\\xa9 x\\xe4\\xb8"), is_part_of_utf8(b"\\xff")
+    (True, False)
+    """
+    body = data.lstrip(bytes(range(0x80, 0xC0)))
+    if len(data) - len(body) > 3 or _SURROGATE.search(data):
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(body)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def completions(data: bytes) -> Iterator[str]:
+    """Texts whose UTF-8 holds bytes that begin or end inside a character, the simplest first."""
+    lefts, rights = list(_before(data)), list(_behind(data))
+    # A diagonal order: both ends vary early.
+    for total in range(len(lefts) + len(rights) - 1):
+        for at in range(max(0, total - len(rights) + 1), min(total + 1, len(lefts))):
+            text = text_or_none(lefts[at] + data + rights[total - at])
+            if text is not None:
+                yield text
+                yield f" {text}"
+
+
+def _before(data: bytes) -> Iterator[bytes]:
+    """What may stand before bytes, so that the first begins a character."""
+    inside = len(data) - len(data.lstrip(bytes(range(0x80, 0xC0))))
+    if not inside:
+        yield b""
+        return
+    conts = (0x80, 0x90, 0xA0, 0xB8, 0xBF, 0x84, 0x98, 0xAC)
+    if inside == 1:
+        yield from (bytes([lead]) for lead in range(0xC2, 0xE0))
+    if inside <= 2:
+        middles = [b""] if inside == 2 else [bytes([c]) for c in range(0x80, 0xC0)]
+        yield from (bytes([lead]) + m for m in middles for lead in range(0xE0, 0xF0))
+    middles = {
+        3: [b""],
+        2: [bytes([c]) for c in range(0x80, 0xC0)],
+        1: [bytes([a, b]) for a in conts for b in conts],
+    }.get(inside, [])
+    yield from (bytes([lead]) + m for m in middles for lead in range(0xF0, 0xF5))
+
+
+def _behind(data: bytes) -> Iterator[bytes]:
+    """What may stand behind bytes, so that the last ends a character."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        decoder.decode(data.lstrip(bytes(range(0x80, 0xC0))))
+    except UnicodeDecodeError:
+        return
+    begun = decoder.getstate()[0]
+    if not begun:
+        yield b""
+        return
+    needed = (2 if begun[0] < 0xE0 else 3 if begun[0] < 0xF0 else 4) - len(begun)
+    rest = [bytes([c]) for c in range(0x80, 0xC0)]
+    some = [bytes([c]) for c in (0x80, 0x99, 0xA6, 0xBF)]
+    for parts in itertools.product(rest, *[some] * (needed - 1)):
+        yield b"".join(parts)

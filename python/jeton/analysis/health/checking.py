@@ -1,0 +1,195 @@
+"""`check`: every rule over one tokenizer.
+
+Look here for the order of the rules, and for what a corpus and a model's embeddings add.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from jeton import Progress, Tokenizer
+from jeton.analysis.health import (
+    encoding_rules,
+    format_rules,
+    special_rules,
+    vocabulary_rules,
+)
+from jeton.analysis.health.embeddings import Embeddings, candidates, read_embeddings
+from jeton.analysis.health.findings import Case, Finding, Health
+from jeton.analysis.health.reach import Unreached, unreached
+from jeton.analysis.health.rules import RULES, chosen_rules
+from jeton.analysis.health.subject import Subject
+from jeton.analysis.usage import Usage, usage_of
+from jeton.arguments import check_kind, checked_path
+from jeton.components._base import check_text
+from jeton.corpus import check_watch
+from jeton.errors import ArgumentError
+
+__all__ = ["check"]
+
+Look = Callable[[Subject], Iterator[Finding]]
+
+_LOOKS: Final[tuple[tuple[frozenset[str], Look], ...]] = (
+    (frozenset({"id-gap"}), vocabulary_rules.gaps),
+    (frozenset({"duplicate-token"}), vocabulary_rules.copies),
+    (frozenset({"part-of-character"}), vocabulary_rules.parts_of_characters),
+    (
+        frozenset(
+            {
+                "encoding-damage",
+                "markup",
+                "url",
+                "mixed-scripts",
+                "long-token",
+                "whitespace-token",
+            }
+        ),
+        vocabulary_rules.scraps,
+    ),
+    (
+        frozenset({"special-leaks", "special-not-found", "special-in-text"}),
+        special_rules.specials,
+    ),
+    (frozenset({"control-in-text"}), special_rules.controls_in_text),
+    (frozenset({"missing-bytes", "dropped-text", "unknown-text"}), encoding_rules.alphabet),
+    (frozenset({"batch-differs"}), encoding_rules.batches),
+    (frozenset({"format-loss"}), format_rules.formats),
+)
+"""What needs only the tokenizer, with the rules that each may find."""
+
+_OF_REACH: Final = frozenset(
+    {
+        "unreachable-bytes",
+        "unreachable-added",
+        "unreachable-normalizer",
+        "unreachable-cut",
+        "unreachable-merge",
+        "unreachable-score",
+        "unreachable-match",
+        "unreached",
+        "unused-piece",
+        "spare-byte",
+    }
+)
+_OF_EMBEDDINGS: Final = frozenset({"small-embedding", "unused-direction"})
+
+
+def check(
+    tok: Tokenizer,
+    *,
+    corpus: Any = None,
+    embeddings: str | os.PathLike[str] | None = None,
+    tensor: str | None = None,
+    only: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    watch: Callable[[Progress], None] | None = None,
+) -> Health:
+    """What is wrong with a tokenizer, and what is worth knowing of it before a model is trained.
+
+    Each finding names a rule of `jeton.analysis.RULES`, and the tokens that it is about, with the
+    text that was tried. That no text gives a token is said only where it is proved, or seen at the
+    stage that destroys its text; of others the finding is `unreached`.
+
+    Args:
+        tok: The tokenizer.
+        corpus: Texts or files as `Tokenizer.usage` takes them, or a `Usage`: then tokens that it
+            never uses are found.
+        embeddings: A file of safetensors with the model's embedding: then rows that look
+            untrained are found, by the indicators of Land & Bartolo 2024 (arXiv:2405.05417).
+            Takes four bytes of memory a number.
+        tensor: The name of the table of inputs, where models do not name it so.
+        only: Names of rules: only these.
+        ignore: Names of rules that are left out.
+        watch: Called with a `jeton.Progress` while a corpus is counted.
+
+    Raises:
+        ArgumentTypeError: `tok` is no tokenizer.
+        ArgumentError: A name of no rule; a usage of another tokenizer; a table that does not fit.
+        MissingFileError, FormatError: A corpus or a file of embeddings that cannot be read.
+
+    Example:
+        >>> import jeton
+        >>> from jeton import analysis
+        >>> tok = jeton.BPETrainer(260, pattern="gpt4").train(["low lower lowest"])
+        >>> health = analysis.check(tok)
+        >>> health.worst
+        'note'
+        >>> health["unreachable-bytes"].message
+        '13 tokens: bytes that no text has'
+    """
+    check_kind("tok", tok, Tokenizer, "a Tokenizer")
+    rules = chosen_rules(only, ignore)
+    check_watch(watch)
+    if tensor is not None:
+        check_text("tensor", tensor)
+        if embeddings is None:
+            raise ArgumentError("tensor names a table of embeddings=, which is not given")
+    usage = _usage(tok, corpus, watch)
+    tables = None
+    if embeddings is not None:
+        path = Path(os.path.expanduser(checked_path("embeddings", embeddings)))
+        tables = read_embeddings(path, tok.max_id + 1, tensor)
+    subject = Subject(tok)
+    found = [finding for of_look, look in _LOOKS if of_look & rules for finding in look(subject)]
+    skipped = {}
+    needs_reach = rules & (_OF_REACH | {"other-alone", "never-used"}) or tables is not None
+    lost = list(unreached(subject)) if needs_reach else []
+    found += encoding_rules.unreachable(subject, lost)
+    if "other-alone" in rules:
+        found += encoding_rules.unstable(subject, lost)
+    if usage is not None:
+        found += _never_used(subject, usage, lost)
+    else:
+        skipped["never-used"] = "no corpus was given"
+    if tables is None:
+        skipped.update(dict.fromkeys(_OF_EMBEDDINGS, "no embeddings were given"))
+    else:
+        found += _of_embeddings(subject, tables, lost, skipped)
+    order = {name: place for place, name in enumerate(RULES)}
+    return Health(
+        tuple(
+            sorted(
+                (finding for finding in found if finding.rule in rules),
+                key=lambda finding: order[finding.rule],
+            )
+        ),
+        tok.digest,
+        tok.vocab_size,
+        rules - skipped.keys(),
+        {rule: why for rule, why in sorted(skipped.items()) if rule in rules},
+        None if usage is None else usage.corpus,
+    )
+
+
+def _usage(tok: Tokenizer, corpus: Any, watch: Callable[[Progress], None] | None) -> Usage | None:
+    if corpus is None:
+        return None
+    if not isinstance(corpus, Usage):
+        return usage_of(tok, corpus, watch=watch)
+    if corpus.tokenizer != tok.digest:
+        raise ArgumentError("corpus: this usage was counted with another tokenizer")
+    return corpus
+
+
+def _never_used(subject: Subject, usage: Usage, lost: list[Unreached]) -> Iterator[Finding]:
+    unreachable = {it.id for it in lost}
+    cases = tuple(
+        Case(id, subject.tokens[id])
+        for id in usage.never_used.tolist()
+        if id not in subject.apart and id not in unreachable
+    )
+    if cases:
+        message = f"{len(cases):,} tokens do not occur among the corpus's {usage.total:,}"
+        yield Finding("never-used", message, cases)
+
+
+def _of_embeddings(
+    subject: Subject, tables: Embeddings, lost: list[Unreached], skipped: dict[str, str]
+) -> list[Finding]:
+    unused = [it.id for it in lost if it.rule != "unreached"]
+    if not unused and len(tables.inputs) == len(subject.ids):
+        skipped.update(dict.fromkeys(_OF_EMBEDDINGS, "no row is known to be unused"))
+    return list(candidates(subject, tables, unused))

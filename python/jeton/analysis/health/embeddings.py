@@ -1,0 +1,214 @@
+"""Rows of an embedding that look as if they had never been trained, by two published indicators.
+
+Source: Sander Land and Max Bartolo, "Fishing for Magikarp: Automatically Detecting Under-trained
+Tokens in Large Language Models", EMNLP 2024, arXiv:2405.05417, section 3. With `E` the table of
+inputs and `U` that of outputs (the same table, if a model has one):
+
+- length: `‖Eᵢ‖`, the Euclidean norm of a row; weight decay shrinks what gets no gradient;
+- direction: `c` is the first principal component of `U`, `U' = U − (U c) cᵀ`, and `u` the mean of
+  the rows of `U'` that are known to be unused: `1 − cos(U'ᵢ, u)`.
+
+There the 2 % of tokens with the lowest values are verified by prompting the model. Here a token of
+these 2 % is a candidate if it is as low as nine in ten of the rows that are known to be unused as
+well. Known are rows without a token, and tokens that no text gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.subject import Subject
+from jeton.edit.tensors import read_header
+from jeton.errors import ArgumentError, FileError, FormatError, MissingFileError, UnsupportedError
+
+__all__ = ["Embeddings", "by_direction", "by_length", "candidates", "read_embeddings"]
+
+_SHARE: Final = 0.02
+"""The share of the vocabulary that may be candidates."""
+
+_INPUTS: Final = re.compile(
+    r"(^|\.)(embed_tokens|wte|word_embeddings?|tok_embeddings|embed_in|shared|tokens_embed)\.weight$"
+)
+_OUTPUTS: Final = re.compile(r"(^|\.)(lm_head|embed_out|output_projection|output)(\.weight)?$")
+_TYPES: Final = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+
+_OF_UNUSED: Final = 0.9
+"""The share of known unused rows that a candidate is as low as."""
+
+Table = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """The tables of a model with a row for each id.
+
+    Attributes:
+        inputs: float32 of shape (rows, width).
+        outputs: The same of the outputs; the inputs, where a model has one table for both.
+    """
+
+    inputs: Table
+    outputs: Table
+
+
+def read_embeddings(path: Path, rows: int, tensor: str | None) -> Embeddings:
+    """The tables of a model in a file of safetensors.
+
+    Args:
+        path: The file.
+        rows: How many rows there must be, at least.
+        tensor: The table of inputs by its name; by default the one that models name so.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FormatError: It is no file of safetensors.
+        ArgumentError: It has no such table, or one that is too small.
+        UnsupportedError: Numbers of a type that is not read: float 64, 32, 16 and bfloat16 are.
+    """
+    try:
+        with path.open("rb") as file:
+            header, start = read_header(file, path)
+    except FileNotFoundError:
+        raise MissingFileError(f"embeddings: {path}: there is no such file") from None
+    except OSError as error:
+        raise FileError(f"embeddings: {path}: cannot be read: {error.strerror}") from None
+    header.pop("__metadata__", None)
+    tables = {name: entry for name, entry in header.items() if len(entry["shape"]) == 2}
+    name = tensor if tensor is not None else _named(tables, _INPUTS)
+    if name is None or name not in tables:
+        told = ", ".join(sorted(tables)[:8]) or "none"
+        asked = "no known table of inputs" if tensor is None else f"no table {tensor!r:.60}"
+        raise ArgumentError(
+            f"embeddings: {path} has {asked}; name one with tensor= (--tensor), of {told}"
+        )
+    inputs = _table(path, name, tables[name], start)
+    if len(inputs) < rows:
+        raise ArgumentError(
+            f"embeddings: {name} has {len(inputs):,} rows, and the tokenizer ids up to "
+            f"{rows - 1:,}: they do not belong together"
+        )
+    output = _named(tables, _OUTPUTS)
+    if output is None or output == name or tables[output]["shape"][0] < rows:
+        return Embeddings(inputs, inputs)
+    return Embeddings(inputs, _table(path, output, tables[output], start))
+
+
+def _named(tables: dict[str, Any], pattern: re.Pattern[str]) -> str | None:
+    return next((name for name in sorted(tables, key=len) if pattern.search(name)), None)
+
+
+def _table(path: Path, name: str, entry: dict[str, Any], start: int) -> Table:
+    if entry["dtype"] not in _TYPES:
+        known = ", ".join(_TYPES)
+        raise UnsupportedError(f"embeddings: {name} is of type {entry['dtype']}; read are {known}")
+    begin, shape = start + entry["data_offsets"][0], tuple(entry["shape"])
+    if not all(shape):
+        raise ArgumentError(f"embeddings: {name} is empty, of shape {list(shape)}")
+    raw = np.memmap(path, _TYPES[entry["dtype"]], "r", begin, shape)
+    if entry["dtype"] == "BF16":
+        table = (raw.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    else:
+        table = np.asarray(raw).astype(np.float32)
+    if not np.isfinite(table).all():
+        raise FormatError(f"embeddings: {name} in {path} holds numbers that are not finite")
+    return table
+
+
+def by_length(table: Table) -> npt.NDArray[np.float64]:
+    """The Euclidean norm of each row, shape (rows,).
+
+    >>> by_length(np.array([[3, 4], [0, 0]], np.float32)).tolist()
+    [5.0, 0.0]
+    """
+    lengths: npt.NDArray[np.float64] = np.sqrt(
+        np.einsum("ij,ij->i", table, table, dtype=np.float64)
+    )
+    return lengths
+
+
+def by_direction(table: Table, unused: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """The cosine distance of each row from the mean of those unused, without the first component.
+
+    Args:
+        table: Shape (rows, width).
+        unused: Rows that are known to be unused; there is one, at least.
+
+    Returns:
+        Shape (rows,), from 0 to 2.
+    """
+    component = _first_component(table)
+    left = table - np.outer(table @ component, component)
+    mean = np.mean(left[unused], axis=0, dtype=np.float64)
+    lengths = by_length(left) * np.linalg.norm(mean)
+    distances: npt.NDArray[np.float64] = 1.0 - (left @ mean) / np.maximum(lengths, 1e-12)
+    return distances
+
+
+def _first_component(table: Table) -> npt.NDArray[np.float32]:
+    """The unit vector along which rows vary most about their mean, by power iteration."""
+    mean: npt.NDArray[np.float32] = np.asarray(np.mean(table, axis=0, dtype=np.float64), np.float32)
+    vector: npt.NDArray[np.float32] = (
+        np.random.default_rng(0).standard_normal((table.shape[1],)).astype(np.float32)
+    )
+    vector /= np.linalg.norm(vector)
+    for _ in range(200):
+        along = table @ vector - mean @ vector
+        after = table.T @ along - mean * along.sum()
+        length = np.linalg.norm(after)
+        if length == 0:
+            break
+        after /= length
+        moved = float(np.abs(after - vector).max())
+        vector = after
+        if moved < 1e-6:
+            break
+    return vector
+
+
+def candidates(subject: Subject, embeddings: Embeddings, unused: list[int]) -> Iterator[Finding]:
+    """Tokens whose rows look like those that are known to be unused.
+
+    Args:
+        subject: The tokenizer.
+        embeddings: Its model's tables.
+        unused: Ids of tokens that no text gives.
+    """
+    rows = len(embeddings.inputs)
+    without = np.setdiff1d(np.arange(rows), subject.ids)
+    known = np.union1d(without, np.asarray(unused, np.int64)).astype(np.int64)
+    known = known[known < min(rows, len(embeddings.outputs))]
+    if not known.size:
+        return
+    tokens = np.setdiff1d(subject.ordinary, known)
+    tables = (
+        ("small-embedding", "are short", by_length(embeddings.inputs), "length"),
+        (
+            "unused-direction",
+            "point where unused rows do",
+            by_direction(embeddings.outputs, known),
+            "distance",
+        ),
+    )
+    for rule, told, values, unit in tables:
+        if not tokens.size:
+            continue
+        of_unused = float(np.quantile(values[known], _OF_UNUSED))
+        limit = min(float(np.quantile(values[tokens], _SHARE)), of_unused)
+        low = tokens[values[tokens] <= limit]
+        low = low[np.argsort(values[low], kind="stable")]
+        cases = tuple(
+            Case(id, subject.tokens[id], told=f"{unit} {values[id]:.4g}") for id in low.tolist()
+        )
+        if cases:
+            message = (
+                f"rows of {len(cases):,} tokens {told} ({len(known):,} rows are known to be unused)"
+            )
+            yield Finding(rule, message, cases)

@@ -1,0 +1,175 @@
+"""What encoding does with a vocabulary: tokens that nothing gives, text that has none, batches.
+
+Look here for what makes a character unknown or lost, and for tokens whose text is cut otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from jeton.analysis.health.attack import completions, continued, is_part_of_utf8
+from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.reach import Unreached
+from jeton.analysis.health.subject import Subject
+from jeton.components import models
+from jeton.errors import EncodeError
+
+__all__ = ["alphabet", "batches", "unreachable", "unstable"]
+
+_PROBES: Final = "🙂中éЖ\U0010fffd\ue123ა᚛𐌀ꙮ~Q"
+"""Characters of many kinds, of which some are in hardly any vocabulary."""
+
+_BATCH: Final = 20_000
+"""How many texts are encoded one by one, to be compared with a batch."""
+
+_TOLD: Final = {
+    "unreachable-bytes": "bytes that no text has",
+    "unreachable-added": "hidden by added tokens",
+    "unreachable-normalizer": "always rewritten by the normalizer",
+    "unreachable-cut": "always cut by the pre-tokenizer",
+    "unreachable-merge": "not made by merging",
+    "unreachable-score": "their parts always score more",
+    "unreachable-match": "in no word that the model takes",
+    "unreached": "not given by any text that was tried",
+    "spare-byte": "bytes whose character is a token",
+    "unused-piece": "unused, by the model file",
+}
+
+
+def unreachable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
+    """Tokens that no text gives, by the reason."""
+    tried = [(it, it.tried) for it in found if it.tried is not None]
+    rows = subject.encode([text for _, text in tried])
+    gave = {it.id: tuple(rows[at]) for at, (it, _) in enumerate(tried)}
+    for rule, told in _TOLD.items():
+        cases = [
+            Case(
+                it.id,
+                subject.tokens[it.id],
+                told=it.why if rule != "unreached" else f"{it.texts:,} texts were tried",
+                tried=it.tried,
+                gave=gave.get(it.id),
+            )
+            for it in found
+            if it.rule == rule
+        ]
+        if cases:
+            noun = "token" if len(cases) == 1 else "tokens"
+            yield Finding(rule, f"{len(cases):,} {noun}: {told}", tuple(cases))
+
+
+def unstable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
+    """Tokens that some text gives, but not the text that they decode to."""
+    nothing = {it.id for it in found}
+    rows, ids = subject.alone_again, subject.ordinary
+    cases = []
+    for at in np.flatnonzero(~rows.only(ids)).tolist():
+        id = int(ids[at])
+        if id in nothing or subject.texts[id] is None:
+            continue
+        text = subject.alone[at]
+        told = "" if continued(subject, id) is None else "continues a word"
+        cases.append(Case(id, subject.tokens[id], told=told, tried=text, gave=tuple(rows[at])))
+    if cases:
+        yield Finding(
+            "other-alone",
+            f"{len(cases):,} tokens decode to a text that encodes otherwise",
+            tuple(cases),
+        )
+
+
+def alphabet(subject: Subject) -> Iterator[Finding]:
+    """Text that has no token: bytes that are missing, characters that are unknown or lost."""
+    model = subject.model
+    is_bytes = isinstance(model, models.BPE) and model.alphabet == "bytes"
+    if is_bytes or subject.falls_back:
+        cases = list(_missing(subject, is_bytes))
+        if cases:
+            noun = "byte has" if len(cases) == 1 else "bytes have"
+            yield Finding("missing-bytes", f"{len(cases):,} {noun} no token", tuple(cases))
+        return
+    unknown, lost = [], []
+    for character in _PROBES:
+        if not _is_seen(subject, character):
+            continue
+        ids = _ids(subject, character)
+        if ids is None:
+            unknown.append(Case(name=_named(character), told="an error", tried=character))
+        elif subject.unknown is not None and subject.unknown in ids:
+            unknown.append(Case(name=_named(character), tried=character, gave=tuple(ids)))
+        elif _normal(subject, character) not in subject.tok.decode(ids):
+            lost.append(Case(name=_named(character), tried=character, gave=tuple(ids)))
+    if lost:
+        message = f"characters without a token that are dropped: {len(lost)} of those tried"
+        yield Finding("dropped-text", message, tuple(lost))
+    if unknown:
+        message = f"characters that are unknown or refused: {len(unknown)} of those tried"
+        yield Finding("unknown-text", message, tuple(unknown))
+
+
+def _missing(subject: Subject, is_bytes: bool) -> Iterator[Case]:
+    single = {token[0] for token in subject.tokens.values() if len(token) == 1}
+    there = single if is_bytes else {*subject.byte_tokens}
+    for byte in range(256):
+        if byte in there or not is_part_of_utf8(bytes([byte])):
+            continue
+        text = next(
+            text for text in completions(bytes([byte])) if is_bytes or _is_new(subject, text)
+        )
+        if not is_bytes and not _is_new(subject, text):
+            continue
+        ids = _ids(subject, text)
+        told = "an error" if ids is None else ("unknown" if ids else "dropped")
+        gave = None if ids is None else tuple(ids)
+        yield Case(name=f"byte {byte:02X}", told=told, tried=text, gave=gave)
+
+
+def _is_new(subject: Subject, text: str) -> bool:
+    return all(character.encode() not in subject.spelled for character in text)
+
+
+def _normal(subject: Subject, character: str) -> str:
+    """A character as the normalizer leaves it, without the spaces that it may put there."""
+    normalizer = subject.tok.normalizer
+    return (character if normalizer is None else normalizer(character)).strip(" ▁")
+
+
+def _is_seen(subject: Subject, character: str) -> bool:
+    """Whether the stages before the model leave a character to it."""
+    normalizer, cutter = subject.tok.normalizer, subject.tok.pre_tokenizer
+    text = character if normalizer is None else normalizer(character)
+    pieces = [text] if cutter is None else [piece for piece, _ in cutter(text)]
+    return any(piece.strip(" ▁") for piece in pieces)
+
+
+def _ids(subject: Subject, text: str) -> list[int] | None:
+    try:
+        return subject.tok.encode(text)
+    except EncodeError:
+        return None
+
+
+def _named(character: str) -> str:
+    return f"{character if character.isprintable() else ''} U+{ord(character):04X}".strip()
+
+
+def batches(subject: Subject) -> Iterator[Finding]:
+    """Texts whose ids are others in a batch than alone."""
+    step = max(1, len(subject.alone) // _BATCH)
+    texts = [text for text in subject.alone[::step] if _ids(subject, text) is not None]
+    texts.append("\n".join(texts))
+    if _ids(subject, texts[-1]) is None:
+        texts.pop()
+    rows = subject.encode(texts)
+    counts = subject.tok.count_batch(texts)
+    cases = []
+    for at, text in enumerate(texts):
+        ids = subject.tok.encode(text)
+        if ids != rows[at] or len(ids) != counts[at]:
+            cases.append(Case(name=repr(text)[:60], tried=text[:200], gave=tuple(rows[at][:50])))
+    if cases:
+        message = f"{len(cases):,} texts have other ids in a batch"
+        yield Finding("batch-differs", message, tuple(cases))

@@ -1,0 +1,256 @@
+"""What a check finds, as data: `Health`, its findings and the tokens that each is about.
+
+Look here for the JSON that is saved, and for how an earlier result tells what is new.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from jeton import __version__, saved_json
+from jeton.analysis.health.rules import RULES, SEVERITIES, Severity
+from jeton.arguments import check_kind
+from jeton.drawing import visible
+from jeton.errors import ArgumentError, FormatError
+
+__all__ = ["Case", "Finding", "Health"]
+
+_FORMAT: Final = "jeton health"
+_VERSION: Final = 1
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing that a finding is about: a token, or a named part of the tokenizer.
+
+    Attributes:
+        id: The id of the token; `None` if it is about none.
+        token: The token as the vocabulary spells it; `None` if it is about none.
+        name: What it is about, if about no token: a byte, a format, a range of ids.
+        told: What is to be said of it alone.
+        tried: The text that was tried; `None` if none was.
+        gave: The ids that this text gave.
+    """
+
+    id: int | None = None
+    token: bytes | None = None
+    name: str = ""
+    told: str = ""
+    tried: str | None = None
+    gave: tuple[int, ...] | None = None
+
+    @property
+    def key(self) -> str:
+        """What tells it from others of its rule: the bytes of the token, or its name."""
+        return self.name if self.token is None else self.token.hex()
+
+    def __str__(self) -> str:
+        return self.name if self.token is None else visible(self.token)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in JSON: bytes as hexadecimal, and as they are shown."""
+        record: dict[str, Any] = {"id": self.id, "bytes": None, "shown": str(self)}
+        if self.token is not None:
+            record["bytes"] = self.token.hex()
+        record.update(told=self.told, tried=self.tried)
+        return {**record, "gave": None if self.gave is None else list(self.gave)}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Case:
+        """Undoes `to_dict`."""
+        gave, spelled = record["gave"], record["bytes"]
+        return cls(
+            record["id"],
+            None if spelled is None else bytes.fromhex(spelled),
+            record["shown"] if spelled is None else "",
+            record["told"],
+            record["tried"],
+            None if gave is None else tuple(gave),
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Finding:
+    """What one rule found.
+
+    Attributes:
+        rule: The name of the rule; `jeton.analysis.RULES` holds why it matters and what to do.
+        message: What was found, in a sentence.
+        cases: What it was found of.
+    """
+
+    rule: str
+    message: str
+    cases: tuple[Case, ...]
+
+    @property
+    def severity(self) -> Severity:
+        """How grave it is: `"error"`, `"warning"` or `"note"`."""
+        return RULES[self.rule].severity
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids that it is about."""
+        return [case.id for case in self.cases if case.id is not None]
+
+    def __repr__(self) -> str:
+        return f"Finding({self.severity}: {self.rule}, {len(self.cases):,} cases: {self.message})"
+
+
+@dataclass(frozen=True, repr=False)
+class Health:
+    """What is wrong with a tokenizer, and what is worth knowing of it.
+
+    Attributes:
+        findings: What was found, the gravest first.
+        tokenizer: The digest of the tokenizer; see `Tokenizer.digest`.
+        vocab_size: How many tokens it has.
+        rules: The rules that were checked.
+        skipped: Rules that were asked for and could not be checked, with why.
+        corpus: The digest of the corpus, if one was given; see `Usage.corpus`.
+        version: The version of jeton that checked.
+
+    Example:
+        >>> from jeton import analysis, textbook
+        >>> health = analysis.check(textbook.low_lower_newest_widest())
+        >>> health.worst
+        'error'
+        >>> health.findings[0].rule
+        'dropped-text'
+    """
+
+    findings: tuple[Finding, ...]
+    tokenizer: str
+    vocab_size: int
+    rules: frozenset[str]
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    corpus: str | None = None
+    version: str = __version__
+
+    @property
+    def worst(self) -> Severity | None:
+        """The gravest severity there is; `None` if nothing was found."""
+        found = {finding.severity for finding in self.findings}
+        return next((severity for severity in SEVERITIES if severity in found), None)
+
+    def count(self, severity: Severity) -> int:
+        """How many findings of a severity there are.
+
+        Raises:
+            ArgumentError: There is no such severity.
+        """
+        if not isinstance(severity, str) or severity not in SEVERITIES:
+            raise ArgumentError(
+                f"severity must be 'error', 'warning' or 'note', not {severity!r:.40}"
+            )
+        return sum(finding.severity == severity for finding in self.findings)
+
+    def __getitem__(self, rule: str) -> Finding | None:
+        """What a rule found, if anything."""
+        return next((finding for finding in self.findings if finding.rule == rule), None)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def since(self, baseline: Health) -> Health:
+        """What an earlier result, which is accepted, does not have.
+
+        A case is known if the same rule found it of a token with the same bytes, whatever its id
+        is now, or of a part with the same name.
+
+        Example:
+            >>> from jeton import analysis, textbook
+            >>> health = analysis.check(textbook.low_lower_newest_widest())
+            >>> len(health.since(health))
+            0
+        """
+        check_kind("baseline", baseline, Health, "a Health")
+        known = {finding.rule: {case.key for case in finding.cases} for finding in baseline}
+        left = []
+        for finding in self.findings:
+            cases = [case for case in finding.cases if case.key not in known.get(finding.rule, ())]
+            if cases:
+                left.append(replace(finding, cases=tuple(cases)))
+        return replace(self, findings=tuple(left))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as in JSON."""
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "jeton": self.version,
+            "tokenizer": self.tokenizer,
+            "vocab_size": self.vocab_size,
+            "corpus": self.corpus,
+            "counts": {severity: self.count(severity) for severity in SEVERITIES},
+            "rules": sorted(self.rules),
+            "skipped": dict(self.skipped),
+            "findings": [
+                {
+                    "rule": finding.rule,
+                    "severity": finding.severity,
+                    "message": finding.message,
+                    "why": RULES[finding.rule].why,
+                    "remedy": RULES[finding.rule].remedy,
+                    "cases": [case.to_dict() for case in finding.cases],
+                }
+                for finding in self.findings
+            ],
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes everything as JSON, whole or not at all; later it may serve as a baseline.
+
+        Raises:
+            FileError: The file cannot be written.
+        """
+        saved_json.write(path, self.to_dict(), indent=1)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Health:
+        """Reads what `save`, or `jeton check --format json`, wrote.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: It holds something else.
+        """
+        source, content = saved_json.read(path, "saved health")
+        try:
+            if content["format"] != _FORMAT or content["version"] != _VERSION:
+                raise FormatError(f"its format is not {_FORMAT!r}, version {_VERSION}")
+            return cls(
+                tuple(
+                    Finding(
+                        found["rule"],
+                        found["message"],
+                        tuple(map(Case.from_dict, found["cases"])),
+                    )
+                    for found in content["findings"]
+                    if found["rule"] in RULES  # a rule of another version finds nothing now
+                ),
+                content["tokenizer"],
+                content["vocab_size"],
+                frozenset(content["rules"]),
+                dict(content["skipped"]),
+                content["corpus"],
+                content["jeton"],
+            )
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            told = f"{type(error).__name__} {error}" if isinstance(error, KeyError) else error
+            raise FormatError(f"{source} is no saved health: {told}") from None
+
+    def __repr__(self) -> str:
+        counts = Counter(finding.severity for finding in self.findings)
+        told = ", ".join(
+            f"{counts[severity]} {severity}{'s' * (counts[severity] != 1)}"
+            for severity in SEVERITIES
+            if counts[severity]
+        )
+        return f"<Health of {self.vocab_size:,} tokens: {told or 'nothing found'}>"

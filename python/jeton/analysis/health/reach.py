@@ -1,0 +1,355 @@
+"""Why no text makes a token: proofs, one for each stage that may stand in the way.
+
+Look here for what is proved and what is only tried. A proof holds for every text:
+
+- bytes that are in no UTF-8 are in no text;
+- an added token is found before any other stage, so a token whose text holds one is always cut;
+- normal forms of Unicode and lower case are closed under taking parts (Unicode Standard Annex 15):
+  a token that they change is in no normalized text;
+- pre-tokenizers such as BERT's decide by two neighbouring characters whether to cut between them;
+- merges go by rank or score. Inside the text of a token that is there in the end, no merge crosses
+  its edges, so the same merges happen as in that text alone: a token that its own text does not
+  merge into is never merged. A best path of pieces holds only best paths of its parts;
+- a WordPiece takes words up to a length, and a token that continues one needs another before it.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from jeton.analysis.health.attack import (
+    Attack,
+    completions,
+    continued,
+    is_part_of_utf8,
+    unblocked,
+    words,
+)
+from jeton.analysis.health.subject import Subject, text_or_none
+from jeton.components import models, normalizers, pre_tokenizers
+from jeton.drawing import visible
+from jeton.edit import derivations
+from jeton.edit.pieces import NORMAL, UNUSED, USER_DEFINED, ModelFile
+from jeton.edit.spelling import best_path
+
+__all__ = ["Unreached", "unreached"]
+
+_CLOSED: Final = (
+    normalizers.NFC,
+    normalizers.NFD,
+    normalizers.NFKC,
+    normalizers.NFKD,
+    normalizers.Lowercase,
+    normalizers.StripAccents,
+    normalizers.BertNormalizer,
+)
+"""Normalizers that leave alone what they have given, and every part of it."""
+
+_LOCAL: Final = (
+    pre_tokenizers.BertPreTokenizer,
+    pre_tokenizers.Whitespace,
+    pre_tokenizers.WhitespaceSplit,
+    pre_tokenizers.Punctuation,
+    pre_tokenizers.Digits,
+    pre_tokenizers.CharDelimiterSplit,
+)
+"""Pre-tokenizers for which two neighbouring characters decide whether they are parted."""
+
+_OF_EACH_CLASS: Final = "aA1é中あяا.-_'#<🙂\u0301"
+
+_SOME: Final = 400
+"""How many texts are tried for a byte token."""
+
+_MARGIN: Final = 1e-4
+"""By how much a sum of scores in 32 bits must be better to be better for certain, relatively."""
+
+
+@dataclass(frozen=True)
+class Unreached:
+    """A token that no text made.
+
+    Attributes:
+        id: Its id.
+        rule: Which rule says why.
+        why: What happened to its text.
+        tried: A text that was tried; `None` where no text can hold its bytes.
+        texts: How many were.
+    """
+
+    id: int
+    rule: str
+    why: str
+    tried: str | None
+    texts: int
+
+
+def unreached(subject: Subject) -> Iterator[Unreached]:
+    """The ordinary tokens that no text makes, in the order of ids."""
+    reasons = _Reasons(subject)
+    proved: dict[int, tuple[str, str]] = {}
+
+    def is_proved(id: int) -> bool:
+        found = reasons.proof(id)
+        if found is not None:
+            proved[id] = found
+        return found is not None
+
+    attack = Attack(subject)
+    for id in attack.run(is_proved):
+        rule, why = proved.get(id) or reasons.seen(id)
+        tried = None if rule == "unreachable-bytes" else reasons.text(id)
+        yield Unreached(id, rule, why, tried, attack.tried[id])
+    yield from _bytes(subject, reasons)
+    for id, kind in enumerate(subject.kinds):
+        if kind == UNUSED:
+            why = "the model file lists it as unused"
+            yield Unreached(id, "unused-piece", why, subject.texts[id], 1)
+
+
+def _bytes(subject: Subject, reasons: _Reasons) -> Iterator[Unreached]:
+    """The tokens such as `<0x41>` that no text gives: most characters are tokens themselves."""
+    texts = {
+        id: list(itertools.islice(completions(bytes([byte])), _SOME))
+        for byte, id in subject.byte_tokens.items()
+        if is_part_of_utf8(bytes([byte]))
+    }
+    attack = Attack(subject)
+    attack.texts([(id, text) for id, tried in texts.items() for text in tried])
+    for byte, id in sorted(subject.byte_tokens.items()):
+        if id not in texts:
+            why = "no text has these bytes in its UTF-8"
+            yield Unreached(id, "unreachable-bytes", why, None, 0)
+        elif id not in attack.reached:
+            rule, why = "unreached", ""
+            if byte < 0x80:
+                rule, why = reasons.of_character(chr(byte))
+            yield Unreached(id, rule, why, texts[id][0], attack.tried[id])
+
+
+class _Reasons:
+    """What stands in the way of tokens of one tokenizer."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject, self.tok, self.model = subject, subject.tok, subject.model
+        normalizer, cutter = self.tok.normalizer, self.tok.pre_tokenizer
+        self.is_closed = all(isinstance(step, _CLOSED) for step in _steps(normalizer))
+        self.is_local = all(isinstance(step, _LOCAL) for step in _steps(cutter))
+        self.normalize: Callable[[str], str] = normalizer or (lambda text: text)
+        self.cut = cutter
+        self.found = [
+            token.content
+            for token in subject.added.values()
+            if not (token.special or token.single_word)
+            and self.normalize(token.content) == token.content
+        ]
+
+    def text(self, id: int) -> str:
+        """The simplest text that should make a token."""
+        data = self.subject.surfaces[id]
+        text = self.subject.texts[id]
+        if text is None:
+            return next(completions(data), data.decode(errors="replace"))
+        rest = continued(self.subject, id)
+        if rest is not None:
+            return self._word + rest
+        return text or self.subject.tokens[id].decode(errors="replace")
+
+    @functools.cached_property
+    def _word(self) -> str:
+        """A character that begins words."""
+        begun = (text for text in self._words[0] if len(text) == 1 and text.isalnum())
+        return min(begun, default="a")
+
+    def proof(self, id: int) -> tuple[str, str] | None:
+        """The rule by which no text makes a token, and why; `None` if none is known."""
+        data = self.subject.surfaces[id]
+        if not is_part_of_utf8(data):
+            return "unreachable-bytes", "no text has these bytes in its UTF-8"
+        return self._stages(id) or self._of_model(id)
+
+    def _stages(self, id: int) -> tuple[str, str] | None:
+        text = self.subject.texts[id]
+        if text is None:
+            return None
+        inner = continued(self.subject, id) or text
+        held = next((content for content in self.found if content in inner), None)
+        if held is not None:
+            shown = visible(held.encode())
+            return "unreachable-added", f"the added token {shown} in it is found first"
+        behind = [""] if continued(self.subject, id) is None else list(_OF_EACH_CLASS)
+        normal = [self.normalize(first + inner) for first in behind]
+        stays = [first + inner in after for first, after in zip(behind, normal, strict=True)]
+        if self.is_closed and not any(stays):
+            return "unreachable-normalizer", f"the normalizer makes {_shown(normal[0])} of it"
+        if self.is_local and self.cut is not None and self.is_closed:
+            pieces = [[piece for piece, _ in self.cut(after)] for after in normal]
+            if not any(
+                first + inner in piece
+                for first, row in zip(behind, pieces, strict=True)
+                for piece in row
+            ):
+                shown = "│".join(visible(piece.encode()) for piece in pieces[0]) or "nothing"
+                return "unreachable-cut", f"the pre-tokenizer makes {shown} of it"
+        return None
+
+    # What models make of a token's own text
+
+    def _of_model(self, id: int) -> tuple[str, str] | None:
+        token = self.subject.tokens[id]
+        match self.model:
+            case models.BPE():
+                return self._of_bpe(token)
+            case models.SentencePiece():
+                return self._of_pieces(id)
+            case models.Unigram():
+                return self._of_path(token.decode(errors="replace"), self._unigram)
+            case models.WordPiece():
+                return self._of_words(id)
+            case models.Characters() if len(token.decode(errors="replace")) != 1:
+                return "unreachable-merge", "the model makes a token of each character"
+            case _:
+                return None
+
+    def _of_bpe(self, token: bytes) -> tuple[str, str] | None:
+        model = self.model
+        assert isinstance(model, models.BPE)
+        if model.merges is None:
+            spelled = token.decode("latin-1")
+            parts = derivations.cut(spelled, self._ranks, lambda text: -self._ranks[text])
+            ends = [part.encode("latin-1") for part in parts]
+        elif model.alphabet == "characters" and text_or_none(token) is None:
+            return None
+        else:
+            ends = derivations.merged(derivations.symbols(token, model), self._merges, model)
+        is_looked_up = model.merges is None or model.ignore_merges
+        if ends == [token] or (is_looked_up and text_or_none(token) is not None):
+            return None
+        return "unreachable-merge", f"merging its own text ends in {_parted(ends)}"
+
+    @functools.cached_property
+    def _ranks(self) -> dict[str, int]:
+        special = self.subject.special
+        tokens = self.subject.tokens.items()
+        return {token.decode("latin-1"): id for id, token in tokens if id not in special}
+
+    @functools.cached_property
+    def _merges(self) -> dict[tuple[bytes, bytes], int]:
+        return {pair: rank for rank, pair in enumerate(self.tok.merges)}
+
+    @functools.cached_property
+    def _file(self) -> ModelFile:
+        assert isinstance(self.model, models.SentencePiece)
+        return ModelFile.parse(self.model.proto)
+
+    def _of_pieces(self, id: int) -> tuple[str, str] | None:
+        piece = self._file.pieces[id]
+        if piece.kind != NORMAL:
+            return None
+        held = next((symbol for symbol in self._symbols if symbol in piece.text), None)
+        if held is not None:
+            shown = visible(held.encode())
+            return "unreachable-added", f"the user-defined symbol {shown} in it is found first"
+        if self._file.kind == "unigram":
+            return self._of_path(piece.text, self._unigram)
+        if self._file.kind == "bpe":
+            ends = derivations.cut(piece.text, self._scores, self._scores.__getitem__)
+            if ends != [piece.text]:
+                shown = _parted([part.encode() for part in ends])
+                return "unreachable-merge", f"merging its own characters ends in {shown}"
+        return None
+
+    @functools.cached_property
+    def _symbols(self) -> list[str]:
+        return [piece.text for piece in self._file.pieces if piece.kind == USER_DEFINED]
+
+    @functools.cached_property
+    def _scores(self) -> dict[str, float]:
+        return {piece.text: piece.score for piece in self._file.pieces if piece.kind == NORMAL}
+
+    @functools.cached_property
+    def _unigram(self) -> dict[str, tuple[int, float]]:
+        if isinstance(self.model, models.SentencePiece):
+            return {text: (0, score) for text, score in self._scores.items()}
+        assert isinstance(self.model, models.Unigram)
+        apart = self.subject.apart
+        pieces = enumerate(self.model.pieces)
+        return {
+            piece if isinstance(piece, str) else piece.decode(errors="replace"): (id, score)
+            for id, (piece, score) in pieces
+            if id not in apart
+        }
+
+    def _of_path(self, text: str, known: dict[str, tuple[int, float]]) -> tuple[str, str] | None:
+        others = {piece: held for piece, held in known.items() if piece in text and piece != text}
+        best = best_path(text, others)
+        own = known[text][1] if text in known else None
+        if best is None or own is None or not best[0] > own + _MARGIN * (1 + abs(own)):
+            return None
+        return "unreachable-score", f"its score is {own:.3f}, that of its parts {best[0]:.3f}"
+
+    def _of_words(self, id: int) -> tuple[str, str] | None:
+        model = self.model
+        assert isinstance(model, models.WordPiece)
+        rest = continued(self.subject, id)
+        token = self.subject.tokens[id].decode(errors="replace")
+        longest = model.max_input_chars_per_word
+        if len(rest or token) + (rest is not None) > longest:
+            return "unreachable-match", f"a word of more than {longest} characters is unknown whole"
+        if rest is None:
+            return None
+        whole, inside = self._words
+        if unblocked(whole, rest) or unblocked(inside, rest):
+            return None
+        return "unreachable-match", "no token stands before it in any word"
+
+    @functools.cached_property
+    def _words(self) -> tuple[list[str], list[str]]:
+        return words(self.subject)
+
+    def of_character(self, character: str) -> tuple[str, str]:
+        """Why a character of one byte is not written as its byte token."""
+        after = self.normalize(f"a{character}a")
+        if character not in after and "▁" not in after.removeprefix("▁"):
+            return "unreachable-normalizer", f"the normalizer makes {_shown(after)} of a…a"
+        spelled = "▁" if character == " " else character
+        if spelled.encode() in self.subject.spelled:
+            return "spare-byte", f"{_shown(spelled)} is a token"
+        return "unreached", ""
+
+    # Where nothing is proved
+
+    def seen(self, id: int) -> tuple[str, str]:
+        """At which stage the text of a token is lost, in the simplest text."""
+        text = self.text(id)
+        inner = continued(self.subject, id) or self.subject.texts[id]
+        if inner is not None:
+            normal = self.normalize(f"a{inner}a")
+            forms = (inner, inner.replace(" ", "▁"))
+            if not any(form in normal for form in forms):
+                return "unreachable-normalizer", f"the normalizer makes {_shown(normal)} of a…a"
+            pieces = [piece for piece, _ in self.cut(self.normalize(text))] if self.cut else []
+            if self.cut and not any(form in piece for piece in pieces for form in forms):
+                shown = "│".join(visible(piece.encode()) for piece in pieces) or "nothing"
+                return "unreachable-cut", f"the pre-tokenizer makes {shown} of it"
+        return "unreached", "no text that was tried makes it"
+
+
+def _steps(stage: object) -> Sequence[object]:
+    """The steps of a stage, all sequences undone."""
+    if stage is None:
+        return ()
+    if isinstance(stage, (normalizers.Sequence, pre_tokenizers.Sequence)):
+        return [inner for step in stage.steps for inner in _steps(step)]
+    return (stage,)
+
+
+def _shown(text: str) -> str:
+    return visible(text.encode()) or "nothing"
+
+
+def _parted(parts: Sequence[bytes]) -> str:
+    return "│".join(map(visible, parts))

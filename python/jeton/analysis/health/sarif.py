@@ -1,0 +1,116 @@
+"""Findings as SARIF 2.1.0, the format that code hosts show results of checks in.
+
+Source: Static Analysis Results Interchange Format (SARIF) Version 2.1.0, OASIS Standard, 2020.
+A token has no line in a file: it is a logical location, and the file is the tokenizer's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from jeton.analysis.health.findings import Case, Finding, Health
+from jeton.analysis.health.rules import RULES
+from jeton.arguments import check_kind
+from jeton.components._base import check_text
+
+__all__ = ["to_sarif"]
+
+_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_MOST: Final = 100
+"""How many tokens a result names; hosts refuse files with results of many thousands."""
+
+
+def to_sarif(health: Health, source: str) -> dict[str, Any]:
+    """A log of SARIF with a result for each finding.
+
+    Args:
+        health: What was found.
+        source: The file of the tokenizer, or its name.
+
+    Example:
+        >>> from jeton import analysis, textbook
+        >>> from jeton.analysis.health.sarif import to_sarif
+        >>> log = to_sarif(analysis.check(textbook.low_lower_newest_widest()), "tokenizer.json")
+        >>> log["runs"][0]["results"][0]["ruleId"]
+        'dropped-text'
+    """
+    check_kind("health", health, Health, "a Health")
+    check_text("source", source)
+    rules = list(RULES.values())
+    places = {rule.name: place for place, rule in enumerate(rules)}
+    return {
+        "$schema": _SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "jeton check",
+                        "semanticVersion": _semantic(health.version),
+                        "rules": [
+                            {
+                                "id": rule.name,
+                                "name": rule.name.title().replace("-", ""),
+                                "shortDescription": {"text": rule.title},
+                                "fullDescription": {"text": rule.why},
+                                "help": {"text": rule.remedy},
+                                "defaultConfiguration": {"level": rule.severity},
+                            }
+                            for rule in rules
+                        ],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "results": [_result(finding, source, places) for finding in health],
+                "properties": {
+                    "tokenizer": health.tokenizer,
+                    "vocabSize": health.vocab_size,
+                    "corpus": health.corpus,
+                    "skipped": dict(health.skipped),
+                },
+            }
+        ],
+    }
+
+
+def _semantic(version: str) -> str:
+    """The version as semantic versioning writes it: `0.1.0-dev0`, where Python has `0.1.0.dev0`."""
+    parts = version.split(".")
+    return ".".join(parts[:3]) + ("-" + ".".join(parts[3:]) if parts[3:] else "")
+
+
+def _result(finding: Finding, source: str, places: dict[str, int]) -> dict[str, Any]:
+    shown = [_told(case) for case in finding.cases[:3]]
+    more = len(finding.cases) - len(shown)
+    rest = f"; {more:,} more" if more else ""
+    keys = "\n".join(sorted(case.key for case in finding.cases))
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": places[finding.rule],
+        "level": finding.severity,
+        "message": {"text": f"{finding.message}: {'; '.join(shown)}{rest}."},
+        "locations": [
+            {
+                "physicalLocation": {"artifactLocation": {"uri": quote(Path(source).as_posix())}},
+                "logicalLocations": [_place(case) for case in finding.cases[:_MOST]],
+            }
+        ],
+        "occurrenceCount": len(finding.cases),
+        "partialFingerprints": {
+            "cases/v1": hashlib.sha256(f"{finding.rule}\n{keys}".encode()).hexdigest()
+        },
+        "properties": {"ids": finding.ids[:_MOST]},
+    }
+
+
+def _told(case: Case) -> str:
+    id = "" if case.id is None else f" (id {case.id})"
+    return f"{case}{id}" + (f", {case.told}" if case.told else "")
+
+
+def _place(case: Case) -> dict[str, str]:
+    qualified = case.key if case.id is None else f"{case.id}/{case.key}"
+    return {"name": str(case) or "an empty token", "fullyQualifiedName": qualified, "kind": "token"}

@@ -1,0 +1,104 @@
+"""Special and added tokens: which text can spell, and what becomes of that, here and elsewhere.
+
+Look here for what `special=` does with each, and for what the library of a format does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from jeton import AddedToken
+from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.subject import Subject
+from jeton.components import models
+from jeton.errors import EncodeError, SpecialTokenError
+
+__all__ = ["controls_in_text", "specials"]
+
+_CONTROL: Final = re.compile(
+    r"<\|.+\|>|<｜.+｜>|</?[A-Za-z][\w-]*>|\[/?[A-Z][A-Z_0-9]*\]|<<.+>>|\{\{.+\}\}|<unused\d+>"
+)
+"""What control tokens are spelled like."""
+
+
+def specials(subject: Subject) -> Iterator[Finding]:
+    """What the spelling of each special token becomes under each setting."""
+    leaks, lost, spelled = [], [], []
+    elsewhere = _elsewhere(subject)
+    for content, id in subject.tok.special_tokens.items():
+        text = f"a {content} b" if _is_alone(subject, content) else content
+        ignored = _ids(subject, text, "ignore")
+        allowed = _ids(subject, text, "allow")
+        token = subject.tokens[id]
+        if ignored is not None and id in ignored and id != subject.unknown:
+            leaks.append(Case(id, token, tried=text, gave=tuple(ignored)))
+        if allowed is None or id not in allowed:
+            gave = None if allowed is None else tuple(allowed)
+            lost.append(Case(id, token, tried=text, gave=gave))
+            continue
+        shown = "an error" if ignored is None else f"{len(ignored)} tokens of text"
+        refused = "refused" if _is_refused(subject, text) else "not refused"
+        told = f"ignore: {shown}; allow: id {id}; raise: {refused}; {elsewhere}"
+        spelled.append(Case(id, token, told=told, tried=text, gave=tuple(allowed)))
+    if leaks:
+        message = f"control tokens that come from text: {len(leaks):,}"
+        yield Finding("special-leaks", message, tuple(leaks))
+    if lost:
+        message = f"special tokens that their own spelling does not give: {len(lost):,}"
+        yield Finding("special-not-found", message, tuple(lost))
+    if spelled:
+        message = f"special tokens that text can spell: {len(spelled):,}"
+        yield Finding("special-in-text", message, tuple(spelled))
+
+
+def controls_in_text(subject: Subject) -> Iterator[Finding]:
+    """Added tokens that look like control tokens and are found in any text."""
+    cases = []
+    for id, token in subject.added.items():
+        if token.special or not _CONTROL.fullmatch(token.content):
+            continue
+        text = f"a {token.content} b"
+        ids = _ids(subject, text, "ignore")
+        if ids is not None and id in ids:
+            cases.append(Case(id, subject.tokens[id], tried=text, gave=tuple(ids)))
+    if cases:
+        message = (
+            f"added tokens that look like control tokens and come from any text: {len(cases):,}"
+        )
+        yield Finding("control-in-text", message, tuple(cases))
+
+
+def _is_alone(subject: Subject, content: str) -> bool:
+    token: AddedToken | None = next(
+        (token for token in subject.added.values() if token.content == content), None
+    )
+    return token is not None and token.single_word
+
+
+def _ids(subject: Subject, text: str, special: Literal["ignore", "allow"]) -> list[int] | None:
+    try:
+        return subject.tok.encode(text, special=special)
+    except EncodeError:
+        return None
+
+
+def _is_refused(subject: Subject, text: str) -> bool:
+    try:
+        subject.tok.encode(text, special="raise")
+    except SpecialTokenError:
+        return True
+    except EncodeError:
+        return False
+    return False
+
+
+def _elsewhere(subject: Subject) -> str:
+    """What the library of the format does with the spelling, unless told otherwise."""
+    model = subject.model
+    if isinstance(model, models.SentencePiece):
+        return "sentencepiece: text"
+    if isinstance(model, models.BPE) and model.merges is None:
+        return "tiktoken: refused"
+    return "tokenizers: the id"

@@ -1,0 +1,189 @@
+"""A tokenizer under examination: its tokens by id, what each is in text, and which are ordinary.
+
+Look here for what all rules share, found once: the vocabulary with its duplicates, the kinds of its
+tokens, and the ids of many texts at a time.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton import Tokenizer
+from jeton.components import models
+from jeton.edit.pieces import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
+from jeton.edit.vocabulary import tokens_of
+from jeton.errors import EncodeError
+
+__all__ = ["Rows", "Subject", "text_or_none"]
+
+_CHUNK: Final = 1 << 17
+"""How many texts are encoded at a time."""
+
+_UNLIKELY: Final = ("\ue123", "\U0010fffd", "\ue000", "\u0378", "\U000e0100", "\u2fe0", "\x02")
+"""Characters that a vocabulary hardly has: private, unassigned, controls."""
+
+
+class Rows:
+    """The ids of many texts."""
+
+    def __init__(self, ids: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> None:
+        self.ids, self.offsets = ids, offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, at: int) -> list[int]:
+        row: list[int] = self.ids[self.offsets[at] : self.offsets[at + 1]].tolist()
+        return row
+
+    def only(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether row i is the one id `ids[i]`."""
+        single = np.diff(self.offsets) == 1
+        found = np.zeros(len(self), np.bool_)
+        found[single] = self.ids[self.offsets[:-1][single]] == ids[single]
+        return found
+
+    def holds(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether row i holds the id `ids[i]`."""
+        lengths = np.diff(self.offsets)
+        hits = np.flatnonzero(self.ids == np.repeat(ids, lengths))
+        found = np.zeros(len(self), np.bool_)
+        found[np.searchsorted(self.offsets, hits, side="right") - 1] = True
+        return found
+
+
+class Subject:
+    """A tokenizer under examination."""
+
+    def __init__(self, tok: Tokenizer) -> None:
+        self.tok = tok
+        self.model = tok.model
+        self.tokens = tokens_of(tok)
+        """All ids with their tokens as the vocabulary spells them."""
+        self.ids = np.fromiter(self.tokens, np.int64, len(self.tokens))
+        self.added = {token.id: token for token in tok.added_tokens if token.id is not None}
+        self.special = frozenset(tok.special_tokens.values())
+
+    @functools.cached_property
+    def kinds(self) -> Sequence[int]:
+        """The kind of each piece of a SentencePiece model; none of others."""
+        if not isinstance(self.model, models.SentencePiece):
+            return ()
+        return [piece.kind for piece in ModelFile.parse(self.model.proto).pieces]
+
+    @functools.cached_property
+    def unknown(self) -> int | None:
+        """The id that stands for unknown text."""
+        model = self.model
+        if isinstance(model, models.SentencePiece):
+            return self.kinds.index(UNKNOWN) if UNKNOWN in self.kinds else None
+        if isinstance(model, (models.Unigram, models.Characters)):
+            return model.unk_id
+        name = None if model.unk_token is None else model.unk_token.encode()  # type: ignore[attr-defined]
+        return next((id for id, token in self.tokens.items() if token == name), None)
+
+    @functools.cached_property
+    def falls_back(self) -> bool:
+        """Whether unknown characters are written as tokens such as `<0xF0>`."""
+        return BYTE in self.kinds or bool(getattr(self.model, "byte_fallback", False))
+
+    @functools.cached_property
+    def byte_tokens(self) -> dict[int, int]:
+        """The bytes that tokens such as `<0xF0>` stand for, with the ids of these."""
+        if not self.falls_back:
+            return {}
+        names = {f"<0x{byte:02X}>".encode(): byte for byte in range(256)}
+        return {names[token]: id for id, token in self.tokens.items() if token in names}
+
+    @functools.cached_property
+    def apart(self) -> frozenset[int]:
+        """Ids that ordinary text does not become by the model: special, added, unknown, bytes,
+        and the control and unused pieces of a SentencePiece model."""
+        of_kind = {id for id, kind in enumerate(self.kinds) if kind in (CONTROL, UNUSED, UNKNOWN)}
+        unknown = () if self.unknown is None else (self.unknown,)
+        return frozenset(
+            self.special | self.added.keys() | of_kind | {*self.byte_tokens.values()} | {*unknown}
+        )
+
+    @functools.cached_property
+    def ordinary(self) -> npt.NDArray[np.int64]:
+        """The ids that the model makes of ordinary text, or should."""
+        return self.ids[~np.isin(self.ids, np.fromiter(self.apart, np.int64, len(self.apart)))]
+
+    @functools.cached_property
+    def spelled(self) -> frozenset[bytes]:
+        """All tokens as the vocabulary spells them."""
+        return frozenset(self.tokens.values())
+
+    @functools.cached_property
+    def surfaces(self) -> dict[int, bytes]:
+        """What each token is in the middle of a decoded text."""
+        return {id: self.tok.token_bytes(id) for id in self.tokens}
+
+    @functools.cached_property
+    def texts(self) -> dict[int, str | None]:
+        """The same as text; `None` where it is none."""
+        return {id: text_or_none(data) for id, data in self.surfaces.items()}
+
+    @functools.cached_property
+    def alone(self) -> list[str]:
+        """The text that each ordinary token decodes to by itself."""
+        return self.tok.decode_batch([[id] for id in self.ordinary.tolist()])
+
+    @functools.cached_property
+    def alone_again(self) -> Rows:
+        """The ids of those texts."""
+        return self.encode(self.alone)
+
+    @functools.cached_property
+    def stranger(self) -> str | None:
+        """A character that is in no token and that no stage rewrites: nothing merges with it."""
+        known = {character for text in self.texts.values() for character in text or ""}
+        normalizer = self.tok.normalizer
+        for character in _UNLIKELY:
+            kept = normalizer is None or character in normalizer(f"a{character}a")
+            if character not in known and kept and self._ids_of(character):
+                return character
+        return None
+
+    def _ids_of(self, text: str) -> list[int]:
+        try:
+            return self.tok.encode(text)
+        except EncodeError:
+            return []
+
+    def encode(self, texts: Sequence[str]) -> Rows:
+        """The ids of texts; none of one that holds what cannot be encoded."""
+        parts = [self._rows(texts[at : at + _CHUNK]) for at in range(0, len(texts), _CHUNK)]
+        ids = [rows.ids for rows in parts]
+        lengths = [np.diff(rows.offsets) for rows in parts]
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate([*lengths, []]))])
+        return Rows(
+            np.concatenate([*ids, np.empty(0, np.uint32)]).astype(np.uint32),
+            offsets.astype(np.int64),
+        )
+
+    def _rows(self, texts: Sequence[str]) -> Rows:
+        try:
+            batch = self.tok.encode_batch(texts)
+        except EncodeError:
+            if len(texts) == 1:
+                return Rows(np.empty(0, np.uint32), np.zeros(2, np.int64))
+            half = len(texts) // 2
+            left, right = self._rows(texts[:half]), self._rows(texts[half:])
+            offsets = np.concatenate([left.offsets, right.offsets[1:] + left.offsets[-1]])
+            return Rows(np.concatenate([left.ids, right.ids]), offsets)
+        return Rows(np.asarray(batch.ids), np.asarray(batch.offsets))
+
+
+def text_or_none(data: bytes) -> str | None:
+    """Bytes as text, if they are."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,450 @@
+"""Cutting a text so that each part, encoded by itself, has no more tokens than asked for.
+
+Tokens at the end of a text differ from those in its middle, so no part is taken to have the tokens
+that stand for it in the whole: these only say where to try, and each part is counted by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+
+from jeton.arguments import check_kind, checked_int
+from jeton.chunks import boundaries
+from jeton.chunks.places import TokenPlaces
+from jeton.components._base import checked_flag, one_of
+from jeton.errors import ArgumentError, EncodeError
+
+if TYPE_CHECKING:
+    from jeton.tokenizer import SpecialPolicy, Tokenizer
+
+__all__ = ["Chunk", "Truncated", "Unit", "chunks_of", "split_at", "truncated"]
+
+Unit: TypeAlias = Literal["sentence", "line", "word", "token"]
+"""Where a text is cut: behind which of its parts."""
+
+_FINER: Final[dict[str, tuple[str, ...]]] = {
+    "sentence": ("sentence", "line", "word", "token", "code point"),
+    "line": ("line", "sentence", "word", "token", "code point"),
+    "word": ("word", "token", "code point"),
+    "token": ("token", "code point"),
+}
+"""What a text is cut at, and at what if that is too long."""
+
+_PART = 1 << 20
+"""How many characters are encoded at a time."""
+_MARGIN = 256
+"""Tokens before the end of a part that may not be those of the whole text: a word that goes on
+beyond it may be that many."""
+_TRIED = 16
+"""How many characters are tried one by one before a text is given up."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A part of a text that is short enough.
+
+    Attributes:
+        text: The part.
+        start, end: Where it stands in the text, half open, in characters.
+        tokens: How many tokens it has when it is encoded by itself.
+    """
+
+    text: str
+    start: int
+    end: int
+    tokens: int
+
+    def __post_init__(self) -> None:
+        _check_part(self)
+
+    def __repr__(self) -> str:
+        return f"Chunk({self.start}:{self.end}, {_tokens(self.tokens)}, {_shown(self.text)})"
+
+
+@dataclass(frozen=True)
+class Truncated:
+    """What is left of a text that was cut to a number of tokens, and what was dropped.
+
+    Attributes:
+        text: What is left.
+        start, end: Where it stands in the text, half open, in characters.
+        tokens: How many tokens it has when it is encoded by itself.
+        dropped_text: The rest: before it if the left side was cut, else behind it; empty where all
+            is kept.
+        dropped_tokens: How many tokens the rest has by itself, without special tokens around it.
+    """
+
+    text: str
+    start: int
+    end: int
+    tokens: int
+    dropped_text: str
+    dropped_tokens: int
+
+    def __post_init__(self) -> None:
+        _check_part(self)
+        check_kind("dropped_text", self.dropped_text, str, "a str")
+        checked_int("dropped_tokens", self.dropped_tokens, 0)
+
+    def __repr__(self) -> str:
+        dropped = f"{_tokens(self.dropped_tokens)} dropped"
+        return (
+            f"Truncated({self.start}:{self.end}, {_tokens(self.tokens)}, {_shown(self.text)}, "
+            f"{dropped})"
+        )
+
+
+def _check_part(part: Chunk | Truncated) -> None:
+    check_kind("text", part.text, str, "a str")
+    for name in ("start", "end", "tokens"):
+        checked_int(name, getattr(part, name), 0)
+
+
+def _tokens(count: int) -> str:
+    return f"{count:,} token{'s' * (count != 1)}"
+
+
+def _shown(text: str, most: int = 40) -> str:
+    return repr(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def chunks_of(
+    tokenizer: Tokenizer,
+    text: str,
+    max_tokens: int,
+    overlap: int | None,
+    at: Unit,
+    special: SpecialPolicy,
+    add_special_tokens: bool,
+) -> list[Chunk]:
+    """The chunks of a text; see `Tokenizer.chunk`."""
+    limit = checked_int("max_tokens", max_tokens, 1)
+    shared = None if overlap is None else checked_int("overlap", overlap, 0)
+    cutter = _Cutter(tokenizer, text, "max_tokens", limit, at, special, add_special_tokens, _PART)
+    if cutter.room < 1:
+        raise ArgumentError(
+            f"max_tokens={limit} leaves no room for text: {_tokens(cutter.frame)} are added to it"
+        )
+    if shared is None:
+        shared = cutter.room // 4
+    elif shared >= cutter.room:
+        raise ArgumentError(
+            f"overlap={shared} must be less than the {_tokens(cutter.room)} that a chunk has for "
+            "text"
+        )
+    return cutter.run(lambda: list(cutter.chunks(shared)))
+
+
+def truncated(
+    tokenizer: Tokenizer,
+    text: str,
+    n: int,
+    side: Literal["right", "left"],
+    at: Unit,
+    special: SpecialPolicy,
+    add_special_tokens: bool,
+) -> Truncated:
+    """What is kept of a text and what is not; see `Tokenizer.truncate`."""
+    one_of(tokenizer, "side", side, ("right", "left"))
+    cutter = _cutter_of_ends(tokenizer, text, n, at, special, add_special_tokens)
+
+    def cut() -> Truncated:
+        start, end = cutter.kept(side)
+        dropped = text[end:] if side == "right" else text[:start]
+        return Truncated(
+            text=text[start:end],
+            start=start,
+            end=end,
+            tokens=cutter.size(start, end),
+            dropped_text=dropped,
+            dropped_tokens=tokenizer.count(dropped, special=cutter.special),
+        )
+
+    return cutter.run(cut)
+
+
+def split_at(
+    tokenizer: Tokenizer,
+    text: str,
+    n: int,
+    at: Unit,
+    special: SpecialPolicy,
+    add_special_tokens: bool,
+) -> tuple[str, str]:
+    """A text in two; see `Tokenizer.split_at`."""
+    cutter = _cutter_of_ends(tokenizer, text, n, at, special, add_special_tokens)
+    _, end = cutter.run(lambda: cutter.kept("right"))
+    return text[:end], text[end:]
+
+
+def _cutter_of_ends(
+    tokenizer: Tokenizer,
+    text: str,
+    n: int,
+    at: Unit,
+    special: SpecialPolicy,
+    add_special_tokens: bool,
+) -> _Cutter:
+    limit = checked_int("n", n, 0)
+    # No token of usual text is longer, so that of a long text only its beginning is encoded.
+    width = min(8 * limit + 1024, _PART)
+    return _Cutter(tokenizer, text, "n", limit, at, special, add_special_tokens, width)
+
+
+class _Found(NamedTuple):
+    """Where a chunk can end."""
+
+    end: int
+    tokens: int
+    """How many it has by itself."""
+    level: int
+    """What it was cut at: 0 is what was asked for, and the next ones are finer."""
+
+
+class _Cutter:
+    """A text, and how much of it may stand together."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        text: str,
+        name: str,
+        limit: int,
+        at: Unit,
+        special: SpecialPolicy,
+        add_special_tokens: bool,
+        width: int,
+    ) -> None:
+        check_kind("text", text, str, "a str")
+        one_of(tokenizer, "at", at, tuple(_FINER))
+        checked_flag("add_special_tokens", add_special_tokens)
+        self.frame = tokenizer.count("", special=special, add_special_tokens=add_special_tokens)
+        if limit < self.frame:
+            raise ArgumentError(
+                f"{name}={limit} has no room for the {_tokens(self.frame)} that are added to a text"
+            )
+        self.tokenizer = tokenizer
+        self.text = text
+        self.name = name
+        self.limit = limit
+        self.room = limit - self.frame
+        self.levels = _FINER[at]
+        self.special: Any = special
+        self._add_special_tokens = add_special_tokens
+        self._width = width
+        self._part: TokenPlaces | None = None
+        self._begin = 0
+
+    def run(self, cut: Callable[[], _T]) -> _T:
+        """Cuts, and has errors of encoding name their place in the whole text."""
+        if self.special == "raise":
+            self.tokenizer.count(self.text, special="raise")
+            self.special = "ignore"
+        try:
+            return cut()
+        except EncodeError:
+            self.tokenizer.count(self.text, special=self.special)
+            raise
+
+    def size(self, start: int, end: int) -> int:
+        """How many tokens a part of the text has by itself, with those that are added to it."""
+        return self.tokenizer.count(
+            self.text[start:end],
+            special=self.special,
+            add_special_tokens=self._add_special_tokens,
+        )
+
+    def bare_size(self, start: int, end: int) -> int:
+        """The same without what is added."""
+        return self.tokenizer.count(self.text[start:end], special=self.special)
+
+    # Chunks
+
+    def chunks(self, overlap: int) -> Iterator[Chunk]:
+        """The chunks, each of which ends behind the one before it."""
+        begin = end = level = 0
+        while end < len(self.text):
+            start = self._begin = self._start_within(begin, end, overlap, level)
+            found = self._furthest(start, end)
+            if start < end and (found is None or found.level > 0):
+                start, found = self._with_less_overlap(start, end, overlap, level, found)
+            if found is None:
+                raise self._refused(end)
+            begin, end, level = start, found.end, found.level
+            yield Chunk(self.text[begin:end], begin, end, found.tokens)
+
+    def _with_less_overlap(
+        self, start: int, end: int, overlap: int, level: int, found: _Found | None
+    ) -> tuple[int, _Found | None]:
+        """Gives way to a unit that fits only with less overlap, or with none."""
+        alone = self._furthest(end, end)
+        if alone is None or (found is not None and found.level <= alone.level):
+            return start, found
+        unit = self.levels[min(alone.level, len(self.levels) - 1)]
+        following = self._first(unit, self._shared(end), end + 1, alone.end, end)
+        needed = self.bare_size(end, alone.end if following is None else following)
+        nearer = self._start_within(start, end, min(overlap, self.room - needed), level)
+        if nearer < end:
+            shorter = self._furthest(nearer, end)
+            if shorter is not None and shorter.level <= alone.level:
+                return nearer, shorter
+        return end, alone
+
+    def _refused(self, at: int) -> ArgumentError:
+        size = self.size(at, at + 1)
+        return ArgumentError(
+            f"{self.name}={self.limit} is less than the {_tokens(size)} of the character "
+            f"{self.text[at]!r} at {at}"
+        )
+
+    # The two ends
+
+    def kept(self, side: Literal["right", "left"]) -> tuple[int, int]:
+        """The start and the end of what stays of the text if a side of it is cut."""
+        length = len(self.text)
+        if not self.tokenizer.exceeds(
+            self.text,
+            self.limit,
+            special=self.special,
+            add_special_tokens=self._add_special_tokens,
+        ):
+            return 0, length
+        if side == "right":
+            found = self._furthest(0, 0)
+            return 0, 0 if found is None else found.end
+        begin = max(0, length - self._width)
+        while True:
+            places = self._encoded(begin, begin, length - begin, 0)
+            if begin == 0 or places.tokens > self.room + _MARGIN:
+                break
+            begin = max(0, length - 2 * (length - begin))
+        start = self._nearest(
+            places,
+            -1,
+            length,
+            self.room,
+            self.levels,
+            lambda start, end: self.size(start, end) - self.frame,
+        )
+        return start, length
+
+    # Places
+
+    def _furthest(self, start: int, floor: int) -> _Found | None:
+        """The furthest end behind `floor` of a chunk from `start`, at the coarsest level it has."""
+        for places in self._places_from(start):
+            base = places.tokens_before(start)
+            for level, unit in enumerate(self.levels):
+                room, step = self.room, 1
+                high = places.last_with(base + room)
+                while high > floor:
+                    end = self._last(unit, places, floor, high)
+                    if end is None:
+                        break
+                    size = self.size(start, end)
+                    if size <= self.limit:
+                        return _Found(end, size, level)
+                    # Steps that double, so that a text is counted a few times, not once a unit.
+                    room -= max(size - self.limit, step)
+                    step *= 2
+                    high = min(places.last_with(base + room), end - 1)
+        for end in range(floor + 1, min(floor + _TRIED, len(self.text)) + 1):
+            if end < len(self.text) and boundaries.splits_pair(self.text, end):
+                continue
+            size = self.size(start, end)
+            if size <= self.limit:
+                return _Found(end, size, len(self.levels))
+        return None
+
+    def _start_within(self, begin: int, end: int, tokens: int, level: int) -> int:
+        """The first place behind `begin` with so many tokens at most from there to `end`.
+
+        A word is cut only if the text is cut at this level at `end` too.
+        """
+        if begin == end or tokens < 1:
+            return end
+        levels = self.levels[: level + 1]
+        if "word" in self.levels:
+            levels = self.levels[: max(level, self.levels.index("word")) + 1]
+        return self._nearest(self._shared(begin), begin, end, tokens, levels, self.bare_size)
+
+    def _nearest(
+        self,
+        places: TokenPlaces,
+        begin: int,
+        end: int,
+        tokens: int,
+        units: tuple[str, ...],
+        size: Callable[[int, int], int],
+    ) -> int:
+        """The first place behind `begin`, at the coarsest unit, from which so few reach `end`."""
+        top = places.tokens_before(end)
+        for unit in units:
+            room, step = tokens, 1
+            low = max(places.first_with(top - room), begin + 1)
+            while low < end:
+                start = self._first(unit, places, low, end, max(begin, 0))
+                if start is None:
+                    break
+                excess = size(start, end) - tokens
+                if excess <= 0:
+                    return start
+                room -= max(excess, step)
+                step *= 2
+                low = max(places.first_with(top - room), start + 1)
+        return end
+
+    def _last(self, unit: str, places: TokenPlaces, low: int, high: int) -> int | None:
+        """The last place behind `low` and up to `high` for a cut at a unit."""
+        if unit not in ("token", "code point"):
+            return boundaries.last(unit, self.text, low, high)
+        for place in places.down_from(high, low):
+            if unit == "code point" or boundaries.is_between_characters(self.text, place, low):
+                return place
+        return None
+
+    def _first(self, unit: str, places: TokenPlaces, low: int, high: int, since: int) -> int | None:
+        """The first place from `low` on and before `high` for a cut at a unit."""
+        if unit not in ("token", "code point"):
+            return boundaries.first(unit, self.text, low, high, since)
+        for place in places.up_from(low, high):
+            if unit == "code point" or boundaries.is_between_characters(self.text, place, since):
+                return place
+        return None
+
+    # Tokens
+
+    def _places_from(self, start: int) -> Iterator[TokenPlaces]:
+        """The places of the tokens from `start` on: as they part in the text, and from there."""
+        shared = self._shared(start)
+        yield shared
+        if shared.start < start:
+            yield self._encoded(start, start, 4 * self.room + 64, self.room + 8)
+
+    def _shared(self, start: int) -> TokenPlaces:
+        """The part of the text that is encoded now, with more than a chunk from `start` on."""
+        needed = self.room + _MARGIN
+        part = self._part
+        if part is None or (
+            part.end < len(self.text) and part.tokens - part.tokens_before(start) < needed
+        ):
+            part = self._encoded(self._begin, start, self._width, 2 * needed)
+            self._part = part
+        return part
+
+    def _encoded(self, begin: int, start: int, width: int, needed: int) -> TokenPlaces:
+        """The places of the text from `begin` on, with so many tokens behind `start`."""
+        end = min(start + width, len(self.text))
+        while True:
+            _, spans = self.tokenizer.encode_array_with_spans(
+                self.text[begin:end], special=self.special
+            )
+            places = TokenPlaces(spans, begin, end)
+            behind = places.tokens - places.tokens_before(start)
+            if behind >= needed or end == len(self.text):
+                return places
+            end = min(begin + 2 * (end - begin), len(self.text))

@@ -1,0 +1,176 @@
+"""`jeton check`: what is wrong with a tokenizer, for people and for continuous integration."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import cast
+
+import click
+
+import jeton
+from jeton.analysis import Health
+from jeton.analysis import check as check_health
+from jeton.analysis.health.rules import SEVERITIES, Severity, chosen_rules
+from jeton.cli.command import Command, use_colour
+from jeton.cli.findings import plain, rules_table, shown
+from jeton.cli.targets import FilePath, replacing
+from jeton.cli.terminal import Progress
+from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.errors import ArgumentError
+
+__all__ = ["check"]
+
+HELP = """Look for what is wrong with a tokenizer before a model is trained on it.
+
+Tokens that no text can give, with the text that was tried; gaps and copies; bytes without a token;
+special tokens that text can spell; scraps of mark-up and of damaged text; what each format would
+lose. With --corpus, tokens that it never uses; with --embeddings, rows that look untrained.
+
+Exit codes: 0 when nothing as grave as --fail-on was found, 1 when something was (or an error ended
+the check), 2 for a command line that makes no sense. With --baseline FILE, a result that --format
+json wrote, only what is new counts.
+
+\b
+Examples:
+  jeton check tokenizer.json
+  jeton check tokenizer.json --corpus corpus/ --ignore url --ignore markup
+  jeton check tokenizer.json --format json -o known.json --fail-on never
+  jeton check tokenizer.json --baseline known.json --fail-on warning
+  jeton check ./model --embeddings ./model/model.safetensors
+  jeton check --rules
+"""
+
+
+def _list_rules(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(rules_table())
+        ctx.exit()
+
+
+def _rule(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        try:
+            chosen_rules([name], ())
+        except ArgumentError as error:
+            raise click.BadParameter(str(error).removeprefix("only: ")) from None
+    return names
+
+
+@click.command(cls=Command, help=HELP, short_help="What is wrong with a tokenizer.")
+@tokenizer_options
+@click.option(
+    "--corpus",
+    type=FilePath(),
+    multiple=True,
+    metavar="PATH",
+    help="Find tokens that a file or folder never uses. Repeatable.",
+)
+@click.option(
+    "--embeddings",
+    type=FilePath(),
+    metavar="FILE",
+    help="Find rows that look untrained in a model's safetensors.",
+)
+@click.option("--tensor", metavar="NAME", help="The table of inputs, if its name is unusual.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "plain", "json", "sarif"]),
+    default="table",
+    show_default=True,
+    help="A table for people, lines for grep, JSON with everything, or SARIF 2.1.0.",
+)
+@click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "note", "never"]),
+    default="error",
+    show_default=True,
+    help="How grave a finding must be for exit code 1.",
+)
+@click.option(
+    "--only", multiple=True, metavar="RULE", callback=_rule, help="Only this rule. Repeatable."
+)
+@click.option(
+    "--ignore", multiple=True, metavar="RULE", callback=_rule, help="Not this rule. Repeatable."
+)
+@click.option(
+    "--baseline",
+    type=FilePath(),
+    metavar="FILE",
+    help="An earlier result (JSON): only what is new.",
+)
+@click.option("--all", "everything", is_flag=True, help="Every token of every finding.")
+@click.option(
+    "--rules",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_rules,
+    help="List the rules, and stop.",
+)
+def check(
+    source: Source,
+    corpus: tuple[str, ...],
+    embeddings: str | None,
+    tensor: str | None,
+    form: str,
+    output: str | None,
+    fail_on: str,
+    only: tuple[str, ...],
+    ignore: tuple[str, ...],
+    baseline: str | None,
+    everything: bool,
+) -> None:
+    if tensor is not None and embeddings is None:
+        raise click.UsageError("--tensor goes with --embeddings.")
+    known = None if baseline is None else Health.load(baseline)
+    tok = source.load()
+    with Progress("counting", None) as progress:
+
+        def watch(step: jeton.Progress) -> None:
+            progress.total = step.total or None
+            progress.advance(step.done - progress.done)
+
+        health = check_health(
+            tok,
+            corpus=[Path(path) for path in corpus] or None,
+            embeddings=embeddings,
+            tensor=tensor,
+            only=only,
+            ignore=ignore,
+            watch=watch,
+        )
+    new = health if known is None else health.since(known)
+    text = _written(new, source.name, form, everything, output is not None, known is not None)
+    if output is None:
+        click.echo(text)
+    else:
+        with replacing(Path(output)) as path:
+            path.write_text(text + "\n", encoding="utf-8")
+    if _fails(new, fail_on):
+        raise click.exceptions.Exit(1)
+
+
+def _written(
+    health: Health, name: str, form: str, everything: bool, to_file: bool, of_new: bool
+) -> str:
+    if form == "json":
+        return json.dumps(health.to_dict(), ensure_ascii=False, indent=1)
+    if form == "sarif":
+        from jeton.analysis.health.sarif import to_sarif
+
+        return json.dumps(to_sarif(health, name), ensure_ascii=False, indent=1)
+    if form == "plain":
+        return plain(health, name, everything)
+    colour = not to_file and use_colour(sys.stdout)
+    return shown(health, name, everything, colour, of_new)
+
+
+def _fails(health: Health, fail_on: str) -> bool:
+    if fail_on == "never":
+        return False
+    places = {name: place for place, name in enumerate(SEVERITIES)}
+    return any(places[finding.severity] <= places[cast(Severity, fail_on)] for finding in health)

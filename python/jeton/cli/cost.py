@@ -1,0 +1,370 @@
+"""`jeton cost`: what files cost as prompts of a model."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import click
+
+import jeton
+from jeton import corpus, registry
+from jeton.cli.chat import conversation_of
+from jeton.cli.command import Command, echo_note, use_colour
+from jeton.cli.documents import STDIN, Document, Reader, batches, input_options, input_size
+from jeton.cli.targets import FilePath, check_inputs
+from jeton.cli.terminal import Progress, show
+from jeton.cost.estimating import amounts, estimate, is_private, tokenizer_of
+from jeton.cost.prices import Price, Prices, money, places_of
+from jeton.errors import ArgumentError, JetonError, UnsupportedError
+from jeton.message_counts import has_encoding
+
+__all__ = ["cost"]
+
+HELP = """What files cost as prompts of a model: each one, and in total.
+
+MODEL is the name of a model of OpenAI, Anthropic or Google, or one of a table of your own
+(--prices). FILES are files of text, folders and patterns; each file is one request, or each line
+with --lines or --field. Prices are for a million tokens, of the day that is shown; one that is
+older than 90 days is said to be stale. `jeton list prices` shows all of them.
+
+Tokens are counted with the model's own tokenizer. Where that is not public (Claude, Gemini),
+--tokenizer says which other one counts, and the number is an estimate.
+
+\b
+Examples:
+  jeton cost gpt-4o docs/
+  jeton cost gpt-4o-mini prompts.txt --lines --output-tokens 200
+  jeton cost claude-sonnet-5 'src/**/*.py' --tokenizer o200k_base
+  jeton cost gpt-4o chats.jsonl --lines --messages --format json
+  jeton cost mine report.md --prices prices.toml --cached-tokens 1000
+"""
+
+
+_PACKED = (".gz", ".zst", ".parquet")
+
+
+@dataclass
+class Tally:
+    """The tokens of some requests: of those at the usual prices, and of those with long prompts."""
+
+    documents: int = 0
+    usual: list[int] = field(default_factory=lambda: [0, 0, 0])
+    """Tokens of prompts, those of them that are cached, and tokens of answers."""
+    long: list[int] = field(default_factory=lambda: [0, 0, 0])
+
+    def request(self, price: Price, tokens: int, cached: int, written: int) -> None:
+        """Adds a request."""
+        is_long = price.above is not None and tokens > price.above.tokens
+        self.documents += 1
+        sums = self.long if is_long else self.usual
+        for at, number in enumerate((tokens, min(cached, tokens), written)):
+            sums[at] += number
+
+    def add(self, other: Tally) -> None:
+        """Adds what was counted elsewhere."""
+        self.documents += other.documents
+        self.usual = [a + b for a, b in zip(self.usual, other.usual, strict=True)]
+        self.long = [a + b for a, b in zip(self.long, other.long, strict=True)]
+
+    def tokens(self) -> list[int]:
+        """Tokens of prompts, those of them that are cached, and tokens of answers."""
+        return [a + b for a, b in zip(self.usual, self.long, strict=True)]
+
+    def amounts(self, price: Price) -> list[Decimal]:
+        """What the rest of the prompts, the cached tokens and the answers cost."""
+        usual = amounts(price, *self.usual)
+        if price.above is None:
+            return list(usual)
+        return [a + b for a, b in zip(usual, amounts(price.above, *self.long), strict=True)]
+
+
+@dataclass
+class Bill:
+    """Everything that is shown."""
+
+    model: str
+    price: Price
+    tokenizer: str
+    tallies: dict[str, Tally]
+    notes: list[str]
+    exact: bool = True
+
+    def total(self) -> Tally:
+        """All files."""
+        everything = Tally()
+        for tally in self.tallies.values():
+            everything.add(tally)
+        return everything
+
+
+@click.command(cls=Command, help=HELP, short_help="What files cost as prompts of a model.")
+@click.argument("model")
+@input_options
+@click.option(
+    "--tokenizer",
+    type=FilePath(),
+    metavar="TOKENIZER",
+    help="Count with this one.  [default: the model's own]",
+)
+@click.option(
+    "--output-tokens",
+    type=click.IntRange(min=0, max=1 << 40),
+    default=0,
+    metavar="N",
+    help="The tokens of each answer.",
+)
+@click.option(
+    "--cached-tokens",
+    type=click.IntRange(min=0, max=1 << 40),
+    default=0,
+    metavar="N",
+    help="How many of each prompt's tokens are read from the provider's cache, at most.",
+)
+@click.option(
+    "--messages",
+    is_flag=True,
+    help="Each document is a conversation in JSON, as `jeton chat` reads it.",
+)
+@click.option(
+    "--tokens-per-part",
+    type=click.IntRange(min=0, max=1 << 40),
+    metavar="N",
+    help="With --messages: what each image or other part counts that is no text, as an estimate.",
+)
+@click.option(
+    "--prices",
+    type=FilePath(),
+    metavar="FILE",
+    help="A table of prices, JSON or TOML, in the place of jeton's.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "csv", "plain"]),
+    default="table",
+    show_default=True,
+    help="What is written: plain is cost, tokens and file, parted by tabs.",
+)
+def cost(
+    model: str,
+    paths: tuple[str, ...],
+    reader: Reader,
+    tokenizer: str | None,
+    output_tokens: int,
+    cached_tokens: int,
+    messages: bool,
+    tokens_per_part: int | None,
+    prices: str | None,
+    form: str,
+) -> None:
+    if tokens_per_part is not None and not messages:
+        raise click.UsageError("--tokens-per-part goes with --messages.")
+    table = None if prices is None else Prices.load(prices)
+    asked = estimate(model, cached_tokens, cached_tokens=cached_tokens,
+                     output_tokens=output_tokens, prices=table)  # fmt: skip
+    files = _files(paths)
+    check_inputs(files)
+    own = tokenizer_of(model, prices=table)
+    tok, name = _tokenizer(model, own, tokenizer)
+    bill = Bill(model, asked.price, name, {path: Tally() for path in files}, list(asked.notes))
+    if own is None or not (name == own or has_encoding(tok, own)):
+        bill.exact = False
+        whose = "not public" if is_private(model) else own or "not known"
+        bill.notes.append(f"estimated: counted with {name}; the tokenizer of {model} is {whose}")
+    lengths = _of_messages(tok, model, bill, tokens_per_part) if messages else _of_texts(tok)
+    with Progress("counting", input_size(files)) as progress:
+        for group in batches(reader.documents(files, progress)):
+            if messages:
+                group = [document for document in group if document.text.strip()]
+            for document, tokens in zip(group, lengths(group), strict=True):
+                tally = bill.tallies[document.source]
+                tally.request(asked.price, tokens, cached_tokens, output_tokens)
+    _WRITERS[form](bill, reader.by_line)
+
+
+def _files(paths: tuple[str, ...]) -> list[str]:
+    """The files that paths, folders and patterns name, each once."""
+    named = [Path(path) for path in paths if path != STDIN]
+    found = [os.fspath(path) for path in corpus.files_of(named) or []] if named else []
+    for path in found:
+        if path.lower().endswith(_PACKED):
+            raise UnsupportedError(
+                f"{path}: compressed files and Parquet are not priced (unpack it, as in zcat "
+                "FILE | jeton cost MODEL)"
+            )
+    return ([STDIN] if STDIN in paths else []) + found
+
+
+def _tokenizer(model: str, own: str | None, given: str | None) -> tuple[jeton.Tokenizer, str]:
+    name = given or own
+    if name is None:
+        why = "is not public" if is_private(model) else "is not known to jeton"
+        raise ArgumentError(
+            f"the tokenizer of {model} {why}: --tokenizer says which one counts, for an estimate "
+            "(as --tokenizer o200k_base)"
+        )
+    return jeton.load(name), name
+
+
+Lengths = Callable[[list[Document]], Iterable[int]]
+
+
+def _of_texts(tok: jeton.Tokenizer) -> Lengths:
+    return lambda group: tok.count_batch([document.text for document in group])
+
+
+def _of_messages(
+    tok: jeton.Tokenizer, model: str, bill: Bill, tokens_per_part: int | None
+) -> Lengths:
+    by_name = registry.name_for_model(model.lower()) is not None or is_private(model)
+
+    def length(document: Document) -> int:
+        place = "standard input" if document.source == STDIN else document.source
+        given = conversation_of(document.text, place)
+        try:
+            count = tok.count_messages(
+                given["messages"],
+                model=model if by_name else None,
+                tools=given.get("tools"),
+                tokens_per_part=tokens_per_part,
+            )
+        except JetonError as error:
+            raise type(error)(f"{place}: {error}") from None
+        bill.exact &= count.exact
+        if not count.exact and count.basis not in bill.notes:
+            bill.notes.append(count.basis)
+        return count.tokens
+
+    return lambda group: [length(document) for document in group]
+
+
+def _write_table(bill: Bill, by_line: bool) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    everything = bill.total()
+    tokens = everything.tokens()
+    several = len(bill.tallies) > 1
+    table = Table(box=box.SIMPLE_HEAD, show_footer=several, pad_edge=False, header_style="dim")
+    about = "" if bill.exact else "~"
+    places = places_of(_total(bill, tally) for tally in bill.tallies.values())
+
+    def cost_of(tally: Tally) -> str:
+        return about + money(_total(bill, tally), bill.price.currency, places=places)
+
+    def add(title: str, footer: str, style: str | None = None) -> None:
+        table.add_column(title, footer, justify="right", style=style, no_wrap=True)
+
+    shown = [True, bool(tokens[1]), bool(tokens[2])]
+    if by_line:
+        add("requests", f"{everything.documents:,}")
+    for title, number, is_shown in zip(("tokens", "cached", "output"), tokens, shown, strict=True):
+        if is_shown:
+            add(title, f"{about if title != 'output' else ''}{number:,}")
+    add("cost", cost_of(everything), "bold")
+    table.add_column("", "total", overflow="fold")
+    for path, tally in bill.tallies.items():
+        row = [f"{tally.documents:,}"] if by_line else []
+        row += [
+            f"{about if at < 2 else ''}{number:,}"
+            for at, number in enumerate(tally.tokens())
+            if shown[at]
+        ]
+        table.add_row(*row, cost_of(tally), Text("standard input" if path == STDIN else path))
+    notes = [Text(f"! {note}", "yellow") for note in bill.notes]
+    # A name is never cut where a program may read it.
+    is_wide = not (sys.stdout.isatty() or use_colour(sys.stdout))
+    show(*_heading(bill), table, *notes, width=1_000 if is_wide else None)
+
+
+def _heading(bill: Bill) -> Iterator[Any]:
+    from rich.text import Text
+
+    price = bill.price
+    parts = [f"{money(price.input, price.currency)} a million tokens"]
+    if price.cached is not None:
+        parts.append(f"{money(price.cached, price.currency)} cached")
+    if price.output is not None:
+        parts.append(f"{money(price.output, price.currency)} output")
+    yield Text(bill.model, "bold").append(f"  {' · '.join(parts)}", "not bold")
+    where = ", ".join(str(part) for part in (price.source, price.date) if part)
+    if where:
+        yield Text(f"price of {where}", "dim")
+
+
+def _total(bill: Bill, tally: Tally) -> Decimal:
+    return sum(tally.amounts(bill.price), Decimal())
+
+
+def _record(bill: Bill, tally: Tally) -> dict[str, Any]:
+    tokens, cached, written = tally.tokens()
+    parts = tally.amounts(bill.price)
+    return {
+        "requests": tally.documents,
+        "tokens": tokens,
+        "cached_tokens": cached,
+        "output_tokens": written,
+        "input_cost": float(parts[0]),
+        "cached_cost": float(parts[1]),
+        "output_cost": float(parts[2]),
+        "cost": float(sum(parts)),
+    }
+
+
+def _write_json(bill: Bill, _: bool) -> None:
+    price = bill.price
+    numbers = {
+        name: None if getattr(price, name) is None else float(getattr(price, name))
+        for name in ("input", "cached", "output")
+    }
+    date = None if price.date is None else price.date.isoformat()
+    record = {
+        "model": bill.model,
+        "tokenizer": bill.tokenizer,
+        "exact": bill.exact,
+        "currency": price.currency,
+        "price": {**numbers, "date": date, "source": price.source},
+        "notes": bill.notes,
+        "files": [{"file": path, **_record(bill, tally)} for path, tally in bill.tallies.items()],
+        "total": _record(bill, bill.total()),
+    }
+    # The names of files may be no UTF-8, and JSON has to be.
+    is_text = not any("\ud800" <= sign <= "\udfff" for path in bill.tallies for sign in path)
+    click.echo(json.dumps(record, ensure_ascii=not is_text))
+
+
+def _write_csv(bill: Bill, _: bool) -> None:
+    rows = [
+        {"file": path, **_record(bill, tally), "currency": bill.price.currency, "exact": bill.exact}
+        for path, tally in bill.tallies.items()
+    ]
+    writer = csv.DictWriter(sys.stdout, [*rows[0]], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    _note(bill)
+
+
+def _write_plain(bill: Bill, _: bool) -> None:
+    rows = [*bill.tallies.items()]
+    if len(rows) > 1:
+        rows.append(("total", bill.total()))
+    for name, tally in rows:
+        click.echo(f"{_total(bill, tally).normalize():f}\t{tally.tokens()[0]}\t{name}")
+    _note(bill)
+
+
+def _note(bill: Bill) -> None:
+    for note in bill.notes:
+        echo_note(note)
+
+
+_WRITERS = {"table": _write_table, "json": _write_json, "csv": _write_csv, "plain": _write_plain}

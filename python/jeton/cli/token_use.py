@@ -1,0 +1,87 @@
+"""How a corpus uses a vocabulary, told to a person: `jeton inspect TOKENIZER --corpus FILE`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+import numpy as np
+
+import jeton
+from jeton.analysis import Usage
+from jeton.cli.terminal import Progress, columns, heading, human_bytes, shorten, table
+from jeton.drawing import bar, visible
+
+__all__ = ["token_use"]
+
+_ROWS = 10
+_BAR = 30
+
+
+def token_use(tok: jeton.Tokenizer, paths: Sequence[str]) -> Iterator[str]:
+    """Counts the tokens of files and folders, and tells what was found line by line."""
+    with Progress("counting", None) as progress:
+
+        def watch(step: jeton.Progress) -> None:
+            progress.total = step.total or None
+            progress.advance(step.done - progress.done)
+
+        usage = tok.usage([Path(path) for path in paths], watch=watch)
+    yield heading(" ".join(paths))
+    yield from _summary(usage)
+    yield ""
+    yield heading("What occurs most")
+    yield _most(tok, usage)
+    never = usage.never_used
+    if len(never):
+        yield ""
+        yield heading(f"{len(never):,} tokens never occur")
+        yield _never(tok, never)
+
+
+def _summary(usage: Usage) -> Iterator[str]:
+    rows = [
+        ("documents", f"{usage.documents:,}"),
+        ("text", human_bytes(usage.bytes)),
+        ("tokens", f"{usage.total:,}"),
+    ]
+    if usage.total:
+        rows.append(("bytes a token", f"{usage.bytes / usage.total:.2f}"))
+    if usage.coverage is not None:
+        share = click.style(bar(usage.coverage, _BAR), fg="green")
+        rows.append(
+            (
+                "vocabulary used",
+                f"{usage.used:,} of {len(usage.ids):,}, {usage.coverage:.1%}  {share}",
+            )
+        )
+    for part in (0.5, 0.9, 0.99):
+        rows.append((f"{part:.0%} of them are", f"{usage.tokens_for(part):,} different tokens"))
+    yield table([(click.style(name, fg="cyan"), told) for name, told in rows], "<<")
+
+
+def _most(tok: jeton.Tokenizer, usage: Usage) -> str:
+    most = usage.most_common(_ROWS)
+    rows = [
+        (
+            f"{id:,}",
+            shorten(_shown(tok, id), 24),
+            f"{count:,}",
+            f"{count / usage.total:.1%}",
+            click.style(bar(count / most[0][1], _BAR), fg="green"),
+        )
+        for id, count in most
+    ]
+    return table(rows, "><>><") if rows else "  none: the corpus has no text"
+
+
+def _never(tok: jeton.Tokenizer, ids: np.ndarray) -> str:
+    """Some of the tokens, spread over the vocabulary."""
+    chosen = ids[np.linspace(0, len(ids) - 1, min(_ROWS, len(ids))).astype(np.int64)]
+    rows = [(f"{id:,}", shorten(_shown(tok, id), columns() - 16)) for id in chosen.tolist()]
+    return table(rows, "><")
+
+
+def _shown(tok: jeton.Tokenizer, id: int) -> str:
+    return visible(tok.token_bytes(id) or tok.id_to_bytes(id))

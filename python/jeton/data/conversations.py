@@ -1,0 +1,155 @@
+"""`Conversations`: how `prepare` makes tokens with a loss mask of records that hold messages."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import hashlib
+import inspect
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from jeton.arguments import check_kind, checked_int, checked_texts
+from jeton.components._base import check_text
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+if TYPE_CHECKING:
+    from jeton.tokenizer import Tokenizer
+
+__all__ = ["Conversations"]
+
+
+@dataclass(frozen=True)
+class Conversations:
+    """What `prepare` needs to know of records that hold conversations.
+
+    Attributes:
+        field: The field of records, or the column, that holds the messages: a list of dicts with
+            `role` and `content`, or such a list as JSON text.
+        tools: The field that holds JSON schemas of tools, if there is one. A record may lack it.
+        template: As for `Tokenizer.chat`: by default the tokenizer's own.
+        roles: Whose messages are to be learnt.
+        max_tokens: The most tokens of a conversation.
+        too_long: What becomes of a longer one: `"truncate"`, its oldest turns go as `Chat.truncate`
+            has it, and it is dropped if the last turn alone is too long; `"drop"`; or `"error"`.
+        bad_records: What becomes of a record that has no such field, whose messages the template
+            refuses, or in which nothing is to be learnt: `"error"`, with the place; or `"drop"`.
+        date: The day that templates write which ask for it, as `"2026-11-23"`.
+        variables: What else the template reads, as `{"enable_thinking": False}`.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: A value that makes no sense.
+
+    Example:
+        >>> import jeton, tempfile
+        >>> from jeton.data import Conversations, TokenDataset, prepare
+        >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+        ...     "<|user>\\nsystem im_end assistant hey"
+        ... )
+        >>> records = [{"chat": [
+        ...     {"role": "user", "content": "hi"}, {"role": "assistant", "content": "hey"}
+        ... ]}]
+        >>> folder = tempfile.mkdtemp()
+        >>> asked = Conversations("chat", template="chatml")
+        >>> manifest = prepare(records, tok, folder, messages=asked)
+        >>> manifest.documents, manifest.chats["learnt_tokens"]
+        (1, 4)
+        >>> tokens = TokenDataset(folder)
+        >>> tok.decode(tokens[:][tokens.mask[:]])
+        'hey<|im_end|>'
+    """
+
+    field: str = "messages"
+    tools: str | None = None
+    template: str | None = None
+    roles: Iterable[str] = ("assistant",)
+    max_tokens: int | None = None
+    too_long: Literal["truncate", "drop", "error"] = "truncate"
+    bad_records: Literal["error", "drop"] = "error"
+    date: str | None = None
+    variables: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("field", "tools", "template", "date"):
+            value = getattr(self, name)
+            if value is not None or name == "field":
+                check_text(name, value)
+        if not self.field:
+            raise ArgumentError("field is empty: name the field that holds the messages")
+        object.__setattr__(self, "roles", checked_texts("roles", self.roles))
+        if not self.roles:
+            raise ArgumentError('roles is empty: name whose messages are learnt, as ("assistant",)')
+        if self.max_tokens is not None:
+            checked_int("max_tokens", self.max_tokens, 1)
+        _check_word("too_long", self.too_long, ("truncate", "drop", "error"))
+        _check_word("bad_records", self.bad_records, ("error", "drop"))
+        self.day()
+        self._check_variables()
+
+    def day(self) -> datetime.date | None:
+        """The day that templates see; `None` if none is given."""
+        if self.date is None:
+            return None
+        try:
+            return datetime.date.fromisoformat(self.date)
+        except ValueError:
+            raise ArgumentError(
+                f"date must be a day as '2026-11-23', not {self.date[:40]!r}"
+            ) from None
+
+    def _check_variables(self) -> None:
+        from jeton.tokenizer import Tokenizer
+
+        check_kind("variables", self.variables, Mapping, "a mapping of names to values")
+        taken = inspect.signature(Tokenizer.chat).parameters
+        for name in self.variables:
+            check_kind("each name of variables", name, str, "a str")
+            if name in taken:
+                raise ArgumentError(f"variables: {name!r} is an argument of chat, and no variable")
+        try:
+            json.dumps(dict(self.variables), allow_nan=False).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ArgumentError(
+                f"variables must be such that JSON can hold them: {error}"
+            ) from None
+
+    def options(self, tokenizer: Tokenizer) -> dict[str, Any]:
+        """What the manifest says of this, and what must be the same to go on.
+
+        Raises:
+            ArgumentError: There is no such template, or it writes the day and none is given.
+        """
+        from jeton.chat.templates import template_of
+
+        try:
+            texts = [template_of(tokenizer, self.template, with_tools=False)]
+            if self.tools is not None:
+                texts.append(template_of(tokenizer, self.template, with_tools=True))
+        except ArgumentError as error:
+            raise type(error)(f"messages: {error}") from None
+        if self.date is None and any("strftime_now" in text for text in texts):
+            raise ArgumentError(
+                "the template writes the day on which it runs; give date, as '2026-11-23', so that "
+                "the same call gives the same files on another day"
+            )
+        return {
+            "field": self.field,
+            "tools": self.tools,
+            "template": hashlib.sha256("\0".join(texts).encode()).hexdigest(),
+            "roles": list(self.roles),
+            "max_tokens": self.max_tokens,
+            "too_long": self.too_long,
+            "bad_records": self.bad_records,
+            "date": self.date,
+            "variables": json.loads(json.dumps(dict(self.variables))),
+        }
+
+
+def _check_word(name: str, value: object, words: tuple[str, ...]) -> None:
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{name} must be a str, not {type(value).__name__}")
+    if value not in words:
+        listed = ", ".join(f'"{word}"' for word in words[:-1]) + f' or "{words[-1]}"'
+        raise ArgumentError(f"{name} must be {listed}, not {value[:40]!r}")

@@ -1,0 +1,242 @@
+"""Conversations of records as marked tokens: through a chat template, cut to a length, counted.
+
+Look here for what is done about a record that is no conversation, or about one that is too long.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton import _core
+from jeton.data.conversations import Conversations
+from jeton.data.preparing.blocks import Block, Progress
+from jeton.data.preparing.learnt import DTYPE, marked
+from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, FormatError, JetonError
+
+if TYPE_CHECKING:
+    from jeton.chat import Chat
+    from jeton.tokenizer import Tokenizer
+
+__all__ = ["Chats", "Row", "named"]
+
+_TOKENS = 1 << 16
+"""About how many tokens a block has."""
+
+_COUNTS = ("learnt_tokens", "truncated", "messages_left_out", "too_long", "bad")
+"""The names of `Progress.counts`; `Manifest.chats` says what they are."""
+
+
+def named(counts: tuple[int, ...]) -> dict[str, int]:
+    """What a manifest says of the counts of a source."""
+    return dict(zip(_COUNTS, counts or (0,) * len(_COUNTS), strict=True))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A record, with where it stands."""
+
+    record: Any
+    """The record; or the error that reading it gave."""
+    name: str
+    """What errors call it."""
+    place: tuple[int, ...]
+    """Where reading goes on behind it."""
+    read: int = 0
+    """How many bytes of the input were read up to there."""
+
+
+@dataclass(frozen=True)
+class _Document:
+    tokens: npt.NDArray[np.uint32]
+    size: int
+    key: int
+    learnt: int
+    left_out: int
+    """How many messages were left out."""
+
+
+class _TooLong(Exception):
+    """A conversation that is dropped for its length."""
+
+
+class _Bad(Exception):
+    """A record that is no conversation, or none that can be learnt."""
+
+    def __init__(self, error: JetonError) -> None:
+        self.error = error
+
+
+class Chats:
+    """Makes tokens of records."""
+
+    def __init__(self, tokenizer: Tokenizer, asked: Conversations, *, keys: bool) -> None:
+        self._tokenizer, self._asked, self._keys = tokenizer, asked, keys
+        self.columns = [asked.field, *([] if asked.tools is None else [asked.tools])]
+        """The fields that are read, that of the messages first."""
+
+    def blocks(self, rows: Iterable[Row], progress: Progress) -> Iterator[Block]:
+        """The blocks of records, in their order.
+
+        Raises:
+            JetonError: A record that is no conversation, with its place, unless these are dropped.
+        """
+        before, documents, waiting = progress, list[_Document](), 0
+        read = 0
+        for row in rows:
+            document, progress = self._document(row, progress)
+            read = row.read
+            if document is not None:
+                documents.append(document)
+                waiting += len(document.tokens)
+            if waiting >= _TOKENS:
+                yield self._block(documents, before, progress, read)
+                before, documents, waiting = progress, [], 0
+        if progress != before:
+            yield self._block(documents, before, progress, read)
+
+    def _block(
+        self, documents: list[_Document], before: Progress, after: Progress, read: int
+    ) -> Block:
+        tokens = [np.empty(0, DTYPE), *(document.tokens for document in documents)]
+        keys = [document.key for document in documents] if self._keys else []
+        return Block(
+            np.concatenate(tokens),
+            np.array([len(document.tokens) for document in documents], np.int64),
+            np.array(keys, np.uint64),
+            before,
+            after,
+            read,
+        )
+
+    def _document(self, row: Row, progress: Progress) -> tuple[_Document | None, Progress]:
+        """The tokens of a record, if it is not dropped, and how far the source is behind it."""
+        counts = named(progress.counts)
+        document = None
+        try:
+            document = self._made(*self._read(row.record))
+        except _TooLong:
+            counts["too_long"] += 1
+        except _Bad as bad:
+            if self._asked.bad_records == "error":
+                raise type(bad.error)(f"{row.name}: {bad.error}") from None
+            counts["bad"] += 1
+        else:
+            counts["learnt_tokens"] += document.learnt
+            counts["truncated"] += document.left_out > 0
+            counts["messages_left_out"] += document.left_out
+        after = replace(
+            progress,
+            place=row.place,
+            documents=progress.documents + (document is not None),
+            bytes=progress.bytes + (0 if document is None else document.size),
+            counts=tuple(counts.values()),
+        )
+        return document, after
+
+    def _read(self, record: Any) -> tuple[Any, Any]:
+        """The messages of a record, and its tools."""
+        asked = self._asked
+        if isinstance(record, JetonError):
+            raise _Bad(record)
+        try:
+            messages = _messages(_field(record, asked.field))
+            if asked.tools is None or record.get(asked.tools) is None:
+                return messages, None
+            return messages, _field(record, asked.tools) or None
+        except FormatError as error:
+            raise _Bad(error) from None
+
+    def _made(self, messages: Any, tools: Any) -> _Document:
+        from jeton.chat.clock import stopped
+
+        try:
+            with stopped(self._asked.day()):
+                chat = self._tokenizer.chat(
+                    messages, template=self._asked.template, tools=tools, **self._asked.variables
+                )
+                mask, text = chat.loss_mask(self._asked.roles), _utf8(chat.text)
+                if self._asked.max_tokens is not None and len(chat) > self._asked.max_tokens:
+                    chat, mask = self._shortened(chat, self._asked.max_tokens)
+        except (ArgumentError, ArgumentTypeError, EncodeError) as error:
+            raise _Bad(error) from None
+        return _Document(
+            marked(np.array(chat.ids, np.uint32), mask),
+            len(_utf8(chat.text)),
+            # Of all of the text: so it does not depend on how much of it is kept.
+            int.from_bytes(hashlib.sha256(text).digest()[:8], "big"),
+            sum(mask),
+            len(chat.dropped),
+        )
+
+    def _shortened(self, chat: Chat, most: int) -> tuple[Chat, list[int]]:
+        """A conversation without its oldest turns, and its mask."""
+        if self._asked.too_long == "error":
+            raise ArgumentError(
+                f"the conversation has {len(chat):,} tokens, more than max_tokens={most:,} "
+                '(too_long may be "truncate" or "drop")'
+            )
+        if self._asked.too_long == "drop":
+            raise _TooLong
+        try:
+            chat = chat.truncate(most)
+            return chat, chat.loss_mask(self._asked.roles)
+        except ArgumentError:
+            raise _TooLong from None
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ArgumentError(
+            "a surrogate is escaped without its other half, which is no text"
+        ) from None
+
+
+def _key(text: str) -> int:
+    """What tells a conversation apart: it does not depend on how it is truncated."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def _field(record: Any, name: str) -> Any:
+    """What a record has in a field, which may be JSON as text."""
+    if not isinstance(record, Mapping):
+        raise FormatError(
+            f"no record with a field {name!r}, but a value of type {type(record).__name__}"
+        )
+    if name not in record:
+        close = _core.did_you_mean(name, [str(key) for key in record])
+        raise FormatError(
+            f"there is no field {name!r}" + (f" (did you mean {close!r}?)" if close else "")
+        )
+    value = record[name]
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"field {name!r} is a text, and no JSON: {error}") from None
+
+
+def _messages(messages: Any) -> Any:
+    """Messages that each have a role."""
+    if not isinstance(messages, (list, tuple)):
+        raise FormatError(
+            f"the messages are no list, but a value of type {type(messages).__name__}"
+        )
+    for number, message in enumerate(messages):
+        if not isinstance(message, Mapping):
+            raise FormatError(f"messages[{number}] is no object with a role and a content")
+        if not isinstance(message.get("role"), str):
+            hint = ""
+            if "from" in message and "value" in message:
+                hint = ": it has 'from' and 'value'; rename these to 'role' and 'content'"
+            raise FormatError(f"messages[{number}] has no role{hint}")
+    return messages

@@ -1,0 +1,357 @@
+"""Records that hold conversations: of JSON lines and Parquet, tables, data sets and iterables."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from jeton import _core
+from jeton.corpus import is_table, size_of
+from jeton.data.manifest import digest_of
+from jeton.data.preparing.blocks import Block, Facts, Progress, Source, nothing
+from jeton.data.preparing.chats import Chats, Row, named
+from jeton.data.preparing.files import check_unchanged, identity_of
+from jeton.data.preparing.learnt import DTYPE
+from jeton.errors import (
+    ArgumentError,
+    FileError,
+    FormatError,
+    JetonError,
+    MissingFileError,
+    UnsupportedError,
+)
+
+__all__ = ["ConversationFiles", "ConversationRows", "Conversations", "rows_of"]
+
+_AT_A_TIME = 1 << 20
+"""How many bytes are read at a time."""
+_ROWS = 256
+"""How many rows of a table are taken at a time."""
+
+
+class _OfConversations(Source):
+    """A source whose counts have names."""
+
+    def facts(self, end: Progress, digests: Mapping[int, tuple[int, str]]) -> Facts:
+        return replace(super().facts(end, digests), chats=named(end.counts))
+
+
+class ConversationFiles(_OfConversations):
+    """Files of JSON lines and of Parquet. A place is that of `Files`."""
+
+    def __init__(self, paths: list[Path], chats: Chats, errors: str) -> None:
+        self._paths, self._chats, self._errors = paths, chats, errors
+        self._sizes = [size_of(path) for path in paths]
+        self._seen = [identity_of(path) for path in paths]
+        # What cannot be read is told before any work is done.
+        for path in filter(is_table, paths):
+            _Table(path, chats.columns)
+
+    @property
+    def size(self) -> int:
+        return sum(self._sizes) if all(path.is_file() for path in self._paths) else 0
+
+    def identity(self) -> list[dict[str, Any]]:
+        return [dict(seen) for seen in self._seen]
+
+    def blocks(self, start: Progress) -> Iterator[Block]:
+        progress = start
+        first = start.place[0] if start.place else 0
+        for number, path in list(enumerate(self._paths))[first:]:
+            place = progress.place if progress.place[:1] == (number,) else (number, 0, 0)
+            before = sum(self._sizes[:number])
+            if is_table(path):
+                table = _Table(path, self._chats.columns)
+                rows = self._of_table(number, path, table, place[1], before)
+                digest = None
+            else:
+                digest = _Digest(path)
+                rows = self._of_lines(number, path, digest, place, before)
+            for block in self._chats.blocks(rows, progress):
+                progress = block.after or progress
+                yield block
+            if digest is None:
+                found = digest_of(path)
+                read, sha256 = found.bytes, found.sha256
+            else:
+                read, sha256 = digest.size, digest.sha256.hexdigest()
+            check_unchanged(path, self._seen[number], read)
+            after = replace(progress, place=(number + 1, 0, 0))
+            yield nothing(DTYPE, progress, after, before + read, ((number, read, sha256),))
+            progress = after
+
+    def _of_table(
+        self, number: int, path: Path, table: _Table, first: int, before: int
+    ) -> Iterator[Row]:
+        share = self._sizes[number] / max(1, table.rows)
+        for row, record in enumerate(table.records(first), first):
+            read = before + int(share * (row + 1))
+            yield Row(record, f"{path}: row {row}", (number, row + 1, 0), read)
+
+    def _of_lines(
+        self, number: int, path: Path, digest: _Digest, place: tuple[int, ...], before: int
+    ) -> Iterator[Row]:
+        _, first, line = place
+        for text, end in _lines(path, digest):
+            if end <= first:
+                continue
+            line += 1
+            if text.strip():
+                yield Row(
+                    self._record(text, line),
+                    f"{path}: line {line}",
+                    (number, end, line),
+                    before + digest.size,
+                )
+
+    def _record(self, text: bytes, line: int) -> Any:
+        """What a line holds, or the error that it gives."""
+        if line == 1:
+            text = text.removeprefix(b"\xef\xbb\xbf")
+        try:
+            return json.loads(text.decode("utf-8", self._errors))
+        except UnicodeDecodeError as error:
+            return FormatError(
+                f"not UTF-8: {error.reason} at byte {error.start} of the line "
+                '(set errors="replace" or errors="ignore")'
+            )
+        except RecursionError:
+            return FormatError("no JSON object: it is nested too deep")
+        except ValueError as error:
+            return FormatError(f"no JSON object: {error} (each line must hold a whole object)")
+
+
+@dataclass
+class _Digest(io.RawIOBase):
+    """A file that is read, and the digest of what was read of it."""
+
+    path: Path
+    size: int = 0
+
+    def __post_init__(self) -> None:
+        self.sha256 = hashlib.sha256()
+        try:
+            if self.path == Path("-"):
+                self._file = os.fdopen(0, "rb", 0, closefd=False)
+            else:
+                self._file = self.path.open("rb", 0)
+        except FileNotFoundError:
+            raise MissingFileError(f"{self.path}: there is no such file") from None
+        except OSError as error:
+            raise FileError(f"{self.path}: cannot be read: {error.strerror}") from None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        length = self._file.readinto(buffer)
+        self.sha256.update(memoryview(buffer)[:length])
+        self.size += length
+        return length
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _lines(path: Path, raw: _Digest) -> Iterator[tuple[bytes, int]]:
+    """The lines of a file, decompressed if it is compressed, each with the byte behind it."""
+    with raw, io.BufferedReader(raw, _AT_A_TIME) as file:
+        end, parts = 0, list[bytes]()
+        try:
+            read = _decompressed(path, file)
+            while chunk := read(_AT_A_TIME):
+                *whole, rest = chunk.split(b"\n")
+                for line in whole:
+                    parts.append(line)
+                    text = b"".join(parts)
+                    parts = []
+                    end += len(text) + 1
+                    yield text, end
+                parts.append(rest)
+            # What stands behind the end of a compressed stream is of the file, too.
+            while file.read(_AT_A_TIME):
+                pass
+        except (OSError, EOFError, zlib.error) as error:
+            told = " ".join(str(error).split())
+            raise FormatError(f"{path}: cannot be read: {told}") from None
+        if last := b"".join(parts):
+            yield last, end + len(last)
+
+
+def _decompressed(path: Path, file: io.BufferedReader[Any]) -> Callable[[int], bytes]:
+    """What reads a file, by its first bytes."""
+    head = file.peek(4)[:4]
+    if head[:2] == b"\x1f\x8b":
+        return gzip.GzipFile(fileobj=file).read
+    if head != b"\x28\xb5\x2f\xfd":
+        return file.read
+    try:
+        import pyarrow
+    except ImportError:
+        raise UnsupportedError(
+            f"{path}: conversations compressed by Zstandard are read by pyarrow "
+            "(pip install 'jeton[parquet]')"
+        ) from None
+    stream = pyarrow.CompressedInputStream(pyarrow.PythonFile(file, "r"), "zstd")
+    return lambda size: bytes(stream.read(size))
+
+
+class _Table:
+    """Columns of a Parquet file, which are looked for at once."""
+
+    def __init__(self, path: Path, columns: list[str]) -> None:
+        try:
+            from pyarrow import parquet
+        except ImportError:
+            raise UnsupportedError(
+                f"{path}: Parquet is read by pyarrow (pip install 'jeton[parquet]')"
+            ) from None
+        self._path, self._columns = path, columns
+        try:
+            self._file = parquet.ParquetFile(path, buffer_size=1 << 16)
+        except FileNotFoundError:
+            raise MissingFileError(f"{path}: there is no such file") from None
+        except (OSError, ValueError) as error:
+            raise FormatError(f"{path}: not a Parquet file: {error}") from None
+        for name in columns:
+            _check_column(f"{path}: ", name, self._file.schema_arrow.names)
+        self.rows = int(self._file.metadata.num_rows)
+
+    def records(self, first: int) -> Iterator[dict[str, Any]]:
+        """The rows from `first` on."""
+        groups = [self._file.metadata.row_group(at) for at in range(self._file.num_row_groups)]
+        skipped = 0
+        while skipped < len(groups) and groups[skipped].num_rows <= first:
+            first -= groups[skipped].num_rows
+            skipped += 1
+        wanted = list(range(skipped, len(groups)))
+        try:
+            for batch in self._file.iter_batches(
+                batch_size=_ROWS, row_groups=wanted, columns=self._columns
+            ):
+                yield from batch.slice(first).to_pylist()
+                first = max(0, first - len(batch))
+        except (OSError, ValueError) as error:
+            if isinstance(error, JetonError):
+                raise
+            told = " ".join(str(error).split())
+            raise FormatError(f"{self._path}: cannot be read: {told}") from None
+
+
+def _check_column(place: str, name: str, names: list[str]) -> None:
+    if name not in names:
+        close = _core.did_you_mean(name, names)
+        hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
+        raise FormatError(f"{place}there is no column {name!r} ({hint})")
+
+
+class Conversations(_OfConversations):
+    """An iterable of records. A place is how many came before."""
+
+    def __init__(self, items: Iterable[object], chats: Chats) -> None:
+        self._items, self._chats = items, chats
+
+    def identity(self) -> list[dict[str, Any]]:
+        return [{"iterable": type(self._items).__name__}]
+
+    def facts(self, end: Progress, digests: Mapping[int, tuple[int, str]]) -> Facts:
+        found = super().facts(end, digests)
+        return replace(found, inputs=({**found.inputs[0], "documents": end.documents},))
+
+    def blocks(self, start: Progress) -> Iterator[Block]:
+        before = start.place[0] if start.place else 0
+        items = iter(self._items)
+        passed = sum(1 for _ in islice(items, before))
+        if passed < before:
+            raise FormatError(
+                f"the iterable gave {before:,} records when it was read first, and {passed:,} "
+                "now; go on with what it began with, or begin anew"
+            )
+        rows = (Row(it, f"record {at}", (at + 1,)) for at, it in enumerate(items, before))
+        return self._chats.blocks(rows, start)
+
+
+class ConversationRows(_OfConversations):
+    """A table of Arrow, or a Hugging Face data set. A place is a row."""
+
+    def __init__(
+        self,
+        rows: int,
+        part: Callable[[int, int], list[dict[str, Any]]],
+        chats: Chats,
+        identity: dict[str, Any],
+    ) -> None:
+        self._rows, self._slice, self._chats, self._identity = rows, part, chats, identity
+
+    def part(self, number: int, parts: int) -> ConversationRows:
+        """The rows of one of so many parts, counted from 1."""
+        first = self._rows * (number - 1) // parts
+        end = self._rows * number // parts
+        return ConversationRows(
+            end - first,
+            lambda at, stop: self._slice(first + at, first + stop),
+            self._chats,
+            {**self._identity, "first": first, "end": end},
+        )
+
+    def identity(self) -> list[dict[str, Any]]:
+        return [self._identity]
+
+    def blocks(self, start: Progress) -> Iterator[Block]:
+        first = start.place[0] if start.place else 0
+        rows = (
+            Row(record, f"row {at + number}", (at + number + 1,))
+            for at in range(first, self._rows, _ROWS)
+            for number, record in enumerate(self._slice(at, min(at + _ROWS, self._rows)))
+        )
+        return self._chats.blocks(rows, start)
+
+
+def rows_of(data: Any, chats: Chats) -> ConversationRows | None:
+    """The rows of a table of Arrow or of a data set; `None` if it is neither."""
+    if type(data).__module__.split(".")[0] == "datasets":
+        if isinstance(data, Mapping):
+            raise ArgumentError(
+                f"data has the splits {', '.join(map(repr, data))}: pass one of them, and another "
+                "as validation="
+            )
+        if not hasattr(data, "__len__"):
+            return None
+        for name in chats.columns:
+            _check_column("data: ", name, data.column_names)
+        rows = data.select_columns(chats.columns).with_format("arrow")
+        identity = {"dataset": str(data._fingerprint), "columns": chats.columns, "rows": len(data)}
+        return ConversationRows(
+            len(data), lambda at, end: list(rows[at:end].to_pylist()), chats, identity
+        )
+    if not hasattr(data, "__arrow_c_stream__"):
+        return None
+    try:
+        import pyarrow
+    except ImportError:
+        raise UnsupportedError(
+            "tables of Arrow are read by pyarrow (pip install 'jeton[parquet]')"
+        ) from None
+    try:
+        table = pyarrow.table(data)
+    except (TypeError, ValueError):
+        raise ArgumentError("data is no table with columns, but a column alone") from None
+    for name in chats.columns:
+        _check_column("data: ", name, table.column_names)
+    table = table.select(chats.columns)
+    return ConversationRows(
+        len(table),
+        lambda at, end: list(table.slice(at, end - at).to_pylist()),
+        chats,
+        {"columns": chats.columns, "rows": len(table)},
+    )

@@ -1,0 +1,12 @@
+"""Gotchas: what in a text gives other tokens than it seems to, or more of them than it should.
+
+`tok.gotchas(text)` and `jeton inspect --gotchas` are the way in. Look here for the names of what is
+found, and for what each finding tells.
+"""
+
+from __future__ import annotations
+
+from jeton.gotchas.finding import found
+from jeton.gotchas.gotcha import NAMES, Gotcha, Gotchas
+
+__all__ = ["NAMES", "Gotcha", "Gotchas", "found"]

@@ -1,0 +1,348 @@
+"""`jeton check`: planted defects are found, each by its rule, and nothing else is said of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jeton
+from command_line import Run, error_of, here, run  # noqa: F401
+from jeton.analysis import RULES, Finding, Health, check
+from jeton.analysis.health.attack import is_part_of_utf8
+from jeton.analysis.health.embeddings import by_direction, by_length
+from jeton.analysis.health.sarif import to_sarif
+from jeton.analysis.health.vocabulary_rules import is_damaged
+from jeton.components import decoders, models, normalizers, pre_tokenizers
+from jeton.errors import ArgumentError, FormatError
+from kinds import VOCABULARIES, byte_level, each_kind, ranks, word_piece
+
+BYTES = {bytes([byte]): byte for byte in range(256)}
+UNREACHABLE = [name for name in RULES if name.startswith("unreachable-")]
+
+
+def bpe(
+    more: dict[bytes, int], merges: list[tuple[bytes, bytes]] | None = None, **stages: Any
+) -> jeton.Tokenizer:
+    """Bytes, and more tokens."""
+    model = models.BPE({**BYTES, **more}, [] if merges is None else merges)
+    return jeton.Tokenizer(model, decoder=decoders.ByteLevel(), **stages)
+
+
+def pieces(*rows: tuple[str, float]) -> jeton.Tokenizer:
+    """A Unigram of these pieces, behind the unknown one."""
+    return jeton.Tokenizer(models.Unigram([("<unk>", 0.0), *rows], unk_id=0))
+
+
+def words(*tokens: str, **stages: Any) -> jeton.Tokenizer:
+    """A WordPiece of these tokens, behind the unknown one."""
+    names = ["[UNK]", *tokens]
+    return jeton.Tokenizer(models.WordPiece({name: id for id, name in enumerate(names)}), **stages)
+
+
+def found(tok: jeton.Tokenizer, rule: str, **options: Any) -> Finding:
+    finding = check(tok, **options)[rule]
+    assert finding is not None, rule
+    return finding
+
+
+PLANTED = {
+    "unreachable-bytes": (bpe({}), {0xC0, 0xC1, *range(0xF5, 0x100)}),
+    "unreachable-merge": (bpe({b"ab": 256, b"abc": 257}, [(b"a", b"b")]), {257}),
+    "unreachable-merge, another comes first": (
+        bpe({b"ab": 256, b"bc": 257, b"abc": 258}, [(b"b", b"c"), (b"a", b"b"), (b"ab", b"c")]),
+        {258},
+    ),
+    "unreachable-score": (pieces(("a", -1.0), ("b", -1.0), ("ab", -5.0)), {3}),
+    "unreachable-match": (words("a", "a" * 101), {2}),
+    "unreachable-normalizer": (words("the", "The", normalizer=normalizers.Lowercase()), {2}),
+    "unreachable-cut": (
+        words("a", "a-b", pre_tokenizer=pre_tokenizers.BertPreTokenizer()),
+        {2},
+    ),
+    "unreachable-added": (
+        bpe({b"xy": 256}, [(b"x", b"y")], added_tokens=[jeton.AddedToken("y", 257)]),
+        {121, 256},
+    ),
+    "id-gap": (bpe({b"ab": 260}, [(b"a", b"b")]), set()),
+    "duplicate-token": (pieces(("a", -1.0), ("a", -2.0), ("b", -1.0)), {1, 2}),
+    "part-of-character": (bpe({b"\xa9\xc3": 256}, [(b"\xa9", b"\xc3")]), {256}),
+    "whitespace-token": (bpe({b"  ": 256}, [(b" ", b" ")]), {256}),
+    "encoding-damage": (words("cafÃ©", "é"), {1}),
+    "markup": (words("</div", "div"), {1}),
+    "url": (words("https://", "s"), {1}),
+    "mixed-scripts": (words("pаypal", "東のア"), {1}),
+    "long-token": (words("x" * 41, "x" * 40), {1}),
+    "special-in-text": (ranks(), {300, 301}),
+    "control-in-text": (
+        bpe({}, added_tokens=[jeton.AddedToken("<|im_end|>", 256), jeton.AddedToken("ok", 257)]),
+        {256},
+    ),
+    "unknown-text": (words("a"), set()),
+    "dropped-text": (
+        jeton.Tokenizer(models.BPE({b"a": 0}, [], alphabet="characters")),
+        set(),
+    ),
+    "missing-bytes": (
+        jeton.Tokenizer(
+            models.BPE({token: id for token, id in BYTES.items() if token != b"a"}, [])
+        ),
+        set(),
+    ),
+    "other-alone": (
+        words("a", "##b", decoder=decoders.WordPiece(), pre_tokenizer=pre_tokenizers.Punctuation()),
+        {2},
+    ),
+    "format-loss": (bpe({}), set()),
+}
+
+
+@pytest.mark.parametrize(("name", "planted"), PLANTED.items(), ids=PLANTED)
+def test_planted_defects(name: str, planted: tuple[jeton.Tokenizer, set[int]]) -> None:
+    tok, ids = planted
+    finding = found(tok, name.partition(",")[0])
+    assert set(finding.ids) == ids
+    assert finding.cases and finding.message
+    # The proof text is run here again, and does not give the token.
+    for case in finding.cases:
+        if finding.rule in UNREACHABLE and case.tried is not None:
+            assert tok.encode(case.tried) == list(case.gave or ())
+            assert case.id not in tok.encode(case.tried)
+
+
+def test_byte_tokens_that_characters_make_needless() -> None:
+    names = [f"<0x{byte:02X}>" for byte in range(256)]
+    rows = [("<unk>", 0.0), ("A", -1.0), *((name, -9.0) for name in names)]
+    tok = jeton.Tokenizer(models.Unigram(rows, unk_id=0, byte_fallback=True))
+    assert found(tok, "spare-byte").ids == [tok.bytes_to_id("<0x41>")]
+    assert len(found(tok, "unreachable-bytes").ids) == 13
+    assert check(tok)["unreached"] is None and check(tok)["missing-bytes"] is None
+
+
+@each_kind
+def test_what_cannot_be_given_survives_an_attack(tok: jeton.Tokenizer) -> None:
+    health = check(tok)
+    ids = {id for rule in UNREACHABLE for id in getattr(health[rule], "ids", [])}
+    around = ["", " ", "a", "the", "\n", "1", "é", "##", "_", "東", "🙂", "x."]
+    texts = [tok.token_bytes(id).decode(errors="replace") for id in sorted(ids)]
+    attacks = [left + text + right for text in texts for left in around for right in around]
+    assert not ids & set(tok.encode_batch(attacks).ids.tolist())
+
+
+@each_kind
+def test_each_kind_is_without_errors_and_comes_back_from_json(
+    tok: jeton.Tokenizer, tmp_path: Path
+) -> None:
+    health = check(tok)
+    assert health.worst != "error"
+    assert health["batch-differs"] is health["special-leaks"] is None
+    health.save(tmp_path / "health.json")
+    loaded = Health.load(tmp_path / "health.json")
+    assert loaded.to_dict() == health.to_dict()
+    assert len(loaded.since(health)) == len(health.since(loaded)) == 0
+
+
+def test_only_what_is_new_is_left() -> None:
+    before = bpe({b"  ": 256}, [(b" ", b" ")])
+    after = bpe({b"\n\n": 256, b"  ": 257}, [(b"\n", b"\n"), (b" ", b" ")])
+    new = check(after).since(check(before))
+    assert [case.token for finding in new for case in finding.cases] == [b"\n\n"]
+
+
+def test_rules_can_be_chosen() -> None:
+    assert [it.rule for it in check(ranks(), only=["id-gap"])] == ["id-gap"]
+    assert check(ranks(), ignore=["id-gap"])["id-gap"] is None
+    with pytest.raises(ArgumentError, match="did you mean 'id-gap'"):
+        check(ranks(), only=["id-gaps"])
+
+
+def test_a_corpus_tells_what_is_never_used() -> None:
+    tok = byte_level()
+    assert check(tok).skipped["never-used"] == "no corpus was given"
+    health = check(tok, corpus=["the weather"])
+    finding = health["never-used"]
+    assert finding is not None and health.corpus == tok.usage(["the weather"]).corpus
+    assert not set(finding.ids) & set(tok.encode("the weather"))
+    assert check(tok, corpus=tok.usage(["the weather"])).to_dict() == health.to_dict()
+    with pytest.raises(ArgumentError, match="another tokenizer"):
+        check(tok, corpus=ranks().usage(["the weather"]))
+
+
+class TestEmbeddings:
+    @pytest.fixture
+    def table(self) -> np.ndarray:
+        """Rows about a direction they share; those of unused bytes and of token 97 are short."""
+        draw = np.random.default_rng(3)
+        table = draw.normal(size=(264, 16)) + 2.0
+        unused = [*range(0xF5, 0x100), 0xC0, 0xC1, 97, *range(256, 264)]
+        shared = 0.1 * draw.normal(size=16)
+        table[unused] = shared + 0.001 * draw.normal(size=(len(unused), 16))
+        table[97] = 0.9 * shared
+        return table.astype(np.float32)
+
+    @pytest.mark.parametrize("dtype", ["<f4", "<f8", "<f2", "bf16"])
+    def test_planted_rows_are_found(self, table: np.ndarray, dtype: str, tmp_path: Path) -> None:
+        path = tmp_path / "model.safetensors"
+        write_safetensors(path, {"model.embed_tokens.weight": table}, dtype)
+        health = check(bpe({}), embeddings=path)
+        assert found(bpe({}), "small-embedding", embeddings=path).ids == [97]
+        direction = health["unused-direction"]
+        assert direction is not None and 97 in direction.ids
+        assert "never-used" in health.skipped and "small-embedding" not in health.skipped
+
+    def test_the_indicators_are_the_published_ones(self, table: np.ndarray) -> None:
+        assert np.allclose(by_length(table), np.linalg.norm(table, axis=1))
+        unused = np.arange(256, 264)
+        component = np.linalg.svd(table - table.mean(0), full_matrices=False)[2][0]
+        left = table - np.outer(table @ component, component)
+        mean = left[unused].mean(0)
+        expected = 1 - left @ mean / np.linalg.norm(left, axis=1) / np.linalg.norm(mean)
+        assert np.allclose(by_direction(table, unused), expected, atol=1e-3)
+
+    def test_tables_that_do_not_fit(self, table: np.ndarray, tmp_path: Path) -> None:
+        path = tmp_path / "model.safetensors"
+        write_safetensors(path, {"wte.weight": table[:200], "odd": table}, "<f4")
+        with pytest.raises(ArgumentError, match="200 rows"):
+            check(bpe({}), embeddings=path)
+        with pytest.raises(ArgumentError, match="no table 'x'"):
+            check(bpe({}), embeddings=path, tensor="x")
+        assert found(bpe({}), "small-embedding", embeddings=path, tensor="odd").ids == [97]
+        path.write_bytes(b"nothing")
+        with pytest.raises(FormatError, match="safetensors"):
+            check(bpe({}), embeddings=path)
+
+
+def write_safetensors(path: Path, tables: dict[str, np.ndarray], dtype: str) -> None:
+    names = {"<f4": "F32", "<f8": "F64", "<f2": "F16", "bf16": "BF16"}
+    header: dict[str, Any] = {}
+    data = b""
+    for name, table in tables.items():
+        if dtype == "bf16":
+            raw = (table.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()
+        else:
+            raw = table.astype(dtype).tobytes()
+        place = [len(data), len(data) + len(raw)]
+        header[name] = {"dtype": names[dtype], "shape": list(table.shape), "data_offsets": place}
+        data += raw
+    packed = json.dumps(header).encode()
+    path.write_bytes(len(packed).to_bytes(8, "little") + packed + data)
+
+
+@pytest.mark.parametrize(
+    ("data", "is_part"),
+    [(b"", True), (b"a\xc3", True), (b"\xa9a", True), (b"\xc0", False), (b"\xed\xa0", False),
+     (b"\x80\x80\x80", True), (b"\x80\x80\x80\x80", False), (b"\xe4\xb8a", False),
+     (b"\xf4\x90", False), (b"\xf4\x8f", True)],
+)  # fmt: skip
+def test_parts_of_utf8(data: bytes, is_part: bool) -> None:
+    assert is_part_of_utf8(data) is is_part
+
+
+@pytest.mark.parametrize("text", ["naïve", "ÃO", "£20", "Ökonomie", "тест", "Åñ", "«à»", "½"])
+def test_text_that_is_not_damaged(text: str) -> None:
+    assert not is_damaged(text)
+    damaged = text.encode().decode("cp1252", "ignore")
+    assert is_damaged(damaged) or not any("\u00a0" <= c < "\u0180" for c in text)
+
+
+def test_sarif_has_what_the_standard_requires() -> None:
+    """Sections 3.13 to 3.27 of the standard: what must be there, and of which type."""
+    health = check(byte_level())
+    log = to_sarif(health, "a folder/tok%.json")
+    assert log["version"] == "2.1.0" and set(log) == {"$schema", "version", "runs"}
+    (run_,) = log["runs"]
+    driver = run_["tool"]["driver"]
+    assert driver["name"] and [rule["id"] for rule in driver["rules"]] == list(RULES)
+    for rule in driver["rules"]:
+        assert rule["defaultConfiguration"]["level"] in ("error", "warning", "note")
+        assert all(rule[key]["text"] for key in ("shortDescription", "fullDescription", "help"))
+    assert len(run_["results"]) == len(health)
+    for result, finding in zip(run_["results"], health, strict=True):
+        assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == finding.rule
+        assert result["level"] == finding.severity and result["message"]["text"]
+        assert result["occurrenceCount"] == len(finding.cases) >= 1
+        (location,) = result["locations"]
+        uri = location["physicalLocation"]["artifactLocation"]["uri"]
+        assert uri == "a%20folder/tok%25.json"
+        assert all(place["fullyQualifiedName"] for place in location["logicalLocations"])
+        assert all(len(value) == 64 for value in result["partialFingerprints"].values())
+    json.dumps(log)
+
+
+class TestCommand:
+    def test_exit_codes(self, run: Run, here: Path) -> None:  # noqa: F811
+        words("The", normalizer=normalizers.Lowercase()).save("tok.json")
+        run("check", "tok.json")
+        run("check", "tok.json", "--fail-on", "warning", code=1)
+        run("check", "tok.json", "--fail-on", "note", code=1)
+        run("check", "tok.json", "--fail-on", "never")
+        run("check", "tok.json", "--fail-on", "warning", "--ignore", "unreachable-normalizer")
+        run("check", "tok.json", "--only", "nonsense", code=2)
+        run("check", "tok.json", "--tensor", "x", code=2)
+        assert "missing.json" in error_of(run("check", "missing.json", code=1))
+
+    def test_a_baseline(self, run: Run, here: Path) -> None:  # noqa: F811
+        ranks().save("tok.json", lossy=True)
+        run("check", "tok.json", "--format", "json", "-o", "known.json")
+        output = run("check", "tok.json", "--baseline", "known.json", "--fail-on", "note").stdout
+        assert "nothing new" in output
+        (here / "bad.json").write_text("{}")
+        assert "bad.json" in error_of(run("check", "tok.json", "--baseline", "bad.json", code=1))
+
+    def test_forms(self, run: Run, here: Path) -> None:  # noqa: F811
+        ranks().save("tok.json", lossy=True)
+        table = run("check", "tok.json").stdout
+        assert "special-in-text" in table and "→" in table and "\x1b" not in table
+        assert "\x1b[" in run("check", "tok.json", "--color", "always").stdout
+        lines = run("check", "tok.json", "--format", "plain").stdout.splitlines()
+        assert all(line.split("\t")[1] in ("error", "warning", "note") for line in lines)
+        every = run("check", "tok.json", "--format", "plain", "--all").stdout.splitlines()
+        assert len(every) > len(lines)
+        assert (
+            json.loads(run("check", "tok.json", "--format", "json").stdout)["counts"]["error"] == 0
+        )
+        assert (
+            json.loads(run("check", "tok.json", "--format", "sarif").stdout)["version"] == "2.1.0"
+        )
+        assert run("check", "--rules", "x").stdout.count("\n") >= len(RULES)
+
+    def test_a_corpus(self, run: Run, here: Path) -> None:  # noqa: F811
+        ranks().save("tok.json", lossy=True)
+        (here / "a.txt").write_text("the the")
+        assert "never-used" in run("check", "tok.json", "--corpus", "a.txt").stdout
+
+
+def test_every_rule_is_explained() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
+    for rule in RULES.values():
+        assert f"### {rule.name}\n" in page, rule.name
+        assert rule.severity in ("error", "warning", "note")
+
+
+def test_word_pieces_are_told_by_the_stage_that_loses_them() -> None:
+    tok = word_piece()
+    finding = found(tok, "other-alone")
+    assert {case.told for case in finding.cases} <= {"continues a word", ""}
+
+
+REAL = {
+    "gpt2_vocab.json": {},
+    "cl100k_base.tiktoken": {},
+    "llama2_sentencepiece_bpe.model": {},
+    "t5_style_unigram.model": {},
+    "neox": {"duplicate-token": 46, "unreachable-added": 221},
+    "bert_uncased_vocab.txt": {"unreachable-normalizer": 244, "unreachable-cut": 1087},
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), REAL.items(), ids=REAL)
+def test_published_tokenizers(name: str, expected: dict[str, int]) -> None:
+    if not (VOCABULARIES / name).exists():
+        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    merges = VOCABULARIES / "gpt2_merges.txt" if name == "gpt2_vocab.json" else None
+    health = check(jeton.load(VOCABULARIES / name, merges=merges))
+    grave = {it.rule: len(it.cases) for it in health if it.severity != "note"}
+    assert grave == expected

@@ -1,0 +1,233 @@
+"""`jeton cost`: what files cost, in a terminal and for programs, and what it says of bad input."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import warnings
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jeton
+from chat_cases import TURNS
+from command_line import Run, error_of, here, run
+from jeton.chat import TEMPLATES
+from kinds import ranks
+from test_cli_streams import needs_full, shell
+
+TOK = ranks()
+PRICES = {
+    "date": "2100-01-01",
+    "source": "me",
+    "models": {
+        "mine": {"input": 2, "cached": 0.5, "output": 8, "tokenizer": "tok.json"},
+        "long": {"input": 1, "tokenizer": "tok.json", "above": {"tokens": 5, "input": 3}},
+        "old": {"input": 2, "date": "2020-01-01", "tokenizer": "tok.json"},
+        "other": {"input": 2},
+        "claude-9": {"input": 2},
+        "chat": {"input": 2, "tokenizer": "model"},
+    },
+}
+MINE = ("--prices", "p.json")
+
+
+@pytest.fixture(autouse=True)
+def files(here: Path) -> Path:
+    """A tokenizer, texts and prices."""
+    TOK.save("tok.json")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        TOK.save("model", chat_template=TEMPLATES["chatml"])
+    Path("p.json").write_text(json.dumps(PRICES))
+    os.makedirs("sub/deep")
+    for name, text in {"a.txt": "the weather\n", "sub/b.md": "there", "sub/deep/c.md": ""}.items():
+        Path(name).write_text(text, encoding="utf-8")
+    return here
+
+
+def record(run: Run, *arguments: str, **options: Any) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(run("cost", *arguments, "--format", "json", **options).stdout)
+    return made
+
+
+def test_files_folders_and_patterns(run: Run) -> None:
+    told = record(run, "mine", "a.txt", "sub", *MINE)
+    assert [file["file"] for file in told["files"]] == ["a.txt", "sub/b.md", "sub/deep/c.md"]
+    tokens = [TOK.count("the weather\n"), TOK.count("there"), 0]
+    assert [file["tokens"] for file in told["files"]] == tokens
+    assert told["total"]["cost"] == sum(tokens) * 2 / 1e6
+    assert told["exact"] and told["notes"] == []
+    assert told["price"] == {
+        "input": 2.0, "cached": 0.5, "output": 8.0, "date": "2100-01-01", "source": "me"
+    }  # fmt: skip
+    assert record(run, "mine", "**/*.md", *MINE)["total"]["requests"] == 2
+    again = run("cost", "mine", "a.txt", "./a.txt", *MINE, "--format", "plain")
+    assert "more than once" in again.stderr and again.stdout.count("\n") == 1
+
+
+def test_requests(run: Run) -> None:
+    Path("lines.txt").write_text("the\nthe weather there\n\n")
+    options = ("--lines", "--output-tokens", "10", "--cached-tokens", "2")
+    told = record(run, "mine", "lines.txt", *options, *MINE)["total"]
+    counts = TOK.count_batch(["the", "the weather there", ""])
+    cached = sum(min(2, count) for count in counts)
+    assert (told["requests"], told["tokens"]) == (3, sum(counts))
+    assert (told["cached_tokens"], told["output_tokens"]) == (cached, 30)
+    want = (sum(counts) - cached) * 2 + cached * 0.5 + 30 * 8
+    assert told["cost"] == pytest.approx(want / 1e6, rel=1e-12)
+    assert "requests" in run("cost", "mine", "lines.txt", *options, *MINE).stdout
+
+
+def test_long_prompts_are_told_by_request(run: Run) -> None:
+    texts = ["the", "the weather there, the weather there"]
+    Path("lines.txt").write_text("\n".join(texts))
+    short, long = TOK.count_batch(texts)
+    assert short < 5 < long
+    told = record(run, "long", "--lines", "lines.txt", *MINE)["total"]
+    assert told["cost"] == pytest.approx((short + 3 * long) / 1e6)
+
+
+def test_formats(run: Run) -> None:
+    plain = run("cost", "mine", "a.txt", "sub/b.md", *MINE, "--format", "plain").stdout
+    rows = [line.split("\t") for line in plain.splitlines()]
+    assert [row[2] for row in rows] == ["a.txt", "sub/b.md", "total"]
+    assert sum(Decimal(row[0]) for row in rows[:2]) == Decimal(rows[2][0])
+    table = [
+        *csv.DictReader(io.StringIO(run("cost", "mine", "a.txt", *MINE, "--format", "csv").stdout))
+    ]
+    assert table[0]["file"] == "a.txt" and float(table[0]["cost"]) == float(rows[0][0])
+    assert (table[0]["currency"], table[0]["exact"]) == ("USD", "True")
+    shown = run("cost", "mine", "a.txt", "sub", *MINE).stdout
+    assert "$2.00 a million tokens" in shown and "price of me, 2100-01-01" in shown
+    assert "total" in shown and "\x1b" not in shown
+    assert "\x1b[1m" in run("cost", "mine", "a.txt", *MINE, "--color", "always").stdout
+    assert "standard input" in run("cost", "mine", *MINE, input="the").stdout
+
+
+def test_stale_prices_and_estimates_are_said_to_be(run: Run) -> None:
+    assert "! the price is of 2020-01-01" in run("cost", "old", "a.txt", *MINE).stdout
+    stale = run("cost", "old", "a.txt", *MINE, "--format", "plain")
+    assert "it may be stale" in stale.stderr
+    with_other = ("--tokenizer", "tok.json", *MINE)
+    told = record(run, "claude-9", "a.txt", *with_other)
+    assert not told["exact"] and "the tokenizer of claude-9 is not public" in told["notes"][0]
+    assert (
+        "the tokenizer of other is not known"
+        in record(run, "other", "a.txt", *with_other)["notes"][0]
+    )
+    assert (
+        f"~{TOK.count('the weather' + chr(10))}"
+        in run("cost", "claude-9", "a.txt", *with_other).stdout
+    )
+    jeton.CharTrainer().train("the weather\n").save("c.json")
+    told = record(run, "mine", "a.txt", "--tokenizer", "c.json", *MINE)
+    assert "the tokenizer of mine is tok.json" in told["notes"][0] and not told["exact"]
+    assert record(run, "mine", "a.txt", "--tokenizer", "tok.json", *MINE)["exact"]
+
+
+def test_conversations(run: Run) -> None:
+    Path("c.jsonl").write_text(f"{json.dumps(TURNS)}\n\n{json.dumps({'messages': TURNS[:1]})}\n")
+    told = record(run, "chat", "c.jsonl", "--lines", "--messages", *MINE)
+    tok = jeton.load("model")
+    want = [tok.count_messages(messages).tokens for messages in (TURNS, TURNS[:1])]
+    assert (told["total"]["requests"], told["total"]["tokens"]) == (2, sum(want))
+    assert told["exact"]
+    told = record(
+        run, "claude-9", "c.jsonl", "--lines", "--messages", "--tokenizer", "tok.json", *MINE
+    )
+    assert not told["exact"] and "chat format is public" in told["notes"][-1]
+    image = [{"role": "user", "content": [{"type": "image"}]}]
+    Path("c.json").write_text(json.dumps(image))
+    told = record(run, "chat", "c.json", "--messages", "--tokens-per-part", "85", *MINE)
+    assert told["total"]["tokens"] > 85 and "85 tokens for each part" in told["notes"][0]
+    assert not told["exact"]
+    run("cost", "chat", "c.json", "--tokens-per-part", "85", *MINE, code=2)
+    wrong = {
+        "{}": "c.jsonl: expected a list of messages",
+        "[]": "c.jsonl: messages is empty",
+        json.dumps(image): "c.jsonl: messages[0].content[0] is no text",
+    }
+    for text, says in wrong.items():
+        Path("c.jsonl").write_text(text)
+        result = run("cost", "chat", "c.jsonl", "--messages", *MINE, code=1)
+        assert says in error_of(result)
+
+
+BAD: list[tuple[tuple[str, ...], str]] = [
+    (("gpt-4oo", "a.txt"), "no price is known for a model 'gpt-4oo' (did you mean 'gpt-4o'"),
+    (("claude-sonnet-5", "a.txt"), "the tokenizer of claude-sonnet-5 is not public: --tokenizer"),
+    (("other", "a.txt", *MINE), "the tokenizer of other is not known to jeton: --tokenizer"),
+    (("mine", "a.txt.gz", *MINE), "a.txt.gz: compressed files and Parquet are not priced"),
+    (("mine", "none.txt", *MINE), "'none.txt': there is no such file"),
+    (("mine", "*.none", *MINE), "'*.none': there is no such file"),
+    (("mine", "a.txt", "--prices", "none.json"), "none.json: there is no such file"),
+    (("mine", "a.txt", "--prices", "a.txt"), "a.txt: a table of prices is .json or .toml"),
+    (
+        ("old", "a.txt", "--output-tokens", "1", *MINE),
+        "output_tokens: 'old' has no price for output",
+    ),
+    (("mine", "bad.txt", *MINE), "bad.txt: byte 0 (0xff) is not UTF-8"),
+    (("mine", "a.txt", "--tokenizer", "none.json", *MINE), "none.json"),
+    (("mine", "a.txt", "--field", "x", *MINE), "a.txt:1: not JSON"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "says"), BAD)
+def test_bad_input(run: Run, arguments: tuple[str, ...], says: str) -> None:
+    Path("bad.txt").write_bytes(b"\xff")
+    Path("a.txt.gz").write_bytes(b"\x1f\x8b")
+    assert says in error_of(run("cost", *arguments, code=1))
+
+
+def test_wrong_options(run: Run) -> None:
+    run("cost", code=2)
+    run("cost", "mine", "a.txt", "--format", "xml", code=2)
+    run("cost", "mine", "a.txt", "--output-tokens", "-1", code=2)
+
+
+def test_prices_are_listed(run: Run) -> None:
+    shown = run("list", "prices").stdout
+    assert "gpt-4o " in shown and "OpenAI" in shown
+    listed = json.loads(run("list", "prices", "--json").stdout)["prices"]
+    assert listed["gpt-4o"]["source"] == "OpenAI, API pricing"
+    assert "prices" not in json.loads(run("list", "--json").stdout)
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "plain"])
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16"])
+def test_any_encoding(form: str, encoding: str) -> None:
+    Path("図.txt").write_text("the")
+    command = (
+        f"jeton cost claude-9 図.txt a.txt --prices p.json --tokenizer tok.json --format {form}"
+    )
+    code, output, errors = shell(command, PYTHONIOENCODING=encoding)
+    assert (code, bool(output)) == (0, True)
+    assert "Traceback" not in errors and "mistake" not in errors
+
+
+@needs_full
+@pytest.mark.parametrize("form", ["table", "json", "csv", "plain"])
+def test_closed_and_full(form: str) -> None:
+    command = f"jeton cost mine a.txt sub --prices p.json --format {form}"
+    assert shell(f"{command} > /dev/full")[::2] == (
+        1,
+        "error: standard output: no space left on device\n",
+    )
+    assert shell(f"{command} >&-")[::2] == (1, "error: standard output: bad file descriptor\n")
+    assert shell(f"{command} | true; exit ${{PIPESTATUS[0]}}")[0] in (0, 141)
+
+
+def test_names_that_are_no_utf8(run: Run) -> None:
+    name = os.fsdecode(b"\xff.txt")
+    try:
+        Path(name).write_text("the")
+    except OSError:
+        pytest.skip("the file system takes only names in UTF-8")
+    for form, shown in [("table", "\xff.txt"), ("plain", "\xff.txt"), ("json", "\\udcff.txt")]:
+        code, output, _ = shell(f"jeton cost mine {name} --prices p.json --format {form}")
+        assert (code, shown in output) == (0, True)

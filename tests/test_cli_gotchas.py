@@ -1,0 +1,67 @@
+"""`jeton inspect --gotchas`: for people, for programs, and into streams in any state."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import Run, here, run
+from kinds import ranks
+from test_cli_streams import needs_full, shell
+
+TOK = ranks()
+ZWSP = "\u200b"
+ODD = f"The p\u0430ypal{ZWSP} <|endoftext|> \u202eabc "
+
+
+@pytest.fixture
+def saved(here: Path) -> str:
+    TOK.save("tok.json")
+    return "tok.json"
+
+
+def test_in_a_terminal(run: Run, saved: str) -> None:
+    shown = run("inspect", saved, "--gotchas", ODD).stdout
+    for said in ("look-alike", "invisible", "‹U+200B›", "CYRILLIC SMALL LETTER A", "bidi", "do "):
+        assert said in shown
+    assert "\u202e" not in shown and ZWSP not in shown and "\x1b" not in shown
+    coloured = run("inspect", saved, "--gotchas", ODD, "--color", "always").stdout
+    assert "\x1b[1;38;5;231;48;5;61m<|endoftext|>" in coloured
+    assert "no gotchas" in run("inspect", saved, "--gotchas", "", "-q").stdout
+    assert "look-alike" in run("inspect", saved, "--gotchas", "-", input=ODD.encode()).stdout
+
+
+def test_for_programs(run: Run, saved: str) -> None:
+    shown = run("inspect", saved, "--gotchas", ODD, "--format", "json").stdout
+    record = json.loads(shown)
+    assert [it["name"] for it in record["gotchas"]] == [it.name for it in TOK.gotchas(ODD)]
+    alike = next(it for it in record["gotchas"] if it["name"] == "look-alike")
+    assert alike["instead_ids"] == TOK.encode(alike["instead"])
+    assert record["characters"] == len(ODD) and record["left_out"] == {}
+
+
+def test_wrong_options(run: Run, saved: str) -> None:
+    assert "needs a TEXT" in run("inspect", saved, "--gotchas", code=2).stderr
+    assert "goes with --gotchas" in run("inspect", saved, "a", "--format", "json", code=2).stderr
+    run("inspect", saved, "a", "--file", "b", "--gotchas", code=2)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "cp437", "utf-16"])
+@pytest.mark.parametrize("form", ["show", "json"])
+def test_any_encoding(saved: str, encoding: str, form: str) -> None:
+    Path("odd.txt").write_text(ODD, encoding="utf-8")
+    command = f"jeton inspect tok.json --gotchas --file odd.txt --format {form}"
+    code, output, errors = shell(command, PYTHONIOENCODING=encoding)
+    assert (code, errors, bool(output)) == (0, "", True)
+
+
+@needs_full
+@pytest.mark.parametrize("form", ["show", "json"])
+def test_closed_and_full(saved: str, form: str) -> None:
+    command = f"jeton inspect tok.json --gotchas 'the WEATHER ' --format {form}"
+    full = (1, "error: standard output: no space left on device\n")
+    assert shell(f"{command} > /dev/full")[::2] == full
+    assert shell(f"{command} >&-")[::2] == (1, "error: standard output: bad file descriptor\n")
+    assert shell(f"{command} | true; exit ${{PIPESTATUS[0]}}")[0] in (0, 141)

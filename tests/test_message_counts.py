@@ -1,0 +1,218 @@
+"""`tok.count_messages`: the tokens of a conversation, and what makes a count an estimate."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jeton
+from chat_cases import HELLO, TURNS, WEATHER, byte_level, call
+from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnknownNameError
+from jeton.message_counts import MessageCount
+from kinds import VOCABULARIES, ranks
+
+TOK = ranks()
+PLAIN = [{"role": "system", "content": "the weather"}, {"role": "user", "content": "there?"}]
+IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+
+
+def encoding(name: str) -> jeton.Tokenizer:
+    path = VOCABULARIES / f"{name}.tiktoken"
+    if not Path(path).exists():
+        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    return jeton.load(path)
+
+
+def plainly(tok: jeton.Tokenizer, messages: list[dict[str, Any]]) -> int:
+    """The arithmetic that is published: of gpt-3.5-turbo-0613 and all later models."""
+    total = 0
+    for message in messages:
+        total += 3
+        for key, value in message.items():
+            total += len(tok.encode(value))
+            if key == "name":
+                total += 1
+    return total + 3
+
+
+@pytest.mark.parametrize("model", ["gpt-4", "gpt-3.5-turbo-0125", "gpt-4o", "ft:gpt-4o:me::1"])
+def test_the_published_arithmetic(model: str) -> None:
+    draw = random.Random(0)
+    words = "the weather there <|endoftext|> 図書館 🙂 \n name".split(" ")
+    for _ in range(200):
+        messages = [
+            {
+                "role": draw.choice(["system", "user", "assistant"]),
+                "content": " ".join(draw.choices(words, k=draw.randrange(9))),
+                **({"name": "a the"} if draw.random() < 0.3 else {}),
+            }
+            for _ in range(draw.randrange(1, 6))
+        ]
+        assert TOK.count_messages(messages, model=model).tokens == plainly(TOK, messages)
+
+
+def test_the_first_model_counts_names_otherwise() -> None:
+    named = [{"role": "user", "name": "the", "content": "there"}]
+    first = TOK.count_messages(named, model="gpt-3.5-turbo-0301").tokens
+    assert first == TOK.count_messages(named, model="gpt-3.5-turbo-0613").tokens + 1 - 2
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [("gpt-4", "cl100k_base"), ("gpt-35-turbo", "cl100k_base"), ("gpt-4o", "o200k_base"),
+     ("GPT-4o-mini", "o200k_base"), ("ft:gpt-4o-mini-2024-07-18:me::1", "o200k_base")],
+)  # fmt: skip
+def test_exact(model: str, name: str) -> None:
+    count = encoding(name).count_messages(PLAIN, model=model)
+    assert count.exact and count.basis.startswith("exact: by the arithmetic")
+    other = encoding({"cl100k_base": "o200k_base"}.get(name, "cl100k_base"))
+    assert not other.count_messages(PLAIN, model=model).exact
+
+
+# The texts are of the cookbook's kind: what the service counted of its own is 105 and 101.
+@pytest.mark.parametrize(("model", "init"), [("gpt-4", 10), ("gpt-3.5-turbo", 10), ("gpt-4o", 7)])
+def test_tools_by_the_published_arithmetic(model: str, init: int) -> None:
+    place = {"type": "string", "description": "A city."}
+    unit = {"type": "string", "description": "Of what", "enum": ["the", "er"]}
+    function = {
+        "name": "weather",
+        "description": "The weather.",
+        "parameters": {"type": "object", "properties": {"place": place, "unit": unit}},
+    }
+    told = ["weather:The weather", "place:string:A city", "unit:string:Of what", "the", "er"]
+    want = init + 3 + 3 + 3 + (-3 + 2 * 3) + 12 + sum(map(TOK.count, told))
+    for tool in (function, {"type": "function", "function": function}):
+        count = TOK.count_messages(PLAIN, model=model, tools=[tool])
+        assert count.tokens == want + plainly(TOK, PLAIN)
+        assert not count.exact and "tools by the arithmetic" in count.basis
+    assert TOK.count_messages(PLAIN, model=model, tools=[]).tokens == plainly(TOK, PLAIN)
+
+
+ESTIMATES: list[tuple[list[dict[str, Any]], dict[str, Any], str]] = [
+    (PLAIN, {"model": "gpt-5"}, "nothing is published for gpt-5"),
+    (PLAIN, {"model": "gpt-4.1-mini"}, "nothing is published"),
+    (PLAIN, {"model": "gpt-4-turbo"}, "nothing is published"),
+    (PLAIN, {"model": "o3"}, "nothing is published"),
+    (PLAIN, {"model": "claude-sonnet-5"}, "neither the tokenizer of claude-sonnet-5 nor"),
+    (PLAIN, {"model": "gemini-2.5-pro"}, "neither the tokenizer"),
+    (PLAIN, {"model": "gpt-4o"}, "this tokenizer is not o200k_base"),
+    (PLAIN, {"model": "gpt-oss-20b"}, "gpt-oss-20b has a template of its own"),
+    (PLAIN, {"model": "gpt-4o", "add_generation_prompt": False}, "begins the answer"),
+    (PLAIN, {"model": "gpt-4o", "tools": [WEATHER]}, "tools by the arithmetic"),
+    (PLAIN, {"model": "gpt-4o", "tools": [{"type": "web_search"}]}, "counted as its JSON"),
+    ([*HELLO, call()], {"model": "gpt-4o"}, "how calls of tools are written"),
+    ([*HELLO, {"role": "tool", "content": "3"}], {"model": "gpt-4o"}, "the format of tool"),
+    ([{**HELLO[0], "odd": {"a": [1]}}], {"model": "gpt-4o"}, "the field 'odd'"),
+    ([{"role": "user", "content": [{"type": "text", "text": "a"}]}], {"model": "gpt-4o"}, "joined"),
+    ([{"role": "user", "content": [IMAGE]}], {"model": "gpt-4o", "tokens_per_part": 85},
+     "85 tokens for each part that is no text (image_url)"),
+    ([{"role": "user", "content": [IMAGE]}], {"template": "chatml", "tokens_per_part": 85},
+     "85 tokens for each part"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("messages", "options", "says"), ESTIMATES)
+def test_estimates_say_so(
+    messages: list[dict[str, Any]], options: dict[str, Any], says: str
+) -> None:
+    count = TOK.count_messages(messages, **options)
+    assert not count.exact and count.basis.startswith("estimated: ") and says in count.basis
+
+
+def test_every_part_counts_something() -> None:
+    def tokens(messages: list[dict[str, Any]], **options: Any) -> int:
+        return TOK.count_messages(messages, model="gpt-4o", **options).tokens
+
+    def said(content: Any) -> list[dict[str, Any]]:
+        return [{"role": "user", "content": content}]
+
+    assert tokens(said([IMAGE, IMAGE]), tokens_per_part=85) == tokens(said("")) + 170
+    assert tokens(said(["the", {"text": "the"}])) == tokens(said("")) + 2
+    assert tokens(said([{"type": "refusal", "refusal": "the"}])) == tokens(said("")) + 1
+    assert tokens([{**call(), "content": None}]) > tokens([{"role": "assistant", "content": ""}])
+    nested = {"type": "object", "properties": {"a": {"type": "string", "description": "the"}}}
+    deep = {"name": "f", "parameters": {"type": "object", "properties": {"x": nested}}}
+    flat = {"name": "f", "parameters": {"type": "object", "properties": {}}}
+    assert tokens(PLAIN, tools=[deep]) > tokens(PLAIN, tools=[flat]) > tokens(PLAIN)
+
+
+@pytest.mark.parametrize("template", ["chatml", "llama3", "gemma", None])
+def test_a_template_is_exact(template: str | None) -> None:
+    own = jeton.chat.TEMPLATES["zephyr"]
+    tok = byte_level(own).replace(chat_template=own)
+    for prompt in (True, False):
+        count = tok.count_messages(TURNS, template=template, add_generation_prompt=prompt)
+        chat = tok.chat(TURNS, template=template, add_generation_prompt=prompt)
+        assert (count.tokens, count.exact) == (len(chat.ids), True)
+    assert ("own" in count.basis) == (template is None)
+
+
+def test_variables_and_tools_reach_the_template() -> None:
+    tok = TOK.replace(chat_template="{{ x }}{{ tools[0].type }}")
+    assert tok.count_messages(HELLO, x="aa", tools=[WEATHER]).tokens == tok.count("aafunction")
+
+
+def test_messages_of_any_kind() -> None:
+    @dataclass
+    class Message:
+        role: str
+        content: str
+        name: str | None = None
+
+    messages = [Message(**message) for message in PLAIN]
+    want = TOK.count_messages(PLAIN, model="gpt-4o")
+    assert TOK.count_messages(messages, model="gpt-4o") == want  # type: ignore[arg-type]
+    assert TOK.count_messages(iter(PLAIN), model="gpt-4o") == want
+    assert int(want) == want.tokens and range(100)[want] == want.tokens
+    assert isinstance(want, MessageCount) and hash(want) == hash(want)
+
+
+CIRCLE: dict[str, Any] = {"role": "user", "content": "a"}
+CIRCLE["circle"] = CIRCLE
+
+BAD: list[tuple[Any, dict[str, Any], type[JetonError], str]] = [
+    (PLAIN, {}, ArgumentError, "no chat template: name the model"),
+    (PLAIN, {"model": "gpt-4o", "template": "chatml"}, ArgumentError, "template is for chat"),
+    (PLAIN, {"model": "gpt-4o", "odd": 1}, ArgumentError, "odd is for chat templates"),
+    (PLAIN, {"model": "gpt-4oo"}, UnknownNameError, "did you mean 'gpt-4o'"),
+    (PLAIN, {"model": "x" * 9_000}, UnknownNameError, "no chat format is known"),
+    (PLAIN, {"model": "text-embedding-3-small"}, ArgumentError, "takes text, and no messages"),
+    (PLAIN, {"model": "gpt-3.5-turbo-instruct"}, ArgumentError, "takes text, and no messages"),
+    (PLAIN, {"model": "davinci"}, ArgumentError, "takes text, and no messages"),
+    (PLAIN, {"template": "chatmll"}, UnknownNameError, "did you mean 'chatml'"),
+    ([], {"model": "gpt-4o"}, ArgumentError, "messages is empty"),
+    ("hello", {"model": "gpt-4o"}, ArgumentTypeError, "messages must be a list"),
+    ({"role": "user"}, {"model": "gpt-4o"}, ArgumentTypeError, "messages must be a list"),
+    ([3], {"model": "gpt-4o"}, ArgumentTypeError, "messages[0] must be a dict"),
+    ([{"content": "a"}], {"model": "gpt-4o"}, ArgumentError, "messages[0] has no role"),
+    ([{"role": 3}], {"model": "gpt-4o"}, ArgumentError, "messages[0] has no role"),
+    ([{"role": "user", 3: 4}], {"model": "gpt-4o"}, ArgumentTypeError, "name of a field"),
+    ([CIRCLE], {"model": "gpt-4o"}, ArgumentError, "messages[0].circle cannot be written as JSON"),
+    ([{"role": "user", "content": [IMAGE]}], {"model": "gpt-4o"}, ArgumentError,
+     "messages[0].content[0] is no text (image_url)"),
+    ([{"role": "user", "content": [IMAGE]}], {"template": "chatml"}, ArgumentError,
+     "messages[0].content[0] is no text (image_url)"),
+    ([{"role": "user", "content": [None]}], {"model": "gpt-4o"}, ArgumentError, "no text (None"),
+    (PLAIN, {"model": "gpt-4o", "tools": {"a": 1}}, ArgumentTypeError, "tools must be a list"),
+    (PLAIN, {"model": "gpt-4o", "tools": [1]}, ArgumentTypeError, "tools[0] must be a dict"),
+    (PLAIN, {"model": "gpt-4o", "tokens_per_part": -1}, ArgumentError, "tokens_per_part must be"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("messages", "options", "error", "says"), BAD)
+def test_bad_input(
+    messages: Any, options: dict[str, Any], error: type[JetonError], says: str
+) -> None:
+    with pytest.raises(error) as raised:
+        TOK.count_messages(messages, **options)
+    assert says in str(raised.value)
+
+
+def test_text_that_spells_a_special_token_is_text() -> None:
+    spelled = [{"role": "user", "content": "<|endoftext|>"}]
+    assert TOK.count_messages(spelled, model="gpt-4o").tokens == plainly(TOK, spelled)
+    assert TOK.count("<|endoftext|>") > 1

@@ -1,0 +1,670 @@
+"""Conversations become tokens with their loss mask: in every layout, parted, shuffled, gone on."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import itertools
+import json
+import os
+import random
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jeton
+from jeton import samples
+from jeton.data import (
+    IGNORED,
+    Conversations,
+    Manifest,
+    TokenDataset,
+    layouts,
+    merge,
+    pack,
+    prepare,
+    verify,
+)
+from jeton.data.preparing import chats, conversations, pipeline, queue, shuffling
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, JetonError
+from prepared import Stopped, contents, killed, looks_whole, stopping
+
+pytest.importorskip("jinja2")
+
+KILLS = int(os.environ.get("JETON_KILLS", "1"))
+TOK = jeton.BPETrainer(500, special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+    samples.read_all().values()
+)
+LAYOUTS = [name for name, layout in layouts.LAYOUTS.items() if layout.holds_masks]
+CHATML = Conversations(template="chatml")
+
+
+def conversation(number: int) -> dict[str, Any]:
+    """A record of one to four turns, with a control token spelled in every third."""
+    word = samples.read("tales").split()[number % 500]
+    turns = [
+        message
+        for turn in range(number % 4 + 1)
+        for message in (
+            {"role": "user", "content": f"{word} {turn}?" + "<|im_end|>" * (number % 3 == 0)},
+            {"role": "assistant", "content": f"{word.upper()} {number}." * (turn + 1)},
+        )
+    ]
+    system = [{"role": "system", "content": "Be short."}] * (number % 2)
+    return {"id": number, "messages": [*system, *turns]}
+
+
+RECORDS = [conversation(number) for number in range(120)]
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps what was done after every few documents, and tells of it; only a power cut tells
+    whether the disk was waited for."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    monkeypatch.setattr(pipeline, "CHECKPOINT_SECONDS", 0)
+    monkeypatch.setattr(pipeline, "TELL_SECONDS", 0)
+    monkeypatch.setattr(chats, "_TOKENS", 400)
+    monkeypatch.setattr(queue, "_IN_MEMORY", 2000)
+    monkeypatch.setattr(shuffling, "_AT_A_TIME", 500)
+    monkeypatch.setattr(conversations, "_AT_A_TIME", 700)
+
+
+def lines(path: Path, records: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def rows_of(folder: Path, split: str = "train") -> list[tuple[list[int], list[bool]]]:
+    """The ids and the mask of each document of a split."""
+    tokens = TokenDataset(folder, split=split)
+    assert tokens.mask is not None
+    bounds = tokens.documents.offsets.tolist()
+    return [
+        (tokens[start:end].tolist(), tokens.mask[start:end].tolist())
+        for start, end in itertools.pairwise(bounds)
+    ]
+
+
+def expected(records: list[Any], **options: Any) -> list[tuple[list[int], list[bool]]]:
+    made = [TOK.chat(record["messages"], template="chatml", **options) for record in records]
+    return [(chat.ids, list(map(bool, chat.loss_mask()))) for chat in made]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_ids_and_masks_are_those_of_chat(tmp_path: Path, layout: Any) -> None:
+    path = lines(tmp_path / "in.jsonl", RECORDS)
+    manifest = prepare(path, TOK, tmp_path / "out", layout=layout, messages=CHATML)
+    wanted = expected(RECORDS)
+    assert rows_of(tmp_path / "out") == wanted
+    assert manifest.chats == {
+        "learnt_tokens": sum(sum(mask) for _, mask in wanted),
+        "truncated": 0,
+        "messages_left_out": 0,
+        "too_long": 0,
+        "bad": 0,
+    }
+    assert manifest.documents == len(RECORDS)
+    assert manifest.end_of_text is None
+    assert verify(tmp_path / "out") == []
+    assert Manifest.read(tmp_path / "out") == manifest
+
+
+@pytest.mark.parametrize("layout", sorted(set(layouts.LAYOUTS) - set(LAYOUTS)))
+def test_layouts_without_room_for_a_mask_say_which_have(tmp_path: Path, layout: Any) -> None:
+    with pytest.raises(ArgumentError, match="jeton, datatrove and parquet have"):
+        prepare(RECORDS, TOK, tmp_path / "out", layout=layout, messages=CHATML)
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(ArgumentError, match="jeton, datatrove and parquet have"):
+        layouts.create(layout, tmp_path / "out", dtype="uint16", masks=True)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_parted_and_shuffled_set_keeps_masks_with_their_tokens(
+    tmp_path: Path, layout: Any
+) -> None:
+    options: dict[str, Any] = {"layout": layout, "messages": CHATML, "shard_tokens": 900}
+    wanted = expected(RECORDS)
+    by_text = sorted(range(len(RECORDS)), key=lambda at: wanted[at])
+    ways: list[dict[str, Any]] = [
+        {"validation": 0.3, "split": "hash"},
+        {"shuffle": 4},
+        {"validation": 0.3, "shuffle": 2},
+    ]
+    for number, more in enumerate(ways):
+        out = tmp_path / str(number)
+        manifest = prepare(RECORDS, TOK, out, **options, **more)
+        assert any(len(split.shards) > 1 for split in manifest.splits.values())
+        found = [row for split in manifest.splits for row in rows_of(out, split)]
+        if more.get("split") == "hash" or "validation" not in more:
+            assert sorted(found) == [wanted[at] for at in by_text]
+        else:
+            # A cut may part one conversation.
+            assert sum(len(ids) for ids, _ in found) == sum(len(ids) for ids, _ in wanted)
+            assert sum(sum(mask) for _, mask in found) == sum(sum(mask) for _, mask in wanted)
+
+
+def test_a_hash_goes_by_the_text(tmp_path: Path) -> None:
+    prepare(RECORDS, TOK, tmp_path, validation=0.4, split="hash", messages=CHATML)
+    texts = [TOK.chat(record["messages"], template="chatml").text for record in RECORDS]
+    validates = [
+        int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") < 0.4 * 2**64
+        for text in texts
+    ]
+    wanted = expected(RECORDS)
+    assert rows_of(tmp_path, "val") == [
+        row for row, on in zip(wanted, validates, strict=True) if on
+    ]
+
+
+def inputs(folder: Path) -> dict[str, Any]:
+    """The records in all forms in which they can come."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    datasets = pytest.importorskip("datasets")
+    plain = lines(folder / "plain.jsonl", RECORDS)
+    (folder / "zipped.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    with pyarrow.CompressedOutputStream(str(folder / "small.jsonl.zst"), "zstd") as file:
+        file.write(plain.read_bytes())
+    with_blanks = b"\xef\xbb\xbf" + plain.read_bytes().replace(b"\n", b"\r\n\r\n").rstrip()
+    (folder / "blanks.txt").write_bytes(with_blanks)
+    table = pyarrow.Table.from_pylist(RECORDS)
+    parquet.write_table(table, folder / "rows.parquet", row_group_size=50)
+    as_text = [{"messages": json.dumps(record["messages"])} for record in RECORDS]
+    return {
+        **{path.name: path for path in sorted(folder.iterdir())},
+        "a list": RECORDS,
+        "a generator": (record for record in RECORDS),
+        "an Arrow table": table,
+        "a data set": datasets.Dataset.from_list(RECORDS),
+        "messages as JSON text": as_text,
+        "a table of JSON text": pyarrow.Table.from_pylist(as_text),
+    }
+
+
+def test_all_inputs_give_the_same_files(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    wanted = expected(RECORDS)
+    for number, (name, data) in enumerate(inputs(tmp_path / "in").items()):
+        out = tmp_path / str(number)
+        prepare(data, TOK, out, messages=CHATML)
+        assert rows_of(out) == wanted, name
+
+
+def test_labels_are_those_of_transformers(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    plain = [
+        {"messages": [{**it, "content": it["content"].replace("<|im_end|>", "")} for it in some]}
+        for some in (record["messages"] for record in RECORDS)
+    ]
+    TOK.save(tmp_path / "tok.json")
+    theirs = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "tok.json"))
+    prepare(plain, TOK, tmp_path / "out", layout="parquet", messages=CHATML)
+    table = pytest.importorskip("pyarrow.parquet").read_table(tmp_path / "out/train-00000.parquet")
+    assert table.column_names == ["input_ids", "labels"]
+    for record, row in zip(plain, table.to_pylist(), strict=True):
+        given = theirs.apply_chat_template(
+            record["messages"],
+            chat_template=jeton.chat.TEMPLATES["chatml"],
+            tokenize=True,
+            return_dict=True,
+            return_assistant_tokens_mask=True,
+        )
+        mask = given["assistant_masks"]
+        assert row["input_ids"] == list(given["input_ids"])
+        assert row["labels"] == [
+            id if on else IGNORED for id, on in zip(given["input_ids"], mask, strict=True)
+        ]
+
+
+def test_datatrove_writes_and_reads_such_masks(tmp_path: Path) -> None:
+    pytest.importorskip("datatrove")
+    from datatrove.io import get_datafolder
+    from datatrove.pipeline.tokens.tokenizer import TokenizedFile
+
+    prepare(RECORDS, TOK, tmp_path / "ours", layout="datatrove", messages=CHATML)
+    theirs = TokenizedFile(
+        get_datafolder(str(tmp_path / "theirs")), "00000.ds", save_loss_metadata=True, token_size=2
+    )
+    for ids, mask in expected(RECORDS):
+        theirs.write(ids, np.array(mask))
+    theirs.close()
+    for name in ("00000.ds", "00000.ds.index", "00000.ds.loss"):
+        ours = (tmp_path / "ours" / "train" / name).read_bytes()
+        assert ours == (tmp_path / "theirs" / name).read_bytes()
+
+
+def test_batches_have_labels_where_the_mask_is(tmp_path: Path) -> None:
+    prepare(RECORDS, TOK, tmp_path, shard_tokens=500, messages=CHATML)
+    tokens = TokenDataset(tmp_path)
+    assert tokens.mask is not None and len(tokens.mask) == len(tokens)
+    labels = np.where(tokens.mask[:], tokens[:].astype(np.int64), IGNORED)
+    for start in (0, 7, len(tokens) - 41):
+        batch = tokens.windows(np.array([start]), 40)
+        assert batch.x[0].tolist() == tokens[start : start + 40].tolist()
+        assert batch.y[0].tolist() == labels[start + 1 : start + 41].tolist()
+    wanted = expected(RECORDS)
+    length = max(len(ids) for ids, _ in wanted)
+    packing = pack(tokens, length, "bins", shift_labels=False)
+    rows = packing[:]
+    for number, (ids, mask) in enumerate(wanted):
+        here = rows.document_ids == number
+        assert rows.input_ids[here].tolist() == ids
+        assert rows.labels[here].tolist() == [
+            id if on else IGNORED for id, on in zip(ids, mask, strict=True)
+        ]
+    assert packing.report.cropped == packing.report.dropped == 0
+    explicit = pack(tokens, length, "bins", masks=tokens.mask, shift_labels=False)[:]
+    assert (explicit.labels == rows.labels).all()
+    packed = next(iter(pack(tokens, length, "bins").loader(4, seed=1)))
+    assert ((packed.labels >= 0) | (packed.labels == IGNORED)).all()
+
+
+# Roles, tools, lengths
+
+
+def test_roles_and_tools_and_variables(tmp_path: Path) -> None:
+    template = (
+        "{{ day }}{% for t in tools or [] %}<{{ t.function.name }}>{% endfor %}"
+        "{% for m in messages %}{{ m.role }}:{{ m.content }}<|im_end|>{% endfor %}"
+    )
+    tool = {"type": "function", "function": {"name": "f"}}
+    turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    records = [
+        {"chat": turns, "functions": [tool]},
+        {"chat": turns, "functions": json.dumps([tool])},
+        {"chat": turns, "functions": None},
+        {"chat": turns},
+    ]
+    asked = Conversations(
+        "chat", tools="functions", template=template, roles=["user"], variables={"day": "Mon "}
+    )
+    prepare(records, TOK, tmp_path, messages=asked)
+    tokens = TokenDataset(tmp_path)
+    texts = [tokens.decode(ids) for ids in tokens.documents]
+    assert texts == [
+        f"Mon {'<f>' * used}user:a<|im_end|>assistant:b<|im_end|>" for used in (1, 1, 0, 0)
+    ]
+    assert tokens.mask is not None
+    assert tokens.decode(tokens[:][tokens.mask[:]]) == "a<|im_end|>" * 4
+
+
+def test_the_same_call_is_no_more_work(tmp_path: Path) -> None:
+    path = lines(tmp_path / "in.jsonl", RECORDS)
+    asked = Conversations(template="chatml", variables={"a": (1, {"b": None})})
+    first = prepare(path, TOK, tmp_path / "out", messages=asked)
+    steps: list[object] = []
+    assert prepare(path, TOK, tmp_path / "out", messages=asked, watch=steps.append) == first
+    assert not steps
+
+
+def test_the_day_is_given(tmp_path: Path) -> None:
+    template = "{{ strftime_now('%d %B') }}: {{ messages[0].content }}"
+    record = {"messages": [{"role": "assistant", "content": "a"}]}
+    with pytest.raises(ArgumentError, match="give date"):
+        prepare([record], TOK, tmp_path / "a", messages=Conversations(template=template))
+    asked = Conversations(template=template, date="2026-02-01")
+    prepare([record], TOK, tmp_path / "a", messages=asked)
+    assert TokenDataset(tmp_path / "a").decode(slice(None)) == "01 February: a"
+    with pytest.raises(FileError, match="another messages"):
+        other = Conversations(template=template, date="2026-02-02")
+        prepare([record], TOK, tmp_path / "a", messages=other)
+
+
+def test_long_conversations_are_truncated_or_dropped_and_counted(tmp_path: Path) -> None:
+    most = 60
+    wanted: list[tuple[list[int], list[bool]]] = []
+    truncated = left_out = too_long = 0
+    for record in RECORDS:
+        chat = TOK.chat(record["messages"], template="chatml")
+        try:
+            short = chat.truncate(most)
+        except ArgumentError:
+            too_long += 1
+            continue
+        truncated += short is not chat
+        left_out += len(short.dropped)
+        wanted.append((short.ids, list(map(bool, short.loss_mask()))))
+    assert truncated and too_long
+    out = tmp_path / "truncated"
+    asked = Conversations(template="chatml", max_tokens=most)
+    manifest = prepare(RECORDS, TOK, out, messages=asked)
+    assert rows_of(out) == wanted
+    assert manifest.chats is not None
+    assert manifest.chats["truncated"] == truncated
+    assert manifest.chats["messages_left_out"] == left_out
+    assert manifest.chats["too_long"] == too_long
+    assert manifest.documents == len(RECORDS) - too_long
+
+    whole = [row for row in expected(RECORDS) if len(row[0]) <= most]
+    asked = Conversations(template="chatml", max_tokens=most, too_long="drop")
+    manifest = prepare(RECORDS, TOK, tmp_path / "dropped", messages=asked)
+    assert rows_of(tmp_path / "dropped") == whole
+    assert manifest.chats is not None
+    assert manifest.chats["too_long"] == len(RECORDS) - len(whole)
+
+    asked = Conversations(template="chatml", max_tokens=most, too_long="error")
+    with pytest.raises(ArgumentError, match=r"record \d+: .* more than max_tokens=60"):
+        prepare(RECORDS, TOK, tmp_path / "none", messages=asked)
+
+
+def test_a_question_that_stays_alone_is_dropped(tmp_path: Path) -> None:
+    turns = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "b" * 60},
+        {"role": "user", "content": "c"},
+    ]
+    short = {"messages": [*turns[:1], {"role": "assistant", "content": "b"}]}
+    asked = Conversations(template="chatml", max_tokens=25)
+    manifest = prepare([{"messages": turns}, short], TOK, tmp_path, messages=asked)
+    assert manifest.chats is not None
+    assert (manifest.chats["too_long"], manifest.documents) == (1, 1)
+
+
+# What is no conversation
+
+GOOD = RECORDS[1]
+BAD: dict[str, tuple[str, str]] = {
+    "no JSON": ('{"messages', r"no JSON object: .*\(each line must hold a whole object\)"),
+    "a list": ("[1]", "no record with a field 'messages', but a value of type list"),
+    "another field": ('{"mesages": []}', "there is no field 'messages' .did you mean 'mesages'.*"),
+    "null": ('{"messages": null}', "the messages are no list, but a value of type NoneType"),
+    "an object": ('{"messages": {"role": "user"}}', "the messages are no list"),
+    "text": ('{"messages": "hello"}', "field 'messages' is a text, and no JSON"),
+    "empty": ('{"messages": []}', "messages is empty"),
+    "a message of text": ('{"messages": ["hi"]}', r"messages\[0\] is no object with a role"),
+    "no role": ('{"messages": [{"content": "a"}]}', r"messages\[0\] has no role$"),
+    "ShareGPT": (
+        '{"messages": [{"from": "human", "value": "a"}]}',
+        "rename these to 'role' and 'content'",
+    ),
+    "no content": ('{"messages": [{"role": "user"}]}', "would be all zero"),
+    "no answer": ('{"messages": [{"role": "user", "content": "a"}]}', "would be all zero"),
+    "half a pair": (
+        '{"messages": [{"role": "assistant", "content": "\\ud800"}]}',
+        "surrogate is escaped without its other half",
+    ),
+    "endless": ('{"messages": ' + "[" * 100_000, "no JSON object"),
+    "a great number": ('{"messages": ' + "9" * 5_000 + "}", "no JSON object"),
+    "deep": (
+        '{"messages": [{"role": "assistant", "content": ' + "[" * 300 + "]" * 300 + "}]}",
+        "nested too deep|template",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_record_that_is_no_conversation(tmp_path: Path, name: str) -> None:
+    text, told = BAD[name]
+    path = tmp_path / "in.jsonl"
+    good = json.dumps(GOOD)
+    path.write_text(f"{good}\n\n{text}\n{good}\n")
+    with pytest.raises(JetonError, match=told) as caught:
+        prepare(path, TOK, tmp_path / "out", messages=CHATML)
+    assert str(caught.value).startswith(f"{path}: line 3: "), str(caught.value)
+    assert not (tmp_path / "out").exists()
+    dropping = Conversations(template="chatml", bad_records="drop")
+    manifest = prepare(path, TOK, tmp_path / "out", messages=dropping)
+    assert manifest.chats is not None
+    assert (manifest.documents, manifest.chats["bad"]) == (2, 1)
+    assert rows_of(tmp_path / "out") == expected([GOOD, GOOD])
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(json.dumps(GOOD).encode().replace(b"short", b"sh\xffrt") + b"\n")
+    with pytest.raises(FormatError, match=r"in.jsonl: line 1: not UTF-8: .* errors=\"replace\""):
+        prepare(path, TOK, tmp_path / "out", messages=CHATML)
+    prepare(path, TOK, tmp_path / "out", messages=CHATML, errors="replace")
+    assert "sh�rt" in TokenDataset(tmp_path / "out").decode(slice(None))
+
+
+def test_files_that_are_damaged(tmp_path: Path) -> None:
+    whole = gzip.compress(lines(tmp_path / "in.jsonl", RECORDS).read_bytes())
+    for number, data in enumerate((whole[:-20], whole[:90] + b"\0\0\0" + whole[93:])):
+        path = tmp_path / f"{number}.jsonl.gz"
+        path.write_bytes(data)
+        with pytest.raises(FormatError, match="gz: cannot be read"):
+            prepare(path, TOK, tmp_path / f"out-{number}", messages=CHATML)
+        (tmp_path / "bad.parquet").write_bytes(b"PAR1")
+    with pytest.raises(FormatError, match="not a Parquet file"):
+        prepare(tmp_path / "bad.parquet", TOK, tmp_path / "out2", messages=CHATML)
+
+
+def test_a_column_that_is_not_there(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"text": ["a"], "massages": ["b"]})
+    pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "in.parquet")
+    for data in (table, tmp_path / "in.parquet"):
+        with pytest.raises(FormatError, match=r"no column 'messages' .did you mean 'massages'"):
+            prepare(data, TOK, tmp_path / "out", messages=CHATML)
+    with pytest.raises(ArgumentError, match="a column alone"):
+        prepare(table.column(0), TOK, tmp_path / "out", messages=CHATML)
+
+
+def test_errors_of_the_template_are_no_bad_records(tmp_path: Path) -> None:
+    for template, told in (
+        ("{% if %}", "no Jinja"),
+        ("{{ ''.__class__ }}{{ messages.append(1) }}", "may not do that"),
+        ("chatnl", "no chat template 'chatnl'"),
+        (None, "has no chat template"),
+    ):
+        asked = Conversations(template=template, bad_records="drop")
+        with pytest.raises(JetonError, match=told):
+            prepare(RECORDS, TOK, tmp_path / "out", messages=asked)
+
+
+def test_arguments(tmp_path: Path) -> None:
+    with_messages: list[tuple[dict[str, Any], str]] = [
+        ({"field": "text"}, "field is for records that hold a text"),
+        ({"lines": True}, "lines is for records that hold a text"),
+        ({"end_of_text": "<|im_end|>"}, "leave end_of_text out"),
+        ({"messages": 3}, "messages must be the name of a field or"),
+    ]
+    for options, told in with_messages:
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=told):
+            prepare(RECORDS, TOK, tmp_path / "out", **{"messages": "messages", **options})
+    of_conversations: list[tuple[dict[str, Any], str]] = [
+        ({"field": ""}, "field is empty"),
+        ({"field": None}, "field must be a str"),
+        ({"roles": "assistant"}, "roles must be an iterable of str"),
+        ({"roles": []}, "roles is empty"),
+        ({"max_tokens": 0}, "max_tokens must be at least 1"),
+        ({"too_long": "cut"}, 'too_long must be "truncate", "drop" or "error"'),
+        ({"bad_records": "ignore"}, 'bad_records must be "error" or "drop"'),
+        ({"bad_records": None}, "bad_records must be a str"),
+        ({"date": "tomorrow"}, "date must be a day as '2026-11-23'"),
+        ({"variables": {"tools": []}}, "'tools' is an argument of chat"),
+        ({"variables": {"a": object()}}, "such that JSON can hold them"),
+        ({"variables": {1: "a"}}, "each name of variables must be a str"),
+        ({"variables": [1]}, "variables must be a mapping"),
+    ]
+    for options, told in of_conversations:
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=told):
+            Conversations(**options)
+
+
+# Never half done
+
+VARIANTS: list[dict[str, Any]] = [
+    {"validation": 0.3},
+    {"shuffle": 7, "layout": "parquet"},
+    {"part": (1, 1)},
+    {"validation": 0.3, "split": "hash", "layout": "datatrove"},
+    {"validation": 0.3, "shuffle": 7, "shard_tokens": 700},
+    {},
+]
+
+
+def asked_of(variant: int) -> Conversations:
+    return Conversations(
+        template="chatml",
+        max_tokens=[None, 60][variant % 2],
+        bad_records="drop",
+    )
+
+
+MIXED = [record for number, it in enumerate(RECORDS) for record in [it, {"id": number}][:2]]
+
+
+@pytest.mark.parametrize(
+    ("variant", "kind"),
+    [*enumerate(["jsonl", "jsonl.gz", "parquet", "list", "jsonl", "list"]), (5, "parquet")],
+)
+def test_stopped_after_every_few_blocks(tmp_path: Path, variant: int, kind: str) -> None:
+    options = {**VARIANTS[variant], "messages": asked_of(variant)}
+    data: Any = MIXED
+    if kind != "list":
+        data = tmp_path / f"in.{kind}"
+        if kind == "parquet":
+            pyarrow = pytest.importorskip("pyarrow")
+            table = pyarrow.Table.from_pylist([{"messages": None, **it} for it in MIXED])
+            pytest.importorskip("pyarrow.parquet").write_table(table, data, row_group_size=30)
+        else:
+            lines(data, MIXED)
+            if kind == "jsonl.gz":
+                data.write_bytes(gzip.compress(data.read_bytes()))
+    whole = prepare(data, TOK, tmp_path / "whole", **options)
+    assert whole.chats is not None and whole.chats["bad"] == len(RECORDS)
+    out = tmp_path / "out"
+    for stops in range(200):
+        try:
+            prepare(data, TOK, out, watch=stopping(stops % 5 + 1), **options)
+            break
+        except Stopped:
+            assert not looks_whole(out)
+    assert 2 < stops < 199
+    assert contents(out) == contents(tmp_path / "whole")
+
+
+DRIVER = """
+import json, sys
+import jeton
+from jeton.data import Conversations, prepare
+from jeton.data.preparing import chats, pipeline, queue
+pipeline.CHECKPOINT_SECONDS = 0
+chats._TOKENS = 400
+queue._IN_MEMORY = 2000
+given = json.load(open(sys.argv[1]))
+options = given["options"]
+options["part"] = options.get("part") and tuple(options["part"])
+options["messages"] = Conversations(template="chatml", **given["asked"])
+tok = jeton.load(given["tokenizer"])
+print("ready", flush=True)
+prepare(given["data"], tok, given["folder"], **options)
+"""
+
+
+@pytest.mark.parametrize("variant", range(len(VARIANTS)))
+def test_killed_at_any_moment(tmp_path: Path, variant: int) -> None:
+    draw = random.Random(variant)
+    TOK.save(tmp_path / "tok.json")
+    path = lines(tmp_path / "in.jsonl", MIXED)
+    asked = {"max_tokens": asked_of(variant).max_tokens, "bad_records": "drop"}
+    before = time.monotonic()
+    prepare(path, TOK, tmp_path / "whole", messages=asked_of(variant), **VARIANTS[variant])
+    seconds = time.monotonic() - before
+    whole = contents(tmp_path / "whole")
+    kills = attempt = 0
+    while kills < KILLS:
+        folder = tmp_path / str(attempt)
+        given = {
+            "data": str(path),
+            "tokenizer": str(tmp_path / "tok.json"),
+            "folder": str(folder),
+            "options": VARIANTS[variant],
+            "asked": asked,
+        }
+        (tmp_path / "given.json").write_text(json.dumps(given))
+        for _ in range(draw.choice([1, 2])):
+            kills += killed(DRIVER, tmp_path / "given.json", draw.uniform(0, seconds))
+            if (folder / "manifest.json").exists():
+                assert verify(folder) == []
+                shutil.rmtree(folder / ".preparing", ignore_errors=True)
+                break
+        else:
+            prepare(path, TOK, folder, messages=asked_of(variant), **VARIANTS[variant])
+        assert contents(folder) == whole
+        attempt += 1
+
+
+def test_it_goes_on_only_with_what_it_began_with(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(Stopped):
+        prepare(RECORDS, TOK, out, messages=CHATML, watch=stopping(3))
+    for other in (
+        Conversations(template="llama3"),
+        Conversations(template="chatml", roles=["user"]),
+        Conversations(template="chatml", max_tokens=1000),
+        None,
+    ):
+        with pytest.raises(FileError, match="begun with messages="):
+            prepare(RECORDS, TOK, out, messages=other, end_of_text=None)
+    prepare(RECORDS, TOK, out, messages=CHATML)
+    with pytest.raises(FileError, match="another messages"):
+        path = lines(tmp_path / "in.jsonl", RECORDS)
+        prepare(path, TOK, out, messages=Conversations(template="chatml", max_tokens=9))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("options", [{}, {"validation": 0.3, "shuffle": 3}])
+def test_parts_make_the_same_set(tmp_path: Path, layout: Any, options: dict[str, Any]) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(5):
+        lines(folder / f"{number}.jsonl", MIXED[number * 48 :][:48])
+    asked = Conversations(template="chatml", max_tokens=60, bad_records="drop")
+    given: dict[str, Any] = {**options, "layout": layout, "messages": asked}
+    prepare(folder, TOK, tmp_path / "whole", **given)
+    parts = [tmp_path / f"part-{number}" for number in (1, 2, 3)]
+    for number, part in enumerate(parts, 1):
+        prepare(folder, TOK, part, part=(number, 3), **given)
+        assert verify(part) == []
+    merge(reversed(parts), tmp_path / "merged")
+    assert contents(tmp_path / "merged") == contents(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("layout", ["jeton", "datatrove"])
+def test_a_mask_that_is_damaged_or_gone(tmp_path: Path, layout: Any) -> None:
+    prepare(RECORDS, TOK, tmp_path, layout=layout, messages=CHATML)
+    name = {"jeton": "train-00000.mask", "datatrove": "train/00000.ds.loss"}[layout]
+    whole = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(bytes([whole[0] ^ 1]) + whole[1:])
+    assert [damage.file for damage in verify(tmp_path)] == [name]
+    (tmp_path / name).write_bytes(whole[:-1])
+    with pytest.raises(FormatError, match="cut short or damaged"):
+        TokenDataset(tmp_path)
+    (tmp_path / name).unlink()
+    with pytest.raises(FormatError, match="has no loss mask, and the set has one"):
+        TokenDataset(tmp_path)
+    assert [damage.what for damage in verify(tmp_path)] == ["is gone"]
+
+
+def test_a_writer_takes_masks(tmp_path: Path) -> None:
+    ids, lengths = np.arange(5), np.array([2, 3])
+    with layouts.create("jeton", tmp_path / "a", dtype="uint16", masks=True) as writer:
+        wrong: list[tuple[Any, str]] = [
+            (None, "give a mask"),
+            ([1], "mask has 1 values for 5 tokens"),
+            ([0, 1, 2, 0, 0], "must hold bools"),
+            ([0.5] * 5, "must be an array of bools"),
+        ]
+        for given, told in wrong:
+            with pytest.raises((ArgumentError, ArgumentTypeError), match=told):
+                writer.append(ids, lengths, mask=given)
+        writer.append(ids, lengths, mask=[True, False, True, True, False])
+        writer.finish()
+    mask = TokenDataset(tmp_path / "a").mask
+    assert mask is not None and mask[1:4].tolist() == [False, True, True]
+    with layouts.create("jeton", tmp_path / "b", dtype="uint16") as writer:
+        with pytest.raises(ArgumentError, match="masks=True"):
+            writer.append(ids, lengths, mask=[1] * 5)
+        writer.append(ids, lengths)
+        writer.finish()
+    assert TokenDataset(tmp_path / "b").mask is None
+    with pytest.raises(ArgumentTypeError, match="masks must be a bool"):
+        layouts.create("jeton", tmp_path / "c", dtype="uint16", masks=1)  # type: ignore[arg-type]
