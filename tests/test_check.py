@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,17 @@ import pytest
 import jeton
 from command_line import Run, error_of, here, run  # noqa: F401
 from jeton.analysis import RULES, Finding, Health, check
+from jeton.analysis.health import encoding_rules, special_rules
 from jeton.analysis.health.attack import is_part_of_utf8
 from jeton.analysis.health.embeddings import by_direction, by_length
 from jeton.analysis.health.sarif import to_sarif
+from jeton.analysis.health.subject import Subject
 from jeton.analysis.health.vocabulary_rules import is_damaged
 from jeton.components import decoders, models, normalizers, pre_tokenizers
+from jeton.edit.pieces import UNUSED, ModelFile
 from jeton.errors import ArgumentError, FormatError
 from kinds import VOCABULARIES, byte_level, each_kind, ranks, word_piece
+from sarif_rules import faults
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 UNREACHABLE = [name for name in RULES if name.startswith("unreachable-")]
@@ -96,6 +102,32 @@ PLANTED = {
         words("a", "##b", decoder=decoders.WordPiece(), pre_tokenizer=pre_tokenizers.Punctuation()),
         {2},
     ),
+    "special-not-found": (
+        words(
+            "a",
+            normalizer=normalizers.Replace("END", "x"),
+            added_tokens=[
+                jeton.AddedToken("<END>", 2, special=True, normalized=True),
+                jeton.AddedToken("<E", 3, special=True),
+            ],
+        ),
+        {2},
+    ),
+    "unreached": (
+        # All characters that begin with the byte C3 are pieces; that they are all is not proved.
+        jeton.Tokenizer(
+            models.Unigram(
+                [
+                    ("<unk>", 0.0),
+                    *((f"<0x{byte:02X}>", -9.0) for byte in range(256)),
+                    *((chr(number), -1.0) for number in range(0xC0, 0x100)),
+                ],
+                unk_id=0,
+                byte_fallback=True,
+            )
+        ),
+        {1 + 0xC3},
+    ),
     "format-loss": (bpe({}), set()),
 }
 
@@ -111,6 +143,65 @@ def test_planted_defects(name: str, planted: tuple[jeton.Tokenizer, set[int]]) -
         if finding.rule in UNREACHABLE and case.tried is not None:
             assert tok.encode(case.tried) == list(case.gave or ())
             assert case.id not in tok.encode(case.tried)
+
+
+def test_a_batch_that_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    tok = bpe({})
+    subject = Subject(tok)
+    rows = [tok.encode("b" if text == "a" else text) for text in subject.alone]
+    monkeypatch.setattr(Subject, "encode", lambda self, texts: [*rows, rows[0]][: len(texts)])
+    (finding,) = encoding_rules.batches(subject)
+    assert "'a'" in {case.name for case in finding.cases}
+    assert (finding.severity, finding.evidence) == ("error", "observed")
+
+
+def test_a_special_token_that_leaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(special_rules, "_ids", lambda subject, text, special: [300])
+    finding = found(ranks(), "special-leaks")
+    assert (finding.ids, finding.severity) == ([300], "error")
+
+
+def test_pieces_that_the_file_lists_as_unused(tmp_path: Path) -> None:
+    path = tmp_path / "m.model"
+    jeton.UnigramTrainer(20, hard_vocab_limit=False).train(["low lower lowest"] * 9).save(path)
+    file = ModelFile.parse(path.read_bytes())
+    last = len(file.pieces) - 1
+    pieces = [replace(p, kind=UNUSED) if at == last else p for at, p in enumerate(file.pieces)]
+    path.write_bytes(file.with_pieces(pieces))
+    finding = found(jeton.load(path), "unused-piece")
+    assert (finding.ids, finding.evidence) == ([last], "proved")
+
+
+def test_each_rule_has_a_planted_defect() -> None:
+    tests = Path(__file__).read_text(encoding="utf-8")
+    assert not [name for name in RULES if f'"{name}"' not in tests]
+
+
+TRIED_OTHERWISE = {"format-loss", "never-used", "small-embedding", "unused-direction"}
+"""Rules that see a file or a corpus, not what becomes of a text."""
+
+
+@pytest.mark.parametrize(("name", "planted"), PLANTED.items(), ids=PLANTED)
+def test_what_was_observed_is_shown(name: str, planted: tuple[jeton.Tokenizer, set[int]]) -> None:
+    for finding in check(planted[0]):
+        assert (finding.evidence == "proved") is all(c.evidence == "proved" for c in finding.cases)
+        for case in finding.cases:
+            if case.evidence == "observed":
+                assert case.tried is not None or finding.rule in TRIED_OTHERWISE
+
+
+def test_what_is_proved_and_what_was_seen() -> None:
+    assert found(PLANTED["unreachable-cut"][0], "unreachable-cut").evidence == "proved"
+    by_expression = words("a", "a-b", pre_tokenizer=pre_tokenizers.Split("-", "isolated"))
+    finding = found(by_expression, "unreachable-cut")
+    assert (finding.ids, finding.evidence) == ([2], "observed")
+    assert {case.evidence for case in finding.cases} == {"observed"}
+
+
+def test_one_is_one() -> None:
+    for tok, _ in PLANTED.values():
+        for finding in check(tok):
+            assert not re.search(r"\b1 (tokens|bytes|ids|texts|rows|characters)\b", finding.message)
 
 
 def test_byte_tokens_that_characters_make_needless() -> None:
@@ -269,7 +360,33 @@ def test_sarif_has_what_the_standard_requires() -> None:
         assert uri == "a%20folder/tok%25.json"
         assert all(place["fullyQualifiedName"] for place in location["logicalLocations"])
         assert all(len(value) == 64 for value in result["partialFingerprints"].values())
+        assert result["properties"]["evidence"] in ("proved", "observed")
     json.dumps(log)
+
+
+@each_kind
+def test_sarif_is_valid(tok: jeton.Tokenizer) -> None:
+    log = to_sarif(check(tok), "tok.json")
+    assert faults(log) == []
+    assert json.loads(json.dumps(log)) == log
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (lambda log: log.pop("version"), "log: no version"),
+        (lambda log: log.update(version="2.0"), "log.version"),
+        (lambda log: log["runs"][0].pop("tool"), "log.runs.0: no tool"),
+        (lambda log: log["runs"][0]["results"][0].update(level="grave"), "results.0.level"),
+        (lambda log: log["runs"][0]["results"][0].update(ruleIndex=99), "results.0.ruleIndex"),
+        (lambda log: log["runs"][0]["results"][0].update(more=1), "results.0: unknown more"),
+        (lambda log: log["runs"][0].update(results={}), "log.runs.0.results"),
+    ],
+)
+def test_faults_of_sarif_are_seen(damage: Any, told: str) -> None:
+    log = to_sarif(check(byte_level()), "tok.json")
+    damage(log)
+    assert any(told in fault for fault in faults(log)), faults(log)
 
 
 class TestCommand:
@@ -331,6 +448,8 @@ def test_word_pieces_are_told_by_the_stage_that_loses_them() -> None:
 REAL = {
     "gpt2_vocab.json": {},
     "cl100k_base.tiktoken": {},
+    "o200k_base.tiktoken": {},
+    "llama3_ranks.model": {},
     "llama2_sentencepiece_bpe.model": {},
     "t5_style_unigram.model": {},
     "neox": {"duplicate-token": 46, "unreachable-added": 221},

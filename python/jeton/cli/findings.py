@@ -107,7 +107,9 @@ def _about(finding: Finding, everything: bool) -> RenderableType:
 
     rule = RULES[finding.rule]
     parts: list[RenderableType] = [
-        Text.assemble((finding.rule, "bold"), "  ", finding.message),
+        Text.assemble(
+            (finding.rule, "bold"), "  ", finding.message, (f" · {finding.evidence}", "dim")
+        ),
     ]
     most = len(finding.cases) if everything else _EXAMPLES
     parts += [Padding(_case(case), (0, 0, 0, 2)) for case in finding.cases[:most]]

@@ -18,7 +18,7 @@ from jeton.analysis.health import (
     vocabulary_rules,
 )
 from jeton.analysis.health.embeddings import Embeddings, candidates, read_embeddings
-from jeton.analysis.health.findings import Case, Finding, Health
+from jeton.analysis.health.findings import Case, Finding, Health, counted
 from jeton.analysis.health.reach import Unreached, unreached
 from jeton.analysis.health.rules import RULES, chosen_rules
 from jeton.analysis.health.subject import Subject
@@ -177,12 +177,13 @@ def _usage(tok: Tokenizer, corpus: Any, watch: Callable[[Progress], None] | None
 def _never_used(subject: Subject, usage: Usage, lost: list[Unreached]) -> Iterator[Finding]:
     unreachable = {it.id for it in lost}
     cases = tuple(
-        Case(id, subject.tokens[id])
+        Case(id, subject.tokens[id], evidence="observed")
         for id in usage.never_used.tolist()
         if id not in subject.apart and id not in unreachable
     )
     if cases:
-        message = f"{len(cases):,} tokens do not occur among the corpus's {usage.total:,}"
+        number = counted(len(cases), "token does", "tokens do")
+        message = f"{number} not occur among the corpus's {usage.total:,}"
         yield Finding("never-used", message, cases)
 
 

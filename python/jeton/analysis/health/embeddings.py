@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.findings import Case, Finding, counted
 from jeton.analysis.health.subject import Subject
 from jeton.edit.tensors import read_header
 from jeton.errors import ArgumentError, FileError, FormatError, MissingFileError, UnsupportedError
@@ -189,10 +189,10 @@ def candidates(subject: Subject, embeddings: Embeddings, unused: list[int]) -> I
         return
     tokens = np.setdiff1d(subject.ordinary, known)
     tables = (
-        ("small-embedding", "are short", by_length(embeddings.inputs), "length"),
+        ("small-embedding", ("is short", "are short"), by_length(embeddings.inputs), "length"),
         (
             "unused-direction",
-            "point where unused rows do",
+            ("points where unused rows do", "point where unused rows do"),
             by_direction(embeddings.outputs, known),
             "distance",
         ),
@@ -205,10 +205,16 @@ def candidates(subject: Subject, embeddings: Embeddings, unused: list[int]) -> I
         low = tokens[values[tokens] <= limit]
         low = low[np.argsort(values[low], kind="stable")]
         cases = tuple(
-            Case(id, subject.tokens[id], told=f"{unit} {values[id]:.4g}") for id in low.tolist()
+            Case(
+                id,
+                subject.tokens[id],
+                told=f"{unit} {values[id]:.4g}",
+                evidence="observed",
+            )
+            for id in low.tolist()
         )
         if cases:
-            message = (
-                f"rows of {len(cases):,} tokens {told} ({len(known):,} rows are known to be unused)"
-            )
+            rows_of = "row of 1 token" if len(cases) == 1 else f"rows of {len(cases):,} tokens"
+            unused_rows = counted(len(known), "row is", "rows are")
+            message = f"{rows_of} {told[len(cases) > 1]} ({unused_rows} known to be unused)"
             yield Finding(rule, message, cases)

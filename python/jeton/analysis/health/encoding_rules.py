@@ -5,13 +5,13 @@ Look here for what makes a character unknown or lost, and for tokens whose text 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
 from jeton.analysis.health.attack import completions, continued, is_part_of_utf8
-from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.findings import Case, Finding, counted
 from jeton.analysis.health.reach import Unreached
 from jeton.analysis.health.subject import Subject
 from jeton.components import models
@@ -52,13 +52,14 @@ def unreachable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
                 told=it.why if rule != "unreached" else f"{it.texts:,} texts were tried",
                 tried=it.tried,
                 gave=gave.get(it.id),
+                evidence="proved" if it.is_proved else "observed",
             )
             for it in found
             if it.rule == rule
         ]
         if cases:
-            noun = "token" if len(cases) == 1 else "tokens"
-            yield Finding(rule, f"{len(cases):,} {noun}: {told}", tuple(cases))
+            number = counted(len(cases), "token", "tokens")
+            yield Finding(rule, f"{number}: {told}", tuple(cases))
 
 
 def unstable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
@@ -72,11 +73,13 @@ def unstable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
             continue
         text = subject.alone[at]
         told = "" if continued(subject, id) is None else "continues a word"
-        cases.append(Case(id, subject.tokens[id], told=told, tried=text, gave=tuple(rows[at])))
+        token, gave = subject.tokens[id], tuple(rows[at])
+        cases.append(Case(id, token, "", told, text, gave, "observed"))
     if cases:
         yield Finding(
             "other-alone",
-            f"{len(cases):,} tokens decode to a text that encodes otherwise",
+            counted(len(cases), "token decodes", "tokens decode")
+            + " to a text that encodes otherwise",
             tuple(cases),
         )
 
@@ -88,8 +91,8 @@ def alphabet(subject: Subject) -> Iterator[Finding]:
     if is_bytes or subject.falls_back:
         cases = list(_missing(subject, is_bytes))
         if cases:
-            noun = "byte has" if len(cases) == 1 else "bytes have"
-            yield Finding("missing-bytes", f"{len(cases):,} {noun} no token", tuple(cases))
+            message = f"{counted(len(cases), 'byte has', 'bytes have')} no token"
+            yield Finding("missing-bytes", message, tuple(cases))
         return
     unknown, lost = [], []
     for character in _PROBES:
@@ -97,11 +100,11 @@ def alphabet(subject: Subject) -> Iterator[Finding]:
             continue
         ids = _ids(subject, character)
         if ids is None:
-            unknown.append(Case(name=_named(character), told="an error", tried=character))
+            unknown.append(_tried(_named(character), character, None, "an error"))
         elif subject.unknown is not None and subject.unknown in ids:
-            unknown.append(Case(name=_named(character), tried=character, gave=tuple(ids)))
+            unknown.append(_tried(_named(character), character, ids))
         elif _normal(subject, character) not in subject.tok.decode(ids):
-            lost.append(Case(name=_named(character), tried=character, gave=tuple(ids)))
+            lost.append(_tried(_named(character), character, ids))
     if lost:
         message = f"characters without a token that are dropped: {len(lost)} of those tried"
         yield Finding("dropped-text", message, tuple(lost))
@@ -123,8 +126,13 @@ def _missing(subject: Subject, is_bytes: bool) -> Iterator[Case]:
             continue
         ids = _ids(subject, text)
         told = "an error" if ids is None else ("unknown" if ids else "dropped")
-        gave = None if ids is None else tuple(ids)
-        yield Case(name=f"byte {byte:02X}", told=told, tried=text, gave=gave)
+        yield _tried(f"byte {byte:02X}", text, ids, told)
+
+
+def _tried(name: str, text: str, ids: Sequence[int] | None, told: str = "") -> Case:
+    """A case that is about no token, seen in a text."""
+    gave = None if ids is None else tuple(ids)
+    return Case(None, None, name, told, text, gave, "observed")
 
 
 def _is_new(subject: Subject, text: str) -> bool:
@@ -169,7 +177,7 @@ def batches(subject: Subject) -> Iterator[Finding]:
     for at, text in enumerate(texts):
         ids = subject.tok.encode(text)
         if ids != rows[at] or len(ids) != counts[at]:
-            cases.append(Case(name=repr(text)[:60], tried=text[:200], gave=tuple(rows[at][:50])))
+            cases.append(_tried(repr(text)[:60], text[:200], rows[at][:50]))
     if cases:
-        message = f"{len(cases):,} texts have other ids in a batch"
+        message = f"{counted(len(cases), 'text has', 'texts have')} other ids in a batch"
         yield Finding("batch-differs", message, tuple(cases))

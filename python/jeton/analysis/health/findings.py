@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from jeton import __version__, saved_json
 from jeton.analysis.health.rules import RULES, SEVERITIES, Severity
@@ -17,10 +17,22 @@ from jeton.arguments import check_kind
 from jeton.drawing import visible
 from jeton.errors import ArgumentError, FormatError
 
-__all__ = ["Case", "Finding", "Health"]
+__all__ = ["Case", "Evidence", "Finding", "Health", "counted"]
+
+Evidence: TypeAlias = Literal["proved", "observed"]
+"""How a case is known; see `Case.evidence`."""
 
 _FORMAT: Final = "jeton health"
 _VERSION: Final = 1
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number before the words that go with it.
+
+    >>> counted(1, "token holds", "tokens hold"), counted(1200, "token holds", "tokens hold")
+    ('1 token holds', '1,200 tokens hold')
+    """
+    return f"{number:,} {one if number == 1 else many}"
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,9 @@ class Case:
         told: What is to be said of it alone.
         tried: The text that was tried; `None` if none was.
         gave: The ids that this text gave.
+        evidence: `"proved"`: it follows from what the tokenizer is, for every text. `"observed"`:
+            it was seen when the tokenizer was tried: `tried` and `gave` show it, or `told` where
+            no text was tried but a file, or a corpus was counted.
     """
 
     id: int | None = None
@@ -42,6 +57,7 @@ class Case:
     told: str = ""
     tried: str | None = None
     gave: tuple[int, ...] | None = None
+    evidence: Evidence = "proved"
 
     @property
     def key(self) -> str:
@@ -57,7 +73,8 @@ class Case:
         if self.token is not None:
             record["bytes"] = self.token.hex()
         record.update(told=self.told, tried=self.tried)
-        return {**record, "gave": None if self.gave is None else list(self.gave)}
+        record["gave"] = None if self.gave is None else list(self.gave)
+        return {**record, "evidence": self.evidence}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Case:
@@ -70,6 +87,7 @@ class Case:
             record["told"],
             record["tried"],
             None if gave is None else tuple(gave),
+            record["evidence"],
         )
 
 
@@ -91,6 +109,11 @@ class Finding:
     def severity(self) -> Severity:
         """How grave it is: `"error"`, `"warning"` or `"note"`."""
         return RULES[self.rule].severity
+
+    @property
+    def evidence(self) -> Evidence:
+        """`"proved"` if every case is, else `"observed"`; see `Case.evidence`."""
+        return "proved" if all(case.evidence == "proved" for case in self.cases) else "observed"
 
     @property
     def ids(self) -> list[int]:
@@ -196,6 +219,7 @@ class Health:
                 {
                     "rule": finding.rule,
                     "severity": finding.severity,
+                    "evidence": finding.evidence,
                     "message": finding.message,
                     "why": RULES[finding.rule].why,
                     "remedy": RULES[finding.rule].remedy,

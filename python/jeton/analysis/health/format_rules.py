@@ -34,9 +34,10 @@ def formats(subject: Subject) -> Iterator[Finding]:
         for format, name in _NAMES.items():
             told = _loss(subject, Path(folder), name)
             if told is not None:
-                cases.append(Case(name=format, told=told))
+                cases.append(Case(name=format, told=told, evidence="observed"))
     if cases:
-        message = f"{len(cases)} of {len(_NAMES)} formats do not hold all of it"
+        verb = "does" if len(cases) == 1 else "do"
+        message = f"{len(cases)} of {len(_NAMES)} formats {verb} not hold all of it"
         yield Finding("format-loss", message, tuple(cases))
 
 

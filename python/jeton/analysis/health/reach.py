@@ -78,6 +78,7 @@ class Unreached:
         why: What happened to its text.
         tried: A text that was tried; `None` where no text can hold its bytes.
         texts: How many were.
+        is_proved: Whether it holds of every text; otherwise it was seen of those tried.
     """
 
     id: int
@@ -85,6 +86,7 @@ class Unreached:
     why: str
     tried: str | None
     texts: int
+    is_proved: bool
 
 
 def unreached(subject: Subject) -> Iterator[Unreached]:
@@ -102,12 +104,12 @@ def unreached(subject: Subject) -> Iterator[Unreached]:
     for id in attack.run(is_proved):
         rule, why = proved.get(id) or reasons.seen(id)
         tried = None if rule == "unreachable-bytes" else reasons.text(id)
-        yield Unreached(id, rule, why, tried, attack.tried[id])
+        yield Unreached(id, rule, why, tried, attack.tried[id], id in proved)
     yield from _bytes(subject, reasons)
     for id, kind in enumerate(subject.kinds):
         if kind == UNUSED:
             why = "the model file lists it as unused"
-            yield Unreached(id, "unused-piece", why, subject.texts[id], 1)
+            yield Unreached(id, "unused-piece", why, subject.texts[id], 1, True)
 
 
 def _bytes(subject: Subject, reasons: _Reasons) -> Iterator[Unreached]:
@@ -122,12 +124,13 @@ def _bytes(subject: Subject, reasons: _Reasons) -> Iterator[Unreached]:
     for byte, id in sorted(subject.byte_tokens.items()):
         if id not in texts:
             why = "no text has these bytes in its UTF-8"
-            yield Unreached(id, "unreachable-bytes", why, None, 0)
+            yield Unreached(id, "unreachable-bytes", why, None, 0, True)
         elif id not in attack.reached:
             rule, why = "unreached", ""
             if byte < 0x80:
                 rule, why = reasons.of_character(chr(byte))
-            yield Unreached(id, rule, why, texts[id][0], attack.tried[id])
+            is_proved = rule == "spare-byte"
+            yield Unreached(id, rule, why, texts[id][0], attack.tried[id], is_proved)
 
 
 class _Reasons:

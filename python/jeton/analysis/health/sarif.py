@@ -86,6 +86,7 @@ def _result(finding: Finding, source: str, places: dict[str, int]) -> dict[str, 
     shown = [_told(case) for case in finding.cases[:3]]
     more = len(finding.cases) - len(shown)
     rest = f"; {more:,} more" if more else ""
+    places_of = {(case.id, case.key): _place(case) for case in finding.cases[:_MOST]}
     keys = "\n".join(sorted(case.key for case in finding.cases))
     return {
         "ruleId": finding.rule,
@@ -95,14 +96,14 @@ def _result(finding: Finding, source: str, places: dict[str, int]) -> dict[str, 
         "locations": [
             {
                 "physicalLocation": {"artifactLocation": {"uri": quote(Path(source).as_posix())}},
-                "logicalLocations": [_place(case) for case in finding.cases[:_MOST]],
+                "logicalLocations": list(places_of.values()),
             }
         ],
         "occurrenceCount": len(finding.cases),
         "partialFingerprints": {
             "cases/v1": hashlib.sha256(f"{finding.rule}\n{keys}".encode()).hexdigest()
         },
-        "properties": {"ids": finding.ids[:_MOST]},
+        "properties": {"evidence": finding.evidence, "ids": finding.ids[:_MOST]},
     }
 
 
@@ -113,4 +114,5 @@ def _told(case: Case) -> str:
 
 def _place(case: Case) -> dict[str, str]:
     qualified = case.key if case.id is None else f"{case.id}/{case.key}"
-    return {"name": str(case) or "an empty token", "fullyQualifiedName": qualified, "kind": "token"}
+    kind = "part" if case.id is None else "token"
+    return {"name": str(case) or "an empty token", "fullyQualifiedName": qualified, "kind": kind}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from jeton import AddedToken
-from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.findings import Case, Finding, counted
 from jeton.analysis.health.subject import Subject
 from jeton.components import models
 from jeton.errors import EncodeError, SpecialTokenError
@@ -33,23 +33,24 @@ def specials(subject: Subject) -> Iterator[Finding]:
         allowed = _ids(subject, text, "allow")
         token = subject.tokens[id]
         if ignored is not None and id in ignored and id != subject.unknown:
-            leaks.append(Case(id, token, tried=text, gave=tuple(ignored)))
+            leaks.append(_tried(id, token, text, ignored))
         if allowed is None or id not in allowed:
-            gave = None if allowed is None else tuple(allowed)
-            lost.append(Case(id, token, tried=text, gave=gave))
+            lost.append(_tried(id, token, text, allowed))
             continue
         shown = "an error" if ignored is None else f"{len(ignored)} tokens of text"
         refused = "refused" if _is_refused(subject, text) else "not refused"
         told = f"ignore: {shown}; allow: id {id}; raise: {refused}; {elsewhere}"
-        spelled.append(Case(id, token, told=told, tried=text, gave=tuple(allowed)))
+        spelled.append(_tried(id, token, text, allowed, told))
     if leaks:
-        message = f"control tokens that come from text: {len(leaks):,}"
+        message = f"{counted(len(leaks), 'control token comes', 'control tokens come')} from text"
         yield Finding("special-leaks", message, tuple(leaks))
     if lost:
-        message = f"special tokens that their own spelling does not give: {len(lost):,}"
+        number = counted(len(lost), "special token", "special tokens")
+        message = f"{number} not given by {'its' if len(lost) == 1 else 'their'} own spelling"
         yield Finding("special-not-found", message, tuple(lost))
     if spelled:
-        message = f"special tokens that text can spell: {len(spelled):,}"
+        number = counted(len(spelled), "special token", "special tokens")
+        message = f"{number} that text can spell"
         yield Finding("special-in-text", message, tuple(spelled))
 
 
@@ -62,12 +63,17 @@ def controls_in_text(subject: Subject) -> Iterator[Finding]:
         text = f"a {token.content} b"
         ids = _ids(subject, text, "ignore")
         if ids is not None and id in ids:
-            cases.append(Case(id, subject.tokens[id], tried=text, gave=tuple(ids)))
+            cases.append(_tried(id, subject.tokens[id], text, ids))
     if cases:
-        message = (
-            f"added tokens that look like control tokens and come from any text: {len(cases):,}"
-        )
+        one = "added token looks like a control token"
+        many = "added tokens look like control tokens"
+        message = counted(len(cases), one, many)
         yield Finding("control-in-text", message, tuple(cases))
+
+
+def _tried(id: int, token: bytes, text: str, ids: list[int] | None, told: str = "") -> Case:
+    gave = None if ids is None else tuple(ids)
+    return Case(id, token, "", told, text, gave, "observed")
 
 
 def _is_alone(subject: Subject, content: str) -> bool:

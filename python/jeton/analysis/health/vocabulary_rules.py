@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.findings import Case, Finding, counted
 from jeton.analysis.health.subject import Subject
 from jeton.unicode import letter_scripts
 
@@ -48,7 +48,10 @@ def gaps(subject: Subject) -> Iterator[Finding]:
     if cases:
         missing = int(ids[-1]) + 1 - len(subject.ids)
         yield Finding(
-            "id-gap", f"{missing:,} ids up to {int(ids[-1]):,} stand for no token", tuple(cases)
+            "id-gap",
+            f"{counted(missing, 'id', 'ids')} up to {int(ids[-1]):,} "
+            f"{'stands' if missing == 1 else 'stand'} for no token",
+            tuple(cases),
         )
 
 
@@ -66,7 +69,8 @@ def copies(subject: Subject) -> Iterator[Finding]:
     ]
     if cases:
         tokens = sum(len(ids) > 1 for ids in by_bytes.values())
-        yield Finding("duplicate-token", f"{tokens:,} tokens have several ids", tuple(cases))
+        number = counted(tokens, "token has", "tokens have")
+        yield Finding("duplicate-token", f"{number} several ids", tuple(cases))
 
 
 def parts_of_characters(subject: Subject) -> Iterator[Finding]:
@@ -81,41 +85,53 @@ def parts_of_characters(subject: Subject) -> Iterator[Finding]:
             subject.texts[id] is None and len(subject.surfaces[id]) == 1
             for id in subject.ordinary.tolist()
         )
-        beside = f", beside {single:,} single bytes" if single else ""
+        beside = f", beside {counted(single, 'single byte', 'single bytes')}" if single else ""
+        number = counted(len(cases), "token begins or ends", "tokens begin or end")
         yield Finding(
             "part-of-character",
-            f"{len(cases):,} tokens begin or end inside a character{beside}",
+            f"{number} inside a character{beside}",
             tuple(cases),
         )
 
 
 def scraps(subject: Subject) -> Iterator[Finding]:
     """Tokens that look like what a corpus should not have, or hardly needs."""
-    tests: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
-        ("encoding-damage", "tokens are text that was decoded wrongly", is_damaged),
-        ("markup", "tokens hold mark-up", lambda text: _MARKUP.search(text) is not None),
-        ("url", "tokens hold parts of addresses", lambda text: _ADDRESS.search(text) is not None),
-        ("mixed-scripts", "tokens have letters of several scripts", _is_mixed),
+    tests: tuple[tuple[str, str, str, str, Callable[[str], bool]], ...] = (
+        ("encoding-damage", "is", "are", "text that was decoded wrongly", is_damaged),
+        ("markup", "holds", "hold", "mark-up", lambda text: _MARKUP.search(text) is not None),
+        (
+            "url",
+            "holds",
+            "hold",
+            "parts of addresses",
+            lambda text: _ADDRESS.search(text) is not None,
+        ),
+        ("mixed-scripts", "has", "have", "letters of several scripts", _is_mixed),
         (
             "long-token",
-            f"tokens have more than {LONG} characters",
+            "has",
+            "have",
+            f"more than {LONG} characters",
             lambda text: len(text.strip() or text) > LONG,
         ),
         (
             "whitespace-token",
-            "tokens are several characters of white space",
+            "is",
+            "are",
+            "several characters of white space",
             lambda text: len(text) > 1 and text.isspace(),
         ),
     )
     texts = [
         (id, text) for id in subject.ordinary.tolist() if (text := subject.texts[id]) is not None
     ]
-    for rule, told, test in tests:
+    for rule, one, many, told, test in tests:
         cases = [
             Case(id, subject.tokens[id], told=_why(rule, text)) for id, text in texts if test(text)
         ]
         if cases:
-            yield Finding(rule, f"{len(cases):,} {told}", tuple(cases))
+            number = counted(len(cases), f"token {one}", f"tokens {many}")
+            yield Finding(rule, f"{number} {told}", tuple(cases))
 
 
 def _why(rule: str, text: str) -> str:
