@@ -86,6 +86,7 @@ BASE = {
     "cost": ["mine", "in.txt", "--prices", "prices.json"],
     "inspect": ["tokenizer.json", "some text"],
     "check": ["tokenizer.json", "--only", "id-gap"],
+    "diff": ["tokenizer.json", "tokenizer.json", "--corpus", "in.txt"],
     "convert": ["tokenizer.json", "out.json", "--force"],
     "edit prune": ["tokenizer.json", "in.txt", "-o", "out.json", "--force"],
     "edit extend": ["tokenizer.json", "in.txt", "-o", "out.json", "-n", "3", "--force"],

@@ -105,6 +105,9 @@ OWNERS: dict[type | str, Callable[[], Any]] = {
     jeton.WordPieceTrainer: lambda: jeton.WordPieceTrainer(40),
     m.Model: lambda: m.WordLevel({b"[UNK]": 0}),
     analysis.Health: lambda: analysis.check(TOK, only=["id-gap"]),
+    analysis.Difference: lambda: analysis.diff(TOK, PIECES, LINES),
+    analysis.OnlyToken: lambda: analysis.diff(TOK, PIECES, LINES).only_a[0],
+    analysis.Stretch: lambda: analysis.diff(TOK, PIECES, LINES).stretches[0],
     analysis.Usage: lambda: TOK.usage(["the theory"]),
     cost.Price: lambda: PRICE,
     cost.Prices: lambda: cost.Prices({"mine": PRICE}),
@@ -165,6 +168,9 @@ GOOD: dict[str, Any] = {
     "analysis.Usage.ids": [0, 2],
     "analysis.Usage.counts": [1, 2],
     "tok": TOK,
+    "tok_a": TOK,
+    "tok_b": TOK,
+    "analysis.diff.corpus": LINES,
     "baseline": analysis.check(TOK, only=["id-gap"]),
     "severity": "note",
     "documents": 1,
@@ -210,9 +216,12 @@ NOT_PUBLIC = {
     "WordCounts.of_core",
     "analysis.Case",
     "analysis.Case.from_dict",
+    "analysis.Difference",
     "analysis.Finding",
     "analysis.Health",
+    "analysis.OnlyToken",
     "analysis.Rule",
+    "analysis.Stretch",
 }
 """What takes or gives objects of the core, which only jeton itself has; results that it makes."""
 

@@ -1,6 +1,6 @@
 """Judging tokenizers: what is wrong with a vocabulary, and how a corpus uses it.
 
-Look here for `check`, which `jeton check` runs, and for what `Tokenizer.usage` gives.
+Look here for `check`, which `jeton check` runs, for `diff`, and for what `Tokenizer.usage` gives.
 
 Example:
     >>> import jeton
@@ -12,7 +12,20 @@ Example:
 
 from __future__ import annotations
 
+from jeton.analysis.difference import Difference, OnlyToken, Stretch, diff
 from jeton.analysis.health import RULES, Case, Finding, Health, Rule, check
 from jeton.analysis.usage import Usage
 
-__all__ = ["RULES", "Case", "Finding", "Health", "Rule", "Usage", "check"]
+__all__ = [
+    "RULES",
+    "Case",
+    "Difference",
+    "Finding",
+    "Health",
+    "OnlyToken",
+    "Rule",
+    "Stretch",
+    "Usage",
+    "check",
+    "diff",
+]

@@ -31,6 +31,7 @@ COMMANDS = (
     "cost",
     "inspect",
     "check",
+    "diff",
     "learn",
     "chat",
     "convert",
@@ -53,6 +54,7 @@ To begin:
   jeton demo                                what this is, on text that comes with it, in seconds
   jeton inspect gpt2 "How is this cut?"     the tokens of a text, in colour
   jeton check mine.json                     what is wrong with a tokenizer
+  jeton diff gpt2 mine.json --corpus x.txt  where two tokenizers differ
   jeton count gpt2 *.md                     how many tokens files have
   jeton cost gpt-4o *.md                    what they cost as prompts of a model
   jeton encode gpt2 book.txt -o book.npy    ids for training

@@ -1,0 +1,135 @@
+"""The lines of a corpus, a batch at a time: what tokenizers are compared on side by side.
+
+Look here for which files are read, and for the digest of what was read.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+from jeton import Progress
+from jeton.corpus import Table, batches, check_watch, is_table, paths_or_texts, size_of
+from jeton.errors import FileError, FormatError, UnsupportedError
+
+__all__ = ["Corpus", "Lines"]
+
+Corpus = str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]
+"""Texts, or files: as `Tokenizer.usage` takes them."""
+
+_BATCH_CHARACTERS: Final = 1_000_000
+_JSON_LINES: Final = (".jsonl", ".ndjson")
+
+
+class Lines:
+    """The lines of a corpus that are not blank, in order.
+
+    Files are UTF-8: text, JSON lines (their field `text`), also compressed by gzip, or Parquet.
+
+    Args:
+        data: Texts, or files.
+        watch: Called with a `jeton.Progress` as they are read.
+        limit: How many bytes are read at most; `None` reads all.
+
+    Example:
+        >>> lines = Lines(["one\\n\\ntwo", "three"])
+        >>> list(lines)
+        [['one', 'two', 'three']]
+        >>> lines.number, lines.bytes
+        (3, 11)
+    """
+
+    def __init__(
+        self,
+        data: Corpus,
+        watch: Callable[[Progress], None] | None = None,
+        limit: int | None = None,
+    ) -> None:
+        check_watch(watch)
+        self._paths, self._texts = paths_or_texts(data)
+        self._watch, self._limit = watch, limit
+        self._sha256 = hashlib.sha256()
+        self._total = sum(map(size_of, self._paths))
+        #: How many lines, and bytes of UTF-8 without the ends of lines, were given.
+        self.number = self.bytes = 0
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the lines that were given so far, in hexadecimal."""
+        return self._sha256.hexdigest()
+
+    def __iter__(self) -> Iterator[list[str]]:
+        texts = self._of_files() if self._paths else self._texts
+        lines = (line for text in texts for line in text.splitlines() if line.strip())
+        for batch in batches(lines, _BATCH_CHARACTERS):
+            yield self._counted(batch)
+            if self._limit is not None and self.bytes >= self._limit:
+                break
+        self._tell(self.bytes)
+
+    def _counted(self, batch: list[str]) -> list[str]:
+        kept = []
+        for line in batch:
+            if self._limit is not None and self.bytes >= self._limit:
+                break
+            data = line.encode("utf-8", "surrogatepass")
+            self._sha256.update(b"line %d\n" % len(data))
+            self._sha256.update(data)
+            self.bytes += len(data)
+            self.number += 1
+            kept.append(line)
+        self._tell(max(self._total, self.bytes) if self._total else 0)
+        return kept
+
+    def _tell(self, total: int) -> None:
+        if self._watch is not None:
+            self._watch(Progress("counting", self.bytes, total, self.bytes))
+
+    def _of_files(self) -> Iterator[str]:
+        for path in self._paths:
+            if is_table(path):
+                yield from Table(path, "text", "strict").texts(_BATCH_CHARACTERS)
+            else:
+                yield from _of_file(path)
+
+
+def _of_file(path: Path) -> Iterator[str]:
+    name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    is_json = name.suffix.lower() in _JSON_LINES
+    try:
+        with open(path, "rb") as raw, _decompressed(path, raw) as file:
+            for number, line in enumerate(file, 1):
+                yield _of_json(path, number, line) if is_json else line
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: is not UTF-8: {error}") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FormatError(f"{path}: cannot be read: {error}") from None
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _decompressed(path: Path, raw: BinaryIO) -> io.TextIOWrapper:
+    head = cast(Any, raw).peek(4)[:4]
+    if head == b"\x28\xb5\x2f\xfd":
+        raise UnsupportedError(f"{path}: Zstandard is not read here; decompress it first")
+    file = gzip.GzipFile(fileobj=raw) if head[:2] == b"\x1f\x8b" else raw
+    return io.TextIOWrapper(cast(BinaryIO, file), encoding="utf-8", newline="\n")
+
+
+def _of_json(path: Path, number: int, line: str) -> str:
+    if not line.strip():
+        return ""
+    try:
+        text = json.loads(line)["text"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        text = None
+    if not isinstance(text, str):
+        raise FormatError(f"{path}, line {number}: is no JSON object with a field 'text' of text")
+    return text

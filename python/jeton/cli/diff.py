@@ -1,0 +1,159 @@
+"""`jeton diff`: where two tokenizers differ on a corpus."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+import jeton
+from jeton.analysis import Difference, OnlyToken, Stretch
+from jeton.analysis import diff as compare
+from jeton.analysis.health.findings import counted
+from jeton.cli.command import Command
+from jeton.cli.targets import FilePath, replacing
+from jeton.cli.terminal import Progress, columns, heading, human_bytes, shorten, table
+from jeton.drawing import visible
+
+__all__ = ["diff"]
+
+HELP = """Where two tokenizers differ on a corpus.
+
+Tokens that only one of them has, with how often the corpus gives them; texts that they cut
+otherwise, those that make the largest difference in tokens first; and the lines that differ most.
+In running text · is a space and │ parts tokens.
+
+\b
+Examples:
+  jeton diff gpt2 mine.json --corpus book.txt
+  jeton diff old.json new.json --corpus corpus/ --format json -o differences.json
+"""
+
+
+@click.command(cls=Command, help=HELP, short_help="Where two tokenizers differ.")
+@click.argument("a", type=FilePath(), metavar="A")
+@click.argument("b", type=FilePath(), metavar="B")
+@click.option(
+    "--corpus",
+    type=FilePath(),
+    multiple=True,
+    required=True,
+    metavar="PATH",
+    help="A file or folder to compare them on. Repeatable.",
+)
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(0, 1_000_000),
+    default=10,
+    show_default=True,
+    help="How many of each kind are shown.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="Tables for people, or JSON with everything.",
+)
+@click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+def diff(
+    a: str, b: str, corpus: tuple[str, ...], limit: int, form: str, output: str | None
+) -> None:
+    tok_a, tok_b = jeton.load(a), jeton.load(b)
+    with Progress("comparing", None) as progress:
+
+        def watch(step: jeton.Progress) -> None:
+            progress.total = step.total or None
+            progress.advance(step.done - progress.done)
+
+        found = compare(tok_a, tok_b, [Path(path) for path in corpus], limit=limit, watch=watch)
+    if form == "json":
+        text = json.dumps(found.to_dict(), ensure_ascii=False, indent=1)
+    else:
+        text = "\n".join(_told(found, a, b, limit))
+    if output is None:
+        click.echo(text)
+        return
+    with replacing(Path(output)) as path:
+        path.write_text(click.unstyle(text) + "\n", encoding="utf-8")
+
+
+def _told(found: Difference, a: str, b: str, limit: int) -> Iterator[str]:
+    names = _names(a, b)
+    yield heading(f"{names[0]} and {names[1]}")
+    rows = [("", *names), ("tokens", *(f"{number:,}" for number in found.tokens))]
+    rows.append(
+        (
+            "bytes a token",
+            *(f"{found.bytes / number:.2f}" if number else "-" for number in found.tokens),
+        )
+    )
+    own = [len(found.only_a), len(found.only_b)]
+    rows.append(("tokens of its own", *(f"{number:,}" for number in own)))
+    if any(found.inexact):
+        rows.append(("lines not given back", *(f"{number:,}" for number in found.inexact)))
+    yield table(rows, "<>>")
+    yield (
+        f"  {human_bytes(found.bytes)}, {found.lines_in_all:,} lines, of which "
+        f"{found.lines_differing:,} are cut otherwise"
+    )
+    for name, number in zip(names, found.inexact, strict=True):
+        if number:
+            yield f"  {name} loses text: fewer tokens may come of that"
+    for name, tokens in zip(names, (found.only_a, found.only_b), strict=True):
+        if tokens and limit:
+            yield ""
+            yield heading(f"Only in {name}: {counted(len(tokens), 'token', 'tokens')}")
+            yield _tokens(tokens[:limit])
+    if found.stretches:
+        yield ""
+        yield heading(f"Cut otherwise: {counted(found.stretches_in_all, 'text', 'texts')}")
+        yield _stretches(found.stretches, names)
+    if found.lines:
+        yield ""
+        yield heading("Lines that differ most")
+        yield _lines(found.lines[:limit], names)
+
+
+def _names(a: str, b: str) -> tuple[str, str]:
+    """Short names of the two that are not the same."""
+    short = Path(a).name or a, Path(b).name or b
+    return (a, b) if short[0] == short[1] else short
+
+
+def _tokens(tokens: Sequence[OnlyToken]) -> str:
+    rows = [("times", "id", "token")]
+    rows += [(f"{it.count:,}", str(it.id), shorten(visible(it.token), 40)) for it in tokens]
+    return table(rows, ">><")
+
+
+def _stretches(stretches: Sequence[Stretch], names: Sequence[str]) -> str:
+    width = (columns() - 22) // 2
+    rows = [("tokens", "times", *(shorten(name, width) for name in names))]
+    rows += [
+        (
+            f"{it.difference:+,}",
+            f"{it.count:,}",
+            shorten(_pieces(it.a), width),
+            shorten(_pieces(it.b), width),
+        )
+        for it in stretches
+    ]
+    return table(rows, ">><<")
+
+
+def _lines(lines: Sequence[Stretch], names: Sequence[str]) -> str:
+    rows = [(*(shorten(name, 12) for name in names), "line")]
+    rows += [
+        (f"{len(it.a):,}", f"{len(it.b):,}", shorten(visible(it.text.encode()), columns() - 32))
+        for it in lines
+    ]
+    return table(rows, ">><")
+
+
+def _pieces(tokens: Sequence[bytes]) -> str:
+    return "│".join(visible(token) or "∅" for token in tokens) or "nothing"
