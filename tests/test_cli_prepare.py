@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -156,6 +157,17 @@ def test_progress_as_json(run: Run) -> None:
     assert steps[-1]["tokens"] == Manifest.read("out").tokens
     quiet = run(*"prepare tok.json in.txt -o two --lines --json -q".split())
     assert quiet.stderr == ""
+
+
+def test_names_that_are_no_utf8(run: Run, here: Path) -> None:
+    tokenizer, text = (os.fsdecode(b"\xff" + name) for name in (b".json", b".txt"))
+    try:
+        Path(text).write_text("hello", encoding="utf-8")
+    except OSError:
+        pytest.skip("the file system takes only names in UTF-8")
+    os.rename("tok.json", tokenizer)
+    run("prepare", tokenizer, text, "-o", "out")
+    assert Manifest.read("out").tokenizer["name"] == "\ufffd.json"
 
 
 @pytest.mark.parametrize(("signal_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -9,12 +9,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
 import jeton
+from jeton.cli.signals import exit_code, signals_stop, temporary_folder
 
 JETON = f"{sys.executable} -m jeton"
 
@@ -139,3 +141,27 @@ def test_a_signal_leaves_nothing_behind(number: signal.Signals, folder: Path) ->
 def test_what_is_ignored_stays_ignored() -> None:
     code, output, _ = shell("trap '' TERM HUP; (kill -TERM $BASHPID; jeton encode tok.json in.txt)")
     assert (code, bool(output)) == (0, True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_waits_for_what_cleans_up(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove = tempfile.TemporaryDirectory.cleanup
+
+    def disturbed(folder: tempfile.TemporaryDirectory[str]) -> None:
+        signal.raise_signal(number)
+        remove(folder)
+
+    monkeypatch.setattr(tempfile.TemporaryDirectory, "cleanup", disturbed)
+    before = signal.signal(number, signal.SIG_DFL)
+    if number == signal.SIGINT:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        with signals_stop(), pytest.raises(KeyboardInterrupt) as stopped:  # noqa: SIM117
+            with temporary_folder() as folder:
+                (folder / "file").touch()
+    finally:
+        signal.signal(number, before)
+    assert exit_code(stopped.value) == 128 + number
+    assert not folder.exists()

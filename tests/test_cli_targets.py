@@ -23,6 +23,7 @@ WRITERS: dict[str, tuple[str, str]] = {
     "encode: offsets": ("encode tok.json in.txt -o x.npy --offsets", "new.npy"),
     "decode": ("decode tok.json ids.txt -o", "new.text"),
     "convert": ("convert tok.json", "new.json"),
+    "check": ("check tok.json --fail-on never -o", "new.report"),
     "train": ("train in.txt --vocab-size 258 -o", "new.json"),
     "train: counts": ("train in.txt --vocab-size 258 -o x.json --save-counts", "new.counts"),
 }
@@ -107,6 +108,30 @@ def test_standard_input_is_an_input(run: Run) -> None:
     assert os.waitstatus_to_exitcode(os.system(f"{command} 2> told")) == 1
     assert "in.txt: is one of the inputs" in Path("told").read_text(encoding="utf-8")
     assert Path("in.txt").read_text(encoding="utf-8") == TEXT
+
+
+@pytest.mark.parametrize(
+    ("command", "read"),
+    [
+        ("count tok.json in.txt", "in.txt"),
+        ("encode tok.json in.txt", "in.txt"),
+        ("inspect tok.json hello", "tok.json"),
+        ("convert tok.json new.json", "tok.json"),
+        ("prepare tok.json in.txt -o set --no-end-of-text", "in.txt"),
+        ("train in.txt -o new.json --vocab-size 258", "in.txt"),
+        ("cost gpt-4o in.txt --tokenizer tok.json", "in.txt"),
+        ("chat tok.json turns.json --template chatml", "turns.json"),
+    ],
+)
+def test_standard_output_is_no_input(run: Run, command: str, read: str) -> None:
+    Path("turns.json").write_text('[{"role": "user", "content": "hello"}]', encoding="utf-8")
+    before = Path(read).read_bytes()
+    shell = f"{sys.executable} -m jeton {command} >> {read} 2> told"
+    assert os.waitstatus_to_exitcode(os.system(shell)) == 1
+    told = Path("told").read_text(encoding="utf-8")
+    assert told == f"error: standard output: is one of the inputs, {read} (name another file)\n"
+    assert Path(read).read_bytes() == before
+    assert not Path("new.json").exists() and not Path("set").exists()
 
 
 @pytest.mark.parametrize("name", ["val.bin", "val", "val.np", "a.tokens"])

@@ -10,7 +10,23 @@ from jeton import _core
 from jeton.arguments import checked_path
 from jeton.errors import FileError, FormatError, MissingFileError
 
-__all__ = ["read", "write"]
+__all__ = ["dumps", "read", "write"]
+
+
+def dumps(content: object, indent: int | None = None) -> str:
+    r"""JSON that is text whatever it holds: signs as they are, unless a surrogate stands alone.
+
+    That is so in the name of a file that is not UTF-8.
+
+    >>> dumps({"file": "é.txt"}), dumps(["\udcff.txt"])
+    ('{"file": "é.txt"}', '["\\udcff.txt"]')
+    """
+    text = json.dumps(content, ensure_ascii=False, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(content, indent=indent)
+    return text
 
 
 def write(path: str | os.PathLike[str], content: dict[str, Any], indent: int | None = None) -> None:
@@ -20,7 +36,7 @@ def write(path: str | os.PathLike[str], content: dict[str, Any], indent: int | N
         FileError: The file cannot be written.
     """
     folder, name = os.path.split(checked_path("path", path))
-    text = json.dumps(content, ensure_ascii=False, indent=indent) + "\n"
+    text = dumps(content, indent) + "\n"
     _core.write_into(folder or ".", [(name, text.encode())])
 
 

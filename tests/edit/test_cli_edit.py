@@ -56,6 +56,32 @@ def test_joined(folder: Path) -> None:
     assert jeton.load("new.json").vocab_size > jeton.load("old.json").vocab_size
 
 
+@pytest.mark.parametrize("target", ["old.json", "other.json", "./other.json"])
+def test_what_is_read_is_not_replaced(folder: Path, target: str) -> None:
+    line = ["edit", "merge", "old.json", "other.json", "-o", target, "--force"]
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    done = CliRunner().invoke(main, line)
+    assert done.exit_code == 1 and "is one of the inputs" in done.stderr
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("target", "ids"),
+    [("new.json", "./new.json"), ("new.JSON", "new.JSON"), ("new", "new/tokenizer.json")],
+)
+def test_the_map_does_not_replace_the_tokenizer(folder: Path, target: str, ids: str) -> None:
+    (folder / "new").mkdir()
+    line = ["edit", "truncate", "old.json", "290", "-o", target, "--map", ids, "--force"]
+    done = CliRunner().invoke(main, line)
+    assert done.exit_code == 1, done.output
+    assert f"error: {ids}: the tokenizer goes there (name another file for the map)" in done.stderr
+    assert sorted(path.name for path in folder.rglob("*")) == [
+        "in.txt",
+        "new",
+        *("old.json", "other.json"),
+    ]
+
+
 def test_refused(folder: Path) -> None:
     line = ["edit", "prune", "old.json", "--size", "5", "-o", "new.json"]
     done = CliRunner().invoke(main, line, input="")

@@ -16,7 +16,8 @@ import click
 
 import jeton
 from jeton import _core
-from jeton.cli.command import Command, exit_code, signals_stop
+from jeton.cli.command import Command
+from jeton.cli.signals import exit_code, signals_stop
 from jeton.cli.streams import BROKEN_PIPE, run_with_streams, tell
 
 __all__ = ["main"]
@@ -83,9 +84,9 @@ class Commands(click.Group):
             with contextlib.suppress(OSError):
                 error.show()
             return error.exit_code
-        except click.Abort as error:
+        except (click.Abort, KeyboardInterrupt) as stop:
             tell("jeton: interrupted")
-            return exit_code(error.__cause__)
+            return exit_code(stop if isinstance(stop, KeyboardInterrupt) else stop.__cause__)
         except SystemExit:
             # What click makes of a reader that leaves before a command begins, as of --help: it
             # puts something in the place of the streams.

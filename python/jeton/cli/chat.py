@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jeton.cli.command import Command, echo_note, use_colour
-from jeton.cli.targets import FilePath
+from jeton.cli.targets import FilePath, check_inputs
 from jeton.cli.terminal import show, table
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.errors import FileError, FormatError, MissingFileError
@@ -91,6 +91,7 @@ def chat(
     variables: dict[str, Any],
     form: str,
 ) -> None:
+    check_inputs([messages])
     given = _read(messages)
     text = template_text(template)
     made = source.load().chat(

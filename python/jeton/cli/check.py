@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import cast
@@ -10,12 +9,13 @@ from typing import cast
 import click
 
 import jeton
+from jeton import saved_json
 from jeton.analysis import Health
 from jeton.analysis import check as check_health
 from jeton.analysis.health.rules import SEVERITIES, Severity, chosen_rules
 from jeton.cli.command import Command, use_colour
 from jeton.cli.findings import plain, rules_table, shown
-from jeton.cli.targets import FilePath, replacing
+from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import Progress
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.errors import ArgumentError
@@ -83,6 +83,7 @@ def _rule(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tupl
     help="A table for people, lines for grep, JSON with everything, or SARIF 2.1.0.",
 )
 @click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+@force_option
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning", "note", "never"]),
@@ -118,6 +119,7 @@ def check(
     tensor: str | None,
     form: str,
     output: str | None,
+    force: bool,
     fail_on: str,
     only: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -126,6 +128,8 @@ def check(
 ) -> None:
     if tensor is not None and embeddings is None:
         raise click.UsageError("--tensor goes with --embeddings.")
+    inputs = [*source.files, *corpus, *filter(None, (embeddings, baseline))]
+    check_target(output, inputs=inputs, force=force, stream=True)
     known = None if baseline is None else Health.load(baseline)
     tok = source.load()
     with Progress("counting", None) as progress:
@@ -148,7 +152,7 @@ def check(
     if output is None:
         click.echo(text)
     else:
-        with replacing(Path(output)) as path:
+        with replacing(Path(output), force=force) as path:
             path.write_text(text + "\n", encoding="utf-8")
     if _fails(new, fail_on):
         raise click.exceptions.Exit(1)
@@ -158,11 +162,11 @@ def _written(
     health: Health, name: str, form: str, everything: bool, to_file: bool, of_new: bool
 ) -> str:
     if form == "json":
-        return json.dumps(health.to_dict(), ensure_ascii=False, indent=1)
+        return saved_json.dumps(health.to_dict(), indent=1)
     if form == "sarif":
         from jeton.analysis.health.sarif import to_sarif
 
-        return json.dumps(to_sarif(health, name), ensure_ascii=False, indent=1)
+        return saved_json.dumps(to_sarif(health, name), indent=1)
     if form == "plain":
         return plain(health, name, everything)
     colour = not to_file and use_colour(sys.stdout)

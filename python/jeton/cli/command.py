@@ -10,18 +10,17 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import threading
 import warnings
 from collections.abc import Iterator
-from types import FrameType
 from typing import Any, NoReturn, TextIO
 
 import click
 
+from jeton.cli.signals import exit_code
 from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
 from jeton.errors import FormatWarning, JetonError, TrainingWarning
 
-__all__ = ["Command", "echo_note", "is_quiet", "signals_stop", "use_colour"]
+__all__ = ["Command", "echo_note", "is_quiet", "use_colour"]
 
 _COMMON = "jeton.cli"
 
@@ -51,52 +50,15 @@ class Command(click.Command):
         except BrokenPipeError:
             raise click.exceptions.Exit(BROKEN_PIPE) from None
         except KeyboardInterrupt as stop:
-            how = "terminated" if isinstance(stop, Stopped) else "interrupted"
-            _end(ctx, f"{how}; nothing was left half-written", exit_code(stop))
+            code = exit_code(stop)
+            how = "interrupted" if code == 128 + signal.SIGINT else "terminated"
+            _end(ctx, f"{how}; nothing was left half-written", code)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
             if ctx.meta.get(f"{_COMMON}.debug"):
                 raise
             _end(ctx, _one_line(error), 1)
-
-
-class Stopped(KeyboardInterrupt):
-    """A signal asks for the end, as Ctrl-C does."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
-
-
-def exit_code(stop: BaseException | None) -> int:
-    """The exit code after a signal: 130 after Ctrl-C."""
-    return 128 + (stop.number if isinstance(stop, Stopped) else signal.SIGINT)
-
-
-@contextlib.contextmanager
-def signals_stop() -> Iterator[None]:
-    """Lets SIGTERM and SIGHUP end a command as Ctrl-C does: what is half-written goes.
-
-    A signal that somebody ignores or handles already is left to them; a second one ends at once.
-    """
-    handled = []
-    if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, _stop)
-                handled.append(number)
-    try:
-        yield
-    finally:
-        for number in handled:
-            signal.signal(number, signal.SIG_DFL)
-
-
-def _stop(number: int, _: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_DFL)
-    raise Stopped(number)
 
 
 @contextlib.contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +14,7 @@ from typing import Any
 import click
 
 import jeton
-from jeton import corpus, registry
+from jeton import corpus, registry, saved_json
 from jeton.cli.chat import conversation_of
 from jeton.cli.command import Command, echo_note, use_colour
 from jeton.cli.documents import STDIN, Document, Reader, batches, input_options, input_size
@@ -337,9 +336,7 @@ def _write_json(bill: Bill, _: bool) -> None:
         "files": [{"file": path, **_record(bill, tally)} for path, tally in bill.tallies.items()],
         "total": _record(bill, bill.total()),
     }
-    # The names of files may be no UTF-8, and JSON has to be.
-    is_text = not any("\ud800" <= sign <= "\udfff" for path in bill.tallies for sign in path)
-    click.echo(json.dumps(record, ensure_ascii=not is_text))
+    click.echo(saved_json.dumps(record))
 
 
 def _write_csv(bill: Bill, _: bool) -> None:

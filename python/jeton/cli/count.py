@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
+from jeton import saved_json
 from jeton.cli.command import Command
 from jeton.cli.documents import Reader, batches, input_options, input_size
 from jeton.cli.targets import check_inputs
@@ -93,9 +93,7 @@ def count(
         click.echo(everything.tokens)
     elif jsonl:
         for path, tally in tallies.items():
-            # The name of a file may be no UTF-8, and JSON has to be.
-            is_text = not any("\ud800" <= character <= "\udfff" for character in path)
-            click.echo(json.dumps(_record(path, tally), ensure_ascii=not is_text))
+            click.echo(saved_json.dumps(_record(path, tally)))
     elif not each:
         rows = [_row(path, tally) for path, tally in tallies.items()]
         if len(rows) > 1:

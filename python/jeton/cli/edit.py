@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -12,11 +13,13 @@ import click
 import jeton
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import Reader, input_options, input_size
+from jeton.cli.signals import undisturbed
 from jeton.cli.targets import (
     FilePath,
     check_inputs,
     check_target,
     force_option,
+    moves,
     publish,
     replacing,
     workshop,
@@ -32,6 +35,7 @@ from jeton.edit import (
     rewrite_checkpoint,
     truncate,
 )
+from jeton.errors import FileError
 
 __all__ = ["edit"]
 
@@ -74,6 +78,7 @@ def _target_options(function: F) -> F:
     ) -> None:
         target = Path(output)
         inputs = [*source.files, *others.get("paths", ()), *([model] if model else [])]
+        inputs += [others["other"]] if "other" in others else []
         if model is None:
             check_target(target, inputs=inputs, force=force, folder=True)
         if map_path is not None:
@@ -98,13 +103,14 @@ def _target_options(function: F) -> F:
                     watch=told,
                 )
             written = [target]
+            _save_map(edited, map_path, force=force)
         else:
             with workshop(target) as folder:
                 edited.tok.save(folder / target.name)
-                written = list(publish(folder, target, inputs=inputs, force=force))
-        if map_path is not None:
-            with replacing(Path(map_path), force=force) as beside:
-                edited.id_map.save(beside)
+                _refuse_map_among(moves(folder, target), map_path)
+                with undisturbed():
+                    written = list(publish(folder, target, inputs=inputs, force=force))
+                    _save_map(edited, map_path, force=force)
         for file in written:
             click.echo(f"{file}")
         _tell(tok, edited)
@@ -141,6 +147,18 @@ def _target_options(function: F) -> F:
     for decorator in reversed(decorators):
         wrapped = decorator(wrapped)
     return cast(F, wrapped)
+
+
+def _save_map(edited: Edited, path: str | None, *, force: bool) -> None:
+    if path is not None:
+        with replacing(Path(path), force=force) as beside:
+            edited.id_map.save(beside)
+
+
+def _refuse_map_among(files: list[tuple[Path, Path]], path: str | None) -> None:
+    finals = {os.path.realpath(final) for _, final in files}
+    if path is not None and os.path.realpath(path) in finals:
+        raise FileError(f"{path}: the tokenizer goes there (name another file for the map)")
 
 
 def _tell(tok: jeton.Tokenizer, edited: Edited) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +12,7 @@ import click
 from jeton.cli.chat import template_text, variables_of
 from jeton.cli.command import Command, echo_note
 from jeton.cli.prepare_progress import shown, stopping
-from jeton.cli.targets import FilePath
+from jeton.cli.targets import FilePath, check_target
 from jeton.cli.terminal import human_bytes
 from jeton.cli.tokenizers import Source, tokenizer_options
 
@@ -223,6 +224,7 @@ def prepare(
     if given and messages is None:
         name = next(iter(given)).replace("_", "-").replace("variables", "set")
         raise click.UsageError(f"--{name} is for conversations: give --messages too.")
+    check_target(None, inputs=inputs, force=False)
     tok = source.load()
     end: Any = data.AUTO if end_of_text is None else end_of_text
     paths = [Path(path) for path in inputs]
@@ -232,7 +234,8 @@ def prepare(
             tok,
             folder,
             end_of_text=None if no_end_of_text else end,
-            name=source.name,
+            # A path may be no UTF-8, and a manifest has to be.
+            name=os.fsencode(source.name).decode(errors="replace"),
             messages=None if messages is None else data.Conversations(messages, **given),
             watch=watch,
             **options,

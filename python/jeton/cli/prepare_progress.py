@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -34,32 +33,14 @@ def shown(as_json: bool) -> Iterator[Watch | None]:
             yield bars
 
 
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM came."""
-
-
 @contextlib.contextmanager
 def stopping() -> Iterator[None]:
-    """Has SIGTERM stop the work as Ctrl-C does, with its own exit code."""
-
-    def stop(*_: object) -> None:
-        raise _Terminated
-
-    try:
-        before = signal.signal(signal.SIGTERM, stop)
-    except ValueError:
-        # Only the main thread hears signals.
-        yield
-        return
+    """Says, where a signal stops the work, that it is not lost."""
     try:
         yield
-    except KeyboardInterrupt as interrupt:
+    except KeyboardInterrupt:
         echo_note("stopped; the same command goes on where it was")
-        if isinstance(interrupt, _Terminated):
-            raise click.exceptions.Exit(143) from None
         raise
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 class _JsonLines:

@@ -14,13 +14,13 @@ import os
 import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import click
 
+from jeton.cli.signals import temporary_folder, undisturbed
 from jeton.cli.streams import STDOUT, name_full_file
 from jeton.errors import FileError, JetonError
 
@@ -71,12 +71,15 @@ def force_option(function: F) -> F:
 
 
 def check_inputs(paths: Iterable[PathLike]) -> None:
-    """Refuses, before any work, a file that is not there.
+    """Refuses, before any work, a file that is not there, or that standard output goes to.
 
     Raises:
+        FileError: A shell has opened it for standard output, as `>>` does.
         OSError: That of looking at it.
     """
-    for path in paths:
+    given = list(paths)
+    check_target(None, inputs=given, force=False)
+    for path in given:
         if os.fspath(path) != STREAM:
             os.stat(path)
 
@@ -151,7 +154,7 @@ def replacing(target: Path, *, force: bool = True) -> Iterator[Path]:
         _keep_mode(partial, real)
         os.replace(partial, real)
     finally:
-        with contextlib.suppress(FileNotFoundError):
+        with undisturbed(), contextlib.suppress(FileNotFoundError):
             partial.unlink()
 
 
@@ -161,15 +164,15 @@ def workshop(target: Path) -> Iterator[Path]:
 
     What goes wrong in it is told of where it was to go.
     """
-    with tempfile.TemporaryDirectory(prefix=".jeton-", dir=target.parent) as folder:
+    with temporary_folder(prefix=".jeton-", dir=target.parent) as folder:
         try:
             with name_full_file(str(target)):
                 if target.is_dir():
-                    (Path(folder) / target.name).mkdir(exist_ok=True)  # `.` has no name
-                yield Path(folder)
+                    (folder / target.name).mkdir(exist_ok=True)  # `.` has no name
+                yield folder
         except JetonError as error:
-            message = str(error).replace(str(Path(folder) / target.name), str(target))
-            message = message.replace(folder, str(target.parent))
+            message = str(error).replace(str(folder / target.name), str(target))
+            message = message.replace(str(folder), str(target.parent))
             raise type(error)(message) from None
 
 
@@ -203,9 +206,10 @@ def publish(
     """
     pairs = moves(folder, target)
     check_moves(pairs, inputs, force)
-    for file, final in pairs:
-        final.parent.mkdir(exist_ok=True)
-        _move(file, Path(os.path.realpath(final)))
+    with undisturbed():
+        for file, final in pairs:
+            final.parent.mkdir(exist_ok=True)
+            _move(file, Path(os.path.realpath(final)))
     return sorted(final for _, final in pairs)
 
 

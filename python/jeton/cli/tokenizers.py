@@ -16,7 +16,7 @@ import click
 
 import jeton
 from jeton.cli.command import echo_note
-from jeton.cli.targets import FilePath
+from jeton.cli.targets import FilePath, check_target
 
 __all__ = [
     "Source",
@@ -88,6 +88,7 @@ def tokenizer_options(function: F) -> F:
         **others: Any,
     ) -> Any:
         source = Source(tokenizer, merges, encoding, pattern, special_tokens, lowercase)
+        check_target(None, inputs=source.files, force=False)
         return function(source=source, **others)
 
     decorators = [

@@ -192,6 +192,7 @@ def _train(
     if len(sizes) > 1 and companion(target) is not None:
         raise click.UsageError(f"{target}: a pair of files is written for one --vocab-size only")
     inputs = files if start_from is None else (*files, Path(start_from))
+    check_target(None, inputs=inputs, force=force)
     for path in targets.values():
         check_ending(path, kind, alphabet, start_from is not None)
         for written in filter(None, (path, companion(path))):

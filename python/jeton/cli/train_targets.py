@@ -5,13 +5,13 @@ Look here when a target is refused before anything is counted.
 
 from __future__ import annotations
 
-import tempfile
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import jeton
+from jeton.cli.signals import temporary_folder
 from jeton.cli.targets import check_moves, moves, publish, workshop
 from jeton.errors import FileError, JetonError, TrainingError, UnsupportedError
 
@@ -85,13 +85,12 @@ def rehearse(trainer: Any, path: Path, *, inputs: Iterable[Path] = (), force: bo
 
     That depends on the trainer's parameters, hardly on the corpus: next to no text will tell.
     """
-    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as name:
+    with warnings.catch_warnings(), temporary_folder() as folder:
         warnings.simplefilter("ignore")
         try:
             tok = trainer.train(iter(["a"]))
         except TrainingError:
             return
-        folder = Path(name)
         if path.is_dir():
             (folder / path.name).mkdir(exist_ok=True)  # `.` has no name
         _write(tok, folder, path)

@@ -12,7 +12,6 @@ import importlib.util
 import os
 import random
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 
 import jeton
 from jeton import samples
+from jeton.cli.signals import temporary_folder
 from jeton.errors import InternalError, UnsupportedError
 
 __all__ = [
@@ -173,11 +173,11 @@ def _under_plain_name(written: Path) -> Iterator[Path]:
     try:
         str(written).encode()
     except UnicodeEncodeError:
-        with tempfile.TemporaryDirectory() as name:
+        with temporary_folder() as folder:
             for path in written.parent.iterdir():
-                copy = Path(name, os.fsencode(path.name).decode("ascii", "ignore"))
+                copy = folder / os.fsencode(path.name).decode("ascii", "ignore")
                 (shutil.copytree if path.is_dir() else shutil.copyfile)(path, copy)
-            yield Path(name, os.fsencode(written.name).decode("ascii", "ignore"))
+            yield folder / os.fsencode(written.name).decode("ascii", "ignore")
     else:
         yield written
 

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from threading import Event
 from typing import Any
 
+from jeton import saved_json
 from jeton.arguments import check_kind, checked_path
 from jeton.corpus import check_watch
 from jeton.data.layouts import LAYOUTS, WrittenShard, splits
@@ -174,7 +175,7 @@ class Manifest:
             },
             "inputs": [dict(entry) for entry in self.inputs],
         }
-        return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+        return saved_json.dumps(record, indent=1) + "\n"
 
 
 def _read(record: Any) -> Manifest:
