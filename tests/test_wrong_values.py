@@ -87,6 +87,7 @@ BASE = {
     "inspect": ["tokenizer.json", "some text"],
     "check": ["tokenizer.json", "--only", "id-gap"],
     "diff": ["tokenizer.json", "tokenizer.json", "--corpus", "in.txt"],
+    "sweep": ["in.txt", "--sizes", "258", "--family", "bpe", "--held-out", "in.txt"],
     "convert": ["tokenizer.json", "out.json", "--force"],
     "edit prune": ["tokenizer.json", "in.txt", "-o", "out.json", "--force"],
     "edit extend": ["tokenizer.json", "in.txt", "-o", "out.json", "-n", "3", "--force"],

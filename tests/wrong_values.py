@@ -108,6 +108,7 @@ OWNERS: dict[type | str, Callable[[], Any]] = {
     analysis.Difference: lambda: analysis.diff(TOK, PIECES, LINES),
     analysis.OnlyToken: lambda: analysis.diff(TOK, PIECES, LINES).only_a[0],
     analysis.Stretch: lambda: analysis.diff(TOK, PIECES, LINES).stretches[0],
+    analysis.Sweep: lambda: analysis.sweep(LINES, sizes=[258], families=["bpe"], held_out=0.6),
     analysis.Usage: lambda: TOK.usage(["the theory"]),
     cost.Price: lambda: PRICE,
     cost.Prices: lambda: cost.Prices({"mine": PRICE}),
@@ -171,6 +172,8 @@ GOOD: dict[str, Any] = {
     "tok_a": TOK,
     "tok_b": TOK,
     "analysis.diff.corpus": LINES,
+    "analysis.sweep.corpus": [f"the weather {n}" for n in range(40)],
+    "points": [(0, 0), (1, 6), (2, 8)],
     "baseline": analysis.check(TOK, only=["id-gap"]),
     "severity": "note",
     "documents": 1,
@@ -220,14 +223,17 @@ NOT_PUBLIC = {
     "analysis.Finding",
     "analysis.Health",
     "analysis.OnlyToken",
+    "analysis.Point",
     "analysis.Rule",
     "analysis.Stretch",
+    "analysis.Sweep",
 }
 """What takes or gives objects of the core, which only jeton itself has; results that it makes."""
 
 OTHER_NAMES = {
     "data": ("corpus", "the text"),
     "corpus": ("data",),
+    "held_out": ("data", "corpus"),
     "from_json.text": ("tokenizer.json",),
 }
 """What messages call a parameter, of one call or of all, where not by its name."""

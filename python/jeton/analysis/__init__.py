@@ -1,6 +1,6 @@
 """Judging tokenizers: what is wrong with a vocabulary, and how a corpus uses it.
 
-Look here for `check`, which `jeton check` runs, for `diff`, and for what `Tokenizer.usage` gives.
+Look here for `check`, `diff` and `sweep`, and for what `Tokenizer.usage` gives.
 
 Example:
     >>> import jeton
@@ -12,20 +12,27 @@ Example:
 
 from __future__ import annotations
 
+from jeton.analysis.bends import bend
 from jeton.analysis.difference import Difference, OnlyToken, Stretch, diff
 from jeton.analysis.health import RULES, Case, Finding, Health, Rule, check
+from jeton.analysis.sweeping import FAMILIES, Point, Sweep, sweep
 from jeton.analysis.usage import Usage
 
 __all__ = [
+    "FAMILIES",
     "RULES",
     "Case",
     "Difference",
     "Finding",
     "Health",
     "OnlyToken",
+    "Point",
     "Rule",
     "Stretch",
+    "Sweep",
     "Usage",
+    "bend",
     "check",
     "diff",
+    "sweep",
 ]

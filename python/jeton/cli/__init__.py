@@ -33,6 +33,7 @@ COMMANDS = (
     "inspect",
     "check",
     "diff",
+    "sweep",
     "learn",
     "chat",
     "convert",
@@ -56,6 +57,7 @@ To begin:
   jeton inspect gpt2 "How is this cut?"     the tokens of a text, in colour
   jeton check mine.json                     what is wrong with a tokenizer
   jeton diff gpt2 mine.json --corpus x.txt  where two tokenizers differ
+  jeton sweep corpus/ --sizes 4000,16000    how large a vocabulary should be
   jeton count gpt2 *.md                     how many tokens files have
   jeton cost gpt-4o *.md                    what they cost as prompts of a model
   jeton encode gpt2 book.txt -o book.npy    ids for training

@@ -1,0 +1,408 @@
+"""A ladder of vocabularies on one corpus: how much each size saves, what it costs, where it bends.
+
+Look here for what is trained and measured. The formulas of costs stand at `Point`, the rule for the
+bend in `bends.py`.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import jeton
+from jeton import Progress, Tokenizer, __version__, saved_json
+from jeton.analysis.bends import bend
+from jeton.analysis.lines import Corpus, Lines
+from jeton.arguments import checked_int, checked_path
+from jeton.components._base import check_text
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, TrainingError
+
+__all__ = ["FAMILIES", "Point", "Sweep", "sweep"]
+
+FAMILIES: Final = ("bpe", "unigram", "wordpiece")
+"""What is trained: BPE of bytes, Unigram with byte fallback, WordPiece."""
+
+SIZES: Final = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
+"""The sizes, unless others are given."""
+
+_FORMAT: Final = "jeton sweep"
+_VERSION: Final = 1
+_HELD_OUT_BYTES: Final = 20_000_000
+"""How much text is held out at most: more moves the third digit no more."""
+
+Watch: TypeAlias = Callable[[str, Progress], None]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One tokenizer of a sweep.
+
+    Attributes:
+        family: One of `FAMILIES`.
+        size: How many tokens were asked for.
+        vocab_size: How many there are: fewer, where the corpus supports no more.
+        tokens: How many tokens the held-out text has.
+        bytes_per_token: Bytes of UTF-8 of the held-out text / tokens.
+        inexact: How many held-out lines do not come back byte by byte. Where there are any, fewer
+            tokens may come of lost text.
+        embedding_bytes: Memory of the input embedding: vocab_size · width · bytes_per_parameter. An
+            output layer of its own takes as much again.
+        context_bytes: How much text the context holds: context · bytes_per_token.
+        attention: Operations of attention for a byte of text, forward, the context full:
+            depth · 4 · context · width / bytes_per_token. (Queries by keys, and weights by values,
+            are 2 · context² · width multiply-and-adds, of two operations each, in each layer.)
+        cache: Bytes of keys and values for a byte of text:
+            depth · 2 · width · bytes_per_parameter / bytes_per_token.
+        tokenizer: The digest of the tokenizer.
+    """
+
+    family: str
+    size: int
+    vocab_size: int
+    tokens: int
+    bytes_per_token: float | None
+    inexact: int
+    embedding_bytes: int
+    context_bytes: float | None
+    attention: float | None
+    cache: float | None
+    tokenizer: str
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep:
+    """What a ladder of vocabularies gave.
+
+    Attributes:
+        points: A point for each family and size, in the order in which they were asked for.
+        settings: Families, sizes, width, depth, context and bytes_per_parameter.
+        corpus: SHA-256 of the lines that were trained on, in hexadecimal.
+        held_out: SHA-256 of the lines that were measured, in hexadecimal.
+        held_out_bytes: How many bytes of UTF-8 these have.
+        held_out_lines: How many lines these are.
+        version: The version of jeton.
+    """
+
+    points: tuple[Point, ...]
+    settings: dict[str, Any]
+    corpus: str
+    held_out: str
+    held_out_bytes: int
+    held_out_lines: int
+    version: str = __version__
+    bends: dict[str, int | None] = field(init=False)
+    """The vocabulary size at which the curve of each family bends; see `bend`."""
+
+    def __post_init__(self) -> None:
+        found = {}
+        for family in dict.fromkeys(point.family for point in self.points):
+            own = [point for point in self.points if point.family == family]
+            measured = [(it.vocab_size, it.bytes_per_token) for it in own]
+            found[family] = bend([(x, y) for x, y in measured if y is not None])
+        object.__setattr__(self, "bends", found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "jeton": self.version,
+            "settings": self.settings,
+            "corpus": self.corpus,
+            "held_out": self.held_out,
+            "held_out_bytes": self.held_out_bytes,
+            "held_out_lines": self.held_out_lines,
+            "bends": self.bends,
+            "points": [asdict(point) for point in self.points],
+        }
+
+    def to_csv(self) -> str:
+        """The points as a table of comma-separated values, with a line of names."""
+        out = io.StringIO()
+        writer = csv.DictWriter(out, list(Point.__dataclass_fields__), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(point) for point in self.points)
+        return out.getvalue()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes everything as JSON, whole or not at all.
+
+        Raises:
+            FileError: The file cannot be written.
+        """
+        saved_json.write(path, self.to_dict(), indent=1)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Sweep:
+        """Reads what `save` wrote.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: It holds something else.
+        """
+        source, content = saved_json.read(path, "saved sweep")
+        try:
+            if content["format"] != _FORMAT or content["version"] != _VERSION:
+                raise ValueError(f"its format is not {_FORMAT!r}, version {_VERSION}")
+            return cls(
+                tuple(Point(**record) for record in content["points"]),
+                dict(content["settings"]),
+                content["corpus"],
+                content["held_out"],
+                content["held_out_bytes"],
+                content["held_out_lines"],
+                content["jeton"],
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{source} is no saved sweep: {error}") from None
+
+    def __repr__(self) -> str:
+        told = ", ".join(
+            f"{family} bends at {'no size' if at is None else f'{at:,}'}"
+            for family, at in self.bends.items()
+        )
+        return f"<Sweep of {len(self.points)} tokenizers: {told or 'none'}>"
+
+
+def sweep(
+    corpus: Corpus,
+    *,
+    sizes: Iterable[int] = SIZES,
+    families: Iterable[str] = FAMILIES,
+    held_out: float | Corpus = 0.1,
+    pattern: str = "gpt4",
+    width: int = 768,
+    depth: int = 12,
+    context: int = 1_024,
+    bytes_per_parameter: int = 4,
+    folder: str | os.PathLike[str] | None = None,
+    watch: Watch | None = None,
+) -> Sweep:
+    """Trains tokenizers of several families and sizes on one corpus, and measures each.
+
+    Args:
+        corpus: Texts or files, as `Tokenizer.usage` takes them; they are read line by line, once
+            for each family.
+        sizes: Sizes of vocabularies.
+        families: Some of `FAMILIES`.
+        held_out: Text that is measured and not trained on: a share of the corpus's lines, drawn by
+            a checksum so that equal lines stay together, 20 MB at most; or another corpus.
+        pattern: How BPE cuts text into words, as `BPETrainer` takes it.
+        width: Numbers in the embedding of a token, for the costs; see `Point`.
+        depth: Layers.
+        context: Tokens in a context.
+        bytes_per_parameter: Bytes of a number: 4 of float32, 2 of bfloat16.
+        folder: Where each tokenizer is kept, and `sweep.json` is written after each family's. If
+            it was interrupted, the same call goes on with what is missing.
+        watch: Called with what is being done (`"bpe"`, `"unigram 8000"`) and a `jeton.Progress`.
+
+    Raises:
+        ArgumentError: No size or family, one that there is not, or a share that leaves no text.
+        ArgumentTypeError: Something is not what it should be.
+        MissingFileError, FormatError: The corpus cannot be read.
+        FormatError: `folder` holds a sweep of another corpus, or with other settings.
+        TrainingError: A size that a family cannot have.
+        FileError: `folder` cannot be written.
+
+    Example:
+        >>> from jeton import analysis, samples
+        >>> lines = samples.read("tales").splitlines()
+        >>> found = analysis.sweep(lines, sizes=[300, 500, 900], families=["bpe"])
+        >>> [point.vocab_size for point in found.points]
+        [300, 500, 900]
+        >>> first, _, last = (point.bytes_per_token for point in found.points)
+        >>> first < last
+        True
+    """
+    run = _Run(
+        _checked_sizes(sizes),
+        _checked_families(families),
+        check_text("pattern", pattern),
+        checked_int("width", width, 1),
+        checked_int("depth", depth, 1),
+        checked_int("context", context, 1),
+        checked_int("bytes_per_parameter", bytes_per_parameter, 1),
+        None if folder is None else Path(os.path.expanduser(checked_path("folder", folder))),
+        watch,
+    )
+    if watch is not None and not callable(watch):
+        raise ArgumentTypeError(f"watch must be callable or None, not {type(watch).__name__}")
+    run.split(corpus, held_out)
+    return run.sweep()
+
+
+def _checked_sizes(sizes: object) -> tuple[int, ...]:
+    if isinstance(sizes, (str, bytes)) or not isinstance(sizes, Iterable):
+        raise ArgumentTypeError(f"sizes must be an iterable of ints, not {type(sizes).__name__}")
+    found = sorted({checked_int("each of sizes", size, 1) for size in sizes})
+    if not found:
+        raise ArgumentError("sizes holds no size")
+    return tuple(found)
+
+
+def _checked_families(families: object) -> tuple[str, ...]:
+    if isinstance(families, (str, bytes)) or not isinstance(families, Iterable):
+        told = type(families).__name__
+        raise ArgumentTypeError(f"families must be an iterable of names, not {told}")
+    found = tuple(dict.fromkeys(check_text("each of families", name) for name in families))
+    for name in found:
+        if name not in FAMILIES:
+            known = ", ".join(FAMILIES)
+            raise ArgumentError(f"families: there is no family {name!r:.40}; there are {known}")
+    if not found:
+        raise ArgumentError("families holds no family")
+    return found
+
+
+@dataclass
+class _Run:
+    """A sweep that is being made."""
+
+    sizes: tuple[int, ...]
+    families: tuple[str, ...]
+    pattern: str
+    width: int
+    depth: int
+    context: int
+    bytes_per_parameter: int
+    folder: Path | None
+    watch: Watch | None
+    share: float = 0.0
+    held_out: list[str] = field(default_factory=list)
+    points: dict[tuple[str, int], Point] = field(default_factory=dict)
+
+    def split(self, corpus: Corpus, held_out: float | Corpus) -> None:
+        """Parts the corpus into what is trained on and what is measured, and looks at both."""
+        if isinstance(held_out, bool) or held_out is None:
+            raise ArgumentTypeError("held_out must be a share or a corpus, not None or a bool")
+        is_given = not isinstance(held_out, (int, float))
+        if not is_given and not 0 < held_out < 1:  # type: ignore[operator]
+            raise ArgumentError(f"held_out must be a share between 0 and 1, not {held_out!r:.40}")
+        if isinstance(corpus, Iterator):
+            corpus = list(corpus)
+        self.corpus = corpus
+        self.share = 0.0 if is_given else float(held_out)  # type: ignore[arg-type]
+        digest, size = hashlib.sha256(), 0
+        if is_given:
+            batches: Iterable[list[str]] = Lines(held_out, limit=_HELD_OUT_BYTES)  # type: ignore[arg-type]
+            for batch in batches:
+                self.held_out += batch
+        whole = Lines(corpus)
+        for batch in whole:
+            for line in batch:
+                if self._is_held_out(line) and size < _HELD_OUT_BYTES:
+                    self.held_out.append(line)
+                    size += len(line.encode("utf-8", "surrogatepass"))
+        for line in self.held_out:
+            data = line.encode("utf-8", "surrogatepass")
+            digest.update(b"line %d\n" % len(data) + data)
+        self.digest, self.held_out_digest = whole.digest, digest.hexdigest()
+        if not self.held_out:
+            raise ArgumentError(
+                "held_out: of the corpus there is no line to measure; give a larger share or corpus"
+            )
+        self.bytes = sum(len(line.encode("utf-8", "surrogatepass")) for line in self.held_out)
+
+    def _is_held_out(self, line: str) -> bool:
+        if not self.share:
+            return False
+        data = line.encode("utf-8", "surrogatepass")
+        return zlib.crc32(data) < self.share * (1 << 32)
+
+    def _lines(self) -> Iterator[str]:
+        for batch in Lines(self.corpus):
+            yield from (line for line in batch if not self._is_held_out(line))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        names = ("pattern", "width", "depth", "context", "bytes_per_parameter", "share")
+        return {name: getattr(self, name) for name in names}
+
+    def sweep(self) -> Sweep:
+        """Trains and measures what is not there yet."""
+        if self.folder is not None:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                told = f"{self.folder!s:.80}: cannot be made: {error.strerror}"
+                raise FileError(f"folder {told}") from None
+            self._resume(self.folder / "sweep.json")
+        for family in self.families:
+            missing = [size for size in self.sizes if (family, size) not in self.points]
+            if missing:
+                for size, tok in self._trained(family, missing):
+                    self.points[family, size] = self._measured(family, size, tok)
+                    if self.folder is not None:
+                        ending = "model" if family == "unigram" else "json"
+                        tok.save(self.folder / f"{family}-{size}.{ending}")
+                        self._result(tuple(self.points.values())).save(self.folder / "sweep.json")
+        wanted = [(family, size) for family in self.families for size in self.sizes]
+        return self._result(tuple(self.points[key] for key in wanted))
+
+    def _resume(self, path: Path) -> None:
+        if not path.exists():
+            return
+        before = Sweep.load(path)
+        here = self._result(())
+        for name in ("settings", "corpus", "held_out"):
+            if getattr(before, name) != getattr(here, name):
+                raise FormatError(
+                    f"{path} is of a sweep with another {name.replace('_', '-')}; give another "
+                    "folder, or take it away"
+                )
+        self.points = {(point.family, point.size): point for point in before.points}
+
+    def _result(self, points: tuple[Point, ...]) -> Sweep:
+        lines = len(self.held_out)
+        return Sweep(points, self.settings, self.digest, self.held_out_digest, self.bytes, lines)
+
+    def _trained(self, family: str, sizes: list[int]) -> Iterator[tuple[int, Tokenizer]]:
+        if family == "bpe":
+            trainer = jeton.BPETrainer(sizes, pattern=self.pattern)
+            yield from trainer.train_all(self._lines(), watch=self._told(family)).items()
+            return
+        counts = None
+        for size in sizes:
+            one: jeton.UnigramTrainer | jeton.WordPieceTrainer
+            if family == "unigram":
+                one = jeton.UnigramTrainer(size, byte_fallback=True, hard_vocab_limit=False)
+            else:
+                one = jeton.WordPieceTrainer(size)
+            if counts is None:
+                counts = one.count(self._lines(), watch=self._told(family))
+            try:
+                yield size, one.train(counts, watch=self._told(f"{family} {size}"))
+            except TrainingError as error:
+                raise TrainingError(f"{family} of {size:,} tokens: {error}") from None
+
+    def _told(self, label: str) -> Callable[[Progress], None] | None:
+        watch = self.watch
+        return None if watch is None else lambda step: watch(label, step)
+
+    def _measured(self, family: str, size: int, tok: Tokenizer) -> Point:
+        rows = tok.encode_batch(self.held_out)
+        back = tok.decode_batch(rows)
+        tokens = len(rows.ids)
+        each = self.bytes / tokens if tokens else None
+        attention = self.depth * 4 * self.context * self.width
+        cache = self.depth * 2 * self.width * self.bytes_per_parameter
+        return Point(
+            family,
+            size,
+            tok.vocab_size,
+            tokens,
+            each,
+            sum(line != again for line, again in zip(self.held_out, back, strict=True)),
+            tok.vocab_size * self.width * self.bytes_per_parameter,
+            None if each is None else self.context * each,
+            None if each is None else attention / each,
+            None if each is None else cache / each,
+            tok.digest,
+        )

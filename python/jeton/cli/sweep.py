@@ -1,0 +1,171 @@
+"""`jeton sweep`: how large a vocabulary should be, found by training several."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+import jeton
+from jeton.analysis import FAMILIES, Point, Sweep
+from jeton.analysis import sweep as train
+from jeton.cli.command import Command
+from jeton.cli.targets import FilePath, replacing
+from jeton.cli.terminal import Progress, heading, human_bytes, table
+from jeton.drawing import bar
+
+__all__ = ["sweep"]
+
+HELP = """How large a vocabulary should be: trains several on one corpus and measures each.
+
+Of every family and size: bytes per token on text that was held out, memory of the embedding, how
+much text a context holds, and what attention costs for a byte of text. Says where each curve bends:
+where it stands highest above the line from its first to its last point (Kneedle, Satopää et al.
+2011), which depends on the ends of the ladder, too.
+
+With --folder the tokenizers are kept there, and a sweep that was interrupted goes on where it was.
+
+\b
+Examples:
+  jeton sweep corpus/ --sizes 4000,8000,16000,32000
+  jeton sweep train.txt --held-out valid.txt --family bpe --folder sweep/
+  jeton sweep corpus/ --width 2048 --depth 24 --context 4096 --format csv -o sweep.csv
+"""
+
+
+def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
+    found = []
+    for part in value.split(","):
+        if not (part.isascii() and part.isdigit() and 0 < len(part) < 10 and int(part)):
+            raise click.BadParameter(f"{part!r} is no size; they look as in 4000,16000")
+        found.append(int(part))
+    return found
+
+
+@click.command(cls=Command, help=HELP, short_help="How large a vocabulary should be.")
+@click.argument("corpus", type=FilePath(), nargs=-1, required=True, metavar="CORPUS...")
+@click.option(
+    "--sizes",
+    default="1000,2000,4000,8000,16000,32000,64000",
+    show_default=True,
+    callback=_sizes,
+    metavar="N,N...",
+    help="Sizes of vocabularies.",
+)
+@click.option(
+    "--family",
+    "families",
+    type=click.Choice(FAMILIES),
+    multiple=True,
+    default=FAMILIES,
+    show_default=True,
+    help="What is trained. Repeatable.",
+)
+@click.option(
+    "--held-out",
+    type=FilePath(),
+    multiple=True,
+    metavar="PATH",
+    help="Text to measure on; by default a tenth of the corpus's lines, kept out of training.",
+)
+@click.option("--pattern", default="gpt4", show_default=True, help="How BPE cuts words.")
+@click.option("--width", type=click.IntRange(1, 1 << 24), default=768, show_default=True)
+@click.option("--depth", type=click.IntRange(1, 1 << 24), default=12, show_default=True)
+@click.option("--context", type=click.IntRange(1, 1 << 32), default=1024, show_default=True)
+@click.option(
+    "--bytes-per-parameter",
+    type=click.IntRange(1, 16),
+    default=4,
+    show_default=True,
+    help="4 of float32, 2 of bfloat16.",
+)
+@click.option("--folder", type=FilePath(), metavar="DIR", help="Keep the tokenizers; resume.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "csv"]),
+    default="table",
+    show_default=True,
+)
+@click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+def sweep(
+    corpus: tuple[str, ...],
+    sizes: list[int],
+    families: tuple[str, ...],
+    held_out: tuple[str, ...],
+    pattern: str,
+    width: int,
+    depth: int,
+    context: int,
+    bytes_per_parameter: int,
+    folder: str | None,
+    form: str,
+    output: str | None,
+) -> None:
+    with Progress("", None, lambda number: f"{number:,.0f}") as progress:
+
+        def watch(label: str, step: jeton.Progress) -> None:
+            told = f"{label}: {step.phase}"
+            if progress.label != told:
+                progress.label, progress.done = told, 0
+            progress.total = step.total or None
+            progress.advance(step.done - progress.done)
+
+        found = train(
+            [Path(path) for path in corpus],
+            sizes=sizes,
+            families=families,
+            held_out=[Path(path) for path in held_out] or 0.1,
+            pattern=pattern,
+            width=width,
+            depth=depth,
+            context=context,
+            bytes_per_parameter=bytes_per_parameter,
+            folder=folder,
+            watch=watch,
+        )
+    if form == "json":
+        text = json.dumps(found.to_dict(), ensure_ascii=False, indent=1)
+    else:
+        text = found.to_csv().rstrip("\n") if form == "csv" else "\n".join(_told(found))
+    if output is None:
+        click.echo(text)
+        return
+    with replacing(Path(output)) as path:
+        path.write_text(click.unstyle(text) + "\n", encoding="utf-8")
+
+
+def _told(found: Sweep) -> Iterator[str]:
+    most = max((point.bytes_per_token or 0 for point in found.points), default=0)
+    yield heading(f"{human_bytes(found.held_out_bytes)} held out, {found.held_out_lines:,} lines")
+    names = ("vocabulary", "bytes/token", "", "embedding", "context", "attention/byte")
+    for family in found.bends:
+        yield ""
+        yield click.style(f"  {family}", bold=True)
+        rows: list[tuple[str, ...]] = [names]
+        for point in found.points:
+            if point.family == family:
+                rows.append(_row(point, most, found.bends[family]))
+        yield table(rows, ">><>>>")
+    yield ""
+    for family, at in found.bends.items():
+        where = "does not bend on this ladder" if at is None else f"bends at {at:,} tokens"
+        lossy = max((it.inexact for it in found.points if it.family == family), default=0)
+        told = f"; up to {lossy:,} lines are not given back" if lossy else ""
+        yield f"  {family} {where}{told}"
+    yield "  bends by Kneedle (Satopää et al. 2011): highest above the line from first to last"
+
+
+def _row(point: Point, most: float, bend: int | None) -> tuple[str, ...]:
+    each = point.bytes_per_token
+    mark = " ←" if point.vocab_size == bend else ""
+    return (
+        f"{point.vocab_size:,}",
+        "-" if each is None else f"{each:.3f}",
+        ("" if each is None else bar(each / most, 20)) + mark,
+        human_bytes(point.embedding_bytes),
+        "-" if point.context_bytes is None else human_bytes(point.context_bytes),
+        "-" if point.attention is None else f"{point.attention / 1e6:.2f} MFLOP",
+    )

@@ -1,0 +1,153 @@
+"""`analysis.sweep` and `jeton sweep`: costs by hand, the bend by its rule, and going on."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import Run, error_of, here, run  # noqa: F401
+from jeton import samples
+from jeton.analysis import Sweep, bend, sweep
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+
+LINES = samples.read("tales").splitlines()
+
+
+@pytest.fixture(scope="module")
+def swept() -> Sweep:
+    return sweep(LINES, sizes=[900, 400], width=10, depth=3, context=100, bytes_per_parameter=2)
+
+
+def test_points_are_what_they_say(swept: Sweep) -> None:
+    families = [(point.family, point.size) for point in swept.points]
+    assert families == [(f, s) for f in ("bpe", "unigram", "wordpiece") for s in (400, 900)]
+    for point in swept.points:
+        each = point.bytes_per_token
+        assert each is not None and each == swept.held_out_bytes / point.tokens
+        # By hand: 400 tokens of 10 numbers of 2 bytes are 8,000 bytes.
+        assert point.embedding_bytes == point.vocab_size * 20
+        assert point.context_bytes == 100 * each
+        assert point.attention == 3 * 4 * 100 * 10 / each
+        assert point.cache == 3 * 2 * 10 * 2 / each
+    assert [point.inexact for point in swept.points][:4] == [0, 0, 0, 0]
+
+
+def test_the_textbook_size_of_an_embedding() -> None:
+    """30,000 tokens of 768 numbers of 4 bytes are 87.89 MiB."""
+    assert round(30_000 * 768 * 4 / 2**20, 2) == 87.89
+    point = sweep(LINES, sizes=[300], families=["bpe"]).points[0]
+    assert point.embedding_bytes / point.vocab_size == 768 * 4
+
+
+def test_held_out_lines_are_not_trained_on() -> None:
+    marked = [*LINES, *["zyzzyva qoph"] * 50]
+    found = sweep(marked, sizes=[600], families=["bpe"], held_out=["zyzzyva qoph"])
+    other = sweep(LINES, sizes=[600], families=["bpe"], held_out=["zyzzyva qoph"])
+    assert found.points[0].tokens < other.points[0].tokens
+    assert found.held_out_bytes == 12 and found.held_out == other.held_out
+    assert found.corpus != other.corpus
+
+
+@pytest.mark.parametrize(
+    ("points", "at"),
+    [
+        ([], None),
+        ([(1, 1), (2, 2)], None),
+        ([(1, 1), (2, 2), (3, 3)], None),
+        ([(1, 3), (2, 2), (3, 1)], None),
+        ([(1, 1), (2, 1.2), (3, 3)], None),  # it bends the other way
+        ([(0, 0), (1, 6), (2, 8), (3, 9), (4, 10)], 1),
+        ([(4, 10), (0, 0), (3, 9), (1, 1), (2, 8)], 2),
+        ([(1, 0), (1, 0), (1, 0)], None),
+    ],
+)
+def test_bends(points: list[tuple[float, float]], at: int | None) -> None:
+    assert bend(points) == at
+
+
+def test_where_it_bends_scales_with_the_axes() -> None:
+    points = [(2.0**n, 5 - 4 / n) for n in range(1, 9)]
+    at = bend(points)
+    assert at is not None
+    assert bend([(10 * x, 3 * y - 7) for x, y in points]) == 10 * at
+
+
+def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    class Interrupt(Exception):
+        pass
+
+    seen: list[str] = []
+
+    def watch(label: str, step: object) -> None:
+        seen.append(label)
+        if label == "wordpiece 900":
+            raise Interrupt
+
+    options: dict[str, object] = {"sizes": [400, 900], "folder": tmp_path}
+    with pytest.raises(Interrupt):
+        sweep(LINES, watch=watch, **options)  # type: ignore[arg-type]
+    before = Sweep.load(tmp_path / "sweep.json")
+    assert [point.family for point in before.points] == ["bpe"] * 2 + ["unigram"] * 2 + [
+        "wordpiece"
+    ]
+    seen.clear()
+    found = sweep(LINES, watch=lambda label, _: seen.append(label), **options)  # type: ignore[arg-type]
+    assert {*seen} == {"wordpiece", "wordpiece 900"}
+    assert found.to_dict() == sweep(LINES, sizes=[400, 900]).to_dict()
+    assert found.to_dict() == Sweep.load(tmp_path / "sweep.json").to_dict()
+    with pytest.raises(FormatError, match="another settings"):
+        sweep(LINES, width=9, **options)  # type: ignore[arg-type]
+    with pytest.raises(FormatError, match="another corpus"):
+        sweep(LINES[1:], **options)  # type: ignore[arg-type]
+    (tmp_path / "sweep.json").write_text("{}")
+    with pytest.raises(FormatError, match="no saved sweep"):
+        sweep(LINES, **options)  # type: ignore[arg-type]
+
+
+def test_an_iterator_is_read_once() -> None:
+    once = sweep(iter(LINES), sizes=[400], families=["bpe", "wordpiece"])
+    assert once.to_dict() == sweep(LINES, sizes=[400], families=["bpe", "wordpiece"]).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "told"),
+    [
+        ({"sizes": []}, ArgumentError, "sizes"),
+        ({"sizes": [0]}, ArgumentError, "sizes"),
+        ({"sizes": 5}, ArgumentTypeError, "sizes"),
+        ({"families": ["bpf"]}, ArgumentError, "bpf"),
+        ({"families": "bpe"}, ArgumentTypeError, "families"),
+        ({"families": []}, ArgumentError, "families"),
+        ({"held_out": 0}, ArgumentError, "held_out"),
+        ({"held_out": 1.0}, ArgumentError, "held_out"),
+        ({"held_out": None}, ArgumentTypeError, "held_out"),
+        ({"held_out": ["", "\n"]}, ArgumentError, "held_out"),
+        ({"width": 0}, ArgumentError, "width"),
+        ({"watch": 5}, ArgumentTypeError, "watch"),
+    ],
+)
+def test_wrong_values(options: dict[str, object], error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        sweep(LINES, **options)  # type: ignore[arg-type]
+
+
+class TestCommand:
+    def test_forms(self, run: Run, here: Path) -> None:  # noqa: F811
+        (here / "x.txt").write_text("\n".join(LINES))
+        line = ["sweep", "x.txt", "--sizes", "300,500,900", "--family", "bpe", "--folder", "kept"]
+        output = run(*line).stdout
+        assert "bends at" in output and "Kneedle" in output and "←" in output
+        rows = list(csv.DictReader(io.StringIO(run(*line, "--format", "csv").stdout)))
+        assert [int(row["vocab_size"]) for row in rows] == [300, 500, 900]
+        run(*line, "--format", "json", "-o", "s.json")
+        assert json.loads((here / "s.json").read_text())["settings"]["width"] == 768
+        assert (here / "kept" / "bpe-900.json").exists()
+
+    def test_wrong_lines(self, run: Run, here: Path) -> None:  # noqa: F811
+        run("sweep", code=2)
+        run("sweep", "x.txt", "--sizes", "3,x", code=2)
+        assert "x.txt" in error_of(run("sweep", "x.txt", code=1))
