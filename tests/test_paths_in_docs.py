@@ -12,6 +12,7 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "docs" / "design.md",
     ROOT / "docs" / "fast-path.md",
+    ROOT / "docs" / "glossary.md",
     *sorted((ROOT / "docs" / "algorithms").glob("*.md")),
 ]
 FOLDERS = "benchmarks|crates|docs|examples|fuzz|python|site|testdata|tests"
