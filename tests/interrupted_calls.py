@@ -52,6 +52,15 @@ def spaces(size: int) -> str:
     return " " * size
 
 
+def chinese(size: int) -> str:
+    """One word to some, and one of each character to others."""
+    return "天地玄黃宇宙洪荒" * (size // 24)
+
+
+def digits(size: int) -> str:
+    return "31415926535" * (size // 11)
+
+
 def lone_surrogates(size: int) -> str:
     return "ab\ud800 " * (size // 4)
 
@@ -120,6 +129,15 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "encode": of_text(lambda tok, text: tok.encode(text)),
     "encode a word": of_text(lambda tok, text: tok.encode(text), text=one_word),
     "encode a letter": of_text(lambda tok, text: tok.encode_array(text), text=one_letter),
+    "encode a letter with spans": of_text(
+        lambda tok, text: tok.encode_array_with_spans(text), text=one_letter
+    ),
+    "encode spaces": of_text(lambda tok, text: tok.encode_array(text), text=spaces),
+    "encode digits": of_text(lambda tok, text: tok.encode_array(text), text=digits),
+    "encode Chinese": of_text(lambda tok, text: tok.encode_array(text), text=chinese),
+    "encode Chinese with spans": of_text(
+        lambda tok, text: tok.encode_with_spans(text), text=chinese
+    ),
     "encode lone surrogates": of_text(lambda tok, text: tok.count(text), text=lone_surrogates),
     "encode, special tokens raise": of_text(lambda tok, text: tok.encode(text, special="raise")),
     "encode, special tokens allowed": of_text(lambda tok, text: tok.encode(text, special="allow")),
@@ -133,6 +151,12 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "exceeds": of_text(lambda tok, text: tok.exceeds(text, len(text))),
     "WordPiece": of_text(lambda tok, text: tok.encode(text), word_piece),
     "WordPiece with spans": of_text(lambda tok, text: tok.encode_with_spans(text), word_piece),
+    "WordPiece, Chinese": of_text(
+        lambda tok, text: tok.encode_array(text), word_piece, text=chinese
+    ),
+    "WordPiece, a letter": of_text(
+        lambda tok, text: tok.encode_array(text), word_piece, text=one_letter
+    ),
     "Unigram": of_text(lambda tok, text: tok.encode(text), unigram),
     "Unigram, a word": of_text(lambda tok, text: tok.encode(text), unigram, one_word),
     "Unigram, the best": of_text(lambda tok, text: tok.nbest(text, 8), unigram),
@@ -140,6 +164,15 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "SentencePiece BPE": of_text(lambda tok, text: tok.encode(text), lambda: sentencepiece("bpe")),
     "SentencePiece BPE, a word": of_text(
         lambda tok, text: tok.encode(text), lambda: sentencepiece("bpe"), one_word
+    ),
+    "SentencePiece BPE, a letter": of_text(
+        lambda tok, text: tok.encode_array(text), lambda: sentencepiece("bpe"), one_letter
+    ),
+    "SentencePiece Unigram, a letter": of_text(
+        lambda tok, text: tok.encode_array(text), lambda: sentencepiece("unigram"), one_letter
+    ),
+    "SentencePiece Unigram, Chinese": of_text(
+        lambda tok, text: tok.encode_array(text), lambda: sentencepiece("unigram"), chinese
     ),
     "SentencePiece BPE, spaces": of_text(
         lambda tok, text: tok.count(text), lambda: sentencepiece("bpe"), spaces
@@ -166,6 +199,9 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     ),
     "decode": of_ids(lambda tok, ids: tok.decode(ids)),
     "decode a list": of_ids(lambda tok, ids: tok.decode(ids.tolist())),
+    "decode without special tokens": of_ids(
+        lambda tok, ids: tok.decode(ids, skip_special_tokens=True)
+    ),
     "decode to bytes": of_ids(lambda tok, ids: tok.decode_bytes(ids)),
     "decode a batch": of_ids(lambda tok, ids: tok.decode_batch([ids] * 4)),
     "load": loading,

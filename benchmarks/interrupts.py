@@ -1,0 +1,203 @@
+"""How long Ctrl-C waits inside one call on a text of a hundred megabytes.
+
+    python benchmarks/interrupts.py        # every tokenizer, text and call: hours
+    python benchmarks/interrupts.py --tokenizers r50k bert --texts a chinese --calls encode_array
+
+Each call is made once to its end, then again for each of some moments at which a signal comes.
+Prints a row for each tokenizer, text and call: how long the whole call takes, and the longest wait
+from a signal to `KeyboardInterrupt`, both in seconds of the processor, all threads together: a
+machine with other work to do counts the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import jeton
+from jeton.components import models, pre_tokenizers
+
+VOCAB = Path(__file__).resolve().parents[2] / "shared" / "data" / "vocab"
+
+
+def trained_unigram() -> jeton.Tokenizer:
+    texts = [english(200_000), chinese(20_000), russian(20_000)]
+    return jeton.UnigramTrainer(2000, style="huggingface").train(texts)
+
+
+def words() -> jeton.Tokenizer:
+    vocab = {"<unk>": 0, "the": 1, "weather": 2}
+    return jeton.Tokenizer(
+        models.WordLevel(vocab, unk_token="<unk>"), pre_tokenizer=pre_tokenizers.WhitespaceSplit()
+    )
+
+
+TOKENIZERS: dict[str, Callable[[], jeton.Tokenizer]] = {
+    "r50k": lambda: jeton.load(VOCAB / "r50k_base.tiktoken", pattern="gpt2"),
+    "cl100k": lambda: jeton.load(VOCAB / "cl100k_base.tiktoken", pattern="cl100k"),
+    "o200k": lambda: jeton.load(VOCAB / "o200k_base.tiktoken", pattern="o200k"),
+    "llama2": lambda: jeton.load(VOCAB / "llama2_sentencepiece_bpe.model"),
+    "llama3": lambda: jeton.load(VOCAB / "llama3_ranks.model", pattern="llama3"),
+    "t5": lambda: jeton.load(VOCAB / "t5_style_unigram.model"),
+    "neox": lambda: jeton.load(VOCAB / "neox" / "tokenizer.json"),
+    "bert": lambda: jeton.load(VOCAB / "bert_uncased_vocab.txt"),
+    "unigram": trained_unigram,
+    "words": words,
+}
+
+
+def repeated(text: str, size: int) -> str:
+    """So many bytes of UTF-8, about."""
+    return text * (size // len(text.encode()))
+
+
+def english(size: int) -> str:
+    line = "The weather there would've been fine, they said; 12345 people x=1 went out again.\n"
+    return repeated(line, size)
+
+
+def chinese(size: int) -> str:
+    return repeated("天地玄黃宇宙洪荒日月盈昃辰宿列張寒來暑往秋收冬藏", size)
+
+
+def russian(size: int) -> str:
+    return repeated("превысокомногорассмотрительствующий", size)
+
+
+def letters(size: int) -> str:
+    draw = random.Random(1)
+    return repeated("".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=1_000_000)), size)
+
+
+def mixed(size: int) -> str:
+    """Every character of the first planes in some order: combining marks, controls and all."""
+    points = [*range(0x20, 0xD800), *range(0xE000, 0x1_2000), *range(0x1_F000, 0x1_FB00)]
+    random.Random(2).shuffle(points)
+    return repeated("".join(map(chr, points)), size)
+
+
+TEXTS: dict[str, Callable[[int], str]] = {
+    "a": lambda size: "a" * size,
+    "spaces": lambda size: " " * size,
+    "newlines": lambda size: "\n" * size,
+    "digits": lambda size: repeated("31415926535", size),
+    "letters": letters,
+    "english": english,
+    "chinese": chinese,
+    "russian": russian,
+    "emoji": lambda size: repeated("🙂👩‍🚀", size),
+    "marks": lambda size: repeated("a\u0301\u0323", size),
+    "mixed": mixed,
+    "surrogates": lambda size: "\ud800" * (size // 3),
+    "surrogate words": lambda size: "ab\ud800 " * (size // 6),
+}
+
+
+def streamed(tok: jeton.Tokenizer, text: str) -> None:
+    part = 1 << 24
+    for _ in tok.encode_stream(text[at : at + part] for at in range(0, len(text), part)):
+        pass
+
+
+CALLS: dict[str, Callable[[jeton.Tokenizer, Any], object]] = {
+    "encode": lambda tok, text: tok.encode(text),
+    "encode_array": lambda tok, text: tok.encode_array(text),
+    "encode_array_with_spans": lambda tok, text: tok.encode_array_with_spans(text),
+    "in bytes": lambda tok, text: tok.encode_array_with_spans(text, unit="bytes"),
+    "encode_with_spans": lambda tok, text: tok.encode_with_spans(text),
+    "count": lambda tok, text: tok.count(text),
+    "exceeds": lambda tok, text: tok.exceeds(text, 10**9),
+    "allow": lambda tok, text: tok.encode_array(text, special="allow"),
+    "raise": lambda tok, text: tok.encode_array(text, special="raise"),
+    "encode_batch": lambda tok, text: tok.encode_batch([text]),
+    "call": lambda tok, text: tok(text),
+    "chunk": lambda tok, text: tok.chunk(text, 512),
+    "truncate": lambda tok, text: tok.truncate(text, 10**9),
+    "encode_stream": streamed,
+}
+
+LARGE = ("encode_with_spans", "call", "chunk")
+"""They make Python objects of hundreds of bytes a token: a fifth of the text is enough."""
+
+DECODINGS: dict[str, Callable[[jeton.Tokenizer, Any], object]] = {
+    "decode": lambda tok, ids: tok.decode(ids),
+    "decode, strict": lambda tok, ids: tok.decode(ids, errors="strict"),
+    "decode_bytes": lambda tok, ids: tok.decode_bytes(ids),
+    "decode_batch": lambda tok, ids: tok.decode_batch([ids]),
+    "decode a list": lambda tok, ids: tok.decode(ids.tolist()),
+    "skip": lambda tok, ids: tok.decode(ids, skip_special_tokens=True),
+}
+
+
+def waited(call: Callable[[], object], after: float) -> float:
+    """Seconds from a signal, so many seconds into the call, to its exception; 0 if it was over."""
+    gc.collect()
+    began = time.process_time()
+    try:
+        signal.setitimer(signal.ITIMER_PROF, after)
+        call()
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    except KeyboardInterrupt:
+        return max(time.process_time() - began - after, 0.0)
+    except jeton.JetonError:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    return 0.0
+
+
+def longest(call: Callable[[], object], moments: int) -> tuple[float, float, float]:
+    """Seconds that the call takes, the longest wait, and where in the call that was, 0 to 1."""
+    began = time.process_time()
+    try:
+        call()
+    except jeton.JetonError as error:
+        print(f"  {type(error).__name__}: {str(error)[:100]}", file=sys.stderr)
+    whole = time.process_time() - began
+    # Most of what is done in one go stands at the beginning.
+    parts = [((moment + 0.5) / moments) ** 2 for moment in range(moments)]
+    return (whole, *max((waited(call, whole * part), part) for part in parts))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--tokenizers", nargs="*", choices=TOKENIZERS, default=list(TOKENIZERS))
+    parser.add_argument("--texts", nargs="*", choices=TEXTS, default=list(TEXTS))
+    every = [*CALLS, *DECODINGS]
+    parser.add_argument("--calls", nargs="*", choices=every, default=every)
+    parser.add_argument("--size", type=int, default=100_000_000, help="bytes of text")
+    parser.add_argument("--moments", type=int, default=10, help="signals for each")
+    options = parser.parse_args()
+    signal.signal(signal.SIGPROF, signal.default_int_handler)
+    print("| tokenizer | text | call | takes | waits | at |\n| --- | --- | --- | --: | --: | --: |")
+    for text_name in options.texts:
+        text = TEXTS[text_name](options.size)
+        for name in options.tokenizers:
+            tok = TOKENIZERS[name]()
+            tok.encode("to begin with " * 1000)
+            ids = None
+            for call in options.calls:
+                if call in CALLS:
+                    given = text[: len(text) // 5] if call in LARGE else text
+                    work = partial(CALLS[call], tok, given)
+                else:
+                    if ids is None:
+                        ids = tok.encode_array(text)
+                        if len(ids) < 20_000_000:
+                            ids = np.tile(ids, 20_000_000 // (len(ids) + 1) + 1)
+                    work = partial(DECODINGS[call], tok, ids)
+                whole, wait, place = longest(work, options.moments)
+                row = f"| {name} | {text_name} | {call} | {whole:.2f} | {wait:.3f} | {place:.2f} |"
+                print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
