@@ -89,6 +89,8 @@ BYTES = {bytes([byte]): byte for byte in range(256)}
 COUNTS = jeton.WordCounts([("hello", 3), ("help", 1)])
 PRICE = cost.Price(input=2, output=8, date="2026-11-01")
 
+EVALUATION = analysis.evaluate(TOK, ["the"])
+
 OWNERS: dict[type | str, Callable[[], Any]] = {
     jeton.Tokenizer: lambda: TOK,
     "Tokenizer.nbest": lambda: PIECES,
@@ -104,6 +106,8 @@ OWNERS: dict[type | str, Callable[[], Any]] = {
     jeton.UnigramTrainer: lambda: jeton.UnigramTrainer(30, hard_vocab_limit=False),
     jeton.WordPieceTrainer: lambda: jeton.WordPieceTrainer(40),
     m.Model: lambda: m.WordLevel({b"[UNK]": 0}),
+    analysis.Comparison: lambda: analysis.compare({"it": TOK}, ["the"]),
+    analysis.Evaluation: lambda: EVALUATION,
     analysis.Health: lambda: analysis.check(TOK, only=["id-gap"]),
     analysis.Difference: lambda: analysis.diff(TOK, PIECES, LINES),
     analysis.OnlyToken: lambda: analysis.diff(TOK, PIECES, LINES).only_a[0],
@@ -167,6 +171,17 @@ GOOD: dict[str, Any] = {
     "load.source": "tokenizer.json",
     "behavior": "isolated",
     "analysis.Usage.ids": [0, 2],
+    "analysis.Value.value": 4.5,
+    "unit": "tokens",
+    "how": "of all texts",
+    "analysis.Curve.x": (1, 2),
+    "analysis.Curve.y": (3, 4),
+    "x_unit": "tokens",
+    "y_unit": "tokens",
+    "tokenizers": {"it": TOK},
+    "analysis.Evaluation.from_dict.record": EVALUATION.to_dict(),
+    "analysis.Comparison.from_dict.record": analysis.Comparison({"it": EVALUATION}).to_dict(),
+    "analysis.Comparison.changes.other": analysis.Comparison({"it": EVALUATION}),
     "analysis.Usage.counts": [1, 2],
     "tok": TOK,
     "tok_a": TOK,
@@ -219,14 +234,23 @@ NOT_PUBLIC = {
     "WordCounts.of_core",
     "analysis.Case",
     "analysis.Case.from_dict",
+    "analysis.Change",
+    "analysis.Comparison",
+    "analysis.Curve.from_dict",
     "analysis.Difference",
+    "analysis.Evaluation",
     "analysis.Finding",
     "analysis.Health",
+    "analysis.Measure",
+    "analysis.Measured",
+    "analysis.Measured.from_dict",
     "analysis.OnlyToken",
     "analysis.Point",
     "analysis.Rule",
     "analysis.Stretch",
     "analysis.Sweep",
+    "analysis.Value.from_dict",
+    "analysis.Value.ratio",
 }
 """What takes or gives objects of the core, which only jeton itself has; results that it makes."""
 

@@ -14,11 +14,13 @@ __all__ = [
     "Component",
     "DecodeStream",
     "EncodeStream",
+    "FileContents",
     "Model",
     "Pipeline",
     "SentencePieceReader",
     "TokenBlocks",
     "Tokenizer",
+    "UnicodeWords",
     "WordCounter",
     "WordCounts",
     "__version__",
@@ -380,6 +382,20 @@ class Model:
     def scores(self) -> list[float] | None: ...
     def proto(self) -> bytes | None: ...
     def options(self) -> str: ...
+
+@final
+class FileContents:
+    def __new__(cls, path: str) -> FileContents: ...
+    def read(self, size: int) -> bytes: ...
+    def digest(self) -> tuple[int, bytes]: ...
+
+@final
+class UnicodeWords:
+    def __new__(cls) -> UnicodeWords: ...
+    def add(self, texts: list[str]) -> None: ...
+    def finish(
+        self, most: int
+    ) -> tuple[list[tuple[str, int]], list[tuple[str, int]], int, int]: ...
 
 @final
 class WordCounter:

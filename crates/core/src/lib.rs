@@ -53,6 +53,7 @@ pub mod text;
 mod threads;
 pub mod token_blocks;
 pub mod tokenizer;
+pub mod unicode_words;
 pub mod word_counts;
 
 pub use error::{Error, ErrorKind, Result};

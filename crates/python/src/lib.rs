@@ -13,6 +13,7 @@ mod errors;
 mod files;
 mod ids;
 mod ints;
+mod measuring;
 mod model;
 mod options;
 mod parameters;
@@ -51,6 +52,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::ints::lists;
+    #[pymodule_export]
+    use super::measuring::{FileContents, UnicodeWords};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

@@ -1,6 +1,7 @@
-"""Judging tokenizers: what is wrong with a vocabulary, and how a corpus uses it.
+"""Judging tokenizers: what is wrong with a vocabulary, how corpora use it, how several compare.
 
-Look here for `check`, `diff` and `sweep`, and for what `Tokenizer.usage` gives.
+Look here for `check`; for `compare` and `evaluate`, `diff` and `sweep`; and for what
+`Tokenizer.usage` gives.
 
 Example:
     >>> import jeton
@@ -14,25 +15,39 @@ from __future__ import annotations
 
 from jeton.analysis.bends import bend
 from jeton.analysis.difference import Difference, OnlyToken, Stretch, diff
+from jeton.analysis.evaluating import compare, evaluate
+from jeton.analysis.evaluation import Change, Comparison, Evaluation
 from jeton.analysis.health import RULES, Case, Finding, Health, Rule, check
+from jeton.analysis.known_measures import MEASURES, Measure
 from jeton.analysis.sweeping import FAMILIES, Point, Sweep, sweep
 from jeton.analysis.usage import Usage
+from jeton.analysis.values import Curve, Measured, Value
 
 __all__ = [
     "FAMILIES",
+    "MEASURES",
     "RULES",
     "Case",
+    "Change",
+    "Comparison",
+    "Curve",
     "Difference",
+    "Evaluation",
     "Finding",
     "Health",
+    "Measure",
+    "Measured",
     "OnlyToken",
     "Point",
     "Rule",
     "Stretch",
     "Sweep",
     "Usage",
+    "Value",
     "bend",
     "check",
+    "compare",
     "diff",
+    "evaluate",
     "sweep",
 ]

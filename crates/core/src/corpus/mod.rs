@@ -17,11 +17,13 @@ use std::thread;
 use std::time::Duration;
 
 mod blocks;
+mod contents;
 mod documents;
 mod find;
 mod json_lines;
 mod stream;
 
+pub use contents::Contents;
 pub use documents::{At, DocumentOptions, Unit};
 pub use find::{Found, find_files};
 

@@ -1,0 +1,293 @@
+//! The words of a text by Unicode's rules, with how often each occurs: what fertility is measured on.
+//!
+//! Look here for what a word is where no tokenizer has a say: the segments of UAX #29 that hold a
+//! letter or a digit; in the scripts that write no space between words, each character.
+
+use std::sync::{Mutex, PoisonError};
+
+use hashbrown::{DefaultHashBuilder, HashMap};
+use rayon::prelude::*;
+use unicode_script::{Script, UnicodeScript};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::interrupt::Listener;
+
+type Counts = HashMap<Box<[u8]>, u64, DefaultHashBuilder>;
+
+/// A run without white space is kept whole, to be cut once however often it occurs, if it has no
+/// more bytes than this.
+const LONGEST_RUN: usize = 40;
+
+/// How many different runs are kept until they are cut.
+const RUNS: usize = if cfg!(test) { 8 } else { 1 << 20 };
+
+/// The words of texts with how often each occurs.
+///
+/// A word that stands right behind a space is another than the same word elsewhere, and is given
+/// with its space.
+///
+/// ```
+/// use jeton_core::unicode_words::UnicodeWords;
+///
+/// let words = UnicodeWords::default();
+/// words.add(&["the cat can't, the cat"], 1);
+/// let counted = words.finish(100);
+/// let expected = [(" cat", 2), (" can't", 1), (" the", 1), ("the", 1)];
+/// assert_eq!(counted.common, expected.map(|(word, count)| (word.to_owned(), count)));
+/// assert_eq!((counted.kinds, counted.total), (4, 5));
+/// ```
+#[derive(Debug, Default)]
+pub struct UnicodeWords {
+    /// A thread takes whichever is free.
+    tables: [Mutex<Table>; 16],
+}
+
+/// Words that were counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CountedWords {
+    /// The most common ones with how often each occurs, the most common first, of equals the smaller.
+    pub common: Vec<(String, u64)>,
+    /// Of all others every so many, in the same order; none if the common ones are all.
+    pub others: Vec<(String, u64)>,
+    /// How many kinds of words there are.
+    pub kinds: usize,
+    /// How many words there are.
+    pub total: u64,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    /// Runs between white space, each with the space before it, if it is one.
+    runs: Counts,
+    words: Counts,
+}
+
+impl UnicodeWords {
+    /// Counts the words of texts, each by itself, on as many threads.
+    pub fn add(&self, texts: &[&str], threads: usize) {
+        let add = |text: &&str| {
+            let mut free = self.tables.iter().find_map(|table| table.try_lock().ok());
+            match &mut free {
+                Some(table) => table.add(text),
+                None => lock(&self.tables[0]).add(text),
+            }
+        };
+        match threads {
+            1 => texts.iter().for_each(add),
+            _ => Listener::told(|listener| {
+                texts
+                    .par_iter()
+                    .for_each(|text| listener.during(|| add(text)));
+            }),
+        }
+    }
+
+    /// The words that were counted, of which about `most` kinds are given.
+    pub fn finish(self, most: usize) -> CountedWords {
+        let mut all = Counts::default();
+        for table in self.tables {
+            let mut table = table.into_inner().unwrap_or_else(PoisonError::into_inner);
+            table.cut();
+            if all.is_empty() {
+                all = table.words;
+                continue;
+            }
+            #[expect(
+                clippy::iter_over_hash_type,
+                reason = "sums do not depend on the order"
+            )]
+            for (word, count) in table.words {
+                *all.entry(word).or_insert(0) += count;
+            }
+        }
+        let mut words: Vec<(Box<[u8]>, u64)> = all.into_iter().collect();
+        words.par_sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let kinds = words.len();
+        let total = words.iter().map(|(_, count)| count).sum();
+        let common = if kinds <= most { kinds } else { most / 2 };
+        let step = (kinds - common)
+            .div_ceil((most - common.min(most)).max(1))
+            .max(1);
+        let text = |(word, count): (Box<[u8]>, u64)| {
+            let word = String::from_utf8(word.into_vec());
+            (word.expect("words are cut at characters"), count)
+        };
+        let rest = words.split_off(common);
+        CountedWords {
+            common: words.into_iter().map(text).collect(),
+            others: rest.into_iter().step_by(step).map(text).collect(),
+            kinds,
+            total,
+        }
+    }
+}
+
+fn lock(table: &Mutex<Table>) -> std::sync::MutexGuard<'_, Table> {
+    table.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Table {
+    /// Counts the words of a text. No word goes across white space of ASCII, and none begins
+    /// otherwise behind it than at the start of a text.
+    fn add(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut start = 0;
+        while start < bytes.len() {
+            let length = bytes[start..].iter().position(u8::is_ascii_whitespace);
+            let end = length.map_or(bytes.len(), |length| start + length);
+            if end > start {
+                let with_space = start - usize::from(start > 0 && bytes[start - 1] == b' ');
+                match end - start {
+                    1..=LONGEST_RUN => count(&mut self.runs, &bytes[with_space..end], 1),
+                    _ => cut(&text[with_space..end], 1, &mut self.words),
+                }
+            }
+            start = end + 1;
+        }
+        if self.runs.len() >= RUNS {
+            self.cut();
+        }
+    }
+
+    /// Cuts the runs into words.
+    fn cut(&mut self) {
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "sums do not depend on the order"
+        )]
+        for (run, times) in std::mem::take(&mut self.runs) {
+            let run = str::from_utf8(&run).expect("runs are cut at white space");
+            cut(run, times, &mut self.words);
+        }
+    }
+}
+
+/// Counts the words of a run that occurs so often, and may begin with a space.
+fn cut(run: &str, times: u64, words: &mut Counts) {
+    let space = usize::from(run.starts_with(' '));
+    for (at, segment) in run[space..].split_word_bound_indices() {
+        if !segment.contains(char::is_alphanumeric) {
+            continue;
+        }
+        let start = if at == 0 { 0 } else { at + space };
+        let end = at + space + segment.len();
+        if segment.is_ascii() || !segment.chars().any(stands_alone) {
+            count(words, &run.as_bytes()[start..end], times);
+            continue;
+        }
+        for (inner, character) in segment.grapheme_indices(true) {
+            let from = if inner == 0 {
+                start
+            } else {
+                at + space + inner
+            };
+            let to = at + space + inner + character.len();
+            count(words, &run.as_bytes()[from..to], times);
+        }
+    }
+}
+
+/// Whether a character is of a script that writes no space between words.
+fn stands_alone(character: char) -> bool {
+    matches!(
+        character.script(),
+        Script::Han
+            | Script::Hiragana
+            | Script::Katakana
+            | Script::Thai
+            | Script::Lao
+            | Script::Khmer
+            | Script::Myanmar
+    )
+}
+
+fn count(counts: &mut Counts, word: &[u8], times: u64) {
+    match counts.get_mut(word) {
+        Some(count) => *count += times,
+        None => {
+            counts.insert(word.into(), times);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn counted(texts: &[&str], threads: usize) -> Vec<(String, u64)> {
+        let words = UnicodeWords::default();
+        words.add(texts, threads);
+        words.finish(1 << 20).common
+    }
+
+    #[test]
+    fn of_many_kinds_the_common_and_some_others_are_given() {
+        let words = UnicodeWords::default();
+        words.add(&["a a a b b c d e f g h i"], 1);
+        let counted = words.finish(4);
+        let names = |words: &[(String, u64)]| -> Vec<String> {
+            words
+                .iter()
+                .map(|(word, _)| word.trim().to_owned())
+                .collect()
+        };
+        assert_eq!(names(&counted.common), ["a", "b"]);
+        assert_eq!(names(&counted.others), ["c", "g"]);
+        assert_eq!((counted.kinds, counted.total), (10, 12));
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_cut_by_character() {
+        let found = counted(&["東京タワーへ ไทย"], 1);
+        let words: Vec<&str> = found.iter().map(|(word, _)| word.as_str()).collect();
+        assert_eq!(words, [" ไ", "ท", "ย", "へ", "タ", "ワ", "ー", "京", "東"]);
+    }
+
+    #[test]
+    fn words_are_those_of_unicode() {
+        let found = counted(
+            &["The quick (\"brown\") fox can't jump 32.3 feet, right?"],
+            1,
+        );
+        let mut words: Vec<&str> = found.iter().map(|(word, _)| word.trim()).collect();
+        words.sort_unstable();
+        let expected = [
+            "32.3", "The", "brown", "can't", "feet", "fox", "jump", "quick", "right",
+        ];
+        assert_eq!(words, expected);
+        assert!(
+            found.contains(&("brown".to_owned(), 1)),
+            "a quotation mark stands before it"
+        );
+    }
+
+    proptest! {
+        /// Runs are cut one by one, but give the words of the whole text.
+        #[test]
+        fn words_of_runs_are_words_of_the_text(texts in prop::collection::vec(
+            "([a-c',.:_1-3\u{301}\u{200d}é🙂 \n\u{a0}]|\\PC){0,60}", 0..4,
+        )) {
+            let mut expected = BTreeMap::new();
+            for text in &texts {
+                for word in text.unicode_words() {
+                    if word.chars().any(stands_alone) {
+                        continue;
+                    }
+                    *expected.entry(word.to_owned()).or_insert(0) += 1;
+                }
+            }
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let mut found = BTreeMap::new();
+            for (word, count) in counted(&texts, 2) {
+                if !word.chars().any(stands_alone) {
+                    *found.entry(word.trim_start_matches(' ').to_owned()).or_insert(0) += count;
+                }
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

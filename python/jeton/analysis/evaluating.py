@@ -1,0 +1,401 @@
+"""`evaluate` and `compare`: every text is read once, encoded by each tokenizer, and counted.
+
+Look here for the order of the work, and for what is measured of a sample where a corpus is large.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from jeton import Progress, Tokenizer, _core
+from jeton.analysis import measures
+from jeton.analysis.evaluation import Comparison, Evaluation
+from jeton.analysis.judged import Judged, Tally, WordKinds, cause_of
+from jeton.analysis.overall import Morphemes, checked_morphemes, overall_values
+from jeton.analysis.texts import Corpus, Sample, Watched, aligned, corpora_of
+from jeton.analysis.values import Curve, Measured, Value
+from jeton.arguments import check_kind, checked_errors
+from jeton.components._base import check_text
+from jeton.corpus import check_watch
+from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
+
+__all__ = ["compare", "evaluate"]
+
+Errors = Literal["strict", "replace", "ignore"]
+Source: TypeAlias = "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]"
+Corpora: TypeAlias = "Source | Mapping[str, Source]"
+
+_LINES = 2 << 20
+"""How many characters of a sample are tried line by line."""
+
+_PIVOTS = ("en", "eng", "english")
+
+_ODD = ("Élan naïve", "Straße №Ⅷ ﬁn", "a  b\tc", "東京 🙂", " x ")
+"""Lines that a tokenizer gives back, or else loses something."""
+
+
+def evaluate(
+    tok: Tokenizer,
+    corpora: Corpora = (),
+    *,
+    parallel: Mapping[str, Any] | None = None,
+    pivot: str | None = None,
+    morphemes: Morphemes | None = None,
+    name: str | None = None,
+    field: str | None = None,
+    errors: Errors = "strict",
+    progress: Callable[[Progress], None] | None = None,
+) -> Evaluation:
+    """Measures a tokenizer on corpora, on all cores, as they are read.
+
+    The measures, with formulas and sources, are the functions of `jeton.analysis.measures`. Of a
+    corpus of more than 4 MiB, pairs of tokens and lines that come back are measured on a sample; of
+    more than 65,536 kinds of words, fertility on the common ones and a part of the others. Each
+    value says so in its `how`. Texts of more than 262,144 characters are measured in parts that are
+    cut behind lines.
+
+    Args:
+        tok: The tokenizer.
+        corpora: Texts or files, as `Tokenizer.usage` takes them; or a mapping of names to such.
+        parallel: For each language a file, or a list of lines. Line N says the same in all.
+        pivot: The language that premiums are relative to; by default English, if it is there.
+        morphemes: For words, their morphemes: `{"unbelievable": ["un", "believ", "able"]}`.
+        name: What the tokenizer is called; by default its kind and size.
+        field: As for `Tokenizer.usage`.
+        errors: As for `Tokenizer.usage`.
+        progress: Called with a `jeton.Progress` now and then.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: Data that is no corpus; lines that are not aligned; a
+            pivot that is no language.
+        MissingFileError: There is no such file.
+        FormatError: A file that is not UTF-8, or lacks the field.
+        EncodeError: As `Tokenizer.encode`.
+
+    Example:
+        >>> import jeton
+        >>> from jeton import analysis
+        >>> tok = jeton.CharTrainer().train("low lower")
+        >>> result = analysis.evaluate(tok, ["low lower", "lower"])
+        >>> result["all"]["tokens"], result["all"]["fertility"]
+        (14, 4.333333333333333)
+    """
+    check_kind("tok", tok, Tokenizer, "a Tokenizer")
+    named = {_name_of(tok) if name is None else check_text("name", name): tok}
+    return next(iter(_run(named, corpora, parallel, pivot, morphemes, field, errors, progress)))
+
+
+def compare(
+    tokenizers: Mapping[str, Tokenizer] | Iterable[Tokenizer],
+    corpora: Corpora = (),
+    *,
+    parallel: Mapping[str, Any] | None = None,
+    pivot: str | None = None,
+    morphemes: Morphemes | None = None,
+    field: str | None = None,
+    errors: Errors = "strict",
+    progress: Callable[[Progress], None] | None = None,
+) -> Comparison:
+    """Measures several tokenizers on the same corpora, each text read once.
+
+    Args:
+        tokenizers: Tokenizers by name; or several, which are called by their kinds and sizes.
+        corpora: As for `evaluate`, and so are the others.
+
+    Raises:
+        As `evaluate`, with the name of the tokenizer; ArgumentError: No tokenizer.
+
+    Example:
+        >>> import jeton
+        >>> from jeton import analysis
+        >>> toks = [jeton.CharTrainer().train("low lower"),
+        ...         jeton.BPETrainer(258, pattern="gpt4").train(["low lower"])]
+        >>> analysis.compare(toks, {"news": ["low lower"]})
+        <Comparison of Characters 6, BPE 258 on news, all>
+    """
+    named = _named(tokenizers)
+    found = _run(named, corpora, parallel, pivot, morphemes, field, errors, progress)
+    return Comparison(dict(zip(named, found, strict=True)))
+
+
+def _name_of(tok: Tokenizer) -> str:
+    kind = type(tok.model).__name__
+    return f"{kind} {tok.vocab_size:,}"
+
+
+def _named(tokenizers: Any) -> dict[str, Tokenizer]:
+    if isinstance(tokenizers, Mapping):
+        named = {check_text("each name of tokenizers", it): tok for it, tok in tokenizers.items()}
+    elif isinstance(tokenizers, (Tokenizer, str, bytes)) or not isinstance(tokenizers, Iterable):
+        told = type(tokenizers).__name__
+        raise ArgumentTypeError(f"tokenizers must be a list or a mapping of them, not {told}")
+    else:
+        named = {}
+        for tok in tokenizers:
+            check_kind("each of tokenizers", tok, Tokenizer, "a Tokenizer")
+            name, number = _name_of(tok), 1
+            while name in named:
+                number += 1
+                name = f"{_name_of(tok)} ({number})"
+            named[name] = tok
+    for tok in named.values():
+        check_kind("each of tokenizers", tok, Tokenizer, "a Tokenizer")
+    if not named:
+        raise ArgumentError("tokenizers: there is none to measure")
+    return named
+
+
+def _run(
+    named: Mapping[str, Tokenizer],
+    corpora: Any,
+    parallel: Any,
+    pivot: Any,
+    morphemes: Any,
+    field: str | None,
+    errors: Errors,
+    progress: Callable[[Progress], None] | None,
+) -> list[Evaluation]:
+    if field is not None:
+        check_text("field", field)
+    checked_errors(errors)
+    check_watch(progress, "progress")
+    morphemes = checked_morphemes(morphemes)
+    lines = aligned({} if parallel is None else parallel)
+    pivot = _pivot(pivot, lines)
+    texts = [_Texts(corpus) for corpus in corpora_of(corpora, field, errors)]
+    languages = [_Texts(corpus) for corpus in corpora_of(lines, None, errors, "parallel")]
+    everyone = [Judged(name, tok) for name, tok in named.items()]
+    watched = Watched(progress, [it.corpus for it in (*texts, *languages)])
+    for measured in texts:
+        measured.read(everyone, watched)
+    curves = [judged.type_token_curve() for judged in everyone]
+    for measured in languages:
+        measured.read(everyone, watched)
+    watched.tell(at_end=True)
+    sample = Sample().joined(it.sample for it in texts)
+    return [
+        _evaluation(judged, texts, languages, sample, curve, pivot, morphemes)
+        for judged, curve in zip(everyone, curves, strict=True)
+    ]
+
+
+def _pivot(pivot: Any, lines: Mapping[str, Sequence[str]]) -> str | None:
+    if pivot is None:
+        return next((name for name in lines if name.lower() in _PIVOTS), None)
+    if check_text("pivot", pivot) not in lines:
+        known = ", ".join(lines) or "there is no parallel text"
+        raise ArgumentError(f"pivot: {pivot!r} is none of the languages ({known})")
+    return str(pivot)
+
+
+class _Texts:
+    """A corpus with all that is counted of it."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self.sample = Sample()
+        self.words = WordKinds([], np.empty(0), 0, 0)
+        self.tallies: dict[str, Tally] = {}
+
+    def read(self, everyone: Sequence[Judged], watched: Watched) -> None:
+        """Reads the corpus once."""
+        words = _core.UnicodeWords()
+        place = f"corpus {self.corpus.name!r}"
+        for judged in everyone:
+            self.tallies[judged.name] = Tally(np.zeros(len(judged.ids), np.int64))
+        for batch in self.corpus.batches():
+            words.add(batch)
+            for text in batch:
+                self.sample.add(text)
+            for judged in everyone:
+                self.tallies[judged.name].add(judged, judged.encode(batch, place))
+            watched.tell()
+        self.words = WordKinds.of(words.finish(WordKinds.MOST))
+        parts = self.sample.parts()
+        lines = list(_lines(parts))
+        are_all = not self.sample.left_out and self.corpus.characters <= _LINES
+        for judged in everyone:
+            tally = self.tallies[judged.name]
+            tally.words(judged, self.words)
+            tally.sample(judged, parts)
+            tally.lines(judged, lines, are_all=are_all)
+
+
+def _lines(parts: Iterable[str]) -> Iterable[str]:
+    size = 0
+    for part in parts:
+        if size >= _LINES:
+            return
+        size += len(part)
+        yield from filter(None, part.split("\n"))
+
+
+def _evaluation(
+    judged: Judged,
+    texts: Sequence[_Texts],
+    languages: Sequence[_Texts],
+    sample: Sample,
+    curve: list[tuple[int, int]],
+    pivot: str | None,
+    morphemes: Morphemes | None,
+) -> Evaluation:
+    name, size = judged.name, len(judged.ids)
+    found = {it.corpus.name: _measured(judged, it.tallies[name], [it], it.sample) for it in texts}
+    tallies = [it.tallies[name] for it in texts]
+    total = Tally.sum(tallies, sample, size)
+    found["all"] = _measured(judged, total, texts, sample)
+    spoken = {
+        it.corpus.name: _measured(judged, it.tallies[name], [it], it.sample) for it in languages
+    }
+    costs = _parallel(spoken, languages, pivot)
+    overall = overall_values(judged.tok, morphemes)
+    if languages:
+        overall["gini"] = measures.gini(costs)
+    return Evaluation(
+        name,
+        judged.tok.digest,
+        type(judged.tok.model).__name__,
+        judged.tok.vocab_size,
+        found,
+        spoken,
+        Measured(overall, {}),
+        _curves(judged, total, curve),
+        {it.corpus.name: it.corpus.digest for it in (*texts, *languages)},
+        _lossy(judged, [*tallies, *(it.tallies[name] for it in languages)]),
+    )
+
+
+def _measured(judged: Judged, tally: Tally, texts: Sequence[_Texts], sample: Sample) -> Measured:
+    corpora = [it.corpus for it in texts]
+    counts = tally.counts
+    tokens, used = int(counts.sum()), int(np.count_nonzero(counts))
+    size, words = sum(it.bytes for it in corpora), sum(it.words.total for it in texts)
+    characters = sum(it.characters for it in corpora)
+    unknown = 0 if judged.unknown is None else int(counts[judged.ids == judged.unknown].sum())
+    pairs, firsts = tally.pairs(Counter(sample.parts()))
+    how = "of all texts"
+    of_pairs = "of all pairs within texts"
+    if sample.left_out:
+        of_pairs = f"of pairs within {sample.bytes:,} of {size:,} bytes, chosen by a hash"
+    values = {
+        "tokens": Value(tokens, "tokens", how),
+        "bytes": Value(size, "bytes", how),
+        "characters": Value(characters, "characters", how),
+        "words": Value(words, "words", "by UAX #29; characters in scripts without spaces"),
+        "documents": Value(sum(it.documents for it in corpora), "documents", "that hold text"),
+        "bytes_per_token": measures.bytes_per_token(size, tokens),
+        "characters_per_token": measures.characters_per_token(characters, tokens),
+        "words_per_token": measures.words_per_token(words, tokens),
+        **_of_words(tally, texts),
+        "renyi_efficiency": measures.renyi_efficiency(counts, len(counts)),
+        "renyi_efficiency_used": measures.renyi_efficiency_used(counts),
+        "entropy": measures.entropy(counts),
+        "bigram_entropy": measures.bigram_entropy(pairs, of_pairs),
+        "conditional_entropy": measures.conditional_entropy(pairs, firsts, of_pairs),
+        "type_token_ratio": measures.type_token_ratio(used, tokens),
+        "unknown_rate": measures.unknown_rate(unknown, tokens),
+        "exact_round_trips": measures.exact_round_trips(
+            tally.lines_exact,
+            tally.lines_tried,
+            "over all lines"
+            if tally.lines_all
+            else f"over {tally.lines_tried:,} lines of a sample",
+        ),
+        "split_characters": measures.split_characters(int(counts[judged.splits].sum()), tokens),
+    }
+    if tokens:
+        plain = counts[~judged.special]
+        values["vocabulary_used"] = measures.vocabulary_used(plain)
+        values["dead_tokens"] = measures.dead_tokens(plain)
+        values["rare_tokens"] = measures.rare_tokens(plain)
+    return Measured(values, dict(tally.examples))
+
+
+def _of_words(tally: Tally, texts: Sequence[_Texts]) -> dict[str, Value]:
+    hows = {it.words.how for it in texts}
+    how = hows.pop() if len(hows) == 1 else WordKinds.HOW
+    found = {
+        "fertility": (tally.pieces, "tokens/word"),
+        "continued_words": (tally.continued, "share of words"),
+        "single_token_words": (tally.single, "share of words"),
+    }
+    return {
+        name: Value.ratio(number, tally.worded, unit, how) for name, (number, unit) in found.items()
+    }
+
+
+def _parallel(
+    spoken: Mapping[str, Measured], languages: Sequence[_Texts], pivot: str | None
+) -> list[float]:
+    """Adds what is measured on aligned lines to each language; gives the costs of all."""
+    costs = []
+    for it in languages:
+        measured = spoken[it.corpus.name]
+        tokens, lines = measured["tokens"], it.corpus.documents
+        cost = measures.tokens_per_line(int(tokens or 0), lines)
+        measured.values["tokens_per_line"] = cost
+        if pivot is not None:
+            others = int(spoken[pivot]["tokens"] or 0)
+            measured.values["premium"] = measures.premium(int(tokens or 0), others, pivot)
+        if cost.value is not None:
+            costs.append(float(cost.value))
+    return costs
+
+
+_RANKS = 64
+
+
+def _curves(judged: Judged, total: Tally, curve: Sequence[tuple[int, int]]) -> dict[str, Curve]:
+    ordered = np.sort(total.counts[total.counts > 0])[::-1]
+    ranks = np.unique(np.geomspace(1, max(1, len(ordered)), _RANKS).astype(np.int64))[
+        : len(ordered)
+    ]
+    lengths = np.minimum(judged.lengths, _LONGEST)
+    bars = tuple(range(_LONGEST + 1))
+    vocabulary = np.bincount(lengths, minlength=_LONGEST + 1)
+    in_text = np.bincount(lengths, weights=total.counts, minlength=_LONGEST + 1).astype(np.int64)
+    return {
+        "rank_frequency": Curve(
+            tuple(ranks.tolist()), tuple(ordered[ranks - 1].tolist()), "rank", "occurrences"
+        ),
+        "type_token": Curve(
+            tuple(tokens for tokens, _ in curve),
+            tuple(types for _, types in curve),
+            "tokens",
+            "different tokens",
+        ),
+        "token_lengths": Curve(bars, tuple(vocabulary.tolist()), _LENGTH, "tokens"),
+        "token_lengths_in_text": Curve(bars, tuple(in_text.tolist()), _LENGTH, "occurrences"),
+    }
+
+
+_LONGEST = 32
+_LENGTH = f"bytes, {_LONGEST} or more as {_LONGEST}"
+
+
+def _lossy(judged: Judged, tallies: Iterable[Tally]) -> tuple[str, ...]:
+    """What is lost, of the corpora and of lines that are hard to give back."""
+    causes: Counter[str] = Counter()
+    tried = 0
+    for tally in tallies:
+        causes += tally.causes
+        tried += tally.lines_tried
+    reasons = [f"{cause} ({number:,} of {tried:,} lines)" for cause, number in causes.most_common()]
+    for line in _ODD:
+        try:
+            ids = judged.tok.encode(line)
+        except EncodeError:
+            cause = "characters that it has no token for"
+        else:
+            gave = judged.tok.decode(ids)
+            cause = "unknown tokens" if judged.unknown in ids else cause_of(line, gave)
+            if gave == line:
+                continue
+        if not any(reason.startswith(cause) for reason in reasons):
+            reasons.append(f"{cause} (as in {line!r})")
+    return tuple(reasons)

@@ -1,0 +1,329 @@
+"""What measuring a tokenizer on corpora gives, as data that is saved, loaded and compared.
+
+Look here for the shape of a result: an `Evaluation` a tokenizer, a `Measured` a corpus, a `Value` a
+measure. Reports, tables and notebooks are made of these alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from jeton import __version__, saved_json
+from jeton.analysis.values import Curve, Measured, Value
+from jeton.arguments import check_kind, checked_int
+from jeton.components._base import check_text
+from jeton.errors import FormatError, JetonError
+
+__all__ = ["Change", "Comparison", "Evaluation"]
+
+_EVALUATION: Final = "jeton evaluation"
+_COMPARISON: Final = "jeton comparison"
+_VERSION: Final = 1
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation:
+    """What was measured of a tokenizer.
+
+    Attributes:
+        name: What the tokenizer is called.
+        tokenizer: The digest of the tokenizer; see `Tokenizer.digest`.
+        kind: The kind of its model, such as `"BPE"`.
+        vocab_size: How many tokens it has.
+        corpora: What was measured on each corpus by its name, and on all together as `"all"`.
+        languages: What was measured on the parallel text of each language.
+        overall: What is measured on no corpus: numbers, code, variants of words, morphemes; and
+            what is about all languages together.
+        curves: Over all corpora: `"rank_frequency"`, `"type_token"`; and of the histograms,
+            `"token_lengths"` (of the vocabulary) and `"token_lengths_in_text"`.
+        digests: SHA-256 of each corpus and language, as `Usage.corpus`.
+        lossy: Why its compression does not compare with that of others: what it loses, each in a
+            few words. Empty if nothing is lost.
+        version: The version of jeton that measured.
+
+    Example:
+        >>> import jeton
+        >>> from jeton import analysis
+        >>> tok = jeton.CharTrainer().train("hello")
+        >>> result = analysis.evaluate(tok, {"short": ["hole", "eel"], "long": ["hello hello"[:5]]})
+        >>> result["short"]["bytes_per_token"], sorted(result.corpora)
+        (1.0, ['all', 'long', 'short'])
+    """
+
+    name: str
+    tokenizer: str
+    kind: str
+    vocab_size: int
+    corpora: Mapping[str, Measured]
+    languages: Mapping[str, Measured]
+    overall: Measured
+    curves: Mapping[str, Curve]
+    digests: Mapping[str, str]
+    lossy: tuple[str, ...] = ()
+    version: str = __version__
+
+    def __post_init__(self) -> None:
+        for name in ("name", "tokenizer", "kind", "version"):
+            check_text(name, getattr(self, name))
+        check_kind("lossy", self.lossy, tuple, "a tuple of str")
+        for reason in self.lossy:
+            check_text("each of lossy", reason)
+        checked_int("vocab_size", self.vocab_size, 0)
+        for name in ("corpora", "languages", "curves", "digests"):
+            check_kind(name, getattr(self, name), Mapping, "a mapping")
+        check_kind("overall", self.overall, Measured, "what was measured")
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether text is lost, so that fewer tokens are no better compression."""
+        return bool(self.lossy)
+
+    def __getitem__(self, corpus: str) -> Measured:
+        """What was measured on a corpus or, if there is none of that name, on a language."""
+        return self.corpora[corpus] if corpus in self.corpora else self.languages[corpus]
+
+    def parts(self) -> Iterator[tuple[str, Measured]]:
+        """Everything measured with where: a corpus, `language NAME`, or `overall`."""
+        yield from self.corpora.items()
+        for language, measured in self.languages.items():
+            yield f"language {language}", measured
+        yield "overall", self.overall
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            "format": _EVALUATION,
+            "version": _VERSION,
+            "jeton": self.version,
+            "name": self.name,
+            "tokenizer": self.tokenizer,
+            "kind": self.kind,
+            "vocab_size": self.vocab_size,
+            "lossy": list(self.lossy),
+            "digests": dict(self.digests),
+            "corpora": {name: found.to_dict() for name, found in self.corpora.items()},
+            "languages": {name: found.to_dict() for name, found in self.languages.items()},
+            "overall": self.overall.to_dict(),
+            "curves": {name: curve.to_dict() for name, curve in self.curves.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, record: Any) -> Evaluation:
+        """Undoes `to_dict`.
+
+        Raises:
+            FormatError: It is no evaluation.
+        """
+        try:
+            _check_format(record, _EVALUATION)
+            return cls(
+                record["name"],
+                record["tokenizer"],
+                record["kind"],
+                record["vocab_size"],
+                _each(record["corpora"], Measured.from_dict),
+                _each(record["languages"], Measured.from_dict),
+                Measured.from_dict(record["overall"]),
+                _each(record["curves"], Curve.from_dict),
+                dict(record["digests"]),
+                tuple(record["lossy"]),
+                record["jeton"],
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, JetonError) as error:
+            raise FormatError(f"record is no evaluation: {error}") from None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it as JSON, whole or not at all.
+
+        Raises:
+            FileError: The file cannot be written.
+        """
+        saved_json.write(path, self.to_dict(), indent=1)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Evaluation:
+        """Reads what `save` wrote.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: It holds something else.
+        """
+        source, record = saved_json.read(path, "saved evaluation")
+        try:
+            return cls.from_dict(record)
+        except FormatError as error:
+            raise FormatError(f"{source}: {error}") from None
+
+    def __repr__(self) -> str:
+        tokens = self.corpora["all"]["tokens"] if "all" in self.corpora else None
+        told = "no text" if tokens is None else f"{tokens:,} tokens"
+        lossy = ", lossy" if self.lossy else ""
+        return f"<Evaluation of {self.name}: {told} of {len(self.digests)} texts{lossy}>"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A value that is another than before.
+
+    Attributes:
+        tokenizer: The name of the tokenizer.
+        where: A corpus, `language NAME`, or `overall`.
+        measure: The name of the measure.
+        before: The earlier value; `None` if there was none.
+        after: The later value; `None` if there is none.
+    """
+
+    tokenizer: str
+    where: str
+    measure: str
+    before: Value | None
+    after: Value | None
+
+    def __str__(self) -> str:
+        before, after = (
+            "not measured" if it is None or it.value is None else f"{it.value:.6g}"
+            for it in (self.before, self.after)
+        )
+        return f"{self.tokenizer}, {self.where}: {self.measure} {before} -> {after}"
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """What was measured of several tokenizers on the same texts.
+
+    Attributes:
+        evaluations: The result of each, by its name.
+
+    Example:
+        >>> import jeton
+        >>> from jeton import analysis
+        >>> toks = {"characters": jeton.CharTrainer().train("low lower"),
+        ...         "pairs": jeton.BPETrainer(258, pattern="gpt4").train(["low lower"])}
+        >>> result = analysis.compare(toks, ["low lower"])
+        >>> {name: it["all"]["tokens"] for name, it in result.evaluations.items()}
+        {'characters': 9, 'pairs': 5}
+    """
+
+    evaluations: Mapping[str, Evaluation]
+
+    def __post_init__(self) -> None:
+        check_kind("evaluations", self.evaluations, Mapping, "a mapping of names to evaluations")
+        for evaluation in self.evaluations.values():
+            check_kind("each of evaluations", evaluation, Evaluation, "an Evaluation")
+
+    def __getitem__(self, name: str) -> Evaluation:
+        return self.evaluations[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    @property
+    def corpora(self) -> list[str]:
+        """The names of the corpora, `"all"` last."""
+        return _names(it.corpora for it in self.evaluations.values())
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages of the parallel text."""
+        return _names(it.languages for it in self.evaluations.values())
+
+    def changes(self, other: Comparison) -> list[Change]:
+        """What `other`, a later result, has otherwise, in the order of this one.
+
+        Tokenizers, corpora and measures that only one of them has are changes from or to `None`.
+
+        Example:
+            >>> import jeton
+            >>> from jeton import analysis
+            >>> tok = jeton.CharTrainer().train("low lower")
+            >>> before, after = (analysis.compare({"it": tok}, [text]) for text in ("low", "lower"))
+            >>> [str(it) for it in before.changes(after) if it.measure == "tokens"][0]
+            'it, corpus: tokens 3 -> 5'
+        """
+        check_kind("other", other, Comparison, "a Comparison")
+        before, after = self._flat(), other._flat()
+        places = [*before, *(place for place in after if place not in before)]
+        return [
+            Change(*place, before.get(place), after.get(place))
+            for place in places
+            if _number(before.get(place)) != _number(after.get(place))
+        ]
+
+    def _flat(self) -> dict[tuple[str, str, str], Value]:
+        return {
+            (name, where, measure): value
+            for name, evaluation in self.evaluations.items()
+            for where, measured in evaluation.parts()
+            for measure, value in measured.values.items()
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            "format": _COMPARISON,
+            "version": _VERSION,
+            "evaluations": {name: it.to_dict() for name, it in self.evaluations.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, record: Any) -> Comparison:
+        """Undoes `to_dict`.
+
+        Raises:
+            FormatError: It is no comparison.
+        """
+        try:
+            _check_format(record, _COMPARISON)
+            return cls(_each(record["evaluations"], Evaluation.from_dict))
+        except (KeyError, TypeError, AttributeError, JetonError) as error:
+            raise FormatError(f"record is no comparison: {error}") from None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it as JSON, whole or not at all.
+
+        Raises:
+            FileError: The file cannot be written.
+        """
+        saved_json.write(path, self.to_dict(), indent=1)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Comparison:
+        """Reads what `save` wrote.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: It holds something else.
+        """
+        source, record = saved_json.read(path, "saved comparison")
+        try:
+            return cls.from_dict(record)
+        except FormatError as error:
+            raise FormatError(f"{source}: {error}") from None
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self.evaluations)} on {', '.join(self.corpora)}>"
+
+
+def _each(record: Any, made: Any) -> dict[str, Any]:
+    return {name: made(entry) for name, entry in record.items()}
+
+
+def _names(mappings: Any) -> list[str]:
+    found = dict.fromkeys(name for mapping in mappings for name in mapping)
+    return sorted(found, key=lambda name: name == "all")
+
+
+def _number(value: Value | None) -> float | int | None:
+    return None if value is None else value.value
+
+
+def _check_format(record: Any, expected: str) -> None:
+    check_kind("record", record, dict, "a dict")
+    if record["format"] != expected or record["version"] != _VERSION:
+        raise FormatError(f"its format is not {expected!r}, version {_VERSION}")

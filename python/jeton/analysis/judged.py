@@ -1,0 +1,271 @@
+"""A tokenizer while it is measured: its tokens as arrays, and what it makes of a corpus.
+
+Look here for what is counted of every text (`Tally.add`), of the lines of a sample (`Tally.lines`)
+and of the kinds of words (`Tally.words`), and for how corpora are added up.
+"""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton import TokenBatch, Tokenizer
+from jeton.analysis.health.subject import Subject
+from jeton.analysis.texts import Sample
+from jeton.errors import EncodeError, JetonError
+
+__all__ = ["Judged", "Tally", "WordKinds", "cause_of"]
+
+Counts = npt.NDArray[np.int64]
+
+_SPACE_PROBES: Final = ("a", "the", "of", "x", "7")
+"""Words that tell whether a word by itself is cut as one behind a space."""
+
+_FIRST_POINT: Final = 1 << 6
+
+
+class Judged:
+    """A tokenizer with what measures ask of its vocabulary."""
+
+    def __init__(self, name: str, tok: Tokenizer) -> None:
+        self.name, self.tok = name, tok
+        subject = Subject(tok)
+        self.ids = subject.ids
+        self.is_dense = len(self.ids) == tok.max_id + 1
+        self.unknown = subject.unknown
+        self.special = np.isin(self.ids, np.fromiter(subject.special, np.int64))
+        self._subject = subject
+        self.seen = np.zeros(len(self.ids), np.bool_)
+        self.tokens = 0
+        self.curve: list[tuple[int, int]] = []
+
+    @functools.cached_property
+    def lengths(self) -> Counts:
+        """How many bytes each token adds to a text."""
+        return np.fromiter(map(len, self._surfaces), np.int64, len(self.ids))
+
+    @functools.cached_property
+    def splits(self) -> npt.NDArray[np.bool_]:
+        """Whether each token begins or ends inside a character."""
+        return np.fromiter(map(_splits, self._surfaces), np.bool_, len(self.ids))
+
+    @functools.cached_property
+    def _surfaces(self) -> list[bytes]:
+        return [self.tok.token_bytes(id) for id in self.ids.tolist()]
+
+    @functools.cached_property
+    def stands_behind_space(self) -> bool:
+        """Whether a word by itself is encoded as one behind a space, as SentencePiece does."""
+        for word in _SPACE_PROBES:
+            try:
+                one, two = self.tok.encode(word), self.tok.encode(f"{word} {word}")
+            except EncodeError:
+                continue
+            if one + one != two:
+                return False
+        return True
+
+    def encode(self, texts: Sequence[str], where: str) -> TokenBatch:
+        """The ids of texts, with errors that say whose they are."""
+        try:
+            return self.tok.encode_batch(texts)
+        except JetonError as error:
+            raise type(error)(f"{self.name}, {where}: {error}") from None
+
+    def places(self, ids: npt.NDArray[np.uint32]) -> npt.NDArray[Any]:
+        """Where the tokens stand among all."""
+        return ids if self.is_dense else np.searchsorted(self.ids, ids)
+
+    def follow(self, places: npt.NDArray[Any]) -> None:
+        """Notes how many different tokens there were after 64, 128, 256 … tokens."""
+        at = 0
+        while at < len(places):
+            point = self.curve[-1][0] * 2 if self.curve else _FIRST_POINT
+            step = min(len(places) - at, point - self.tokens)
+            self.seen[places[at : at + step]] = True
+            at += step
+            self.tokens += step
+            if self.tokens == point:
+                self.curve.append((point, int(np.count_nonzero(self.seen))))
+
+    def type_token_curve(self) -> list[tuple[int, int]]:
+        """The points up to the last token."""
+        last = (self.tokens, int(np.count_nonzero(self.seen)))
+        return self.curve if not self.tokens or self.curve[-1:] == [last] else [*self.curve, last]
+
+
+def _splits(surface: bytes) -> bool:
+    try:
+        surface.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+@dataclass
+class WordKinds:
+    """The kinds of words of a corpus with how often each occurs, counted once for all tokenizers.
+
+    Attributes:
+        texts: The words; one that stands behind a space begins with it.
+        weights: How often each occurs; of those that stand for others too, with these.
+        kinds: How many kinds there are in the corpus.
+        total: How many words.
+    """
+
+    MOST: ClassVar[int] = 1 << 16
+    HOW: ClassVar[str] = "over words as often as they occur, each kind encoded by itself"
+
+    texts: list[str]
+    weights: npt.NDArray[np.float64]
+    kinds: int
+    total: int
+
+    @classmethod
+    def of(cls, counted: Any) -> WordKinds:
+        """Of what `_core.UnicodeWords.finish` gives."""
+        common, others, kinds, total = counted
+        weights = np.fromiter((count for _, count in (*common, *others)), np.float64)
+        tail = weights[len(common) :].sum()
+        if tail:
+            weights[len(common) :] *= (total - weights[: len(common)].sum()) / tail
+        return cls([word for word, _ in (*common, *others)], weights, kinds, total)
+
+    @property
+    def how(self) -> str:
+        """How values over these words are aggregated."""
+        if len(self.texts) == self.kinds:
+            return self.HOW
+        return f"{self.HOW}; {len(self.texts):,} of {self.kinds:,} kinds, all the common ones"
+
+
+@dataclass
+class Tally:
+    """What one tokenizer makes of one corpus, in numbers that add up."""
+
+    counts: Counts
+    pieces: float = 0.0
+    continued: float = 0.0
+    single: float = 0.0
+    worded: float = 0.0
+    lines_tried: int = 0
+    lines_exact: int = 0
+    lines_all: bool = True
+    """Whether all lines were tried."""
+    causes: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, tuple[str, str]] = field(default_factory=dict)
+    sampled: dict[str, npt.NDArray[np.uint32]] = field(default_factory=dict)
+
+    def add(self, judged: Judged, batch: TokenBatch) -> None:
+        """Counts the tokens of texts."""
+        places = judged.places(batch.ids)
+        self.counts += np.bincount(places, minlength=len(self.counts))
+        judged.follow(places)
+
+    def words(self, judged: Judged, words: WordKinds) -> None:
+        """Cuts each kind of word by itself."""
+        texts = words.texts
+        if judged.stands_behind_space:
+            texts = [text.lstrip(" ") for text in texts]
+        batch = judged.encode(texts, "words")
+        pieces = batch.lengths
+        known = np.ones(len(texts), np.bool_)
+        if judged.unknown is not None:
+            at = np.flatnonzero(batch.ids == judged.unknown)
+            known[np.searchsorted(batch.offsets, at, side="right") - 1] = False
+        self.pieces += float((pieces * words.weights).sum())
+        self.continued += float(words.weights[pieces > 1].sum())
+        self.single += float(words.weights[(pieces == 1) & known].sum())
+        self.worded += float(words.weights.sum())
+
+    def sample(self, judged: Judged, parts: Sequence[str]) -> None:
+        """Keeps the ids of the parts of a sample, for pairs."""
+        batch = judged.encode(parts, "a sample")
+        self.sampled = {part: batch[row] for row, part in enumerate(parts)}
+
+    def lines(self, judged: Judged, lines: Sequence[str], *, are_all: bool) -> None:
+        """Tries which lines come back, and notes the first that do not."""
+        self.lines_all = are_all
+        batch = judged.encode(lines, "lines")
+        unknown = set()
+        if judged.unknown is not None:
+            at = np.flatnonzero(batch.ids == judged.unknown)
+            unknown = set((np.searchsorted(batch.offsets, at, side="right") - 1).tolist())
+        self.lines_tried += len(lines)
+        for row, (line, gave) in enumerate(zip(lines, judged.tok.decode_batch(batch), strict=True)):
+            if line == gave:
+                self.lines_exact += 1
+                continue
+            cause = "unknown tokens" if row in unknown else cause_of(line, gave)
+            self.causes[cause] += 1
+            self.examples.setdefault(cause, _differing(line, gave))
+
+    @classmethod
+    def sum(cls, tallies: Iterable[Tally], sample: Sample, size: int) -> Tally:
+        """The tally of several corpora together, of which this is the sample."""
+        joined = cls(np.zeros(size, np.int64))
+        found: dict[str, npt.NDArray[np.uint32]] = {}
+        for tally in tallies:
+            joined.counts += tally.counts
+            joined.causes += tally.causes
+            joined.lines_all &= tally.lines_all
+            for name in ("pieces", "continued", "single", "worded", "lines_tried", "lines_exact"):
+                setattr(joined, name, getattr(joined, name) + getattr(tally, name))
+            for cause, example in tally.examples.items():
+                joined.examples.setdefault(cause, example)
+            found |= tally.sampled
+        joined.sampled = {part: found[part] for part in sample.parts()}
+        return joined
+
+    def pairs(self, times: Counter[str]) -> tuple[Counts, Counts]:
+        """How often each pair of neighbours occurs in the sample, and each token as its first.
+
+        Args:
+            times: How often each part of the sample occurs.
+        """
+        rows = [ids for part, ids in self.sampled.items() for _ in range(times[part])]
+        firsts = np.concatenate([np.empty(0, np.uint32), *(row[:-1] for row in rows)])
+        seconds = np.concatenate([np.empty(0, np.uint32), *(row[1:] for row in rows)])
+        keys = firsts.astype(np.uint64) << np.uint64(32) | seconds
+        pairs = np.unique(keys, return_counts=True)[1]
+        return pairs, np.unique(firsts, return_counts=True)[1]
+
+
+def cause_of(line: str, gave: str) -> str:
+    """Why a text is not what it was: the mildest change that explains it.
+
+    >>> cause_of("a  b", "a b"), cause_of("A, b", "a , b"), cause_of("é", "e"), cause_of("x", "y")
+    ('white space', 'lower case', 'normalisation', 'other')
+    """
+    before, after = ("".join(text.split()) for text in (line, gave))
+    if before == after:
+        return "white space"
+    if before.lower() == after:
+        return "lower case"
+    if _plain(before) == _plain(after):
+        return "normalisation"
+    return "other"
+
+
+def _plain(text: str) -> str:
+    """A text without case, marks and white space, in compatible characters."""
+    decomposed = unicodedata.normalize("NFKD", text).lower()
+    return "".join(c for c in decomposed if not unicodedata.combining(c) and not c.isspace())
+
+
+_AROUND: Final = 20
+
+
+def _differing(line: str, gave: str) -> tuple[str, str]:
+    """Both texts around the first place where they differ."""
+    at = next((i for i, (a, b) in enumerate(zip(line, gave, strict=False)) if a != b), None)
+    at = min(len(line), len(gave)) if at is None else at
+    start = max(0, at - _AROUND)
+    return line[start : at + _AROUND], gave[start : at + _AROUND]

@@ -1,0 +1,61 @@
+"""What is lost: unknown tokens, texts that do not come back, tokens that cut characters."""
+
+from __future__ import annotations
+
+from jeton.analysis.values import Value
+
+__all__ = ["exact_round_trips", "split_characters", "unknown_rate"]
+
+
+def unknown_rate(unknown: int, tokens: int) -> Value:
+    """The share of tokens that stand for unknown text.
+
+    Unit: share, from 0 to 1; 0 for a tokenizer that has no such token. Source: out-of-vocabulary
+    rate, as for any vocabulary.
+
+    Example:
+        `the`, `[UNK]`, `weather`, `##s`: 1 of 4.
+
+        >>> unknown_rate(1, 4).value
+        0.25
+    """
+    return Value.ratio(unknown, tokens, "share of tokens", "unknown tokens / tokens of all texts")
+
+
+def exact_round_trips(exact: int, lines: int, how: str = "over all lines") -> Value:
+    """The share of lines that decode(encode(line)) gives back byte by byte.
+
+    Unit: share, from 0 to 1. Source: the definition of a lossless tokenizer.
+
+    Args:
+        exact: How many lines came back.
+        lines: How many there were, empty ones left out.
+        how: Which lines were tried.
+
+    Example:
+        Of "The", "the", "a the", a tokenizer that lower-cases gives back two.
+
+        >>> round(exact_round_trips(2, 3).value, 4)
+        0.6667
+    """
+    return Value.ratio(exact, lines, "share of lines", how)
+
+
+def split_characters(split: int, tokens: int) -> Value:
+    """The share of tokens that begin or end inside a character: that are no text by themselves.
+
+    Unit: share, from 0 to 1. Source: a property of tokens of bytes, that no rule of UTF-8 keeps
+    whole.
+
+    Args:
+        split: How many tokens begin or end inside a character.
+        tokens: How many there are.
+
+    Example:
+        "né" as `n`, `\\xc3`, `\\xa9`: 2 of 3.
+
+        >>> round(split_characters(2, 3).value, 4)
+        0.6667
+    """
+    how = "tokens whose bytes begin or end inside a character / tokens of all texts"
+    return Value.ratio(split, tokens, "share of tokens", how)

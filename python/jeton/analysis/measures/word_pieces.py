@@ -1,0 +1,74 @@
+"""What becomes of words: fertility, words that are cut, words that are one token."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.analysis.values import Value
+
+__all__ = ["continued_words", "fertility", "single_token_words"]
+
+_HOW = "over words as often as they occur, each encoded by itself as it stands behind a space"
+
+
+def fertility(pieces: npt.ArrayLike, counts: npt.ArrayLike, how: str = _HOW) -> Value:
+    """Tokens per word: Σ count · tokens / Σ count, each kind of word encoded by itself.
+
+    Unit: tokens per word; 1 is the least that is possible where nothing is lost. Source: Ács,
+    "Exploring BERT's Vocabulary" (2019); Rust et al. (ACL 2021).
+
+    Args:
+        pieces: How many tokens each kind of word has.
+        counts: How often each occurs.
+        how: How these words were found.
+
+    Example:
+        `low` (1 token) five times and `lower` (`low`, `er`: 2 tokens) twice:
+        (5 · 1 + 2 · 2) / 7 = 9 / 7.
+
+        >>> round(fertility([1, 2], [5, 2]).value, 4)
+        1.2857
+    """
+    tokens, words = np.asarray(pieces), np.asarray(counts)
+    return Value.ratio(float((tokens * words).sum()), float(words.sum()), "tokens/word", how)
+
+
+def continued_words(pieces: npt.ArrayLike, counts: npt.ArrayLike, how: str = _HOW) -> Value:
+    """The share of words that are cut into two tokens or more.
+
+    Unit: share, from 0 to 1. Source: Rust et al. (ACL 2021), proportion of continued words.
+
+    Example:
+        `low` (1 token) five times and `lower` (2 tokens) twice: 2 of 7 words.
+
+        >>> round(continued_words([1, 2], [5, 2]).value, 4)
+        0.2857
+    """
+    tokens, words = np.asarray(pieces), np.asarray(counts)
+    return Value.ratio(float(words[tokens > 1].sum()), float(words.sum()), "share of words", how)
+
+
+def single_token_words(
+    pieces: npt.ArrayLike, known: npt.ArrayLike, counts: npt.ArrayLike, how: str = _HOW
+) -> Value:
+    """The share of words that are one token, and not the one for unknown text.
+
+    Unit: share, from 0 to 1. Source: the other side of continued words, but that an unknown word is
+    no single token.
+
+    Args:
+        pieces: How many tokens each kind of word has.
+        known: Whether none of these stands for unknown text.
+        counts: How often each occurs.
+        how: How these words were found.
+
+    Example:
+        `low` (1 token) five times, `lower` (2 tokens) twice, and `été` (unknown) once: 5 of 8.
+
+        >>> single_token_words([1, 2, 1], [True, True, False], [5, 2, 1]).value
+        0.625
+    """
+    tokens, words = np.asarray(pieces), np.asarray(counts)
+    single = words[(tokens == 1) & np.asarray(known, bool)]
+    return Value.ratio(float(single.sum()), float(words.sum()), "share of words", how)

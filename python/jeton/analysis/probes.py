@@ -1,0 +1,96 @@
+"""How a tokenizer cuts text that is written to see it: numbers, code, words in other shapes.
+
+Look here for the texts of measures that need no corpus, and for how the cuts of a piece of text are
+found.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from typing import Final
+
+from jeton import Tokenizer
+
+__all__ = ["IDENTIFIERS", "INDENTS", "NUMBERS", "OPERATORS", "SUMS", "WORDS", "Cuts"]
+
+_random = random.Random(20)
+
+NUMBERS: Final = tuple(
+    str(_random.randrange(10 ** (digits - 1), 10**digits))
+    for digits in (5, 7, 11)
+    for _ in range(40)
+)
+"""Numbers of 5, 7 and 11 digits: no group size divides these, so left and right differ."""
+
+
+def _sums() -> Iterator[tuple[str, str, str]]:
+    for digits in itertools.product(range(3, 8), repeat=2):
+        for _ in range(4):
+            a, b = (_random.randrange(10 ** (length - 1), 10**length) for length in digits)
+            yield str(a), str(b), str(a + b)
+
+
+SUMS: Final = tuple(_sums())
+"""Sums of numbers of 3 to 7 digits: a + b = c."""
+
+OPERATORS: Final = (
+    "==", "!=", "<=", ">=", "->", "=>", "+=", "-=", "*=", "/=", "//", "**", "&&", "||", "<<", ">>",
+    "::", ":=", "++", "--", "===", "!==", "??", "?.", "...",
+)  # fmt: skip
+"""Operators of more than one character, of the common languages."""
+
+INDENTS: Final = tuple(
+    [" " * (4 * depth) for depth in range(1, 7)] + ["\t" * n for n in range(1, 5)]
+)
+"""Indentation of one to six levels by four spaces, and of one to four by tabs."""
+
+IDENTIFIERS: Final = tuple(
+    tuple(name.split("|"))
+    for name in (
+        "get|_user|_name", "max|_length", "is|_valid", "read|_file", "to|_string", "user|_id",
+        "parse|_json|_response", "num|_layers", "hidden|_size", "last|_modified|_time",
+        "get|User|Name", "max|Length", "is|Valid", "read|File", "to|String", "user|Id",
+        "parse|Json|Response", "Http|Request", "Array|List", "on|Click", "String|Builder",
+    )
+)  # fmt: skip
+"""Identifiers in their parts, in snake_case and in camelCase."""
+
+WORDS: Final = (
+    "time", "house", "water", "people", "language", "school", "number", "history", "world", "music",
+    "morning", "question", "winter", "garden", "doctor", "letter", "island", "market", "silver",
+    "weather", "library", "mountain", "teacher", "computer",
+)  # fmt: skip
+"""Common English words, in lower case."""
+
+
+class Cuts:
+    """Where a tokenizer cuts a piece of a text."""
+
+    def __init__(self, tok: Tokenizer, text: str, start: int, end: int) -> None:
+        encoding = tok.encode_with_spans(text)
+        blank = text[start:end].isspace()
+        self.length = end - start
+        self.ids: list[int] = []
+        self.inside: list[int] = []
+        """Where tokens begin inside the piece, from its start."""
+        self.only = True
+        """Whether no token holds anything beside the piece but white space."""
+        for id, (first, last) in zip(encoding.ids, encoding.spans, strict=True):
+            if first >= end or last <= start or (text[first:last].isspace() and not blank):
+                continue
+            self.ids.append(id)
+            self.only &= not (text[first:start].strip() or text[end:last].strip())
+            if start < first < end and self.inside[-1:] != [first - start]:
+                self.inside.append(first - start)
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many characters each part has."""
+        return [b - a for a, b in itertools.pairwise([0, *self.inside, self.length])]
+
+    @classmethod
+    def of(cls, tok: Tokenizer, text: str) -> Cuts:
+        """Those of a whole text."""
+        return cls(tok, text, 0, len(text))

@@ -1,0 +1,367 @@
+"""The texts of named corpora, in batches: each is read once, however many tokenizers are measured.
+
+Look here for how long texts are cut, for which parts of a large corpus are its sample, and for what
+a file of JSON lines gives.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import hashlib
+import heapq
+import json
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from jeton import Progress, _core
+from jeton.arguments import checked_path
+from jeton.components._base import check_text
+from jeton.corpus import Table, is_table, paths_or_texts, size_of
+from jeton.data.manifest import digest_of
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
+
+__all__ = ["Corpus", "Sample", "aligned", "corpora_of", "cut"]
+
+Errors = Literal["strict", "replace", "ignore"]
+
+_READ: Final = 4 << 20
+"""How many bytes of a file, or characters of texts, are taken at a time."""
+
+LONGEST: Final = 1 << 18
+"""A longer text is measured in parts of about so many characters."""
+
+_BLOCK: Final = 1 << 13
+"""A sample is made of parts of about so many characters."""
+
+SAMPLE: Final = 4 << 20
+"""How many bytes of a corpus its sample has at most; smaller ones are in it whole."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+_TRIES: Final = 64
+"""How many ends of lines are looked at before a cut."""
+
+
+def cut(text: str, longest: int) -> list[str]:
+    r"""The parts of a text, none much longer than asked for; joined, they are the text.
+
+    A part ends with its line where that is possible, else in front of a space, else anywhere.
+
+    >>> cut("low low\nlower\nnew", 10)
+    ['low low\n', 'lower\nnew']
+    """
+    parts, start = [], 0
+    while len(text) - start > longest:
+        end = _place(text, start + max(1, longest // 2), start + longest)
+        parts.append(text[start:end])
+        start = end
+    return [*parts, text[start:]]
+
+
+def _place(text: str, earliest: int, latest: int) -> int:
+    """Where to cut: behind a single newline, else in front of a space, else at the end."""
+    at = latest
+    for _ in range(_TRIES):
+        at = text.rfind("\n", earliest, at)
+        if at < 1:
+            break
+        if not text[at - 1].isspace() and not text[at + 1 : at + 2].isspace():
+            return at + 1
+    at = text.rfind(" ", earliest, latest)
+    return at if at > 0 else latest
+
+
+@dataclass
+class Sample:
+    """Parts of a corpus, chosen by a hash of their text: whatever their order, the same ones.
+
+    A corpus of no more than `SAMPLE` bytes is in it whole.
+    """
+
+    bytes: int = 0
+    #: The negated hash of each part, its text and its bytes.
+    _heap: list[tuple[int, str, int]] = field(default_factory=list)
+    left_out: bool = False
+    _most: int = 1 << 32
+
+    def add(self, text: str) -> None:
+        """Offers a text, whose parts are taken or not."""
+        for part in cut(text, _BLOCK) if len(text) > _BLOCK else [text]:
+            data = part.encode()
+            hashed = zlib.crc32(data)
+            if hashed > self._most:
+                continue
+            heapq.heappush(self._heap, (-hashed, part, len(data)))
+            self.bytes += len(data)
+            while self.bytes > SAMPLE and len(self._heap) > 1:
+                self._most = -self._heap[0][0]
+                self.bytes -= heapq.heappop(self._heap)[2]
+                self.left_out = True
+
+    def parts(self) -> list[str]:
+        """The parts, in the order of their hashes."""
+        return [text for _, text, _ in sorted(self._heap, reverse=True)]
+
+    def joined(self, others: Iterable[Sample]) -> Sample:
+        """The sample of several corpora together."""
+        joined, samples = Sample(), [self, *others]
+        for sample in samples:
+            joined.left_out |= sample.left_out
+            joined._most = min(joined._most, sample._most)
+        for sample in samples:
+            for _, text, _ in sample._heap:
+                joined.add(text)
+        return joined
+
+
+class Corpus:
+    """The texts of one corpus, read once.
+
+    Attributes:
+        name: What it is called.
+        digest: SHA-256 as `Usage.corpus`, once all was read.
+        documents: How many texts were read that are not empty.
+        bytes: Their bytes of UTF-8.
+        characters: Their code points.
+    """
+
+    def __init__(
+        self, name: str, data: Any, field: str | None, errors: Errors, taken: str = "corpora"
+    ) -> None:
+        self.name, self._field, self._errors = name, field, errors
+        self._place = f"{taken}[{name!r}]"
+        with self._named():
+            self._paths, self._texts = paths_or_texts(data)
+        if field is not None and not self._paths:
+            raise ArgumentError(
+                f"field is for files of JSON lines and for tables, and {self._place} holds "
+                "texts; leave it out"
+            )
+        self.size = sum(map(size_of, self._paths))
+        self.read = 0
+        self.documents = self.bytes = self.characters = 0
+        self._hash = hashlib.sha256()
+
+    @property
+    def digest(self) -> str:
+        return self._hash.hexdigest()
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Has errors of what was given say where it was given."""
+        try:
+            yield
+        except JetonError as error:
+            raise type(error)(f"{self._place}: {error}") from None
+
+    def _given(self) -> Iterator[str]:
+        """The texts, where the corpus is no files."""
+        while True:
+            with self._named():
+                text = next(self._texts, None)
+            if text is None:
+                return
+            yield text
+
+    def batches(self) -> Iterator[list[str]]:
+        """The texts, long ones in parts, some megabytes at a time."""
+        batch: list[str] = []
+        size = 0
+        for text, is_first in self._pieces():
+            self.documents += is_first
+            for part in cut(text, LONGEST) if len(text) > LONGEST else [text]:
+                batch.append(part)
+                size += len(part)
+                self.characters += len(part)
+                if size >= _READ:
+                    yield batch
+                    batch, size = [], 0
+        if batch:
+            yield batch
+
+    def _pieces(self) -> Iterator[tuple[str, bool]]:
+        """Texts, or parts of one that end with a line, with whether a text begins."""
+        for number, text in enumerate(self._given()):
+            clean = self._clean(text, number)
+            data = clean.encode()
+            self._hash.update(b"text %d\n" % len(data))
+            self._hash.update(data)
+            self.bytes += len(data)
+            self.read += len(data)
+            if clean:
+                yield clean, True
+        done = 0
+        for path in self._paths:
+            if is_table(path):
+                yield from self._of_table(path)
+            elif self._field is not None or _is_json_lines(path):
+                yield from self._of_records(path)
+            else:
+                yield from self._of_text(path)
+            done += size_of(path)
+            self.read = done
+
+    def _clean(self, text: str, number: int) -> str:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            if self._errors == "strict":
+                raise ArgumentError(
+                    f"text {number} of {self._place} is not valid Unicode: a surrogate "
+                    'stands alone (set errors="replace" or errors="ignore")'
+                ) from None
+            return _SURROGATE.sub("\ufffd" if self._errors == "replace" else "", text)
+        return text
+
+    def _contents(self, path: Path) -> Iterator[str]:
+        """The text of a file as it is read, decompressed."""
+        contents = _core.FileContents(os.fspath(path))
+        decoder = codecs.getincrementaldecoder("utf-8")(self._errors)
+        before, is_first = 0, True
+        while True:
+            data = contents.read(_READ)
+            try:
+                text = decoder.decode(data, not data)
+            except UnicodeDecodeError as error:
+                raise FormatError(
+                    f"{path}: not UTF-8 near byte {before + error.start} "
+                    '(set errors="replace" or errors="ignore")'
+                ) from None
+            before += len(data)
+            if is_first:
+                text, is_first = text.removeprefix("\ufeff"), not text
+            self.read += len(data)
+            yield text
+            if not data:
+                break
+        size, sha256 = contents.digest()
+        self._hash.update(b"file %d %s\n" % (size, sha256.hex().encode()))
+
+    def _of_text(self, path: Path) -> Iterator[tuple[str, bool]]:
+        rest, is_first = "", True
+        for text in self._contents(path):
+            self.bytes += len(text.encode())
+            *whole, rest = cut(rest + text, LONGEST)
+            for part in whole:
+                yield part, is_first
+                is_first = False
+        if rest:
+            yield rest, is_first
+
+    def _of_records(self, path: Path) -> Iterator[tuple[str, bool]]:
+        name, line, rest = self._field or "text", 0, ""
+        for text in self._contents(path):
+            *lines, rest = (rest + text).split("\n") if text else [rest, ""]
+            for record in lines:
+                line += 1
+                if not record.strip():
+                    continue
+                found = _field_of(record, name, f"{path}: line {line}")
+                clean = self._clean(found, line)
+                self.bytes += len(clean.encode())
+                if clean:
+                    yield clean, True
+
+    def _of_table(self, path: Path) -> Iterator[tuple[str, bool]]:
+        for text in Table(path, self._field or "text", self._errors).texts(_READ):
+            self.bytes += len(text.encode())
+            if text:
+                yield text, True
+        found = digest_of(path)
+        self._hash.update(b"file %d %s\n" % (found.bytes, found.sha256.encode()))
+
+
+def _is_json_lines(path: Path) -> bool:
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".zst")]
+    return bool(suffixes) and suffixes[-1] in (".jsonl", ".ndjson")
+
+
+def _field_of(record: str, name: str, place: str) -> str:
+    try:
+        content = json.loads(record)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{place}: no JSON: {error}") from None
+    if not isinstance(content, dict) or not isinstance(content.get(name), str):
+        raise FormatError(f"{place}: there is no text in the field {name!r}")
+    return str(content[name])
+
+
+def corpora_of(
+    corpora: Any, field: str | None, errors: Errors, taken: str = "corpora"
+) -> list[Corpus]:
+    """Named corpora: those of a mapping, or one that is called `corpus`."""
+    if not isinstance(corpora, Mapping):
+        corpora = {"corpus": corpora}
+    for name in corpora:
+        check_text(f"each name of {taken}", name)
+        if not name or name == "all":
+            raise ArgumentError(f"{taken}: a corpus cannot be called {name!r}; give it a name")
+    return [Corpus(name, data, field, errors, taken) for name, data in corpora.items()]
+
+
+def aligned(parallel: Any) -> dict[str, list[str]]:
+    """The lines of each language that none lacks.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: Lines that are none, or not as many in each language.
+        MissingFileError, FormatError: A file that is not there, or is not UTF-8.
+    """
+    if not isinstance(parallel, Mapping):
+        told = type(parallel).__name__
+        raise ArgumentTypeError(f"parallel must be a mapping of languages to lines, not {told}")
+    lines = {
+        check_text("each name of parallel", name): _lines(name, parallel[name]) for name in parallel
+    }
+    numbers = {name: len(found) for name, found in lines.items()}
+    if len(set(numbers.values())) > 1:
+        few, many = min(numbers, key=numbers.__getitem__), max(numbers, key=numbers.__getitem__)
+        raise ArgumentError(
+            f"parallel: line N of each language must say the same, but {few!r} has "
+            f"{numbers[few]:,} lines and {many!r} has {numbers[many]:,}"
+        )
+    if not lines:
+        return {}
+    whole = [
+        all(row) for row in zip(*(map(str.strip, found) for found in lines.values()), strict=True)
+    ]
+    return {
+        name: [line for line, kept in zip(found, whole, strict=True) if kept]
+        for name, found in lines.items()
+    }
+
+
+def _lines(name: str, given: Any) -> list[str]:
+    if isinstance(given, (str, os.PathLike)):
+        path = Path(checked_path(f"parallel[{name!r}]", given)).expanduser()
+        corpus = Corpus(name, path, None, "strict", "parallel")
+        lines = "".join(corpus._contents(path)).split("\n")
+        return lines[:-1] if lines[-1] == "" else lines
+    if isinstance(given, (bytes, Mapping)) or not isinstance(given, Iterable):
+        raise ArgumentTypeError(
+            f"parallel[{name!r}] must be a file or a list of lines, not {type(given).__name__}"
+        )
+    return [check_text(f"each line of parallel[{name!r}]", line) for line in given]
+
+
+class Watched:
+    """Tells whoever watches how far reading has come."""
+
+    def __init__(self, watch: Callable[[Progress], None] | None, corpora: list[Corpus]) -> None:
+        self._watch, self._corpora = watch, corpora
+        self._total = (
+            0 if any(not corpus.size for corpus in corpora) else sum(c.size for c in corpora)
+        )
+
+    def tell(self, *, at_end: bool = False) -> None:
+        """Tells it."""
+        if self._watch is not None:
+            read = sum(corpus.read for corpus in self._corpora)
+            text = sum(corpus.bytes for corpus in self._corpora)
+            total = (self._total or read) if at_end else self._total
+            self._watch(Progress("counting", total if at_end else read, total, text))

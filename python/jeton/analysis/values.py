@@ -1,0 +1,134 @@
+"""A number that was measured, or was not: its value, its unit and how it was aggregated."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from jeton.arguments import check_kind
+from jeton.components._base import check_text
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["Curve", "Measured", "Value"]
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a measure says.
+
+    Attributes:
+        value: The number; `None` if it was not, or could not be, measured.
+        unit: Its unit, such as `bytes/token`.
+        how: What was aggregated, and how.
+
+    Example:
+        >>> from jeton.analysis import Value
+        >>> Value(4.5, "bytes/token", "bytes of all texts / tokens of all texts").value
+        4.5
+    """
+
+    value: float | int | None
+    unit: str
+    how: str
+
+    def __post_init__(self) -> None:
+        if self.value is not None:
+            if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
+                told = type(self.value).__name__
+                raise ArgumentTypeError(f"value must be a number or None, not {told}")
+            if not math.isfinite(self.value):
+                raise ArgumentError(f"value must be finite, not {self.value}; None is unknown")
+        check_text("unit", self.unit)
+        check_text("how", self.how)
+
+    @classmethod
+    def ratio(cls, above: float, below: float, unit: str, how: str) -> Value:
+        """A quotient; `None` where there is nothing to divide by."""
+        return cls(above / below if below else None, unit, how)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same, for JSON."""
+        return {"value": self.value, "unit": self.unit, "how": self.how}
+
+    @classmethod
+    def from_dict(cls, record: Any) -> Value:
+        """Undoes `to_dict`."""
+        return cls(record["value"], record["unit"], record["how"])
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points of a curve, or the bars of a histogram.
+
+    Attributes:
+        x: Where the points are, rising.
+        y: How high each is.
+        x_unit: What `x` counts.
+        y_unit: What `y` counts.
+    """
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    x_unit: str
+    y_unit: str
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y"):
+            check_kind(name, getattr(self, name), tuple, "a tuple of numbers")
+            for number in getattr(self, name):
+                if isinstance(number, bool) or not isinstance(number, (int, float)):
+                    told = type(number).__name__
+                    raise ArgumentTypeError(f"{name} must hold numbers, not {told}")
+        if len(self.x) != len(self.y):
+            raise ArgumentError(f"y has {len(self.y)} numbers for {len(self.x)} of x")
+        check_text("x_unit", self.x_unit)
+        check_text("y_unit", self.y_unit)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same, for JSON."""
+        return {
+            "x": list(self.x),
+            "y": list(self.y),
+            "x_unit": self.x_unit,
+            "y_unit": self.y_unit,
+        }
+
+    @classmethod
+    def from_dict(cls, record: Any) -> Curve:
+        """Undoes `to_dict`."""
+        return cls(tuple(record["x"]), tuple(record["y"]), record["x_unit"], record["y_unit"])
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured on a corpus, on a language, or on no text but what jeton brings.
+
+    Attributes:
+        values: The values, by the names of the measures.
+        examples: Of what went wrong, the first: lines that did not come back, by their cause, with
+            the line and what came of it.
+    """
+
+    values: dict[str, Value]
+    examples: dict[str, tuple[str, str]]
+
+    def __getitem__(self, measure: str) -> float | int | None:
+        """The number of a measure; `None` if it was not measured."""
+        found = self.values.get(measure)
+        return None if found is None else found.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same, for JSON."""
+        return {
+            "values": {name: value.to_dict() for name, value in self.values.items()},
+            "examples": {cause: list(pair) for cause, pair in self.examples.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, record: Any) -> Measured:
+        """Undoes `to_dict`."""
+        return cls(
+            {name: Value.from_dict(value) for name, value in record["values"].items()},
+            {cause: (line, gave) for cause, (line, gave) in record["examples"].items()},
+        )

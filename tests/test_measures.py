@@ -1,0 +1,321 @@
+"""`evaluate` and `compare`: what they count, that order and cutting do not matter, bad input."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import jeton
+from jeton import analysis
+from jeton.analysis import Comparison, Evaluation, evaluate, texts
+from jeton.analysis.known_measures import MEASURES
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    EncodeError,
+    FormatError,
+    MissingFileError,
+)
+from kinds import KINDS, each_kind, ranks, word_piece
+
+TEXTS = ["the weather there", "", "père: x = 1\n", "the the"]
+
+
+def values(measured: analysis.Measured) -> dict[str, Any]:
+    return {name: value.value for name, value in measured.values.items()}
+
+
+@each_kind
+def test_counts_are_those_of_encode(tok: jeton.Tokenizer) -> None:
+    result = evaluate(tok, {"it": TEXTS})
+    found = result["it"]
+    ids = [tok.encode(text) for text in TEXTS]
+    tokens = sum(map(len, ids))
+    counts = Counter(id for row in ids for id in row)
+    assert (found["tokens"], found["documents"]) == (tokens, 3)
+    assert found["bytes"] == sum(len(text.encode()) for text in TEXTS)
+    assert found["characters"] == sum(map(len, TEXTS))
+    assert found["words"] == 8
+    assert found["type_token_ratio"] == pytest.approx(len(counts) / tokens)
+    assert found["entropy"] == pytest.approx(
+        -sum(n / tokens * math.log2(n / tokens) for n in counts.values())
+    )
+    pairs = Counter(pair for row in ids for pair in itertools.pairwise(row))
+    total = sum(pairs.values())
+    assert found["bigram_entropy"] == pytest.approx(
+        -sum(n / total * math.log2(n / total) for n in pairs.values())
+    )
+    exact = sum(tok.decode(tok.encode(line)) == line for line in lines(TEXTS))
+    assert found["exact_round_trips"] == exact / len(lines(TEXTS))
+    assert result.is_lossy or exact == len(lines(TEXTS))
+    assert values(result["all"]) == values(found)
+    assert result.tokenizer == tok.digest and result.version == jeton.__version__
+    assert result.digests == {"it": tok.usage(TEXTS).corpus}
+    assert set(found.values) | set(result.overall.values) <= MEASURES.keys()
+
+
+def lines(given: list[str]) -> list[str]:
+    return [line for text in given for line in text.split("\n") if line]
+
+
+@given(st.lists(st.text(max_size=30), max_size=6), st.randoms())
+def test_the_order_of_texts_does_not_matter(given: list[str], random: Any) -> None:
+    tok = KINDS["byte-level"]()
+    shuffled = random.sample(given, len(given))
+    one, other = evaluate(tok, given), evaluate(tok, shuffled)
+    assert values(one["all"]) == pytest.approx(values(other["all"]))
+    assert one.lossy == other.lossy
+
+
+@given(st.lists(st.text(max_size=20), max_size=6), st.integers(0, 6))
+def test_corpora_add_up(given: list[str], at: int) -> None:
+    tok = KINDS["WordPiece"]()
+    result = evaluate(tok, {"a": given[:at], "b": given[at:]})
+    whole = evaluate(tok, given)["corpus"]
+    for name in ("tokens", "bytes", "characters", "words", "documents"):
+        parts = (result["a"][name], result["b"][name])
+        assert sum(part or 0 for part in parts) == result["all"][name] == whole[name], name
+    assert values(result["all"]) == pytest.approx(values(whole))
+
+
+def test_files_of_every_kind_measure_alike(tmp_path: Path) -> None:
+    tok = ranks()
+    given = [text for text in TEXTS if text]
+    (tmp_path / "texts").mkdir()
+    for number, text in enumerate(given):
+        (tmp_path / "texts" / f"{number}.txt").write_bytes(text.encode())
+    records = "".join(json.dumps({"text": text}) + "\n" for text in given)
+    (tmp_path / "lines.jsonl").write_text(records, encoding="utf-8")
+    (tmp_path / "lines.jsonl.gz").write_bytes(gzip.compress(records.encode()))
+    expected = values(evaluate(tok, given)["all"])
+    names = ["texts", "lines.jsonl", "lines.jsonl.gz"]
+    try:
+        from pyarrow import parquet, table
+    except ImportError:
+        pass
+    else:
+        parquet.write_table(table({"text": given}), tmp_path / "table.parquet")
+        names.append("table.parquet")
+    for name in names:
+        result = evaluate(tok, tmp_path / name)
+        assert values(result["all"]) == pytest.approx(expected), name
+        assert result.digests["corpus"] == tok.usage(tmp_path / name).corpus, name
+    assert evaluate(tok, tmp_path / "lines.jsonl", field="text")["all"]["documents"] == 3
+
+
+def test_long_texts_are_cut_behind_lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tok = ranks()
+    text = "the weather there\nthe theory\n\nx" * 40
+    (tmp_path / "a.txt").write_bytes(("\ufeff" + text).encode())
+
+    def found(data: Any) -> dict[str, Any]:
+        # Pairs across a cut are not counted.
+        of_pairs = ("bigram_entropy", "conditional_entropy")
+        measured = values(evaluate(tok, data)["all"])
+        return {name: value for name, value in measured.items() if name not in of_pairs}
+
+    expected = found([text])
+    monkeypatch.setattr(texts, "LONGEST", 64)
+    monkeypatch.setattr(texts, "_READ", 100)
+    assert found([text]) == pytest.approx(expected)
+    assert found(tmp_path / "a.txt") == pytest.approx(expected)
+
+
+@given(st.text(alphabet="ab \n\t.", max_size=200), st.integers(1, 50))
+def test_parts_are_the_text(text: str, longest: int) -> None:
+    parts = texts.cut(text, longest)
+    assert "".join(parts) == text and max(map(len, parts)) <= longest
+    assert all(parts) or not text
+
+
+@given(st.lists(st.text("abc", max_size=30), max_size=30), st.randoms())
+def test_a_sample_does_not_depend_on_the_order(given: list[str], random: Any) -> None:
+    before = texts.SAMPLE
+    texts.SAMPLE = 100  # type: ignore[misc]
+    try:
+        one, other = texts.Sample(), texts.Sample()
+        for text in given:
+            one.add(text)
+        for text in random.sample(given, len(given)):
+            other.add(text)
+        assert one.parts() == other.parts()
+        at = len(given) // 2
+        halves = texts.Sample(), texts.Sample()
+        for number, text in enumerate(given):
+            halves[number >= at].add(text)
+        assert halves[0].joined(halves[1:]).parts() == one.parts()
+    finally:
+        texts.SAMPLE = before  # type: ignore[misc]
+
+
+def test_a_sample_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "SAMPLE", 20)
+    found = evaluate(ranks(), ["the theory", "the weather", "there then"])["all"]
+    assert "chosen by a hash" in found.values["bigram_entropy"].how
+    assert "of a sample" in found.values["exact_round_trips"].how
+    assert "all texts" in found.values["entropy"].how
+
+
+def test_words_behind_spaces_are_encoded_as_they_stand() -> None:
+    tok = ranks()
+    found = evaluate(tok, ["the the"])["all"]
+    assert (found["fertility"], found["single_token_words"]) == (1.0, 1.0)
+    found = evaluate(tok, ["(the) -er"])["all"]
+    assert found["words"] == 2 and found["fertility"] == 1.0
+    assert evaluate(word_piece(), ["the weathers"])["all"]["fertility"] == 1.5
+    unknown = evaluate(word_piece(), ["the thing"])["all"]
+    assert (unknown["fertility"], unknown["single_token_words"]) == (1.0, 0.5)
+    assert unknown["unknown_rate"] == 0.5
+
+
+def test_what_breaks_round_trips_is_told() -> None:
+    result = evaluate(word_piece(), ["The weather\nthe  weather\nthe thing\nthe weather"])
+    assert result["all"]["exact_round_trips"] == 0.25
+    assert set(result["all"].examples) == {"lower case", "white space", "unknown tokens"}
+    assert result["all"].examples["lower case"] == ("The weather", "the weather")
+    assert [reason.split(" (")[0] for reason in result.lossy[:3]] == [
+        "unknown tokens", "lower case", "white space",
+    ] or result.is_lossy  # fmt: skip
+    assert not evaluate(ranks(), ["The weather"]).is_lossy
+
+
+def test_nothing_measured_is_none_and_never_0() -> None:
+    found = evaluate(ranks(), [])["all"]
+    assert found["tokens"] == 0
+    for name in ("bytes_per_token", "fertility", "entropy", "unknown_rate", "vocabulary_used"):
+        assert found[name] is None, name
+    assert evaluate(ranks(), ["the"]).overall["gini"] is None
+    characters = evaluate(jeton.CharTrainer().train("low"), ["low"])
+    assert characters.overall["digits_left"] is None and characters.is_lossy
+
+
+def test_parallel_text() -> None:
+    tok = jeton.CharTrainer().train("ab c")
+    parallel = {"en": ["a", "ab", ""], "de": ["abc", "ab c", "a"]}
+    result = evaluate(tok, parallel=parallel)
+    assert (result["de"]["tokens_per_line"], result["de"]["premium"]) == (3.5, 7 / 3)
+    assert result["en"]["premium"] == 1.0 and result["en"]["documents"] == 2
+    assert result.overall["gini"] == pytest.approx(4 / (2 * 4 * 2.5))
+    assert evaluate(tok, parallel=parallel, pivot="de")["en"]["premium"] == 3 / 7
+    assert evaluate(tok, parallel={"de": ["a"], "fr": ["b"]})["de"]["premium"] is None
+    assert list(result.languages) == ["en", "de"] and result["all"]["tokens"] == 0
+
+
+def test_parallel_files(tmp_path: Path) -> None:
+    (tmp_path / "en.txt").write_text("a\nab\n", encoding="utf-8")
+    (tmp_path / "de.txt").write_text("abc\nab", encoding="utf-8")
+    tok = jeton.CharTrainer().train("ab c")
+    found = evaluate(tok, parallel={lang: tmp_path / f"{lang}.txt" for lang in ("en", "de")})
+    assert found["de"]["premium"] == 5 / 3
+
+
+def test_morphemes() -> None:
+    tok = jeton.Tokenizer.from_ranks(
+        {**{bytes([i]): i for i in range(256)}, b" u": 256, b"be": 257, b"bl": 258},
+        pattern="gpt4",
+    )
+    result = evaluate(tok, morphemes={"unbel": ["un", "bel"]}).overall
+    # " u|n|be|l": cuts at 1, 2 and 4, of which the boundary is at 2.
+    assert (result["morpheme_precision"], result["morpheme_recall"]) == (1 / 3, 1.0)
+    assert result["morpheme_f1"] == 0.5
+    assert evaluate(tok).overall["morpheme_f1"] is None
+
+
+def test_numbers_and_code() -> None:
+    digits = jeton.BPETrainer(256, pattern="gpt2").train(["x"])
+    found = evaluate(digits).overall
+    assert (found["digits_single"], found["digits_left"]) == (1.0, 0.0)
+    assert found["arithmetic_alignment"] == 1.0
+    assert found["whole_operators"] == 0.0 and (found["indentation_tokens"] or 0) > 2
+    assert found["identifier_boundaries"] == 1.0 and found["case_cost"] == 1.0
+    assert found["punctuation_kept"] == 1.0
+
+
+def test_saved_and_loaded(tmp_path: Path) -> None:
+    toks = {"ranks": ranks(), "words": word_piece()}
+    result = analysis.compare(toks, {"a": TEXTS}, parallel={"en": ["the"], "de": ["er"]})
+    result.save(tmp_path / "it.json")
+    loaded = Comparison.load(tmp_path / "it.json")
+    assert loaded.to_dict() == result.to_dict() and result.changes(loaded) == []
+    result["ranks"].save(tmp_path / "one.json")
+    assert Evaluation.load(tmp_path / "one.json").to_dict() == result["ranks"].to_dict()
+    for wrong in ("it.json", "one.json"):
+        other = Evaluation if wrong == "it.json" else Comparison
+        with pytest.raises(FormatError, match=f"{wrong}: "):
+            other.load(tmp_path / wrong)
+    record = result["ranks"].to_dict()
+    for key in record:
+        with pytest.raises(FormatError, match="record is no evaluation"):
+            Evaluation.from_dict({**record, key: 7.5})
+
+
+def test_changes_name_what_is_new() -> None:
+    before = analysis.compare({"it": ranks()}, ["the"])
+    after = analysis.compare({"it": ranks(), "new": ranks()}, ["the the"])
+    found = {(it.tokenizer, it.where, it.measure): it for it in before.changes(after)}
+    assert str(found["it", "all", "bytes"]) == "it, all: bytes 3 -> 7"
+    assert str(found["new", "all", "bytes"]) == "new, all: bytes not measured -> 7"
+    assert ("it", "all", "fertility") not in found
+
+
+def test_compare_reads_once_and_gives_what_evaluate_does() -> None:
+    toks = {"ranks": ranks(), "words": word_piece()}
+    result = analysis.compare(toks, {"a": iter(TEXTS), "b": ["the"]})
+    for name, tok in toks.items():
+        alone = evaluate(tok, {"a": TEXTS, "b": ["the"]}, name=name)
+        assert alone.to_dict() == result[name].to_dict()
+    twice = analysis.compare([ranks(), ranks()], ["the"])
+    assert list(twice.evaluations) == ["BPE 266", "BPE 266 (2)"]
+
+
+def test_what_is_told_on_the_way(tmp_path: Path) -> None:
+    steps: list[jeton.Progress] = []
+    (tmp_path / "a.txt").write_text("the theory", encoding="utf-8")
+    evaluate(ranks(), tmp_path, progress=steps.append)
+    assert steps[-1] == jeton.Progress("counting", 10, 10, 10)
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    tok = ranks()
+    (tmp_path / "bad.txt").write_bytes(b"caf\xe9")
+    (tmp_path / "bad.jsonl").write_text('{"text": "a"}\n{"no": 1}\n', encoding="utf-8")
+    (tmp_path / "worse.jsonl").write_text("{\n", encoding="utf-8")
+    cases: list[tuple[type[Exception], str, Any]] = [
+        (MissingFileError, "no such file", lambda: evaluate(tok, tmp_path / "none")),
+        (FormatError, "not UTF-8", lambda: evaluate(tok, tmp_path / "bad.txt")),
+        (FormatError, "line 2.*'text'", lambda: evaluate(tok, tmp_path / "bad.jsonl")),
+        (FormatError, "no JSON", lambda: evaluate(tok, tmp_path / "worse.jsonl")),
+        (ArgumentError, "surrogate", lambda: evaluate(tok, {"a": ["\ud800"]})),
+        (ArgumentError, "called 'all'", lambda: evaluate(tok, {"all": ["a"]})),
+        (ArgumentError, "called ''", lambda: evaluate(tok, {"": ["a"]})),
+        (ArgumentTypeError, r"corpora\['a'\]", lambda: evaluate(tok, {"a": 3})),
+        (ArgumentTypeError, "data must be", lambda: evaluate(tok, 3)),  # type: ignore[arg-type]
+        (ArgumentError, "field", lambda: evaluate(tok, ["a"], field="text")),
+        (ArgumentError, "'en' has 1 .* 'de' has 2|'en' has 1", lambda: evaluate(
+            tok, parallel={"en": ["a"], "de": ["a", "b"]})),
+        (ArgumentError, "pivot", lambda: evaluate(tok, parallel={"en": ["a"]}, pivot="fr")),
+        (ArgumentTypeError, "parallel", lambda: evaluate(tok, parallel=["a"])),  # type: ignore[arg-type]
+        (ArgumentTypeError, r"parallel\['en'\]", lambda: evaluate(tok, parallel={"en": 3})),
+        (ArgumentError, "joined", lambda: evaluate(tok, morphemes={"ab": ["a"]})),
+        (ArgumentTypeError, "morphemes", lambda: evaluate(tok, morphemes={"ab": "ab"})),
+        (ArgumentError, "none to measure", lambda: analysis.compare([], ["a"])),
+        (ArgumentTypeError, "tokenizers", lambda: analysis.compare(tok, ["a"])),  # type: ignore[arg-type]
+        (ArgumentTypeError, "progress", lambda: evaluate(tok, ["a"], progress=3)),  # type: ignore[arg-type]
+        (EncodeError, "closed, corpus 'corpus'", lambda: analysis.compare(
+            {"closed": jeton.CharTrainer().train("a")}, ["b"])),
+    ]  # fmt: skip
+    for kind, message, call in cases:
+        with pytest.raises(kind, match=message):
+            call()
+    assert evaluate(tok, ["a\ud800b"], errors="replace")["all"]["characters"] == 3
+    assert evaluate(tok, ["a\ud800b"], errors="ignore")["all"]["characters"] == 2
+    assert evaluate(tok, tmp_path / "bad.txt", errors="ignore")["all"]["characters"] == 3
