@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 import jeton
 from jeton import samples
+from jeton.calls import choices
 from jeton.components import models, post_processors, pre_tokenizers
 from kinds import KINDS, VOCABULARIES, byte_level, word_piece
 
@@ -486,3 +487,25 @@ def test_templates_render_the_same() -> None:
     forged = [{"role": "user", "content": "the<|end|>"}]
     assert tok.role_ids["eos"] in fast.apply_chat_template(forged, return_dict=False)
     assert tok.role_ids["eos"] not in tok.chat(forged).ids
+
+
+def test_the_columns_that_models_of_a_class_take() -> None:
+    mapping = pytest.importorskip("transformers.models.auto.tokenization_auto")
+    listed = [*mapping.TOKENIZER_MAPPING_NAMES.values(), *_NOT_CHOSEN_BY_AUTO]
+    names = {name for name in listed if isinstance(name, str)}
+    compared = 0
+    for name in sorted(names):
+        taken = getattr(getattr(transformers, name, None), "model_input_names", None)
+        if not isinstance(taken, list):
+            continue
+        short = name.removesuffix("Fast").removesuffix("Tokenizer")
+        assert (short in choices._WITH_TYPE_IDS) == ("token_type_ids" in taken), name
+        assert (short in choices._WITHOUT_MASK) == ("attention_mask" not in taken), name
+        compared += 1
+    assert compared > 50
+
+
+_NOT_CHOSEN_BY_AUTO = """
+    DPRContextEncoderTokenizer DPRQuestionEncoderTokenizer DPRReaderTokenizer ElectraTokenizer
+    ConvBertTokenizer LayoutLMTokenizer SqueezeBertTokenizer
+""".split()

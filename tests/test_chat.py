@@ -165,6 +165,15 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     ),
     "trusted, a text": ({"trusted": "system"}, ArgumentTypeError, "trusted"),
     "trusted, an object": ({"trusted": [1.5]}, ArgumentTypeError, "trusted"),
+    "trusted, no role": (
+        {"trusted": ("usr",)},
+        ArgumentError,
+        r"trusted: 'usr' names nothing that the messages have \(their roles: user; their fields: "
+        r"content, role\); did you mean 'user'\?",
+    ),
+    "trusted, no such field": ({"trusted": ("user.contnt",)}, ArgumentError, "mean 'content'"),
+    "trusted, none there": ({"trusted": ("messages[0].x",)}, ArgumentError, "names nothing"),
+    "trusted, no message": ({"trusted": (9,)}, ArgumentError, r"no messages\[9\], for there are 1"),
     "trusted, no field": ({"trusted": ["a b"]}, ArgumentError, "names no field"),
 }
 

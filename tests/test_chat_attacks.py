@@ -95,6 +95,17 @@ def test_trusted_fields_may_hold_control_tokens() -> None:
         assert chat.ids.count(tok.special_tokens["<|im_end|>"]) == expected, trusted
 
 
+def test_what_a_chat_happens_to_lack_may_be_trusted() -> None:
+    tok = byte_level("")
+    messages = [{"role": "user", "content": "a"}, {"role": "robot", "content": "b", "mood": "c"}]
+    for trusted in ("system", "tool.content", "tool_calls", "robot.mood", "messages[1].mood", "x"):
+        assert tok.chat(messages, template="chatml", trusted=[trusted], x=1).text
+    # A part of a chat may lack the message that was named for the whole.
+    long = [{"role": "user", "content": "aaaa"}] * 3
+    chat = tok.chat(long, template="chatml", trusted=[2, "messages[2].content"])
+    assert len(chat.truncate(len(chat.ids) - 1).dropped) == 1
+
+
 def test_added_tokens_that_are_not_special_are_control_where_that_is_asked_for() -> None:
     tok = byte_level("").with_added_tokens([jeton.AddedToken("<think>")])
     template = "<think>{{ messages[0].content }}<|im_end|><think>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -11,12 +12,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 import jeton
 from chat_cases import TURNS
 from command_line import Run, error_of, here, run
 from jeton.chat import TEMPLATES
+from jeton.cli import documents
 from kinds import ranks
 from test_cli_streams import needs_full, shell
 
@@ -72,15 +76,58 @@ def test_files_folders_and_patterns(run: Run) -> None:
 
 def test_requests(run: Run) -> None:
     Path("lines.txt").write_text("the\nthe weather there\n\n")
-    options = ("--lines", "--output-tokens", "10", "--cached-tokens", "2")
+    options = ("--lines", "--output-tokens", "10", "--cached-tokens", "1")
     told = record(run, "mine", "lines.txt", *options, *MINE)["total"]
     counts = TOK.count_batch(["the", "the weather there", ""])
-    cached = sum(min(2, count) for count in counts)
+    cached = sum(min(1, count) for count in counts)
     assert (told["requests"], told["tokens"]) == (3, sum(counts))
     assert (told["cached_tokens"], told["output_tokens"]) == (cached, 30)
     want = (sum(counts) - cached) * 2 + cached * 0.5 + 30 * 8
     assert told["cost"] == pytest.approx(want / 1e6, rel=1e-12)
     assert "requests" in run("cost", "mine", "lines.txt", *options, *MINE).stdout
+
+
+def test_packed_files(run: Run) -> None:
+    texts = ["the weather", "there", "the\nweather"]
+    lines = "".join(json.dumps({"text": text, "other": 1}) + "\n" for text in texts).encode()
+    Path("a.jsonl.gz").write_bytes(gzip.compress(lines[:40]) + gzip.compress(lines[40:]))
+    Path("b.jsonl.zst").write_bytes(pyarrow.compress(lines, "zstd", asbytes=True))
+    table = pyarrow.table({"text": [*texts, None], "other": [1, 2, 3, 4]})
+    parquet.write_table(table, "c.parquet")
+    names = ["a.jsonl.gz", "b.jsonl.zst", "c.parquet"]
+    told = record(run, "mine", *names, "--field", "text", *MINE)
+    want = (3, sum(TOK.count_batch(texts)))
+    assert [(file["requests"], file["tokens"]) for file in told["files"]] == [want] * 3
+    whole = record(run, "mine", "a.jsonl.gz", "c.parquet", *MINE)["files"]
+    assert [file["requests"] for file in whole] == [1, 3]
+    assert whole[0]["tokens"] == TOK.count(lines.decode())
+    counted = run("count", "tok.json", *names, "--field", "text", "--total").stdout
+    assert counted == f"{3 * want[1]}\n"
+    assert "is a table, and not one text" in error_of(
+        run("inspect", "tok.json", "--file", "c.parquet", code=1)
+    )
+
+
+@pytest.mark.parametrize("options", [(), ("--lines",)])
+def test_few_bytes_that_hold_many(
+    run: Run, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "MOST_OF_A_LINE", 1_000_000)
+    monkeypatch.setattr(documents, "MOST_OF_A_DOCUMENT", 1_000_000)
+    Path("a.gz").write_bytes(gzip.compress(b"a" * 1_000_001))
+    message = error_of(run("cost", "mine", "a.gz", *options, *MINE, code=1))
+    assert "has more than 1 MB" in message
+
+
+def test_fine_tuned_models(run: Run) -> None:
+    model = "ft:gpt-4o:me::1"
+    rows = {"known": {"tokenizer": "tok.json"}, "other": {}}
+    for name, row in rows.items():
+        Path(f"{name}.json").write_text(json.dumps({"models": {model: {"input": 2, **row}}}))
+    known = record(run, model, "a.txt", "--prices", "known.json")
+    assert known["exact"]
+    told = record(run, model, "a.txt", "--prices", "other.json", "--tokenizer", "tok.json")
+    assert not told["exact"]
 
 
 def test_long_prompts_are_told_by_request(run: Run) -> None:
@@ -162,7 +209,13 @@ BAD: list[tuple[tuple[str, ...], str]] = [
     (("gpt-4oo", "a.txt"), "no price is known for a model 'gpt-4oo' (did you mean 'gpt-4o'"),
     (("claude-sonnet-5", "a.txt"), "the tokenizer of claude-sonnet-5 is not public: --tokenizer"),
     (("other", "a.txt", *MINE), "the tokenizer of other is not known to jeton: --tokenizer"),
-    (("mine", "a.txt.gz", *MINE), "a.txt.gz: compressed files and Parquet are not priced"),
+    (("mine", "a.txt.gz", *MINE), "a.txt.gz: cannot be read: Compressed file ended"),
+    (("mine", "bad.zst", *MINE), "bad.zst: cannot be read: "),
+    (("mine", "bad.parquet", *MINE), "bad.parquet: not a Parquet file"),
+    (
+        ("mine", "a.txt", "--cached-tokens", "1000", *MINE),
+        "--cached-tokens is 1,000, more than the 8 of a request in a.txt: 'the weather\\n'",
+    ),
     (("mine", "none.txt", *MINE), "'none.txt': there is no such file"),
     (("mine", "*.none", *MINE), "'*.none': there is no such file"),
     (("mine", "a.txt", "--prices", "none.json"), "none.json: there is no such file"),
@@ -180,7 +233,9 @@ BAD: list[tuple[tuple[str, ...], str]] = [
 @pytest.mark.parametrize(("arguments", "says"), BAD)
 def test_bad_input(run: Run, arguments: tuple[str, ...], says: str) -> None:
     Path("bad.txt").write_bytes(b"\xff")
-    Path("a.txt.gz").write_bytes(b"\x1f\x8b")
+    Path("a.txt.gz").write_bytes(gzip.compress(b"the weather")[:-9])
+    Path("bad.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+    Path("bad.parquet").write_bytes(b"PAR1")
     assert says in error_of(run("cost", *arguments, code=1))
 
 

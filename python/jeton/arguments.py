@@ -25,6 +25,7 @@ __all__ = [
     "checked_path",
     "checked_texts",
     "names_checked",
+    "one_of",
     "shown",
 ]
 
@@ -152,3 +153,15 @@ def checked_errors(errors: object) -> None:
         close = _core.did_you_mean(errors, words)
         hint = f"did you mean {close!r}?" if close else "it is strict, replace or ignore"
         raise ArgumentError(f"errors cannot be {errors!r} ({hint})")
+
+
+def one_of(name: str, value: object, choices: tuple[str, ...], others: str = "") -> str:
+    """An argument that is one of a few words."""
+    expected = ", ".join([*filter(None, [others]), *(f'"{choice}"' for choice in choices)])
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{name} must be one of {expected}, not {type(value).__name__}")
+    if value not in choices:
+        close = _core.did_you_mean(value, list(choices))
+        hint = f"; did you mean {close!r}?" if close else ""
+        raise ArgumentError(f"{name} must be one of {expected}, not {value!r:.60}{hint}")
+    return value

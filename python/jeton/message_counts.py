@@ -23,10 +23,13 @@ from jeton.fields import fields_of
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["PRIVATE", "MessageCount", "counted", "has_encoding"]
+__all__ = ["PRIVATE", "MessageCount", "counted", "has_encoding", "is_fine_tuned"]
 
 PRIVATE: Final = ("claude", "gemini", "grok")
 """How the names of models begin whose tokenizers are not public."""
+
+_FINE_TUNED: Final = "ft:"
+"""How the names of models begin that users have tuned: `ft:MODEL:ORGANISATION:NAME:ID`."""
 
 _REPLY: Final = 3
 """The tokens that begin the model's answer."""
@@ -240,6 +243,8 @@ def _by_arithmetic(
         if not _PUBLISHED.fullmatch(base):
             basis = "by the arithmetic that OpenAI publishes for gpt-4o"
             total.guesses.append(f"nothing is published for {model}")
+        if is_fine_tuned(model):
+            total.guesses.append(f"nothing is published for {model}, which is taken for {base}")
         if encoding is not None and not has_encoding(tok, encoding):
             total.guesses.append(f"this tokenizer is not {encoding}, which {model} has")
     per_message, per_name = (4, -1) if base == "gpt-3.5-turbo-0301" else (3, 1)
@@ -256,9 +261,14 @@ def _by_arithmetic(
     return _labelled(tokens, basis, total.guesses + parts.guesses())
 
 
+def is_fine_tuned(model: str) -> bool:
+    """Whether a name is that of a model that a user of OpenAI has tuned."""
+    return model.lower().startswith(_FINE_TUNED)
+
+
 def _base(model: str) -> str:
     """A model's name without what fine-tuning adds, in lower case."""
-    base = model.lower().removeprefix("ft:").partition(":")[0]
+    base = model.lower().removeprefix(_FINE_TUNED).partition(":")[0]
     return base.replace("gpt-35", "gpt-3.5", 1) if base.startswith("gpt-35") else base
 
 

@@ -99,11 +99,11 @@ class Origin:
             is_framed=frame is not None and not (has_pairs and add_special_tokens),
         )
 
-    def pad(self) -> int:
+    def pad(self, remedy: str = "give pad_id, or roles={'pad': …} to tok.replace") -> int:
         """The id that padding has.
 
         Raises:
-            ArgumentError: Nothing says which.
+            ArgumentError: Nothing says which; `remedy` is what to do then.
         """
         if self.pad_id is not None:
             return self.pad_id
@@ -113,7 +113,7 @@ class Origin:
             why = f"the tokenizer has several pad tokens: {', '.join(self.pad_tokens)}"
         else:
             why = "the tokenizer has no pad token"
-        raise ArgumentError(f"{why} (give pad_id, or roles={{'pad': …}} to tok.replace)")
+        raise ArgumentError(f"{why} ({remedy})")
 
 
 def padded(

@@ -893,7 +893,8 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         Raises:
             ArgumentTypeError: Messages, tools or documents that are no dicts.
             ArgumentError: No messages; no template; the template refuses these messages; a name
-                in `control` that is no added token; a function that does not say what it takes.
+                in `control` that is no added token; one in `trusted` that these messages and
+                chats as a rule do not have; a function that does not say what it takes.
             UnknownNameError: No template has this name.
             FormatError: The template is no Jinja.
             UnsupportedError: The template leaves its sandbox, or takes too long.
@@ -1616,7 +1617,9 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             >>> tok = jeton.load("t5.model")  # doctest: +SKIP
             >>> tok.approximation("tokenizer.json").save("tokenizer.json")  # doctest: +SKIP
         """
-        _base.one_of(self, "format", format, ("tokenizer.json", ".model"))
+        from jeton.arguments import one_of
+
+        one_of("format", format, ("tokenizer.json", ".model"))
         return self._of_core(self._core.approximation(format), self._settings)
 
     def as_tiktoken(self, name: str = "jeton") -> TiktokenEncoding:

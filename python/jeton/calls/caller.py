@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from jeton.arguments import one_of
 from jeton.calls.alone import SHORT, columns_alone
-from jeton.calls.choices import Asked, Defaults, Padding, Truncation, choose, one_of
+from jeton.calls.choices import Asked, Defaults, Padding, Truncation, choose
 from jeton.calls.frames import Frame, frame_of, shows_one_space
 from jeton.calls.inputs import Inputs, read
 from jeton.calls.result import BatchEncoding

@@ -9,16 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
-from jeton import _core
-from jeton.arguments import checked_int
-from jeton.errors import ArgumentError, ArgumentTypeError, warn_caller
+from jeton.arguments import checked_int, one_of
+from jeton.errors import ArgumentError, warn_caller
 from jeton.folder import tells_texts_apart
 from jeton.padding import Origin
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["Asked", "Defaults", "Padding", "Side", "Truncation", "choose", "one_of"]
+__all__ = ["Asked", "Defaults", "Padding", "Side", "Truncation", "choose"]
 
 Side: TypeAlias = Literal["right", "left"]
 
@@ -33,14 +32,18 @@ _STRATEGIES: Final = {
 """What a `tokenizer.json` calls the ways to truncate."""
 
 _WITH_TYPE_IDS: Final = frozenset(
-    "Bert Canine ConvBert Deberta DebertaV2 Electra FNet Funnel LayoutLM LayoutLMv2 Lxmert "
-    "MarkupLM MobileBert SqueezeBert Tapas".split()
+    "Bert Canine ConvBert DPRContextEncoder DPRQuestionEncoder Deberta DebertaV2 Electra FNet "
+    "LayoutLM LayoutLMv2 Lxmert MarkupLM MobileBert SqueezeBert Tapas".split()
 )
 """The classes of transformers whose models take `token_type_ids`."""
 _WITHOUT_MASK: Final = frozenset(["FNet"])
 """Those whose models take no `attention_mask`."""
 _PADDED_LEFT: Final = frozenset("CodeLlama Cohere Gemma Llama Siglip2 XLNet".split())
 """Those that pad on the left where nothing else is said."""
+_NO_PAD: Final = (
+    'tok.replace(roles={"pad": TOKEN}) makes one of its tokens that; '
+    'tok.with_added_tokens([AddedToken("<pad>", special=True)]) adds one'
+)
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,7 @@ def choose(asked: Asked, defaults: Defaults) -> tuple[Padding | None, Truncation
             length=length,
             multiple_of=multiple or 1,
             side=padding_side,
-            id=defaults.origin.pad() if filler is None else filler,
+            id=defaults.origin.pad(_NO_PAD) if filler is None else filler,
             type_id=0 if section is None else int(section["pad_type_id"]),
         ),
         truncation,
@@ -253,15 +256,3 @@ def _strategy(name: str, value: object, names: tuple[str, ...]) -> str | None:
 
 def _side(name: str, value: object, default: Side) -> Side:
     return default if value is None else cast(Side, one_of(name, value, _SIDES))
-
-
-def one_of(name: str, value: object, choices: tuple[str, ...], others: str = "") -> str:
-    """An argument that is one of a few words."""
-    expected = ", ".join([*filter(None, [others]), *(f'"{choice}"' for choice in choices)])
-    if not isinstance(value, str):
-        raise ArgumentTypeError(f"{name} must be one of {expected}, not {type(value).__name__}")
-    if value not in choices:
-        close = _core.did_you_mean(value, list(choices))
-        hint = f"; did you mean {close!r}?" if close else ""
-        raise ArgumentError(f"{name} must be one of {expected}, not {value!r:.60}{hint}")
-    return value

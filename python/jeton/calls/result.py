@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from jeton.arguments import check_kind, checked_int
-from jeton.calls.choices import one_of
+from jeton.arguments import check_kind, checked_int, one_of
 from jeton.encoding import Encoding
 from jeton.errors import ArgumentError, UnsupportedError
 from jeton.padding import torch_of

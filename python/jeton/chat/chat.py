@@ -46,6 +46,8 @@ class Request:
     trusted: Iterable[str | int] = ()
     control: Iterable[str] = ()
     variables: tuple[tuple[str, Any], ...] = ()
+    is_part: bool = False
+    """Whether the messages are some of a chat that was made before."""
 
     def made(self) -> Chat:
         """The chat.
@@ -61,6 +63,7 @@ class Request:
             return dataclasses.replace(self, **lists).made()
         given = Input(Trust(self.trusted))
         messages = given.messages(self.messages)
+        given.trust.check(messages, [name for name, _ in self.variables], self.is_part)
         tools = None if self.tools is None else given.other("tools", _tools(self.tools))
         documents = self.documents
         if documents is not None:
@@ -102,7 +105,11 @@ class Request:
     def of(self, messages: Any, *, prompt: bool) -> Chat:
         """The chat of other messages."""
         return dataclasses.replace(
-            self, messages=messages, add_generation_prompt=prompt, continue_final_message=False
+            self,
+            messages=messages,
+            add_generation_prompt=prompt,
+            continue_final_message=False,
+            is_part=True,
         ).made()
 
 
@@ -370,7 +377,7 @@ class Chat:
         return best
 
     def _of_kept(self, messages: list[Any]) -> Chat:
-        return dataclasses.replace(self._request, messages=messages).made()
+        return dataclasses.replace(self._request, messages=messages, is_part=True).made()
 
     def __repr__(self) -> str:
         tokens, messages = len(self.ids), len(self.roles)

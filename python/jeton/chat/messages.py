@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from jeton import _core
 from jeton.chat.origins import Kind, Origin
-from jeton.chat.traced import Traced, TracedFloat, TracedInt
+from jeton.chat.traced import Traced, TracedFloat, TracedInt, raw
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.fields import fields_of
 
@@ -27,6 +28,12 @@ REASONING: Final = ("reasoning_content", "thinking", "reasoning")
 """The fields that a message's reasoning goes by, the one that templates read first."""
 
 _MOST_DEPTH: Final = 100
+_USUAL_FIELDS: Final = frozenset(
+    """
+    messages role content name tools documents tool_calls tool_call_id function_call refusal
+    """.split()
+) | {*REASONING}
+"""What may be trusted in chats that happen to lack it."""
 _ENTRY: Final = re.compile(r"[\w\-]+(\[\d+\])?(\.[\w\-]+|\[\d+\])*")
 
 
@@ -59,6 +66,40 @@ class Trust:
                     "'content' or 'messages[0].content', 'tools', or the name of a variable)"
                 )
             self.entries.add(entry)
+
+    def check(self, messages: list[dict[str, Any]], variables: Iterable[str], part: bool) -> None:
+        """Refuses fields that neither this call has nor chats usually have.
+
+        Args:
+            messages: Of the call.
+            variables: The names of its variables.
+            part: Whether the messages are some of those that the entries were written for.
+
+        Raises:
+            ArgumentError: No message has such a role or field, or there is no such message.
+        """
+        roles = {raw(it["role"]) for it in messages if isinstance(it.get("role"), str)}
+        fields = {raw(name) for message in messages for name in message}
+        for entry in sorted(self.entries):
+            first, *rest = re.split(r"\]?[.\[]|\]", entry)
+            known = fields | _USUAL_FIELDS | {*variables}
+            if first == "messages" and rest:
+                if rest[0].isdigit() and int(rest[0]) >= len(messages) and not part:
+                    raise ArgumentError(
+                        f"trusted: there is no messages[{rest[0]}], for there are {len(messages)}"
+                    )
+                inner = "".join(rest[1:3])
+            elif first in roles | KNOWN_ROLES:
+                inner = "".join(rest[:1])
+            else:
+                inner, known = first, known | roles | KNOWN_ROLES
+            if inner and inner not in known:
+                close = _core.did_you_mean(inner, sorted(known))
+                hint = f"; did you mean {close!r}?" if close else ""
+                raise ArgumentError(
+                    f"trusted: {entry!r} names nothing that the messages have (their roles: "
+                    f"{', '.join(sorted(roles))}; their fields: {', '.join(sorted(fields))}){hint}"
+                )
 
     def covers(self, kind: Kind, message: int | None, role: str | None, field: str) -> bool:
         """Whether a place is one of the fields, or inside of one."""

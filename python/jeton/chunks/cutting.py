@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
-from jeton.arguments import check_kind, checked_int
+from jeton.arguments import check_kind, checked_int, one_of
 from jeton.chunks import boundaries
 from jeton.chunks.places import TokenPlaces
-from jeton.components._base import checked_flag, one_of
+from jeton.components._base import checked_flag
 from jeton.errors import ArgumentError, EncodeError
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def truncated(
     add_special_tokens: bool,
 ) -> Truncated:
     """What is kept of a text and what is not; see `Tokenizer.truncate`."""
-    one_of(tokenizer, "side", side, ("right", "left"))
+    one_of("side", side, ("right", "left"))
     cutter = _cutter_of_ends(tokenizer, text, n, at, special, add_special_tokens)
 
     def cut() -> Truncated:
@@ -220,7 +220,7 @@ class _Cutter:
         width: int,
     ) -> None:
         check_kind("text", text, str, "a str")
-        one_of(tokenizer, "at", at, tuple(_FINER))
+        one_of("at", at, tuple(_FINER))
         checked_flag("add_special_tokens", add_special_tokens)
         self.frame = tokenizer.count("", special=special, add_special_tokens=add_special_tokens)
         if limit < self.frame:

@@ -22,17 +22,18 @@ from jeton.cli.targets import FilePath, check_inputs
 from jeton.cli.terminal import Progress, show
 from jeton.cost.estimating import amounts, estimate, is_private, tokenizer_of
 from jeton.cost.prices import Price, Prices, money, places_of
-from jeton.errors import ArgumentError, JetonError, UnsupportedError
-from jeton.message_counts import has_encoding
+from jeton.errors import ArgumentError, JetonError
+from jeton.message_counts import has_encoding, is_fine_tuned
 
 __all__ = ["cost"]
 
 HELP = """What files cost as prompts of a model: each one, and in total.
 
 MODEL is the name of a model of OpenAI, Anthropic or Google, or one of a table of your own
-(--prices). FILES are files of text, folders and patterns; each file is one request, or each line
-with --lines or --field. Prices are for a million tokens, of the day that is shown; one that is
-older than 90 days is said to be stale. `jeton list prices` shows all of them.
+(--prices). FILES are files of text, folders and patterns, compressed by gzip or Zstandard or not;
+each file is one request, or each line with --lines or --field, or each row of Parquet. Prices are
+for a million tokens, of the day that is shown; one that is older than 90 days is said to be stale.
+`jeton list prices` shows all of them.
 
 Tokens are counted with the model's own tokenizer. Where that is not public (Claude, Gemini),
 --tokenizer says which other one counts, and the number is an estimate.
@@ -45,9 +46,6 @@ Examples:
   jeton cost gpt-4o chats.jsonl --lines --messages --format json
   jeton cost mine report.md --prices prices.toml --cached-tokens 1000
 """
-
-
-_PACKED = (".gz", ".zst", ".parquet")
 
 
 @dataclass
@@ -64,7 +62,7 @@ class Tally:
         is_long = price.above is not None and tokens > price.above.tokens
         self.documents += 1
         sums = self.long if is_long else self.usual
-        for at, number in enumerate((tokens, min(cached, tokens), written)):
+        for at, number in enumerate((tokens, cached, written)):
             sums[at] += number
 
     def add(self, other: Tally) -> None:
@@ -125,7 +123,7 @@ class Bill:
     type=click.IntRange(min=0, max=1 << 40),
     default=0,
     metavar="N",
-    help="How many of each prompt's tokens are read from the provider's cache, at most.",
+    help="How many of each prompt's tokens are read from the provider's cache.",
 )
 @click.option(
     "--messages",
@@ -178,27 +176,36 @@ def cost(
         bill.exact = False
         whose = "not public" if is_private(model) else own or "not known"
         bill.notes.append(f"estimated: counted with {name}; the tokenizer of {model} is {whose}")
+    elif is_fine_tuned(model) and asked.price.tokenizer is None:
+        bill.exact = False
+        bill.notes.append(f"estimated: the tokenizer of {model} is taken for {own}")
     lengths = _of_messages(tok, model, bill, tokens_per_part) if messages else _of_texts(tok)
     with Progress("counting", input_size(files)) as progress:
         for group in batches(reader.documents(files, progress)):
             if messages:
                 group = [document for document in group if document.text.strip()]
             for document, tokens in zip(group, lengths(group), strict=True):
+                if 0 < tokens < cached_tokens:
+                    raise _too_many_cached(document, tokens, cached_tokens)
+                cached = cached_tokens if tokens else 0
                 tally = bill.tallies[document.source]
-                tally.request(asked.price, tokens, cached_tokens, output_tokens)
-    _WRITERS[form](bill, reader.by_line)
+                tally.request(asked.price, tokens, cached, output_tokens)
+    several = any(tally.documents > 1 for tally in bill.tallies.values())
+    _WRITERS[form](bill, reader.by_line or several)
+
+
+def _too_many_cached(document: Document, tokens: int, cached: int) -> ArgumentError:
+    place = "standard input" if document.source == STDIN else document.source
+    said = document.text if len(document.text) <= 40 else document.text[:39] + "…"
+    return ArgumentError(
+        f"--cached-tokens is {cached:,}, more than the {tokens:,} of a request in {place}: {said!r}"
+    )
 
 
 def _files(paths: tuple[str, ...]) -> list[str]:
     """The files that paths, folders and patterns name, each once."""
     named = [Path(path) for path in paths if path != STDIN]
     found = [os.fspath(path) for path in corpus.files_of(named) or []] if named else []
-    for path in found:
-        if path.lower().endswith(_PACKED):
-            raise UnsupportedError(
-                f"{path}: compressed files and Parquet are not priced (unpack it, as in zcat "
-                "FILE | jeton cost MODEL)"
-            )
     return ([STDIN] if STDIN in paths else []) + found
 
 

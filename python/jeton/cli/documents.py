@@ -1,7 +1,8 @@
 """Documents: what the commands read, from files and standard input.
 
-Look here for what a document is (a file, a line, or a field of a JSON object), for what becomes
-of bytes that are not UTF-8, and for how much is held in memory: one batch of documents.
+Look here for what a document is (a file, a line, a field of a JSON object, a row of a table), for
+what becomes of compressed files and of bytes that are not UTF-8, and for how much is held in
+memory: one batch of documents.
 """
 
 from __future__ import annotations
@@ -22,9 +23,19 @@ from jeton.cli.command import echo_note
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import Progress
+from jeton.compressed import DAMAGED, decompressed
+from jeton.corpus import Table, is_table
 from jeton.errors import FormatError
 
-__all__ = ["Document", "Reader", "batches", "input_options", "input_paths", "input_size"]
+__all__ = [
+    "Document",
+    "Reader",
+    "batches",
+    "input_options",
+    "input_paths",
+    "input_size",
+    "only_document",
+]
 
 STDIN = "-"
 
@@ -32,6 +43,13 @@ BATCH_BYTES = 4 << 20
 """Enough text in a batch to keep all cores busy, and little enough to be quick to interrupt."""
 
 BATCH_DOCUMENTS = 16_384
+
+MOST_OF_A_LINE = 68_000_000
+MOST_OF_A_DOCUMENT = 537_000_000
+"""How many bytes a line and a document of a compressed file may have: few bytes can hold many."""
+
+_PACKED = (".gz", ".zst", ".parquet")
+"""What says that a file holds more than its size."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -68,9 +86,12 @@ class Reader:
             OSError: a file that cannot be read.
         """
         for path in paths:
-            with _opened(path) as file:
+            if path != STDIN and is_table(Path(path)):
+                yield from self._of_table(path, progress)
+                continue
+            with _opened(path) as (file, is_compressed):
                 if self.by_line:
-                    for number, line in enumerate(file, 1):
+                    for number, line in enumerate(_lines(path, file, is_compressed), 1):
                         progress.advance(len(line))
                         line = line.removesuffix(b"\n")
                         text = self._text(line, f"{path}:{number}")
@@ -81,9 +102,15 @@ class Reader:
                             size = len(text.encode("utf-8", "surrogatepass"))
                             yield Document(text, path, size)
                 else:
-                    data = file.read()
+                    data = _whole(path, file, is_compressed)
                     yield Document(self._text(data, path), path, len(data))
                     progress.advance(len(data))
+
+    def _of_table(self, path: str, progress: Progress) -> Iterator[Document]:
+        for text in Table(Path(path), self.field or "text", self.errors).texts(BATCH_BYTES):
+            size = len(text.encode("utf-8", "surrogatepass"))
+            progress.advance(size)
+            yield Document(text, path, size)
 
     def _text(self, data: bytes, place: str) -> str:
         try:
@@ -115,21 +142,61 @@ def _field(line: str, field: str, place: str) -> str:
 
 
 @contextlib.contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
+def _opened(path: str) -> Iterator[tuple[BinaryIO, bool]]:
+    """A file's content, and whether it was compressed."""
     if path == STDIN:
         with name_full_file(streams.STDIN):
-            yield sys.stdin.buffer
-    else:
-        with open(path, "rb") as file:
-            refuse_endless(file, path)
-            yield file
+            yield sys.stdin.buffer, False
+        return
+    with open(path, "rb") as file:
+        refuse_endless(file, path)
+        content = decompressed(path, file)
+        if content is file:
+            yield file, False
+            return
+        try:
+            yield cast(BinaryIO, content), True
+        except DAMAGED as error:
+            told = " ".join(str(error).split())
+            raise FormatError(f"{path}: cannot be read: {told}") from None
+
+
+def _lines(path: str, file: BinaryIO, is_compressed: bool) -> Iterator[bytes]:
+    if not is_compressed:
+        yield from file
+        return
+    while line := file.readline(MOST_OF_A_LINE + 1):
+        if len(line) > MOST_OF_A_LINE:
+            raise FormatError(f"{path}: a line has more than {MOST_OF_A_LINE // 10**6} MB")
+        yield line
+
+
+def _whole(path: str, file: BinaryIO, is_compressed: bool) -> bytes:
+    if not is_compressed:
+        return file.read()
+    data = file.read(MOST_OF_A_DOCUMENT + 1)
+    if len(data) > MOST_OF_A_DOCUMENT:
+        raise FormatError(f"{path}: the document has more than {MOST_OF_A_DOCUMENT // 10**6} MB")
+    return data
+
+
+def only_document(path: str, progress: Progress) -> Document:
+    """The text of a file, whatever bytes it holds.
+
+    Raises:
+        FormatError: It is a table, which holds several.
+    """
+    if path != STDIN and is_table(Path(path)):
+        raise FormatError(f"{path}: is a table, and not one text")
+    (document,) = Reader(errors="replace").documents([path], progress)
+    return document
 
 
 def input_size(paths: Iterable[str]) -> int | None:
     """How many bytes there are to read, where that can be known."""
     total = 0
     for path in paths:
-        if path == STDIN or not Path(path).is_file():
+        if path == STDIN or path.lower().endswith(_PACKED) or not Path(path).is_file():
             return None
         total += Path(path).stat().st_size
     return total
@@ -175,7 +242,8 @@ def input_options(function: F) -> F:
         click.option(
             "--field",
             metavar="NAME",
-            help="Each line is a JSON object; the document is its field NAME.",
+            help="Each line is a JSON object; the document is its field NAME. Of Parquet, the "
+            "column.  [default of Parquet: text]",
         ),
         click.option(
             "--invalid",

@@ -31,7 +31,8 @@ HELP = """Encode text: token ids, a line for each document.
 
 TOKENIZER is a known name (gpt2, cl100k_base …), a file (tokenizer.json, ranks, a SentencePiece
 model, vocab.json with --merges, vocab.txt) or a folder that holds one. Without FILES, or for -,
-standard input is read. A document is a whole file unless --lines or --field says otherwise.
+standard input is read. A document is a whole file unless --lines or --field says otherwise, or a
+row of Parquet. Files may be compressed by gzip or Zstandard.
 
 \b
 Examples:

@@ -13,7 +13,7 @@ import jeton
 from jeton.cli.anatomy import anatomy
 from jeton.cli.colours import LEGEND, Piece, flow, paint
 from jeton.cli.command import Command, use_colour
-from jeton.cli.documents import Reader
+from jeton.cli.documents import only_document
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import Progress, columns, heading, shorten, show, table
 from jeton.cli.token_use import token_use
@@ -98,7 +98,7 @@ def inspect(
     path = "-" if text == "-" else file
     if path is not None:
         with Progress("reading", None) as progress:
-            (document,) = Reader(errors="replace").documents([path], progress)
+            document = only_document(path, progress)
             text = document.text
     tok = source.load()
     note_on_special_tokens(tok, options)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from jeton.cli.command import echo_note, use_colour
-from jeton.cli.documents import Reader
+from jeton.cli.documents import only_document
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import Progress, columns
 
@@ -153,7 +153,7 @@ def read_text(words: Sequence[str], file: str | None) -> str | None:
     path = "-" if text == "-" else file
     if path is not None:
         with Progress("reading", None) as progress:
-            (document,) = Reader(errors="replace").documents([path], progress)
+            document = only_document(path, progress)
             text = document.text
     if text is None:
         return None

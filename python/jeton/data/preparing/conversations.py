@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
 import json
 import os
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from jeton import _core
+from jeton.compressed import DAMAGED, decompressed
 from jeton.corpus import is_table, size_of
 from jeton.data.manifest import digest_of
 from jeton.data.preparing.blocks import Block, Facts, Progress, Source, nothing
@@ -168,8 +167,8 @@ def _lines(path: Path, raw: _Digest) -> Iterator[tuple[bytes, int]]:
     with raw, io.BufferedReader(raw, _AT_A_TIME) as file:
         end, parts = 0, list[bytes]()
         try:
-            read = _decompressed(path, file)
-            while chunk := read(_AT_A_TIME):
+            stream = decompressed(path, file)
+            while chunk := stream.read(_AT_A_TIME):
                 *whole, rest = chunk.split(b"\n")
                 for line in whole:
                     parts.append(line)
@@ -181,29 +180,11 @@ def _lines(path: Path, raw: _Digest) -> Iterator[tuple[bytes, int]]:
             # What stands behind the end of a compressed stream is of the file, too.
             while file.read(_AT_A_TIME):
                 pass
-        except (OSError, EOFError, zlib.error) as error:
+        except DAMAGED as error:
             told = " ".join(str(error).split())
             raise FormatError(f"{path}: cannot be read: {told}") from None
         if last := b"".join(parts):
             yield last, end + len(last)
-
-
-def _decompressed(path: Path, file: io.BufferedReader[Any]) -> Callable[[int], bytes]:
-    """What reads a file, by its first bytes."""
-    head = file.peek(4)[:4]
-    if head[:2] == b"\x1f\x8b":
-        return gzip.GzipFile(fileobj=file).read
-    if head != b"\x28\xb5\x2f\xfd":
-        return file.read
-    try:
-        import pyarrow
-    except ImportError:
-        raise UnsupportedError(
-            f"{path}: conversations compressed by Zstandard are read by pyarrow "
-            "(pip install 'jeton[parquet]')"
-        ) from None
-    stream = pyarrow.CompressedInputStream(pyarrow.PythonFile(file, "r"), "zstd")
-    return lambda size: bytes(stream.read(size))
 
 
 class _Table:
