@@ -7,15 +7,18 @@ measure. Reports, tables and notebooks are made of these alone.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from jeton import __version__, saved_json
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind, checked_int
 from jeton.components._base import check_text
 from jeton.errors import FormatError, JetonError
+
+if TYPE_CHECKING:
+    from jeton.tokenizer import Tokenizer
 
 __all__ = ["Change", "Comparison", "Evaluation"]
 
@@ -262,6 +265,43 @@ class Comparison:
             for where, measured in evaluation.parts()
             for measure, value in measured.values.items()
         }
+
+    def html(
+        self,
+        title: str = "Tokenizers compared",
+        *,
+        tokenizers: Mapping[str, Tokenizer] | None = None,
+        lines: Mapping[str, Sequence[str]] | None = None,
+    ) -> str:
+        """One page to look at: it holds all it needs, works offline and can be mailed.
+
+        Tables that sort and filter, bars, curves, a heat map of premiums, light and dark. Texts and
+        names are escaped, and the page's policy lets no script run but its own.
+
+        Args:
+            title: The title.
+            tokenizers: The tokenizers by name, to show how they cut lines.
+            lines: Lines by the name of the corpus or language; one of each is shown.
+
+        Raises:
+            ArgumentTypeError: Something is not what it should be.
+
+        Example:
+            >>> import jeton
+            >>> from jeton import analysis
+            >>> toks = {"characters": jeton.CharTrainer().train("low lower")}
+            >>> found = analysis.compare(toks, ["low lower"])
+            >>> page = found.html("Mine", tokenizers=toks, lines={"words": ["low lower"]})
+            >>> page.count("<svg") > 3, "http:" in page
+            (True, False)
+        """
+        from jeton.analysis.report import page, sample_lines
+
+        check_text("title", title)
+        for name, given in (("tokenizers", tokenizers), ("lines", lines)):
+            if given is not None:
+                check_kind(name, given, Mapping, "a mapping by names")
+        return page(self, title, sample_lines(tokenizers or {}, lines or {}))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""

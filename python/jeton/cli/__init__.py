@@ -33,6 +33,7 @@ COMMANDS = (
     "inspect",
     "check",
     "diff",
+    "report",
     "sweep",
     "learn",
     "chat",
@@ -57,6 +58,7 @@ To begin:
   jeton inspect gpt2 "How is this cut?"     the tokens of a text, in colour
   jeton check mine.json                     what is wrong with a tokenizer
   jeton diff gpt2 mine.json --corpus x.txt  where two tokenizers differ
+  jeton report gpt2 mine.json --corpus x.txt -o report.html   a page that compares tokenizers
   jeton sweep corpus/ --sizes 4000,16000    how large a vocabulary should be
   jeton count gpt2 *.md                     how many tokens files have
   jeton cost gpt-4o *.md                    what they cost as prompts of a model

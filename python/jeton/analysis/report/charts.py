@@ -1,0 +1,307 @@
+"""Charts as inline SVG: bars, lines and points, without a library or a style attribute.
+
+Look here for scales and ticks. Colours are classes, `s0` to `s11` for series and `h0` to `h10` for
+shades, so that the page's style sheet has them light, dark and in print.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from jeton.learn.frames import without_controls
+
+__all__ = ["COLOURS", "Series", "bars", "lines", "number", "points", "shade", "told_text"]
+
+COLOURS = 12
+"""How many colours the style sheet has for series; they come round again."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points of one tokenizer.
+
+    Attributes:
+        name: The name of the tokenizer.
+        place: Which tokenizer it is, for its colour.
+        x: Where the points are.
+        y: How high they are.
+    """
+
+    name: str
+    place: int
+    x: Sequence[float]
+    y: Sequence[float]
+
+
+def told_text(text: str) -> str:
+    """A text of somebody else's: escaped, and without characters that turn or hide what follows.
+
+    >>> told_text("</b>\\u202e")
+    '&lt;/b&gt;‹U+202E›'
+    """
+    return escape(without_controls(text))
+
+
+def number(value: float | None) -> str:
+    """A number as a person reads it; a dash for what was not measured.
+
+    >>> [number(it) for it in (None, 0, 3, 12345, 4.5678, 0.01234, 1e-7, 1234.5)]
+    ['–', '0', '3', '12,345', '4.568', '0.01234', '1e-07', '1,234.5']
+    """
+    if value is None:
+        return "–"
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    if abs(value) >= 1000:
+        return f"{value:,.1f}"
+    return f"{value:.4g}"
+
+
+def _svg(width: int, height: int, title: str, described: str, parts: Iterator[str]) -> str:
+    return (
+        f'<svg viewBox="0 0 {width} {height}" role="img" class="chart">'
+        f"<title>{told_text(title)}</title><desc>{told_text(described)}</desc>"
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def bars(
+    title: str, rows: Sequence[tuple[str, int, float | None]], most: float, marked: Collection[str]
+) -> str:
+    """Horizontal bars, one a tokenizer: name, colour and value.
+
+    Args:
+        title: What is shown.
+        rows: Of each the name, which tokenizer it is, and the value.
+        most: The value that fills the width.
+        marked: Names with a ⚠ behind them.
+    """
+    height, label, width = 20, 88, 330
+    room = width - label - 52
+
+    def parts() -> Iterator[str]:
+        for at, (name, place, value) in enumerate(rows):
+            top = at * height
+            shown = name if len(name) <= 11 else f"{name[:10]}…"
+            shown += " ⚠" if name in marked else ""
+            yield f'<g class="s{place % COLOURS}"><title>{told_text(name)}: {number(value)}</title>'
+            yield f'<text x="{label - 6}" y="{top + 14}" class="end">{told_text(shown)}</text>'
+            length = 0.0 if value is None or most <= 0 else room * max(0.0, value) / most
+            yield f'<rect x="{label}" y="{top + 3}" width="{length:.1f}" height="14" rx="2"/>'
+            yield f'<text x="{label + length + 5:.1f}" y="{top + 14}">{number(value)}</text></g>'
+
+    told = "; ".join(f"{name} {number(value)}" for name, _, value in rows)
+    return _svg(width, height * len(rows) + 4, title, told, parts())
+
+
+_WIDTH, _HEIGHT = 640, 340
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 12, 46
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """Numbers to places in a picture."""
+
+    low: float
+    high: float
+    is_log: bool
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        low, high, value = (self._scaled(it) for it in (self.low, self.high, value))
+        share = 0.5 if high == low else (value - low) / (high - low)
+        return self.start + share * (self.end - self.start)
+
+    def _scaled(self, value: float) -> float:
+        return math.log10(max(value, 1e-12)) if self.is_log else value
+
+    def ticks(self) -> list[float]:
+        if not self.is_log:
+            return _round_numbers(self.low, self.high)
+        first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
+        step = max(1, math.ceil((last - first) / 7))
+        factors = (1, 2, 5) if last - first < 3 else (1,)
+        every = [factor * 10.0**at for at in range(first, last + 1, step) for factor in factors]
+        inside = [tick for tick in every if self.low <= tick <= self.high]
+        return inside if len(inside) > 1 else [self.low, self.high]
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """About five round numbers from `low` to `high`.
+
+    >>> _round_numbers(0, 4.7), _round_numbers(3, 3)
+    ([0.0, 1.0, 2.0, 3.0, 4.0], [3])
+    """
+    if high <= low:
+        return [low]
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
+    first = math.ceil(low / step - 1e-9)
+    count = math.floor(high / step + 1e-9) - first + 1
+    return [round((first + at) * step, 12) for at in range(count)]
+
+
+def _axes(
+    series: Sequence[Series], x_log: bool, y_log: bool, from_zero: bool
+) -> tuple[_Axis, _Axis] | None:
+    xs = [x for one in series for x in one.x if x > 0 or not x_log]
+    ys = [y for one in series for y in one.y if y > 0 or not y_log]
+    if not xs or not ys:
+        return None
+    low = min(0.0, *ys) if from_zero and not y_log else min(ys)
+    high = max(ys)
+    if not y_log:
+        high += (high - low) * 0.06 or 1.0
+        low -= 0 if from_zero else (high - low) * 0.08
+    return (
+        _Axis(min(xs), max(xs), x_log, _LEFT + 6, _WIDTH - _RIGHT - 6),
+        _Axis(low, high, y_log, _HEIGHT - _BOTTOM, _TOP),
+    )
+
+
+def _frame(x: _Axis, y: _Axis, x_unit: str, y_unit: str) -> Iterator[str]:
+    bottom, right = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
+    for tick in y.ticks():
+        at = y.at(tick)
+        yield f'<path class="grid" d="M{_LEFT} {at:.1f}H{right}"/>'
+        yield f'<text x="{_LEFT - 7}" y="{at + 4:.1f}" class="end tick">{_short(tick)}</text>'
+    for tick in x.ticks():
+        at = x.at(tick)
+        yield f'<path class="grid" d="M{at:.1f} {_TOP}V{bottom}"/>'
+        yield f'<text x="{at:.1f}" y="{bottom + 17}" class="middle tick">{_short(tick)}</text>'
+    middle = (_LEFT + right) / 2
+    yield f'<text x="{middle}" y="{_HEIGHT - 8}" class="middle unit">{told_text(x_unit)}</text>'
+    up = (_TOP + bottom) / 2
+    yield (
+        f'<text x="14" y="{up}" class="middle unit" transform="rotate(-90 14 {up})">'
+        f"{told_text(y_unit)}</text>"
+    )
+
+
+def _short(value: float) -> str:
+    """A number beside an axis.
+
+    >>> [_short(it) for it in (0, 0.25, 20, 3000, 2500000, 1e9)]
+    ['0', '0.25', '20', '3k', '2.5M', '1G']
+    """
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+def lines(
+    title: str,
+    series: Sequence[Series],
+    x_unit: str,
+    y_unit: str,
+    *,
+    x_log: bool = False,
+    y_log: bool = False,
+) -> str | None:
+    """A line a tokenizer; `None` where there is nothing to draw."""
+    axes = _axes(series, x_log, y_log, from_zero=True)
+    if axes is None:
+        return None
+    x, y = axes
+
+    def parts() -> Iterator[str]:
+        yield from _frame(x, y, x_unit, y_unit)
+        for one in series:
+            kept = [
+                (a, b)
+                for a, b in zip(one.x, one.y, strict=True)
+                if (a > 0 or not x_log) and (b > 0 or not y_log)
+            ]
+            path = "L".join(f"{x.at(a):.1f} {y.at(b):.1f}" for a, b in kept)
+            if path:
+                yield f'<g class="s{one.place % COLOURS}"><title>{told_text(one.name)}</title>'
+                yield f'<path class="line" d="M{path}"/></g>'
+
+    return _svg(_WIDTH, _HEIGHT, title, _told(series, x_unit, y_unit), parts())
+
+
+def points(title: str, series: Sequence[Series], x_unit: str, y_unit: str) -> str | None:
+    """A point a tokenizer, with its name, `x` on a logarithmic scale; `None` without points."""
+    axes = _axes(series, x_log=True, y_log=False, from_zero=False)
+    if axes is None:
+        return None
+    x, y = axes
+    place = _Labels()
+
+    def parts() -> Iterator[str]:
+        yield from _frame(x, y, x_unit, y_unit)
+        marks = [(x.at(one.x[0]), y.at(one.y[0]), one) for one in series]
+        for left, top, _ in marks:
+            place.take(left - 7, top - 7, 14, 14)
+        for left, top, one in sorted(marks, key=lambda mark: mark[1]):
+            told = f"{one.name}: {number(one.x[0])} {x_unit}, {number(one.y[0])} {y_unit}"
+            across, down, side = place.find(left, top, 7 * len(one.name))
+            yield f'<g class="s{one.place % COLOURS}"><title>{told_text(told)}</title>'
+            yield f'<circle cx="{left:.1f}" cy="{top:.1f}" r="5.5"/>'
+            yield f'<text x="{across:.1f}" y="{down:.1f}" class="{side}">'
+            yield f"{told_text(one.name)}</text></g>"
+
+    return _svg(_WIDTH, _HEIGHT, title, _told(series, x_unit, y_unit), parts())
+
+
+class _Labels:
+    """Where names beside points have room."""
+
+    def __init__(self) -> None:
+        self._taken: list[tuple[float, float, float, float]] = []
+
+    def take(self, left: float, top: float, width: float, height: float) -> None:
+        self._taken.append((left, top, left + width, top + height))
+
+    def find(self, left: float, top: float, width: float) -> tuple[float, float, str]:
+        """The place of a name, and the side on which it is held."""
+        tries: list[tuple[float, float, str]] = []
+        for down in (4.0, -10.0, 18.0, -22.0, 30.0):
+            tries += [(left + 10, top + down, "start"), (left - 10, top + down, "end")]
+        inside = [it for it in tries if self._box(it, width)[0] > _LEFT]
+        inside = [it for it in inside if self._box(it, width)[2] < _WIDTH] or tries[:1]
+        best = min(inside, key=lambda it: self._overlap(self._box(it, width)))
+        box = self._box(best, width)
+        self.take(box[0], box[1], box[2] - box[0], box[3] - box[1])
+        return best
+
+    @staticmethod
+    def _box(at: tuple[float, float, str], width: float) -> tuple[float, float, float, float]:
+        start = at[0] if at[2] == "start" else at[0] - width
+        return start, at[1] - 11, start + width, at[1] + 3
+
+    def _overlap(self, box: tuple[float, float, float, float]) -> float:
+        return sum(
+            max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
+            * max(0.0, min(box[3], other[3]) - max(box[1], other[1]))
+            for other in self._taken
+        )
+
+
+def _told(series: Sequence[Series], x_unit: str, y_unit: str) -> str:
+    """What a chart shows, in words, for those who do not see it."""
+    told = []
+    for one in series:
+        if one.x:
+            last = f"{number(one.y[-1])} at {number(one.x[-1])}"
+            first = f"{number(one.y[0])} at {number(one.x[0])}"
+            told.append(f"{one.name}: {first}" + (f" to {last}" if len(one.x) > 1 else ""))
+    return f"{y_unit} by {x_unit}. {'; '.join(told)}"
+
+
+def shade(value: float, low: float, high: float, scale: Callable[[float], float]) -> int:
+    """Which of the eleven shades a value has, from 0 at `low` to 10 at `high`.
+
+    >>> [shade(it, 1, 100, math.log) for it in (1, 10, 100, 1000)]
+    [0, 5, 10, 10]
+    """
+    if high <= low:
+        return 0
+    share = (scale(value) - scale(low)) / (scale(high) - scale(low))
+    return round(10 * max(0.0, min(1.0, share)))

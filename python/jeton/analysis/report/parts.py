@@ -1,0 +1,61 @@
+"""What the parts of a report share: names, swatches, heads and cells, all of it escaped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jeton.analysis.report.charts import COLOURS, number, told_text
+
+if TYPE_CHECKING:
+    from jeton.analysis.evaluation import Comparison, Evaluation
+
+__all__ = ["Shown", "cell", "has", "head", "marked", "swatch", "told_text", "value_of"]
+
+
+class Shown:
+    """A comparison that is being shown."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+        self.all: list[Evaluation] = list(comparison.evaluations.values())
+        self.names = list(comparison.evaluations)
+        self.corpora, self.languages = comparison.corpora, comparison.languages
+
+
+def marked(one: Evaluation, name: str) -> str:
+    """The name of a tokenizer, with a mark if it loses text."""
+    mark = ' <abbr title="loses text; see below">⚠</abbr>' if one.lossy else ""
+    return f"{told_text(name)}{mark}"
+
+
+def swatch(place: int) -> str:
+    """A square in the colour of a tokenizer."""
+    return (
+        '<svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">'
+        f'<rect class="s{place % COLOURS}" width="10" height="10" rx="2"/></svg>'
+    )
+
+
+def head(text: str) -> str:
+    """The head of a column, by which a table is sorted."""
+    return f'<th scope="col"><button type="button">{told_text(text)}</button></th>'
+
+
+def cell(value: float | None, is_best: bool = False) -> str:
+    """A number that can be sorted by; a dash for what was not measured."""
+    known = "" if value is None else repr(value)
+    best = ' class="best"' if is_best else ""
+    return f'<td data-v="{known}"{best}>{number(value)}</td>'
+
+
+def has(one: Evaluation, name: str) -> bool:
+    """Whether something was measured on a corpus or language."""
+    return name in one.corpora or name in one.languages
+
+
+def value_of(one: Evaluation, column: tuple[str, str]) -> float | None:
+    """A value over all corpora, or of none: `("overall", measure)`."""
+    where, name = column
+    if where == "overall":
+        return one.overall[name]
+    return one.corpora["all"][name] if "all" in one.corpora else None

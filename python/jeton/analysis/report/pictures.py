@@ -1,0 +1,104 @@
+"""The pictures of a report, as figures with captions.
+
+Look here for which curves are drawn, and in which units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from jeton.analysis.known_measures import MEASURES
+from jeton.analysis.report.charts import Series, bars, lines, points
+from jeton.analysis.report.parts import Shown, has, told_text, value_of
+from jeton.learn.frames import without_controls
+
+__all__ = ["bar_panels", "curves"]
+
+
+def bar_panels(shown: Shown, measure: str, where: Iterable[str]) -> str:
+    """A panel of bars for each corpus or language; empty if nothing was measured."""
+    panels: list[str] = []
+    rows = {
+        name: [
+            (label, place, one[name][measure] if has(one, name) else None)
+            for place, (label, one) in enumerate(zip(shown.names, shown.all, strict=True))
+        ]
+        for name in where
+    }
+    values = [value for of in rows.values() for *_, value in of if value is not None]
+    if not values:
+        return ""
+    lossy = {name for name, one in shown.comparison.evaluations.items() if one.lossy}
+    for name, of in rows.items():
+        title = f"{MEASURES[measure].title}: {without_controls(name)}"
+        drawn = bars(title, of, max(values), lossy)
+        panels.append(f"<figure><h3>{told_text(name)}</h3>{drawn}</figure>")
+    info = MEASURES[measure]
+    better = f"; {info.better} is better" if info.better else ""
+    return (
+        f'<p class="quiet">{escape(info.title)}{better}. All panels have one scale; '
+        "⚠ loses text.</p>"
+        f'<div class="panels">{"".join(panels)}</div>'
+    )
+
+
+def curves(shown: Shown) -> str:
+    """Sizes, lengths of tokens, ranks and frequencies; empty without any."""
+    sizes = [
+        Series(name, place, (one.vocab_size,), (each,))
+        for place, (name, one) in enumerate(zip(shown.names, shown.all, strict=True))
+        if (each := value_of(one, ("", "bytes_per_token"))) is not None
+    ]
+    drawn = [
+        (
+            "Size and compression",
+            "Vocabularies by their size, over all corpora. Up and to the left is better.",
+            points("Size and compression", sizes, "tokens in the vocabulary", "bytes a token"),
+        ),
+        (
+            "Lengths of tokens",
+            "How much of the vocabulary has each length.",
+            _lines_of(shown, "token_lengths", "Lengths of tokens", "share of the vocabulary"),
+        ),
+        (
+            "Lengths of tokens in text",
+            "How much of the text's tokens has each length.",
+            _lines_of(
+                shown, "token_lengths_in_text", "Lengths of tokens in text", "share of occurrences"
+            ),
+        ),
+        (
+            "Rank and frequency",
+            "How often the token of each rank occurs; by Zipf's law a straight line.",
+            _lines_of(shown, "rank_frequency", "Rank and frequency", None, is_log=True),
+        ),
+        (
+            "Types and tokens",
+            "How many different tokens were met while the text was read.",
+            _lines_of(shown, "type_token", "Types and tokens", None, is_log=True),
+        ),
+    ]
+    figures = [
+        f"<figure><h3>{escape(title)}</h3>{picture}<figcaption>{escape(told)}</figcaption></figure>"
+        for title, told, picture in drawn
+        if picture is not None
+    ]
+    return f'<div class="charts">{"".join(figures)}</div>' if figures else ""
+
+
+def _lines_of(
+    shown: Shown, curve: str, title: str, share: str | None, is_log: bool = False
+) -> str | None:
+    series, units = [], ("", "")
+    for place, (name, one) in enumerate(zip(shown.names, shown.all, strict=True)):
+        found = one.curves.get(curve)
+        if found is None or not found.x:
+            continue
+        total = sum(found.y) or 1
+        y = found.y if share is None else tuple(value / total for value in found.y)
+        series.append(Series(name, place, found.x, y))
+        units = (found.x_unit, found.y_unit)
+    if not series:
+        return None
+    return lines(title, series, units[0], share or units[1], x_log=is_log, y_log=is_log)

@@ -1,0 +1,146 @@
+"""Lines as several tokenizers cut them, to be looked at side by side.
+
+Look here for which lines of a corpus are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from jeton import Tokenizer
+from jeton.analysis.report.parts import Shown, swatch, told_text
+from jeton.arguments import check_kind
+from jeton.components._base import check_text
+from jeton.drawing import visible
+from jeton.errors import ArgumentTypeError, JetonError
+
+__all__ = ["Cut", "SampleLine", "sample_lines", "side_by_side"]
+
+_LONGEST = 400
+"""Characters of a line that are shown."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What one tokenizer makes of a line.
+
+    Attributes:
+        name: The name of the tokenizer.
+        tokens: The ids with the bytes of their tokens; `None` if the line cannot be encoded.
+        is_exact: Whether decoding gives the line back.
+    """
+
+    name: str
+    tokens: tuple[tuple[int, bytes], ...] | None
+    is_exact: bool
+
+
+@dataclass(frozen=True)
+class SampleLine:
+    """A line with what each tokenizer makes of it.
+
+    Attributes:
+        label: Where it is from: a corpus, a language.
+        text: The line.
+        cuts: One a tokenizer.
+    """
+
+    label: str
+    text: str
+    cuts: tuple[Cut, ...]
+
+
+def sample_lines(
+    tokenizers: Mapping[str, Tokenizer],
+    texts: Mapping[str, Sequence[str]],
+    each: int = 1,
+) -> tuple[SampleLine, ...]:
+    """Some lines of each text: the first that are neither very short nor very long.
+
+    Args:
+        tokenizers: Tokenizers by name.
+        texts: Lines by the name of the corpus or language.
+        each: How many lines of each are taken.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.CharTrainer().train("low")
+        >>> (line,) = sample_lines({"characters": tok}, {"en": ["low"]})
+        >>> line.cuts[0].tokens
+        ((0, b'l'), (1, b'o'), (2, b'w'))
+    """
+    if not isinstance(texts, Mapping):
+        raise ArgumentTypeError(f"lines must map names to lines, not {type(texts).__name__}")
+    for name, tok in tokenizers.items():
+        check_text("each name of tokenizers", name)
+        check_kind("each of tokenizers", tok, Tokenizer, "a Tokenizer")
+    found = []
+    for label, lines in texts.items():
+        check_text("each name of lines", label)
+        if isinstance(lines, (str, bytes)) or not isinstance(lines, Iterable):
+            told = type(lines).__name__
+            raise ArgumentTypeError(f"each of lines must be a list of texts, not {told}")
+        for line in _chosen(lines, each):
+            cuts = tuple(_cut(name, tok, line) for name, tok in tokenizers.items())
+            found.append(SampleLine(label, line, cuts))
+    return tuple(found)
+
+
+def _chosen(lines: Iterable[str], each: int) -> list[str]:
+    texts = [check_text("each text of lines", line)[:_LONGEST] for line in lines]
+    texts = [text for text in texts if text.strip()]
+    fitting = [text for text in texts if 40 <= len(text) <= 160]
+    return (fitting or sorted(texts, key=lambda text: abs(len(text) - 100)))[:each]
+
+
+def _cut(name: str, tok: Tokenizer, line: str) -> Cut:
+    try:
+        ids = tok.encode(line)
+    except JetonError:
+        return Cut(name, None, False)
+    return Cut(name, tuple((id, tok.token_bytes(id)) for id in ids), tok.decode(ids) == line)
+
+
+def written(token: bytes) -> str:
+    """A token as the page writes it: a plain space stays one, all else is made visible.
+
+    >>> written(b" the"), written(b"\\n"), written(b"\\xe2\\x96")
+    (' the', '⏎', '‹e2 96›')
+    """
+    return visible(token).replace("·", " ") if b"\xc2\xb7" not in token else visible(token)
+
+
+def side_by_side(shown: Shown, samples: Sequence[SampleLine]) -> str:
+    """Each line with a row of coloured tokens for each tokenizer; empty without lines."""
+    if not samples:
+        return ""
+    blocks = "".join(
+        f'<h3>{told_text(line.label)}</h3><div class="line-text" dir="auto">'
+        f"{told_text(line.text)}</div>{''.join(_row(shown, cut) for cut in line.cuts)}"
+        for line in samples
+    )
+    return (
+        '<div class="tools"><button type="button" id="ids" aria-pressed="false">Ids beside '
+        'tokens</button><span class="quiet">Id and bytes of a token: point at it.</span></div>'
+        + blocks
+    )
+
+
+def _row(shown: Shown, cut: Cut) -> str:
+    place = shown.names.index(cut.name) if cut.name in shown.names else 0
+    if cut.tokens is None:
+        inner, told = '<span class="quiet">cannot be encoded</span>', ""
+    else:
+        inner = "".join(
+            f'<span class="t{at % 6}" title="id {id} · bytes {token.hex(" ") or "none"}">'
+            f"{told_text(written(token)) or '∅'}</span><i>{id}</i>"
+            for at, (id, token) in enumerate(cut.tokens)
+        )
+        told = f'<br><span class="quiet">{len(cut.tokens)} tokens'
+        told += "" if cut.is_exact else " ⚠ not given back"
+        told += "</span>"
+    return (
+        f'<div class="cut"><div>{swatch(place)}{told_text(cut.name)}{told}</div>'
+        f'<div class="tokens" dir="auto">{inner}</div></div>'
+    )

@@ -1,0 +1,156 @@
+"""The tables of a report: at a glance, the heat map of premiums, all values.
+
+Look here for what the first table shows, and for which value is the best of its column.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from jeton.analysis.known_measures import MEASURES
+from jeton.analysis.report.charts import shade
+from jeton.analysis.report.parts import Shown, cell, has, head, marked, swatch, told_text, value_of
+from jeton.analysis.values import Measured
+
+__all__ = ["glance", "premiums", "values"]
+
+_SUMMARY: Final = (
+    "bytes_per_token",
+    "fertility",
+    "renyi_efficiency",
+    "vocabulary_used",
+    "unknown_rate",
+    "exact_round_trips",
+)
+_OVERALL: Final = ("gini", "arithmetic_alignment")
+
+
+def glance(shown: Shown) -> str:
+    """A row a tokenizer with what matters most, and what is lost."""
+    columns = [("", name) for name in _SUMMARY] + [("overall", name) for name in _OVERALL]
+    columns = [it for it in columns if any(value_of(one, it) is not None for one in shown.all)]
+    heads = "".join(head(MEASURES[name].title) for _, name in columns)
+    best = [_best(shown, [value_of(one, it) for one in shown.all], it[1]) for it in columns]
+    rows = []
+    for place, (name, one) in enumerate(zip(shown.names, shown.all, strict=True)):
+        cells = "".join(
+            cell(value := value_of(one, it), is_best=value is not None and value == top)
+            for it, top in zip(columns, best, strict=True)
+        )
+        rows.append(
+            f'<tr><th scope="row">{swatch(place)}{marked(one, name)} '
+            f'<small class="quiet">{told_text(one.kind)}</small></th>'
+            f"{cell(one.vocab_size)}{cells}</tr>"
+        )
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="At a glance">'
+        '<table id="glance"><caption>Over all corpora; ★ is the best of those that lose '
+        "nothing. Click a head to sort.</caption><thead><tr>"
+        f"{head('tokenizer')}{head('vocabulary')}{heads}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>{_lossy(shown)}"
+    )
+
+
+def _best(shown: Shown, values: Sequence[float | None], measure: str) -> float | None:
+    better = MEASURES[measure].better
+    known = [
+        value
+        for value, one in zip(values, shown.all, strict=True)
+        if value is not None and not one.lossy
+    ]
+    if better is None or len({*known}) < 2:
+        return None
+    return max(known) if better == "higher" else min(known)
+
+
+def _lossy(shown: Shown) -> str:
+    rows = "".join(
+        f"<li><b>{told_text(name)}</b>: {told_text('; '.join(one.lossy))}</li>"
+        for name, one in zip(shown.names, shown.all, strict=True)
+        if one.lossy
+    )
+    if not rows:
+        return ""
+    return (
+        '<div class="lossy"><b>⚠ Some tokenizers lose text.</b> That they need fewer tokens may '
+        f"come of it, and is no better compression.<ul>{rows}</ul></div>"
+    )
+
+
+def premiums(shown: Shown) -> str:
+    """The heat map: how many times as many tokens each language needs; empty without one."""
+    found = {
+        name: [one.languages[language]["premium"] if has(one, language) else None
+               for language in shown.languages]
+        for name, one in zip(shown.names, shown.all, strict=True)
+    }  # fmt: skip
+    known = [value for row in found.values() for value in row if value]
+    if not known:
+        return ""
+    high = max(known)
+    heads = "".join(head(language) for language in shown.languages)
+    rows = []
+    for place, (name, values) in enumerate(found.items()):
+        cells = "".join(
+            '<td data-v="">–</td>'
+            if not value
+            else f'<td data-v="{value!r}" class="h{shade(value, 1.0, max(high, 1.01), math.log)}">'
+            f"{value:.2f}</td>"
+            for value in values
+        )
+        one = shown.all[place]
+        rows.append(f'<tr><th scope="row">{swatch(place)}{marked(one, name)}</th>{cells}</tr>')
+    how = next(
+        (
+            value.how
+            for one in shown.all
+            for language in one.languages.values()
+            if (value := language.values.get("premium")) is not None
+        ),
+        "",
+    )
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Premiums"><table class="heat"'
+        f' id="heat"><caption>How many times as many tokens the same text needs: {told_text(how)}. '
+        "Colours by the logarithm; 1 is the same.</caption>"
+        f"<thead><tr>{head('tokenizer')}{heads}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def values(shown: Shown) -> str:
+    """Everything that was measured, to sort and to filter."""
+    places = list(dict.fromkeys(where for one in shown.all for where, _ in one.parts()))
+    found = [dict(one.parts()) for one in shown.all]
+    rows = [row for where in places for row in _value_rows(shown, where, found)]
+    choices = "".join(f"<option>{told_text(where)}</option>" for where in places)
+    heads = "".join(head(name) for name in shown.names)
+    return (
+        '<div class="tools"><label>Filter <input id="filter" type="search" '
+        'placeholder="fertility, premium …"></label><label>Where <select id="where">'
+        f'<option value="">everywhere</option>{choices}</select></label>'
+        '<output id="kept" class="quiet" aria-live="polite"></output></div>'
+        '<div class="scroll" tabindex="0" role="region" aria-label="All values">'
+        '<table id="values"><caption>What was not measured is a dash. How a value was '
+        "aggregated: point at its unit.</caption><thead><tr>"
+        f"{head('where')}{head('measure')}{head('unit')}{heads}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _value_rows(shown: Shown, where: str, found: Sequence[dict[str, Measured]]) -> Iterator[str]:
+    measured = [parts.get(where) for parts in found]
+    names = dict.fromkeys(name for one in measured if one is not None for name in one.values)
+    for name in names:
+        values = [None if one is None else one.values.get(name) for one in measured]
+        first = next(value for value in values if value is not None)
+        title = MEASURES[name].title if name in MEASURES else name
+        cells = "".join(cell(None if value is None else value.value) for value in values)
+        yield (
+            f'<tr data-where="{told_text(where)}"><td>{told_text(where)}</td>'
+            f'<td class="left">{told_text(title)}</td>'
+            f'<td class="left quiet"><abbr title="{told_text(first.how)}">'
+            f"{told_text(first.unit)}</abbr></td>{cells}</tr>"
+        )

@@ -1,0 +1,151 @@
+"""`jeton report`: tokenizers measured side by side, as one page to look at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import click
+
+import jeton
+from jeton.analysis import Comparison, compare
+from jeton.analysis.lines import Lines
+from jeton.cli.command import Command, echo_note
+from jeton.cli.targets import FilePath, replacing
+from jeton.cli.terminal import Progress, human_bytes
+
+__all__ = ["report"]
+
+HELP = """Measure tokenizers on text and write a report: one page that holds all it needs.
+
+Bars by corpus and language, premiums of languages, lengths and frequencies of tokens, lines side by
+side in colour, and a table of all measures that sorts and filters. The page works offline, light
+and dark, by keyboard and in print. Nothing in it is loaded from anywhere.
+
+A TOKENIZER, a corpus and a language may be named: NAME=PATH. Parallel text is a file a language;
+line N says the same in each.
+
+\b
+Examples:
+  jeton report gpt2 mine.json --corpus book.txt -o report.html
+  jeton report old=a.json new=b.json --corpus news=news/ --corpus code=src/ -o report.html
+  jeton report gpt2 mine.json --parallel en=en.txt --parallel de=de.txt -o report.html
+  jeton report --from comparison.json -o report.html
+"""
+
+_LINES = 200
+"""How many lines of each text are looked at for one to show."""
+
+_READ = 200_000
+
+
+@click.command(cls=Command, help=HELP, short_help="Tokenizers compared, as a page.")
+@click.argument("tokenizers", nargs=-1, metavar="TOKENIZER...")
+@click.option(
+    "--corpus",
+    "corpora",
+    multiple=True,
+    metavar="[NAME=]PATH",
+    help="A file or folder to measure on. Repeatable.",
+)
+@click.option(
+    "--parallel",
+    multiple=True,
+    metavar="LANG=PATH",
+    help="The same text in a language, line by line. Repeatable.",
+)
+@click.option("--pivot", metavar="LANG", help="What premiums are relative to; by default English.")
+@click.option("--title", default="Tokenizers compared", show_default=True, help="The title.")
+@click.option(
+    "--from",
+    "saved",
+    type=FilePath(),
+    metavar="FILE",
+    help="A saved comparison (JSON) instead of tokenizers.",
+)
+@click.option("--json", "as_json", type=FilePath(), metavar="FILE", help="Save the values, too.")
+@click.option(
+    "-o", "--output", type=FilePath(), required=True, metavar="FILE", help="The page to write."
+)
+def report(
+    tokenizers: tuple[str, ...],
+    corpora: tuple[str, ...],
+    parallel: tuple[str, ...],
+    pivot: str | None,
+    title: str,
+    saved: str | None,
+    as_json: str | None,
+    output: str,
+) -> None:
+    if bool(tokenizers) == (saved is not None):
+        raise click.UsageError("Give tokenizers, or --from with a saved comparison.")
+    if saved is not None:
+        if corpora or parallel or pivot:
+            raise click.UsageError("--from holds what was measured; leave out the texts.")
+        text = Comparison.load(saved).html(title)
+    else:
+        if not corpora and not parallel:
+            raise click.UsageError("Give text to measure on: --corpus or --parallel.")
+        named = _named(tokenizers)
+        toks = {name: jeton.load(path) for name, path in named.items()}
+        texts, languages = _named(corpora), _named(parallel, "--parallel")
+        found = _compared(toks, texts, languages, pivot)
+        lines = {name: _first_lines(path) for name, path in [*texts.items(), *languages.items()]}
+        text = found.html(title, tokenizers=toks, lines=lines)
+        if as_json is not None:
+            found.save(as_json)
+    with replacing(Path(output)) as path:
+        path.write_text(text, encoding="utf-8")
+    echo_note(f"{output}: {human_bytes(len(text.encode()))}")
+
+
+def _compared(
+    toks: dict[str, jeton.Tokenizer],
+    texts: dict[str, str],
+    languages: dict[str, str],
+    pivot: str | None,
+) -> Comparison:
+    with Progress("measuring", None) as progress:
+
+        def watch(step: jeton.Progress) -> None:
+            progress.total = step.total or None
+            progress.advance(step.done - progress.done)
+
+        return compare(
+            toks,
+            {name: Path(path) for name, path in texts.items()},
+            parallel={name: Path(path) for name, path in languages.items()} or None,
+            pivot=pivot,
+            progress=watch,
+        )
+
+
+def _named(values: tuple[str, ...], needs: str | None = None) -> dict[str, str]:
+    """Paths by name: that before `=`, or else what the path ends in, made different."""
+    pairs = list(_pairs(values, needs))
+    times = Counter(name for name, _ in pairs)
+    found: dict[str, str] = {}
+    for name, path in pairs:
+        own = name if times[name] == 1 else path
+        if own in found:
+            raise click.UsageError(f"{own!r} is there twice; name one: NAME={path}")
+        found[own] = path
+    return found
+
+
+def _pairs(values: tuple[str, ...], needs: str | None) -> Iterator[tuple[str, str]]:
+    for value in values:
+        name, equals, path = value.partition("=")
+        if equals and name and path and not Path(value).exists():
+            yield name, path
+        elif needs is not None:
+            raise click.UsageError(f"{needs} {value!r} is not LANG=PATH, as in de=german.txt")
+        else:
+            yield Path(value).stem or value, value
+
+
+def _first_lines(path: str) -> list[str]:
+    batches = Lines(Path(path), limit=_READ)
+    return list(islice((line for batch in batches for line in batch), _LINES))
