@@ -45,11 +45,21 @@ _WITHOUT_TERMINATORS = "ก-ฺเ-๎ກ-ຽເ-໎"
 
 _ENDING = _TERMINATORS + _TERMINATORS_BEYOND
 
+_TITLES: Final = "Mr|Ms|Dr|St|Lt|Hr|Sr", "Mrs|Rev|Hon|Gen|Col|Sgt|Mme|Sra", "Prof|Capt|Mlle"
+"""By their lengths, since that of what stands before a place in a pattern is fixed."""
+
+_GOES_ON = (
+    r"(?! [a-z,;:])(?:(?! [^\s\u200b])|(?<!\b[A-HJ-Z]\.)"
+    + "".join(rf"(?<!\b(?:{titles})\.)" for titles in _TITLES)
+    + ")"
+)
+"""What is commonest of what `_goes_on` refuses, where one space follows: refused by the pattern."""
+
 # Each pattern begins with one class, which `re` looks for without trying the rest. It tests
 # characters beyond U+FFFF one range after the other, so these are one range there.
 _SENTENCE: Final = re.compile(
     rf"[{_NEEDS_SPACE}{_TERMINATORS}\U00010a56-\U0001da88{_WITHOUT_TERMINATORS}\n\r\x85\u2029](?:"
-    rf"(?<=[{_NEEDS_SPACE}])(?<![{_NEEDS_SPACE}]{{2}})"
+    rf"(?<=[{_NEEDS_SPACE}])(?<![{_NEEDS_SPACE}]{{2}}){_GOES_ON}"
     rf"[{_NEEDS_SPACE}]*[{_CLOSING_BEFORE_SPACE}]*{_SPACE}+"
     rf"|(?<=[{_ENDING}])[{_ENDING}{_NEEDS_SPACE}]*[{_CLOSING}]*{_SPACE}*"
     rf"|(?:(?<=[\n\x85])|(?<=\r)(?!\n))[ \t]*{_LINE_BREAK}{_SPACE}*"
@@ -80,9 +90,7 @@ apart, where UAX #29 cuts between any two ideographs: here they are cut at token
 """
 _PATTERNS: Final = {"sentence": _SENTENCE, "line": _LINE, "word": _WORD}
 
-_TITLE: Final = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Rev|Hon|Gen|Col|Capt|Lt|Sgt|Mme|Mlle|Hr|Sr|Sra)\.$"
-)
+_TITLE: Final = re.compile(rf"\b(?:{'|'.join(_TITLES)})\.$")
 _NUMBER_OF_A_LINE: Final = re.compile(r"(?:^|[\n\r\x85\u2028\u2029])[ \t]*\d{1,4}\.$")
 _CONTEXT = 32
 """How many characters around a place are looked at to judge it."""
