@@ -30,7 +30,7 @@ Errors = Literal["strict", "replace", "ignore"]
 Source: TypeAlias = "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]"
 Corpora: TypeAlias = "Source | Mapping[str, Source]"
 
-_LINES = 2 << 20
+_LINES = 1 << 20
 """How many characters of a sample are tried line by line."""
 
 _PIVOTS = ("en", "eng", "english")
@@ -55,7 +55,7 @@ def evaluate(
 
     The measures, with formulas and sources, are the functions of `jeton.analysis.measures`. Of a
     corpus of more than 4 MiB, pairs of tokens and lines that come back are measured on a sample; of
-    more than 65,536 kinds of words, fertility on the common ones and a part of the others. Each
+    more than 32,768 kinds of words, fertility on the common ones and a part of the others. Each
     value says so in its `how`. Texts of more than 262,144 characters are measured in parts that are
     cut behind lines.
 

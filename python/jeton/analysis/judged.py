@@ -28,6 +28,9 @@ Counts = npt.NDArray[np.int64]
 _SPACE_PROBES: Final = ("a", "the", "of", "x", "7")
 """Words that tell whether a word by itself is cut as one behind a space."""
 
+_MOST_ID: Final = 1 << 22
+"""Up to here, a table tells where the token of an id stands."""
+
 _FIRST_POINT: Final = 1 << 6
 
 
@@ -38,7 +41,10 @@ class Judged:
         self.name, self.tok = name, tok
         subject = Subject(tok)
         self.ids = subject.ids
-        self.is_dense = len(self.ids) == tok.max_id + 1
+        self._places: npt.NDArray[np.int64] | None = None
+        if len(self.ids) != tok.max_id + 1 and tok.max_id < _MOST_ID:
+            self._places = np.zeros(tok.max_id + 1, np.int64)
+            self._places[self.ids] = np.arange(len(self.ids))
         self.unknown = subject.unknown
         self.special = np.isin(self.ids, np.fromiter(subject.special, np.int64))
         self._subject = subject
@@ -81,7 +87,9 @@ class Judged:
 
     def places(self, ids: npt.NDArray[np.uint32]) -> npt.NDArray[Any]:
         """Where the tokens stand among all."""
-        return ids if self.is_dense else np.searchsorted(self.ids, ids)
+        if self._places is not None:
+            return self._places[ids]
+        return ids if self.ids[-1:] == len(self.ids) - 1 else np.searchsorted(self.ids, ids)
 
     def follow(self, places: npt.NDArray[Any]) -> None:
         """Notes how many different tokens there were after 64, 128, 256 … tokens."""
@@ -120,7 +128,7 @@ class WordKinds:
         total: How many words.
     """
 
-    MOST: ClassVar[int] = 1 << 16
+    MOST: ClassVar[int] = 1 << 15
     HOW: ClassVar[str] = "over words as often as they occur, each kind encoded by itself"
 
     texts: list[str]

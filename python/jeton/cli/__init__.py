@@ -32,6 +32,7 @@ COMMANDS = (
     "cost",
     "inspect",
     "check",
+    "compare",
     "diff",
     "report",
     "sweep",
@@ -57,6 +58,7 @@ To begin:
   jeton demo                                what this is, on text that comes with it, in seconds
   jeton inspect gpt2 "How is this cut?"     the tokens of a text, in colour
   jeton check mine.json                     what is wrong with a tokenizer
+  jeton compare gpt2 mine.json --corpus a.txt  how tokenizers compare, by many measures
   jeton diff gpt2 mine.json --corpus x.txt  where two tokenizers differ
   jeton report gpt2 mine.json --corpus x.txt -o report.html   a page that compares tokenizers
   jeton sweep corpus/ --sizes 4000,16000    how large a vocabulary should be
