@@ -83,6 +83,12 @@ class Encoding:
         """
         return torch_of(self.to_numpy())
 
+    def _repr_html_(self) -> str:
+        """The tokens in colour, for notebooks."""
+        from jeton import notebooks
+
+        return notebooks.of_encoding(self)
+
     def __repr__(self) -> str:
         columns = (f"{name}={_some(getattr(self, name))}" for name in ("ids", "tokens", "spans"))
         tokens = len(self)
@@ -343,6 +349,12 @@ class TokenBatch:
     def __reduce__(self) -> tuple[object, ...]:
         origin = self._known_origin()
         return TokenBatch._of_core, (self._ids, self._offsets, self._max_id, origin)
+
+    def _repr_html_(self) -> str:
+        """The first rows, for notebooks."""
+        from jeton import notebooks
+
+        return notebooks.of_batch(self)
 
     def __repr__(self) -> str:
         texts, tokens = len(self), len(self._ids)

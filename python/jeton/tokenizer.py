@@ -1713,6 +1713,12 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in IN_JETON]
 
+    def _repr_html_(self) -> str:
+        """Its size and stages, for notebooks."""
+        from jeton import notebooks
+
+        return notebooks.of_tokenizer(self)
+
     def __repr__(self) -> str:
         tokens = "token" if self.vocab_size == 1 else "tokens"
         return (

@@ -346,6 +346,12 @@ class Comparison:
         except FormatError as error:
             raise FormatError(f"{source}: {error}") from None
 
+    def _repr_html_(self) -> str:
+        """A row a tokenizer, for notebooks."""
+        from jeton import notebooks
+
+        return notebooks.of_comparison(self)
+
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.evaluations)} on {', '.join(self.corpora)}>"
 

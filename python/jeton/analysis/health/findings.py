@@ -270,6 +270,12 @@ class Health:
             told = f"{type(error).__name__} {error}" if isinstance(error, KeyError) else error
             raise FormatError(f"{source} is no saved health: {told}") from None
 
+    def _repr_html_(self) -> str:
+        """A row a finding, which opens, for notebooks."""
+        from jeton import notebooks
+
+        return notebooks.of_health(self)
+
     def __repr__(self) -> str:
         counts = Counter(finding.severity for finding in self.findings)
         told = ", ".join(

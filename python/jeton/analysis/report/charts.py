@@ -48,16 +48,20 @@ def told_text(text: str) -> str:
 def number(value: float | None) -> str:
     """A number as a person reads it; a dash for what was not measured.
 
-    >>> [number(it) for it in (None, 0, 3, 12345, 4.5678, 0.01234, 1e-7, 1234.5)]
-    ['–', '0', '3', '12,345', '4.568', '0.01234', '1e-07', '1,234.5']
+    >>> [number(it) for it in (None, 0, 3, 12345, 4.5, 0.5, 0.01234, 1e-7, 1234.5, 99.99)]
+    ['–', '0', '3', '12,345', '4.500', '0.5000', '0.0123', '1e-07', '1,234.5', '99.99']
     """
     if value is None:
         return "–"
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
-    if abs(value) >= 1000:
-        return f"{value:,.1f}"
-    return f"{value:.4g}"
+    if abs(value) < 0.001:
+        return f"{value:.3g}"
+    places = next(places for least, places in _PLACES if abs(value) >= least)
+    return f"{value:,.{places}f}"
+
+
+_PLACES = ((100, 1), (10, 2), (1, 3), (0, 4))
 
 
 def _svg(width: int, height: int, title: str, described: str, parts: Iterator[str]) -> str:

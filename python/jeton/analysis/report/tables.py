@@ -14,23 +14,24 @@ from jeton.analysis.report.charts import shade
 from jeton.analysis.report.parts import Shown, cell, has, head, marked, swatch, told_text, value_of
 from jeton.analysis.values import Measured
 
-__all__ = ["glance", "premiums", "values"]
+__all__ = ["SUMMARY", "glance", "premiums", "values"]
 
-_SUMMARY: Final = (
-    "bytes_per_token",
-    "fertility",
-    "renyi_efficiency",
-    "vocabulary_used",
-    "unknown_rate",
-    "exact_round_trips",
+SUMMARY: Final = (
+    ("", "bytes_per_token"),
+    ("", "fertility"),
+    ("", "renyi_efficiency"),
+    ("", "vocabulary_used"),
+    ("", "unknown_rate"),
+    ("", "exact_round_trips"),
+    ("overall", "gini"),
+    ("overall", "arithmetic_alignment"),
 )
-_OVERALL: Final = ("gini", "arithmetic_alignment")
+"""What the first table shows: of all corpora, or overall."""
 
 
 def glance(shown: Shown) -> str:
     """A row a tokenizer with what matters most, and what is lost."""
-    columns = [("", name) for name in _SUMMARY] + [("overall", name) for name in _OVERALL]
-    columns = [it for it in columns if any(value_of(one, it) is not None for one in shown.all)]
+    columns = [it for it in SUMMARY if any(value_of(one, it) is not None for one in shown.all)]
     heads = "".join(head(MEASURES[name].title) for _, name in columns)
     best = [_best(shown, [value_of(one, it) for one in shown.all], it[1]) for it in columns]
     rows = []
