@@ -331,7 +331,8 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
 
         Each text's ids and spans are those that `encode_array_with_spans` gives, those of a pair or
         of words those that `encode_with_spans` gives: each span lies in the text, or in the word,
-        that its token came from.
+        that its token came from. Which word and which text of a pair that is, `word_ids` and
+        `sequence_ids` of `tok(texts)` say.
 
         Args:
             texts: The texts, pairs of texts, or a column of strings, as `encode_batch` takes them.

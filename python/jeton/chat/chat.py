@@ -224,7 +224,7 @@ class Chat:
         Where the template marks what the model writes (`{% generation %}`) and only the assistant
         is asked for, that is it. Otherwise it is what came from messages of these roles, with
         what the template wrote inside of each, and behind it up to the first control token, which
-        ends the turn.
+        ends the turn. An answer without text has that token alone, and teaches to say nothing.
 
         Args:
             roles: Whose messages count.
