@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -23,6 +24,9 @@ WRITERS: dict[str, tuple[str, str]] = {
     "encode: offsets": ("encode tok.json in.txt -o x.npy --offsets", "new.npy"),
     "decode": ("decode tok.json ids.txt -o", "new.text"),
     "convert": ("convert tok.json", "new.json"),
+    "diff": ("diff tok.json tok.json --corpus in.txt -o", "new.report"),
+    "report": ("report tok.json --corpus in.txt -o", "new.html"),
+    "sweep": ("sweep in.txt --sizes 257 --family bpe --held-out ids.txt -o", "new.report"),
     "check": ("check tok.json --fail-on never -o", "new.report"),
     "train": ("train in.txt --vocab-size 258 -o", "new.json"),
     "train: counts": ("train in.txt --vocab-size 258 -o x.json --save-counts", "new.counts"),
@@ -132,6 +136,30 @@ def test_standard_output_is_no_input(run: Run, command: str, read: str) -> None:
     assert told == f"error: standard output: is one of the inputs, {read} (name another file)\n"
     assert Path(read).read_bytes() == before
     assert not Path("new.json").exists() and not Path("set").exists()
+
+
+RESUMED = {"prepare", "data merge"}
+"""Commands that fill a folder, and go on with one that they have begun."""
+
+
+def commands(group: click.Group, name: str = "") -> Iterator[tuple[str, click.Command]]:
+    """All commands, those of groups too."""
+    for part in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), part)
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{name}{part} ")
+        elif command is not None:
+            yield f"{name}{part}", command
+
+
+def test_each_command_that_writes_has_force() -> None:
+    writing = set()
+    for name, command in commands(main):
+        options = {option for parameter in command.params for option in parameter.opts}
+        if options & {"-o", "--output", "--html"} and name not in RESUMED:
+            writing.add(name)
+            assert "--force" in options, name
+    assert {"encode", "train", "check", "diff", "edit prune"} <= writing
 
 
 @pytest.mark.parametrize("name", ["val.bin", "val", "val.np", "a.tokens"])

@@ -120,7 +120,7 @@ OWNERS: dict[type | str, Callable[[], Any]] = {
 }
 """An object of each class that has methods; for single methods, one that has what they need."""
 
-LINES = ["hello hello help", "the weather there"]
+LINES: list[str] = ["hello hello help", "the weather there"]
 
 GOOD: dict[str, Any] = {
     "text": "the theory",

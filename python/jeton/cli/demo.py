@@ -260,7 +260,7 @@ def _write(
         raise jeton.JetonError(f"{tokenizer} encodes differently; please report this")
     dtype = dtype_for(tok.max_id)
     end = np.array([tok.special_tokens[END]], np.uint32)
-    with replacing(tokens) as partial, open(partial, "wb") as file:
+    with replacing(tokens, force=True) as partial, open(partial, "wb") as file:
         writer = NpyWriter(file, dtype)
         for ids in encoded.values():
             writer.write(ids)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 import jeton
+from jeton import saved_json
 from jeton.analysis import Difference, OnlyToken, Stretch
 from jeton.analysis import diff as compare
 from jeton.analysis.health.findings import counted
 from jeton.cli.command import Command
-from jeton.cli.targets import FilePath, replacing
+from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import Progress, columns, heading, human_bytes, shorten, table
 from jeton.drawing import visible
 
@@ -60,9 +60,17 @@ Examples:
     help="Tables for people, or JSON with everything.",
 )
 @click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+@force_option
 def diff(
-    a: str, b: str, corpus: tuple[str, ...], limit: int, form: str, output: str | None
+    a: str,
+    b: str,
+    corpus: tuple[str, ...],
+    limit: int,
+    form: str,
+    output: str | None,
+    force: bool,
 ) -> None:
+    check_target(output, inputs=[a, b, *corpus], force=force, stream=True)
     tok_a, tok_b = jeton.load(a), jeton.load(b)
     with Progress("comparing", None) as progress:
 
@@ -72,13 +80,13 @@ def diff(
 
         found = compare(tok_a, tok_b, [Path(path) for path in corpus], limit=limit, watch=watch)
     if form == "json":
-        text = json.dumps(found.to_dict(), ensure_ascii=False, indent=1)
+        text = saved_json.dumps(found.to_dict(), indent=1)
     else:
         text = "\n".join(_told(found, a, b, limit))
     if output is None:
         click.echo(text)
         return
-    with replacing(Path(output)) as path:
+    with replacing(Path(output), force=force) as path:
         path.write_text(click.unstyle(text) + "\n", encoding="utf-8")
 
 

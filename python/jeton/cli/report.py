@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -13,8 +14,9 @@ import jeton
 from jeton.analysis import Comparison, compare
 from jeton.analysis.lines import Lines
 from jeton.cli.command import Command, echo_note
-from jeton.cli.targets import FilePath, replacing
+from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import Progress, human_bytes
+from jeton.errors import FileError
 
 __all__ = ["report"]
 
@@ -69,6 +71,7 @@ _READ = 200_000
 @click.option(
     "-o", "--output", type=FilePath(), required=True, metavar="FILE", help="The page to write."
 )
+@force_option
 def report(
     tokenizers: tuple[str, ...],
     corpora: tuple[str, ...],
@@ -78,9 +81,17 @@ def report(
     saved: str | None,
     as_json: str | None,
     output: str,
+    force: bool,
 ) -> None:
     if bool(tokenizers) == (saved is not None):
         raise click.UsageError("Give tokenizers, or --from with a saved comparison.")
+    texts, languages = _named(corpora), _named(parallel, "--parallel")
+    named = _named(tokenizers)
+    inputs = [*named.values(), *texts.values(), *languages.values(), *filter(None, (saved,))]
+    for target in filter(None, (output, as_json)):
+        check_target(target, inputs=inputs, force=force)
+    if as_json is not None and os.path.realpath(as_json) == os.path.realpath(output):
+        raise FileError(f"{as_json}: the page goes there (name another file for the values)")
     if saved is not None:
         if corpora or parallel or pivot:
             raise click.UsageError("--from holds what was measured; leave out the texts.")
@@ -88,15 +99,13 @@ def report(
     else:
         if not corpora and not parallel:
             raise click.UsageError("Give text to measure on: --corpus or --parallel.")
-        named = _named(tokenizers)
         toks = {name: jeton.load(path) for name, path in named.items()}
-        texts, languages = _named(corpora), _named(parallel, "--parallel")
         found = _compared(toks, texts, languages, pivot)
         lines = {name: _first_lines(path) for name, path in [*texts.items(), *languages.items()]}
         text = found.html(title, tokenizers=toks, lines=lines)
         if as_json is not None:
             found.save(as_json)
-    with replacing(Path(output)) as path:
+    with replacing(Path(output), force=force) as path:
         path.write_text(text, encoding="utf-8")
     echo_note(f"{output}: {human_bytes(len(text.encode()))}")
 

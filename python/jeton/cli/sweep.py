@@ -12,7 +12,7 @@ import jeton
 from jeton.analysis import FAMILIES, Point, Sweep
 from jeton.analysis import sweep as train
 from jeton.cli.command import Command
-from jeton.cli.targets import FilePath, replacing
+from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import Progress, heading, human_bytes, table
 from jeton.drawing import bar
 
@@ -90,6 +90,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     show_default=True,
 )
 @click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+@force_option
 def sweep(
     corpus: tuple[str, ...],
     sizes: list[int],
@@ -103,7 +104,9 @@ def sweep(
     folder: str | None,
     form: str,
     output: str | None,
+    force: bool,
 ) -> None:
+    check_target(output, inputs=[*corpus, *held_out], force=force, stream=True)
     with Progress("", None, lambda number: f"{number:,.0f}") as progress:
 
         def watch(label: str, step: jeton.Progress) -> None:
@@ -133,7 +136,7 @@ def sweep(
     if output is None:
         click.echo(text)
         return
-    with replacing(Path(output)) as path:
+    with replacing(Path(output), force=force) as path:
         path.write_text(click.unstyle(text) + "\n", encoding="utf-8")
 
 

@@ -137,7 +137,7 @@ def check_target(
 
 
 @contextlib.contextmanager
-def replacing(target: Path, *, force: bool = True) -> Iterator[Path]:
+def replacing(target: Path, *, force: bool) -> Iterator[Path]:
     """A path to write to, which becomes `target` when all went well and vanishes otherwise.
 
     A link stays a link; a device or a pipe is written to as it is, never replaced by a file.
