@@ -28,7 +28,7 @@ def test_tables_hold_what_was_measured(run: Run) -> None:
     shown = run("compare", "ranks.json", "words.json", "--corpus", "news.txt").stdout
     found = compare({"ranks": ranks(), "words": word_piece()}, {"news.txt": Path("news.txt")})
     rows = {line.split("  ")[1]: line.split() for line in shown.splitlines() if "  " in line}
-    assert "── news.txt · 29 bytes in 1 texts" in shown and "words †" in shown
+    assert "── news.txt · 29 bytes in 1 text" in shown and "words †" in shown
     tokens = [str(found[name]["all"]["tokens"]) for name in found]
     assert rows["tokens"][-2:] == tokens
     each = [f"{found[name]['all']['bytes_per_token']:.3f}" for name in found]

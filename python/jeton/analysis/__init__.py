@@ -19,6 +19,7 @@ from jeton.analysis.evaluating import compare, evaluate
 from jeton.analysis.evaluation import Change, Comparison, Evaluation
 from jeton.analysis.health import RULES, Case, Finding, Health, Rule, check
 from jeton.analysis.known_measures import MEASURES, Measure
+from jeton.analysis.measures import ModelCost, cost_of_model
 from jeton.analysis.sweeping import FAMILIES, Point, Sweep, sweep
 from jeton.analysis.usage import Usage
 from jeton.analysis.values import Curve, Measured, Value
@@ -37,6 +38,7 @@ __all__ = [
     "Health",
     "Measure",
     "Measured",
+    "ModelCost",
     "OnlyToken",
     "Point",
     "Rule",
@@ -47,6 +49,7 @@ __all__ = [
     "bend",
     "check",
     "compare",
+    "cost_of_model",
     "diff",
     "evaluate",
     "sweep",

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from jeton.analysis import MEASURES, Change, Comparison, Measured, Value
+from jeton.analysis.health.findings import counted
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
 
 __all__ = ["changed", "shown", "to_csv", "to_markdown"]
@@ -64,7 +65,8 @@ def _tables(found: Comparison) -> Iterator[tuple[str, list[Row]]]:
     measured = [found[name].corpora["all"] for name in found]
     size, documents = measured[0]["bytes"], measured[0]["documents"]
     if size:
-        told = f"{', '.join(corpora)} · {size:,} bytes in {documents:,} texts"
+        texts = counted(int(documents or 0), "text", "texts")
+        told = f"{', '.join(corpora)} · {size:,} bytes in {texts}"
         yield told, [_sizes(found), *_rows(found, measured, set())]
     for name in _OF_CORPORA if len(corpora) > 1 else ():
         rows = [_row(found, [found[it][part] for it in found], name, part) for part in corpora]

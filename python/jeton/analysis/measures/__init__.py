@@ -34,6 +34,7 @@ from jeton.analysis.measures.faithfulness import (
     split_characters,
     unknown_rate,
 )
+from jeton.analysis.measures.model_cost import ModelCost, cost_of_model
 from jeton.analysis.measures.morphemes import morpheme_f1, morpheme_precision, morpheme_recall
 from jeton.analysis.measures.numbers import arithmetic_alignment, digit_grouping, grouping_of
 from jeton.analysis.measures.parallel import gini, premium, tokens_per_line
@@ -41,6 +42,7 @@ from jeton.analysis.measures.variants import case_cost, punctuation_kept, space_
 from jeton.analysis.measures.word_pieces import continued_words, fertility, single_token_words
 
 __all__ = [
+    "ModelCost",
     "arithmetic_alignment",
     "bigram_entropy",
     "bytes_per_token",
@@ -48,6 +50,7 @@ __all__ = [
     "characters_per_token",
     "conditional_entropy",
     "continued_words",
+    "cost_of_model",
     "dead_tokens",
     "digit_grouping",
     "entropy",
