@@ -284,6 +284,21 @@ def test_what_is_told_on_the_way(tmp_path: Path) -> None:
     assert steps[-1] == jeton.Progress("counting", 10, 10, 10)
 
 
+@each_kind
+def test_efficiency_is_that_of_the_papers_own_code(tok: jeton.Tokenizer) -> None:
+    scorer = pytest.importorskip("tokenization_scorer")
+    given = ["the weather there", "the theory of the weather", "then there"]
+    cut = [" ".join(map(str, tok.encode(text))) for text in given]
+    found = evaluate(tok, given)["all"]
+    for name, options in (
+        ("renyi_efficiency_used", {}),
+        ("renyi_efficiency", {"vocab": tok.vocab_size}),
+    ):
+        theirs = scorer.score(cut, metric="renyi_efficiency", power=2.5, **options)
+        assert found[name] == pytest.approx(theirs), name
+    assert found["entropy"] == pytest.approx(scorer.score(cut, metric="shannon_entropy"))
+
+
 def test_bad_input(tmp_path: Path) -> None:
     tok = ranks()
     (tmp_path / "bad.txt").write_bytes(b"caf\xe9")

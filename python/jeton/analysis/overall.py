@@ -9,7 +9,16 @@ from typing import Any
 
 from jeton import Tokenizer
 from jeton.analysis import measures
-from jeton.analysis.probes import IDENTIFIERS, INDENTS, NUMBERS, OPERATORS, SUMS, WORDS, Cuts
+from jeton.analysis.probes import (
+    IDENTIFIERS,
+    INDENTS,
+    NUMBERS,
+    OPERATORS,
+    SUMS,
+    WORDS,
+    cuts_of,
+    within,
+)
 from jeton.analysis.values import Value
 from jeton.components._base import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
@@ -39,8 +48,9 @@ def overall_values(tok: Tokenizer, morphemes: Morphemes | None) -> dict[str, Val
 
 
 def _numbers(tok: Tokenizer) -> dict[str, Value]:
-    sizes = [Cuts.of(tok, number).sizes for number in NUMBERS]
-    sums = [[Cuts.of(tok, number).sizes for number in numbers] for numbers in SUMS]
+    sizes = [cuts.sizes for cuts in cuts_of(tok, [within("", it) for it in NUMBERS])]
+    terms = cuts_of(tok, [within("", number) for numbers in SUMS for number in numbers])
+    sums = [[it.sizes for it in terms[at : at + 3]] for at in range(0, len(terms), 3)]
     kinds = ("left", "right", "single", "mixed")
     return {
         **{f"digits_{kind}": measures.digit_grouping(sizes, kind) for kind in kinds},
@@ -49,12 +59,12 @@ def _numbers(tok: Tokenizer) -> dict[str, Value]:
 
 
 def _code(tok: Tokenizer) -> dict[str, Value]:
-    operators = [Cuts(tok, f"a {it} b", 2, 2 + len(it)) for it in OPERATORS]
-    indents = [len(Cuts(tok, f"x\n{it}y", 2, 2 + len(it)).ids) for it in INDENTS]
+    operators = cuts_of(tok, [within("a ", it, " b") for it in OPERATORS])
+    indents = cuts_of(tok, [within("x\n", it, "y") for it in INDENTS])
     levels = [it.count("\t") + it.count(" ") // 4 for it in INDENTS]
-    names = [(Cuts(tok, f" {''.join(it)}", 1, 1 + len("".join(it))), it) for it in IDENTIFIERS]
+    names = cuts_of(tok, [within(" ", "".join(it)) for it in IDENTIFIERS])
     met = boundaries = 0
-    for cuts, parts in names:
+    for cuts, parts in zip(names, IDENTIFIERS, strict=True):
         inside, at = set(cuts.inside), 0
         for part, following in itertools.pairwise(parts):
             at += len(part)
@@ -64,36 +74,33 @@ def _code(tok: Tokenizer) -> dict[str, Value]:
         "whole_operators": measures.whole_operators(
             sum(len(it.ids) == 1 and it.only for it in operators), len(operators)
         ),
-        "indentation_tokens": measures.indentation_tokens(indents, levels),
-        "identifier_tokens": measures.identifier_tokens([len(cuts.ids) for cuts, _ in names]),
+        "indentation_tokens": measures.indentation_tokens([len(it.ids) for it in indents], levels),
+        "identifier_tokens": measures.identifier_tokens([len(it.ids) for it in names]),
         "identifier_boundaries": measures.identifier_boundaries(met, boundaries),
     }
 
 
 def _variants(tok: Tokenizer) -> dict[str, Value]:
-    plain = [Cuts(tok, f"a {it}", 2, 2 + len(it)).ids for it in WORDS]
-    capitals = [Cuts(tok, f"a {it.upper()}", 2, 2 + len(it)).ids for it in WORDS]
-    first = [Cuts.of(tok, it).ids for it in WORDS]
-    kept = sum(
-        Cuts(tok, f"a {it}{mark}", 2, 2 + len(it)).ids == ids
-        for it, ids in zip(WORDS, plain, strict=True)
-        for mark in _MARKS
-    )
+    plain = [it.ids for it in cuts_of(tok, [within("a ", word) for word in WORDS])]
+    capitals = cuts_of(tok, [within("a ", word.upper()) for word in WORDS])
+    first = cuts_of(tok, [within("", word) for word in WORDS])
+    before_marks = cuts_of(tok, [within("a ", word, mark) for mark in _MARKS for word in WORDS])
+    kept = sum(cuts.ids == ids for cuts, ids in zip(before_marks, itertools.cycle(plain)))
     lengths = list(map(len, plain))
     return {
-        "case_cost": measures.case_cost(list(map(len, capitals)), lengths),
-        "space_cost": measures.space_cost(list(map(len, first)), lengths),
-        "punctuation_kept": measures.punctuation_kept(kept, len(WORDS) * len(_MARKS)),
+        "case_cost": measures.case_cost([len(it.ids) for it in capitals], lengths),
+        "space_cost": measures.space_cost([len(it.ids) for it in first], lengths),
+        "punctuation_kept": measures.punctuation_kept(kept, len(before_marks)),
     }
 
 
 def _morphemes(tok: Tokenizer, given: Morphemes) -> dict[str, Value]:
     right = made = boundaries = 0
-    for word, parts in given.items():
-        cuts = set(Cuts(tok, f" {word}", 1, 1 + len(word)).inside)
-        expected = set(_ends(parts))
-        right += len(cuts & expected)
-        made += len(cuts)
+    found = cuts_of(tok, [within(" ", word) for word in given])
+    for cuts, parts in zip(found, given.values(), strict=True):
+        inside, expected = set(cuts.inside), set(_ends(parts))
+        right += len(inside & expected)
+        made += len(inside)
         boundaries += len(expected)
     return {
         "morpheme_precision": measures.morpheme_precision(right, made),

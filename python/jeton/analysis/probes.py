@@ -8,12 +8,25 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jeton import Tokenizer
 
-__all__ = ["IDENTIFIERS", "INDENTS", "NUMBERS", "OPERATORS", "SUMS", "WORDS", "Cuts"]
+__all__ = [
+    "IDENTIFIERS",
+    "INDENTS",
+    "NUMBERS",
+    "OPERATORS",
+    "SUMS",
+    "WORDS",
+    "Cuts",
+    "cuts_of",
+    "within",
+]
+
+Piece = tuple[str, int, int]
+"""A text, and where the piece of it that is looked at begins and ends."""
 
 _random = random.Random(20)
 
@@ -66,18 +79,23 @@ WORDS: Final = (
 
 
 class Cuts:
-    """Where a tokenizer cuts a piece of a text."""
+    """Where a tokenizer cuts a piece of a text.
 
-    def __init__(self, tok: Tokenizer, text: str, start: int, end: int) -> None:
-        encoding = tok.encode_with_spans(text)
+    Attributes:
+        ids: The tokens of the piece; white space before it that is a token of its own is none.
+        inside: Where tokens begin inside the piece, in characters from its start.
+        only: Whether no token holds anything beside the piece but white space.
+        length: How many characters the piece has.
+    """
+
+    def __init__(self, piece: Piece, ids: Sequence[int], spans: Sequence[Sequence[int]]) -> None:
+        text, start, end = piece
         blank = text[start:end].isspace()
         self.length = end - start
         self.ids: list[int] = []
         self.inside: list[int] = []
-        """Where tokens begin inside the piece, from its start."""
         self.only = True
-        """Whether no token holds anything beside the piece but white space."""
-        for id, (first, last) in zip(encoding.ids, encoding.spans, strict=True):
+        for id, (first, last) in zip(ids, spans, strict=True):
             if first >= end or last <= start or (text[first:last].isspace() and not blank):
                 continue
             self.ids.append(id)
@@ -90,7 +108,17 @@ class Cuts:
         """How many characters each part has."""
         return [b - a for a, b in itertools.pairwise([0, *self.inside, self.length])]
 
-    @classmethod
-    def of(cls, tok: Tokenizer, text: str) -> Cuts:
-        """Those of a whole text."""
-        return cls(tok, text, 0, len(text))
+
+def cuts_of(tok: Tokenizer, pieces: Sequence[Piece]) -> list[Cuts]:
+    """Where a tokenizer cuts each piece."""
+    batch, spans = tok.encode_batch_with_spans([text for text, _, _ in pieces])
+    ids, places, offsets = batch.ids.tolist(), spans.tolist(), batch.offsets.tolist()
+    return [
+        Cuts(piece, ids[start:end], places[start:end])
+        for piece, (start, end) in zip(pieces, itertools.pairwise(offsets), strict=True)
+    ]
+
+
+def within(before: str, piece: str, after: str = "") -> Piece:
+    """A piece with what stands around it."""
+    return before + piece + after, len(before), len(before) + len(piece)
