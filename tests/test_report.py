@@ -17,7 +17,7 @@ import jeton
 from command_line import Run, error_of, here, run  # noqa: F401
 from jeton.analysis import Comparison, compare
 from jeton.analysis.report.charts import Series, bars, lines, points
-from jeton.errors import ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError
 from kinds import byte_level, word_piece
 from test_learn_page import BROWSER, in_a_browser
 
@@ -219,6 +219,39 @@ def test_charts_of_odd_numbers() -> None:
     assert "–" in drawn and "b ⚠" in drawn and "nan" not in drawn
 
 
+def test_pictures_are_files(found: Comparison, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    names = found.pictures(tmp_path / "new")
+    assert names == [f"{name}.{kind}" for name in PICTURES for kind in ("svg", "png")]
+    for name in names:
+        data = (tmp_path / "new" / name).read_bytes()
+        assert data.startswith(b"\x89PNG" if name.endswith("png") else b"<?xml")
+        assert len(data) > 5_000
+    svg = (tmp_path / "new" / "premiums.svg").read_text(encoding="utf-8")
+    assert "<script" not in svg and "&lt;/script" in svg and ">1.00</text>" in svg
+    again = found.pictures(tmp_path / "again", ["svg"])
+    assert all(
+        (tmp_path / "again" / name).read_bytes() == (tmp_path / "new" / name).read_bytes()
+        for name in again
+    )
+
+
+PICTURES = (
+    "compression", "languages", "premiums", "sizes",
+    "token-lengths", "rank-frequency", "types-tokens",
+)  # fmt: skip
+
+
+def test_pictures_of_little(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    assert Comparison({}).pictures(tmp_path) == []
+    odd = {"$x_1$": byte_level(), "_": byte_level(), "東 🙂": byte_level()}
+    assert compare(odd, ["the"]).pictures(tmp_path, ["png"])
+    for formats in ("svg", 5, ["gif"], [None]):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match="formats"):
+            Comparison({}).pictures(tmp_path, formats)  # type: ignore[arg-type]
+
+
 class TestCommand:
     def test_a_page(self, run: Run, here: Path) -> None:  # noqa: F811
         byte_level().save("a.json")
@@ -227,9 +260,11 @@ class TestCommand:
             (here / f"{name}.txt").write_text("the weather\nthere\n")
         parts = ["--corpus", "news=x.txt", "--parallel", "en=en.txt", "--parallel", "de=de.txt"]
         run("report", "a.json", "mine=b.json", *parts, "-o", "r.html", "--json", "c.json")
+        pytest.importorskip("matplotlib")
         page = (here / "r.html").read_text()
         assert all(it in page for it in ("news", "mine", ">de<", "Lines side by side"))
-        run("report", "--from", "c.json", "--title", "Again", "-o", "again.html")
+        run("report", "--from", "c.json", "--title", "Again", "-o", "again.html", "--pictures", "p")
+        assert (here / "p" / "premiums.png").exists()
         assert "<title>Again</title>" in (here / "again.html").read_text()
 
     def test_wrong_lines(self, run: Run, here: Path) -> None:  # noqa: F811

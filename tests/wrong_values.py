@@ -165,6 +165,7 @@ GOOD: dict[str, Any] = {
     "rows": [[1], [2]],
     "count": 2,
     "path": "somewhere.json",
+    "folder": "somewhere",
     "special_tokens_mask": [0],
     "word_ids": [0],
     "post_processors.TemplateToken.ids": [1],

@@ -7,7 +7,7 @@ measure. Reports, tables and notebooks are made of these alone.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -302,6 +302,38 @@ class Comparison:
             if given is not None:
                 check_kind(name, given, Mapping, "a mapping by names")
         return page(self, title, sample_lines(tokenizers or {}, lines or {}))
+
+    def pictures(
+        self, folder: str | os.PathLike[str], formats: Iterable[str] = ("svg", "png")
+    ) -> list[str]:
+        """Writes the pictures of the page as files of SVG (text stays text) and PNG (200 dpi).
+
+        Bars by corpus and language, premiums, sizes, lengths, ranks and frequencies: those that
+        there is something to draw for.
+
+        Args:
+            folder: Where they go; it is made if it is not there.
+            formats: `"svg"`, `"png"` or both.
+
+        Returns:
+            The names of the files.
+
+        Raises:
+            ArgumentError: Another format.
+            UnsupportedError: matplotlib is not installed (`jeton[plots]`).
+            FileError: They cannot be written.
+
+        Example:
+            >>> import jeton, tempfile
+            >>> from jeton import analysis
+            >>> found = analysis.compare([jeton.CharTrainer().train("low lower")], ["low lower"])
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     found.pictures(folder, ["svg"])[:2]
+            ['compression.svg', 'sizes.svg']
+        """
+        from jeton.analysis.report import write_pictures
+
+        return write_pictures(self, folder, formats)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""

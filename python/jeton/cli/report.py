@@ -67,6 +67,12 @@ _READ = 200_000
     metavar="FILE",
     help="A saved comparison (JSON) instead of tokenizers.",
 )
+@click.option(
+    "--pictures",
+    type=FilePath(),
+    metavar="DIR",
+    help="Write the pictures as SVG and PNG, too (needs matplotlib).",
+)
 @click.option("--json", "as_json", type=FilePath(), metavar="FILE", help="Save the values, too.")
 @click.option(
     "-o", "--output", type=FilePath(), required=True, metavar="FILE", help="The page to write."
@@ -79,6 +85,7 @@ def report(
     pivot: str | None,
     title: str,
     saved: str | None,
+    pictures: str | None,
     as_json: str | None,
     output: str,
     force: bool,
@@ -95,7 +102,8 @@ def report(
     if saved is not None:
         if corpora or parallel or pivot:
             raise click.UsageError("--from holds what was measured; leave out the texts.")
-        text = Comparison.load(saved).html(title)
+        found = Comparison.load(saved)
+        text = found.html(title)
     else:
         if not corpora and not parallel:
             raise click.UsageError("Give text to measure on: --corpus or --parallel.")
@@ -105,6 +113,8 @@ def report(
         text = found.html(title, tokenizers=toks, lines=lines)
         if as_json is not None:
             found.save(as_json)
+    if pictures is not None:
+        found.pictures(pictures)
     with replacing(Path(output), force=force) as path:
         path.write_text(text, encoding="utf-8")
     echo_note(f"{output}: {human_bytes(len(text.encode()))}")
