@@ -127,3 +127,13 @@ def test_errors(run: Run) -> None:
         run("compare", "ranks.json", "--corpus", "news.txt", "--morphemes", "bad.txt", code=1)
     )
     assert "not UTF-8" in told
+
+
+@pytest.mark.usefixtures("files")
+def test_files_are_replaced_only_with_force(run: Run) -> None:
+    command = ["compare", "ranks.json", "--corpus", "news.txt", "-o"]
+    run(*command, "out.txt")
+    run(*command, "out.txt", code=1)
+    run(*command, "out.txt", "--force")
+    run(*command, "news.txt", "--force", code=1)
+    assert Path("news.txt").read_text(encoding="utf-8").startswith("The weather")

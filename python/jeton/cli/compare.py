@@ -14,7 +14,7 @@ from jeton.analysis import Comparison
 from jeton.analysis import compare as measure
 from jeton.cli.command import Command
 from jeton.cli.comparison import changed, shown, to_csv, to_markdown
-from jeton.cli.targets import FilePath, replacing
+from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import Progress
 from jeton.errors import FormatError
 
@@ -97,6 +97,7 @@ def _parted(
     metavar="FILE",
     help="An earlier result (JSON): what has changed since.",
 )
+@force_option
 def compare(
     tokenizers: tuple[str, ...],
     corpora: Mapping[str, str],
@@ -107,9 +108,13 @@ def compare(
     form: str,
     output: str | None,
     baseline: str | None,
+    force: bool,
 ) -> None:
     if not corpora and not parallel:
         raise click.UsageError("There is nothing to measure on: give --corpus or --parallel.")
+    read = [*tokenizers, *corpora.values(), *parallel.values()]
+    read += filter(None, (morphemes, baseline))
+    check_target(output, inputs=read, force=force, stream=True)
     before = None if baseline is None else Comparison.load(baseline)
     named = dict(zip(short_names(tokenizers), map(jeton.load, tokenizers), strict=True))
     with Progress("measuring", None) as progress:
@@ -133,7 +138,7 @@ def compare(
     if output is None:
         click.echo(text)
         return
-    with replacing(Path(output)) as path:
+    with replacing(Path(output), force=force) as path:
         path.write_text(click.unstyle(text) + "\n", encoding="utf-8")
 
 
