@@ -18,7 +18,7 @@ from command_line import Run, error_of, here, run  # noqa: F401
 from jeton.analysis import Comparison, compare
 from jeton.analysis.report.charts import Series, bars, lines, points
 from jeton.errors import ArgumentError, ArgumentTypeError
-from kinds import byte_level, word_piece
+from kinds import VOCABULARIES, byte_level, word_piece
 from test_learn_page import BROWSER, in_a_browser
 
 HOSTILE = (
@@ -282,3 +282,34 @@ class TestCommand:
         missing = run("report", "a.json", "--corpus", "none.txt", "-o", "r.html", code=1)
         assert "none.txt" in error_of(missing)
         assert not (here / "r.html").exists()
+
+
+PUBLISHED = {
+    "GPT-2": "r50k_base.tiktoken",
+    "cl100k": "cl100k_base.tiktoken",
+    "o200k": "o200k_base.tiktoken",
+    "Llama 2": "llama2_sentencepiece_bpe.model",
+    "Llama 3": "llama3_ranks.model",
+    "NeoX": "neox",
+    "BERT": "bert_uncased_vocab.txt",
+    "T5-style": "t5_style_unigram.model",
+}
+
+
+@in_a_browser
+def test_eight_published_tokenizers(tmp_path: Path) -> None:
+    text = VOCABULARIES.parent / "text"
+    if not text.exists() or not all((VOCABULARIES / it).exists() for it in PUBLISHED.values()):
+        pytest.skip("real vocabularies and text are not on this machine (../shared/data)")
+    toks = {name: jeton.load(VOCABULARIES / path) for name, path in PUBLISHED.items()}
+    parallel = {path.stem: path for path in sorted((text / "parallel").glob("*.txt"))}
+    found = compare(toks, {"plays": text / "tinyshakespeare.txt"}, parallel=parallel)
+    assert {name for name in toks if found[name].lossy} == {"NeoX", "BERT", "T5-style"}
+    lines = {
+        name: path.read_text(encoding="utf-8").splitlines()[:99] for name, path in parallel.items()
+    }
+    seen = watched(found.html(tokenizers=toks, lines=lines), tmp_path, "--window-size=1280,900")
+    assert seen["errors"] == seen["console"] == []
+    assert seen["fits"] and len(seen["names"]) == 8
+    assert len(seen["charts"]) == 2 + 12 + 5
+    assert all(drawn and shapes >= 8 and coloured for drawn, shapes, coloured, *_ in seen["charts"])
