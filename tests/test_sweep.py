@@ -36,6 +36,13 @@ def test_points_are_what_they_say(swept: Sweep) -> None:
     assert [point.inexact for point in swept.points][:4] == [0, 0, 0, 0]
 
 
+def test_bpe_and_unigram_give_text_back() -> None:
+    odd = ["  two  spaces ", "ﬁ Ⅷ é", "\ttab", "🙂"] * 3
+    found = sweep([*LINES, *odd], sizes=[400], held_out=odd)
+    # WordPiece gives back only the line of one character, which was trained on, too.
+    assert [point.inexact for point in found.points] == [0, 0, 9]
+
+
 def test_the_textbook_size_of_an_embedding() -> None:
     """30,000 tokens of 768 numbers of 4 bytes are 87.89 MiB."""
     assert round(30_000 * 768 * 4 / 2**20, 2) == 87.89

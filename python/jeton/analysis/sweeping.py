@@ -27,7 +27,8 @@ from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatErro
 __all__ = ["FAMILIES", "Point", "Sweep", "sweep"]
 
 FAMILIES: Final = ("bpe", "unigram", "wordpiece")
-"""What is trained: BPE of bytes, Unigram with byte fallback, WordPiece."""
+"""What is trained: BPE of bytes; Unigram with byte fallback and without a normalizer, so that both
+give text back; WordPiece, which does not."""
 
 SIZES: Final = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 """The sizes, unless others are given."""
@@ -372,7 +373,14 @@ class _Run:
         for size in sizes:
             one: jeton.UnigramTrainer | jeton.WordPieceTrainer
             if family == "unigram":
-                one = jeton.UnigramTrainer(size, byte_fallback=True, hard_vocab_limit=False)
+                one = jeton.UnigramTrainer(
+                    size,
+                    normalizer="identity",
+                    remove_extra_whitespaces=False,
+                    allow_whitespace_only_pieces=True,
+                    byte_fallback=True,
+                    hard_vocab_limit=False,
+                )
             else:
                 one = jeton.WordPieceTrainer(size)
             if counts is None:
