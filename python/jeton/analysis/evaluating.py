@@ -30,7 +30,7 @@ Errors = Literal["strict", "replace", "ignore"]
 Source: TypeAlias = "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]"
 Corpora: TypeAlias = "Source | Mapping[str, Source]"
 
-_LINES = 1 << 20
+_LINES = 1 << 18
 """How many characters of a sample are tried line by line."""
 
 _PIVOTS = ("en", "eng", "english")
@@ -54,10 +54,10 @@ def evaluate(
     """Measures a tokenizer on corpora, on all cores, as they are read.
 
     The measures, with formulas and sources, are the functions of `jeton.analysis.measures`. Of a
-    corpus of more than 4 MiB, pairs of tokens and lines that come back are measured on a sample; of
-    more than 32,768 kinds of words, fertility on the common ones and a part of the others. Each
-    value says so in its `how`. Texts of more than 262,144 characters are measured in parts that are
-    cut behind lines.
+    corpus of more than 2 MiB, pairs of tokens are measured on a sample, and lines that come back on
+    262,144 characters of it; of more than 32,768 kinds of words, fertility on the common ones and a
+    part of the others. Each value says so in its `how`. Texts of more than 262,144 characters are
+    measured in parts that are cut behind lines.
 
     Args:
         tok: The tokenizer.

@@ -17,8 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton import TokenBatch, Tokenizer
-from jeton.analysis.health.subject import Subject
 from jeton.analysis.texts import Sample
+from jeton.components import models
+from jeton.edit.pieces import UNKNOWN, ModelFile
+from jeton.edit.vocabulary import ids_of
 from jeton.errors import EncodeError, JetonError
 
 __all__ = ["Judged", "Tally", "WordKinds", "cause_of"]
@@ -39,15 +41,14 @@ class Judged:
 
     def __init__(self, name: str, tok: Tokenizer) -> None:
         self.name, self.tok = name, tok
-        subject = Subject(tok)
-        self.ids = subject.ids
+        model = tok.model
+        self.ids = np.array(ids_of(tok, model), np.int64)
         self._places: npt.NDArray[np.int64] | None = None
         if len(self.ids) != tok.max_id + 1 and tok.max_id < _MOST_ID:
             self._places = np.zeros(tok.max_id + 1, np.int64)
             self._places[self.ids] = np.arange(len(self.ids))
-        self.unknown = subject.unknown
-        self.special = np.isin(self.ids, np.fromiter(subject.special, np.int64))
-        self._subject = subject
+        self.unknown = _unknown(tok, model)
+        self.special = np.isin(self.ids, list(tok.special_tokens.values()))
         self.seen = np.zeros(len(self.ids), np.bool_)
         self.tokens = 0
         self.curve: list[tuple[int, int]] = []
@@ -64,7 +65,8 @@ class Judged:
 
     @functools.cached_property
     def _surfaces(self) -> list[bytes]:
-        return [self.tok.token_bytes(id) for id in self.ids.tolist()]
+        surface = self.tok._core.surface
+        return [surface(id) or b"" for id in self.ids.tolist()]
 
     @functools.cached_property
     def stands_behind_space(self) -> bool:
@@ -109,7 +111,20 @@ class Judged:
         return self.curve if not self.tokens or self.curve[-1:] == [last] else [*self.curve, last]
 
 
+def _unknown(tok: Tokenizer, model: models.Model) -> int | None:
+    """The id that stands for unknown text."""
+    if isinstance(model, models.SentencePiece):
+        kinds = [piece.kind for piece in ModelFile.parse(model.proto).pieces]
+        return kinds.index(UNKNOWN) if UNKNOWN in kinds else None
+    if isinstance(model, (models.Unigram, models.Characters)):
+        return model.unk_id
+    name = model.unk_token  # type: ignore[attr-defined]
+    return None if name is None else tok.id_of(name)
+
+
 def _splits(surface: bytes) -> bool:
+    if surface.isascii():
+        return False
     try:
         surface.decode()
     except UnicodeDecodeError:

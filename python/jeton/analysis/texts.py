@@ -36,10 +36,10 @@ _READ: Final = 4 << 20
 LONGEST: Final = 1 << 18
 """A longer text is measured in parts of about so many characters."""
 
-_BLOCK: Final = 1 << 13
+_BLOCK: Final = 1 << 14
 """A sample is made of parts of about so many characters."""
 
-SAMPLE: Final = 4 << 20
+SAMPLE: Final = 2 << 20
 """How many bytes of a corpus its sample has at most; smaller ones are in it whole."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
