@@ -87,7 +87,7 @@ BASE = {
     "inspect": ["tokenizer.json", "some text"],
     "check": ["tokenizer.json", "--only", "id-gap"],
     "diff": ["tokenizer.json", "tokenizer.json", "--corpus", "in.txt"],
-    "report": ["tokenizer.json", "--corpus", "in.txt", "-o", "out.html"],
+    "report": ["tokenizer.json", "--corpus", "in.txt", "-o", "out.html", "--force"],
     "sweep": ["in.txt", "--sizes", "258", "--family", "bpe", "--held-out", "in.txt"],
     "convert": ["tokenizer.json", "out.json", "--force"],
     "edit prune": ["tokenizer.json", "in.txt", "-o", "out.json", "--force"],
