@@ -10,15 +10,15 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind};
 use regex_syntax::is_word_character;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::growth::Growth;
-use crate::interrupt::paced;
+use crate::interrupt::{self, paced};
 use crate::normalizer::Normalizer;
-use crate::text::AlignedText;
+use crate::text::{AlignedText, white_space};
 
 mod ids;
 
@@ -99,6 +99,9 @@ const LONG: usize = 512;
 
 /// How much text before a place is looked at for tokens that what is cut there may depend on, in bytes.
 const NEAR: usize = 1 << 10;
+
+/// How many bytes are searched for tokens in one go.
+const STRETCH: usize = 1 << 20;
 
 /// A stretch of text between added tokens, or one of them.
 #[derive(Clone, Debug)]
@@ -343,7 +346,7 @@ impl AddedTokens {
         for hit in paced(
             search
                 .iter()
-                .flat_map(|s| s.automaton.find_iter(text).map(|hit| (*s, hit))),
+                .flat_map(|s| hits(&s.automaton, text, STRETCH).map(|hit| (*s, hit))),
         ) {
             let (search, hit) = hit;
             let token = &self.tokens[search.owners[hit.pattern().as_usize()]];
@@ -366,13 +369,13 @@ impl AddedTokens {
             }
             if token.lstrip {
                 start = match text.get(done..start) {
-                    Some(before) => done + before.trim_end().len(),
+                    Some(before) => start - white_space(before.chars().rev()),
                     None => done,
                 };
             }
             if token.rstrip {
                 if !spaces.contains(&end) {
-                    spaces = end..text.len() - text[end..].trim_start().len();
+                    spaces = end..end + white_space(text[end..].chars());
                 }
                 end = end.max(spaces.end);
             }
@@ -456,6 +459,37 @@ fn refused(token: &AddedToken, at: usize, original: &AlignedText) -> Error {
     .hint("allow special tokens if the text is trusted, or ignore them to read it as plain text")
 }
 
+/// The hits of an automaton in a text, from left to right and beside each other: those of its
+/// `find_iter`, which hears no interrupt while it finds nothing, so it goes over `stretch` bytes at a time.
+fn hits<'s>(
+    automaton: &'s AhoCorasick,
+    text: &'s str,
+    stretch: usize,
+) -> impl Iterator<Item = Match> + 's {
+    let longest = automaton.max_pattern_len();
+    // What is empty is found between any two bytes, which takes no time.
+    let mut all = (automaton.min_pattern_len() == 0).then(|| automaton.find_iter(text));
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        if let Some(all) = &mut all {
+            return all.next();
+        }
+        while at < text.len() {
+            // A hit that begins before `sure` ends before `seen`.
+            let sure = text.len().min(at.saturating_add(stretch));
+            let seen = text.len().min(sure.saturating_add(longest));
+            let hit = automaton.find(Input::new(text).range(at..seen));
+            if let Some(hit) = hit.filter(|hit| hit.start() < sure) {
+                at = hit.end();
+                return Some(hit);
+            }
+            interrupt::poll();
+            at = sure;
+        }
+        None
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -493,6 +527,26 @@ mod tests {
             token(3, "end", false),
         ];
         AddedTokens::new(tokens, None).unwrap()
+    }
+
+    #[test]
+    fn hits_are_the_same_in_stretches() {
+        let text = "aab<ab>ababa<a<ab>abcé<ab";
+        for patterns in [
+            &["ab", "<ab>", "a"][..],
+            &["aba", "bab", "ababa"],
+            &["é", "", "ab"],
+            &["x"],
+        ] {
+            let builder = &mut AhoCorasick::builder();
+            let builder = builder.match_kind(MatchKind::LeftmostLongest);
+            let automaton = builder.build(patterns).unwrap();
+            let expected: Vec<_> = automaton.find_iter(text).collect();
+            for stretch in 1..text.len() + 2 {
+                let found: Vec<_> = hits(&automaton, text, stretch).collect();
+                assert_eq!(found, expected, "{patterns:?}, {stretch} bytes at a time");
+            }
+        }
     }
 
     #[test]

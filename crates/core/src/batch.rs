@@ -214,7 +214,7 @@ impl Tokenizer {
             let encoding = encoding.map_err(|error| (row, error))?;
             let Batch { offsets, .. } = &encoded.batch;
             let places = offsets[row] as usize..offsets[row + 1] as usize;
-            let spans = encoding.spans.iter();
+            let spans = paced(encoding.spans.iter());
             let spans = spans.map(|span| [span.start as i64, span.end as i64]);
             encoded.spans.splice(places, spans);
         }

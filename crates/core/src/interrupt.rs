@@ -102,6 +102,55 @@ impl Pace {
     }
 }
 
+/// How many bytes or numbers are gone through from one question to the next where each takes about a
+/// nanosecond.
+const AT_ONCE: usize = 1 << 16;
+
+/// A long slice part by part, with a poll before each part but the first.
+pub fn parts<T>(items: &[T]) -> impl Iterator<Item = &[T]> {
+    let mut is_first = true;
+    items.chunks(AT_ONCE).inspect(move |_| {
+        if !std::mem::take(&mut is_first) {
+            poll();
+        }
+    })
+}
+
+/// The first place in a long slice of what `is_it` accepts.
+pub fn position<T: Copy>(items: &[T], is_it: impl Fn(T) -> bool) -> Option<usize> {
+    (0..)
+        .step_by(AT_ONCE)
+        .zip(parts(items))
+        .find_map(|(start, part)| {
+            let place = part.iter().position(|&item| is_it(item));
+            place.map(|place| start + place)
+        })
+}
+
+/// The last place in a long slice of what `is_it` accepts.
+pub fn rposition<T: Copy>(items: &[T], is_it: impl Fn(T) -> bool) -> Option<usize> {
+    let mut end = items.len();
+    items.rchunks(AT_ONCE).find_map(|part| {
+        if end < items.len() {
+            poll();
+        }
+        end -= part.len();
+        let place = part.iter().rposition(|&item| is_it(item));
+        place.map(|place| end + place)
+    })
+}
+
+/// A long list of one value: filled part by part, since the system takes longer to hand out memory that
+/// is written to than a loop over it takes.
+pub fn filled<T: Clone>(value: T, length: usize) -> Vec<T> {
+    let mut list = Vec::with_capacity(length);
+    while list.len() < length {
+        poll();
+        list.resize(length.min(list.len() + AT_ONCE), value.clone());
+    }
+    list
+}
+
 /// The same items, with a poll now and then.
 pub fn paced<I: Iterator>(items: I) -> impl Iterator<Item = I::Item> {
     let mut pace = Pace::default();
@@ -140,6 +189,29 @@ mod tests {
         assert_eq!(asked.into_inner(), 3);
         // Nobody listens any more.
         poll();
+    }
+
+    #[test]
+    fn long_slices_are_gone_through_as_short_ones() {
+        let mut bytes = vec![0; 2 * AT_ONCE + 7];
+        assert_eq!(position(&bytes, |byte| byte == 1), None);
+        assert_eq!(rposition(&bytes, |byte| byte == 1), None);
+        for at in [0, 5, AT_ONCE - 1, AT_ONCE, 2 * AT_ONCE, 2 * AT_ONCE + 6] {
+            bytes[at] = 1;
+            assert_eq!(rposition(&bytes, |byte| byte == 1), Some(at));
+            assert_eq!(position(&bytes, |byte| byte == 1), Some(0));
+        }
+        let together: Vec<_> = parts(&bytes).flatten().copied().collect();
+        assert_eq!(together, bytes);
+        assert_eq!(filled('x', AT_ONCE + 1), vec!['x'; AT_ONCE + 1]);
+        assert_eq!(position(&[], |_: u8| true), None);
+        for work in [
+            || position(&[0; 2 * AT_ONCE], |byte: u8| byte == 1).is_some(),
+            || rposition(&[0; 2 * AT_ONCE], |byte: u8| byte == 1).is_some(),
+            || filled(0, 2).is_empty(),
+        ] {
+            assert_eq!(listening(&|| true, work), Err(Interrupted));
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::growth::Growth;
+use crate::interrupt::{filled, paced, parts};
 use crate::text::{Span, Unit};
 
 /// Which of the two texts a piece of a template stands for.
@@ -323,7 +324,7 @@ fn fill(
     let mut filled = Vec::with_capacity(template.len());
     let named = by_name(special_tokens);
     let mut length = 0;
-    for piece in template {
+    for (at, piece) in template.iter().enumerate() {
         match piece {
             TemplatePiece::Sequence { id, type_id } => {
                 let number = match id {
@@ -340,7 +341,12 @@ fn fill(
                 check(length, growth)?;
                 part.encoding.type_ids.fill(*type_id);
                 part.is_text(number);
-                filled.push(part.clone());
+                let names = |piece: &TemplatePiece| matches!(piece, TemplatePiece::Sequence { id: other, .. } if other == id);
+                let is_last = !template[at + 1..].iter().any(names);
+                filled.push(match is_last {
+                    true => std::mem::take(part),
+                    false => part.clone(),
+                });
             }
             TemplatePiece::SpecialToken { id, type_id } if add_special_tokens => {
                 let token = named.get(id.as_str()).ok_or_else(|| {
@@ -449,7 +455,9 @@ pub(crate) struct Part {
 impl Part {
     /// The tokens of a text; `margins` may be left out where nothing trims.
     pub(crate) fn new(encoding: Encoding, mut margins: Vec<Margins>) -> Self {
-        margins.resize(encoding.len(), Margins::default());
+        if margins.is_empty() {
+            margins = filled(Margins::default(), encoding.len());
+        }
         Self {
             encoding,
             margins,
@@ -488,7 +496,7 @@ impl Part {
     /// Leaves the margins out of the spans.
     fn trim(&mut self, add_prefix_space: bool) {
         let rows = self.encoding.spans.iter_mut().zip(&self.margins);
-        for (row, (span, margins)) in rows.enumerate() {
+        for (row, (span, margins)) in paced(rows.enumerate()) {
             margins.leave_out(span, row == 0, add_prefix_space);
         }
     }
@@ -499,6 +507,13 @@ fn number(parts: &mut [Part]) {
     for (number, part) in (0..).zip(parts) {
         part.encoding.type_ids.fill(number);
         part.is_text(number);
+    }
+}
+
+/// Appends a column of a part, which may be long.
+fn append<T: Clone>(column: &mut Vec<T>, of_part: Vec<T>) {
+    for part in parts(&of_part) {
+        column.extend_from_slice(part);
     }
 }
 
@@ -518,15 +533,20 @@ fn merge(parts: Vec<Part>) -> Encoding {
                 .into_iter()
                 .map(|(number, rows)| (number, start + rows.start..start + rows.end)),
         );
-        joined.ids.extend(encoding.ids);
-        joined.spans.extend(encoding.spans);
-        joined.word_ids.extend(encoding.word_ids);
-        joined.type_ids.extend(encoding.type_ids);
-        joined
-            .special_tokens_mask
-            .extend(encoding.special_tokens_mask);
+        if start == 0 {
+            joined = encoding;
+            continue;
+        }
+        append(&mut joined.ids, encoding.ids);
+        append(&mut joined.spans, encoding.spans);
+        append(&mut joined.word_ids, encoding.word_ids);
+        append(&mut joined.type_ids, encoding.type_ids);
+        append(
+            &mut joined.special_tokens_mask,
+            encoding.special_tokens_mask,
+        );
     }
-    joined.sequence_ids = vec![None; joined.len()];
+    joined.sequence_ids = filled(None, joined.len());
     // As in `tokenizers`, texts are counted first and then looked up by number: one that a
     // template leaves out claims every row.
     for number in 0..texts.len().max(1) as u32 {

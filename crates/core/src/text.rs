@@ -37,6 +37,26 @@ pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
     at
 }
 
+/// `text` with another in place of each occurrence of `from`, which is not empty; `capacity` is how
+/// long about it becomes.
+pub(crate) fn replaced(text: &str, from: &str, to: &str, capacity: usize) -> String {
+    let mut new = String::with_capacity(capacity);
+    let mut done = 0;
+    for (at, _) in paced(text.match_indices(from)) {
+        new.push_str(&text[done..at]);
+        new.push_str(to);
+        done = at + from.len();
+    }
+    new.push_str(&text[done..]);
+    new
+}
+
+/// How many bytes of white space these characters begin with.
+pub(crate) fn white_space(characters: impl Iterator<Item = char>) -> usize {
+    let spaces = paced(characters).take_while(|c| c.is_whitespace());
+    spaces.map(char::len_utf8).sum()
+}
+
 /// The unit that spans are given in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {

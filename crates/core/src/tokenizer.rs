@@ -20,7 +20,7 @@ use crate::decoder::{Decoder, Invalid, Surfaces, not_text};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::growth::Growth;
-use crate::interrupt::{Pace, paced};
+use crate::interrupt::{self, Pace, paced};
 use crate::lazy::Lazy;
 use crate::model::bpe::Alphabet;
 use crate::model::{Model, Sampler, Sampling, SentencePiece, Token};
@@ -577,13 +577,14 @@ impl Tokenizer {
             text.extend(self.decode_by_stages(ids, skip_special_tokens, invalid)?);
             return Ok(());
         };
-        if let Some(position) = ids.iter().position(|&id| !surfaces.has(id)) {
+        if let Some(position) = interrupt::position(ids, |id| !surfaces.has(id)) {
             self.known_input(ids[position], position)?;
         }
         let kept: Vec<u32>;
         let mut ids = ids;
-        if skip_special_tokens && ids.iter().any(|&id| surfaces.is_special(id)) {
-            let ordinary = ids.iter().copied().filter(|&id| !surfaces.is_special(id));
+        let is_special = |id| surfaces.is_special(id);
+        if skip_special_tokens && interrupt::position(ids, is_special).is_some() {
+            let ordinary = paced(ids.iter().copied()).filter(|&id| !is_special(id));
             kept = ordinary.collect();
             ids = &kept;
         }

@@ -25,10 +25,10 @@ use unicode_normalization_alignments::char::is_combining_mark;
 
 use crate::error::{Error, Result};
 use crate::growth::{self, Growth};
-use crate::interrupt::{Pace, paced};
+use crate::interrupt::{Pace, paced, position};
 use crate::pattern::SearchPattern;
 use crate::printable;
-use crate::text::AlignedText;
+use crate::text::{AlignedText, replaced, white_space};
 
 /// One normalizer. The names are those of Hugging Face `tokenizers`, and so are the meanings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -223,7 +223,7 @@ impl Normalizer {
             Self::Replace {
                 pattern: SearchPattern::Literal(literal),
                 content,
-            } if !literal.is_empty() => match text.matches(literal).count() {
+            } if !literal.is_empty() => match paced(text.matches(literal)).count() {
                 0 => text.into(),
                 count => {
                     let kept = text.len() - count * literal.len();
@@ -231,7 +231,7 @@ impl Normalizer {
                     if length > growth.room(text.len()) {
                         return Err(self.named(growth.error("bytes")));
                     }
-                    text.replace(literal, content).into()
+                    replaced(text, literal, content, length).into()
                 }
             },
             Self::Strip { left, right } => text[stripped(text, *left, *right)].into(),
@@ -282,7 +282,8 @@ fn bert(
 
 /// Character by character, so a final sigma is lowered like any other.
 fn lowercase(text: &mut AlignedText) -> Result<()> {
-    match text.as_str().chars().any(|c| !c.to_lowercase().eq([c])) {
+    let changes = paced(text.as_str().chars()).any(|c| !c.to_lowercase().eq([c]));
+    match changes {
         true => text.flat_map(char::to_lowercase),
         false => Ok(()),
     }
@@ -296,13 +297,13 @@ fn lowercased(text: &str) -> String {
     while !rest.is_empty() {
         pace.step();
         let start = lower.len();
-        let ascii = rest.bytes().position(|byte| !byte.is_ascii());
+        let ascii = position(rest.as_bytes(), |byte| !byte.is_ascii());
         let (plain, other) = rest.split_at(ascii.unwrap_or(rest.len()));
         lower.push_str(plain);
         lower[start..].make_ascii_lowercase();
-        let ascii = other.bytes().position(|byte| byte.is_ascii());
+        let ascii = position(other.as_bytes(), |byte| byte.is_ascii());
         let (other, after) = other.split_at(ascii.unwrap_or(other.len()));
-        lower.extend(other.chars().flat_map(char::to_lowercase));
+        lower.extend(paced(other.chars()).flat_map(char::to_lowercase));
         rest = after;
     }
     lower
@@ -311,11 +312,11 @@ fn lowercased(text: &str) -> String {
 /// What is left of `text` without white space at the ends.
 fn stripped(text: &str, left: bool, right: bool) -> Range<usize> {
     let end = match right {
-        true => text.trim_end().len(),
+        true => text.len() - white_space(text.chars().rev()),
         false => text.len(),
     };
     let start = match left {
-        true => end - text[..end].trim_start().len(),
+        true => white_space(text[..end].chars()),
         false => 0,
     };
     start..end

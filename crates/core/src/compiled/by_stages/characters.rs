@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use unicode_normalization_alignments::char::canonical_combining_class;
 
 use crate::error::Result;
+use crate::interrupt::paced;
 use crate::lazy::Lazy;
 use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::PreTokenizer;
@@ -79,7 +80,7 @@ impl Characters {
     pub fn cut(&self, stages: &Stages, word: &str, cut: &mut Cut) -> bool {
         cut.clear();
         let mut after_mark = false;
-        for character in word.chars() {
+        for character in paced(word.chars()) {
             let Some(row) = self.rows.get(character as usize / ROW) else {
                 return false;
             };

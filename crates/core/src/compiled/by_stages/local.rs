@@ -14,6 +14,7 @@ use crate::compiled::cutting::delimiters::Delimiters;
 use crate::compiled::cutting::scanner::decode;
 use crate::compiled::sink::Sink;
 use crate::error::Result;
+use crate::interrupt::{self, Pace};
 use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::PreTokenizer;
@@ -135,7 +136,7 @@ impl Local {
             .as_bytes()
             .get(start.saturating_add(reach)..)
             .unwrap_or_default();
-        let space = rest.iter().position(|byte| self.delimiters.is_space(*byte));
+        let space = interrupt::position(rest, |byte| self.delimiters.is_space(byte));
         space.map_or(text.len(), |space| start + reach + space)
     }
 }
@@ -183,7 +184,9 @@ impl Around {
     /// The end of the first part of `text[start..end]` that is cut by itself.
     fn part_end(self, text: &[u8], start: usize, end: usize) -> usize {
         let mut at = start;
+        let mut pace = Pace::default();
         while at < end {
+            pace.step();
             let (code_point, length) = match text[at] {
                 byte if byte < 0x80 => (0, 1),
                 _ => decode(text, at),
@@ -216,7 +219,9 @@ impl<S: Few> Family<S> for Call<'_> {
     fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
         let bytes = text.as_bytes();
         let mut part = start;
+        let mut pace = Pace::default();
         while part < end {
+            pace.step();
             let next = match end - part <= SHORT {
                 true => end,
                 false => self.compiled.around.part_end(bytes, part, end),

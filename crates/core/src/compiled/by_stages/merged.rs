@@ -3,6 +3,7 @@
 use super::units::Units;
 use crate::compiled::byte_level::{Merges, Pairs, SCANNED, Work, long};
 use crate::compiled::cutting::cuts::Cuts;
+use crate::interrupt::Pace;
 use crate::lazy::Lazy;
 use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Bpe, byte_token};
@@ -88,7 +89,9 @@ impl Merged {
         }
         let first = ids.len();
         let mut start = 0;
+        let mut pace = Pace::default();
         while start < piece.len() {
+            pace.step();
             let end = match piece.len() - start <= SCANNED {
                 true => piece.len(),
                 false => self.part_end(bpe, piece, start),

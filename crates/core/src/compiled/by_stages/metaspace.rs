@@ -20,6 +20,7 @@ use crate::compiled::cutting::delimiters::Delimiters;
 use crate::compiled::sink::Sink;
 use crate::error::Result;
 use crate::growth::is_in_proportion;
+use crate::interrupt::{self, Pace, paced};
 use crate::lazy::Lazy;
 use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Bpe, Model, Vocab, byte_token};
@@ -211,7 +212,7 @@ impl Metaspace {
         let first = start.saturating_add(reach.max(1)).min(text.len());
         let space_before = |at: usize| bytes[start..at].iter().rposition(|byte| *byte == b' ');
         let mut stretch = start + space_before(first).unwrap_or(0);
-        for (at, byte) in (first..).zip(&bytes[first..]) {
+        for (at, byte) in paced((first..).zip(&bytes[first..])) {
             if self.delimiters.is_alone(*byte) {
                 return at + 1;
             }
@@ -527,12 +528,14 @@ impl Call<'_> {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let bytes = text.as_bytes();
-        let is_space = |byte: &&u8| **byte == b' ';
-        let spaces = bytes[start..end].iter().take_while(is_space).count();
+        let spaces = interrupt::position(&bytes[start..end], |byte| byte != b' ');
+        let spaces = spaces.unwrap_or(end - start);
         let (mut part, mut from) = (start, start + spaces);
         let mut cut = false;
         self.gathered.clear();
+        let mut pace = Pace::default();
         while part < end {
+            pace.step();
             let next = match end - part <= SHORT {
                 true => end,
                 false => cuts.part_end(bytes, from, end),

@@ -16,6 +16,7 @@ use crate::compiled::byte_level::Work;
 use crate::compiled::cache::lookup;
 use crate::compiled::cache::spare::Reusable;
 use crate::error::Result;
+use crate::interrupt::paced;
 use crate::lazy::Lazy;
 use crate::model::{Model, Sampler, Sampling, Token};
 use crate::pre_tokenizer::PreTokenizer;
@@ -199,9 +200,7 @@ impl<'c> Staged<'c> {
             pre_tokenizer.cut(&mut pieces)?;
         }
         self.ids.clear();
-        pieces
-            .iter()
-            .try_for_each(|piece| self.add(piece.as_str().as_bytes()))
+        paced(pieces.iter()).try_for_each(|piece| self.add(piece.as_str().as_bytes()))
     }
 
     /// No tokens yet.
@@ -215,7 +214,7 @@ impl<'c> Staged<'c> {
     /// As the model.
     pub fn cut(&mut self, cut: &Cut) -> Result<()> {
         self.ids.clear();
-        cut.pieces().try_for_each(|piece| self.add(piece))
+        paced(cut.pieces()).try_for_each(|piece| self.add(piece))
     }
 
     fn add(&mut self, piece: &[u8]) -> Result<()> {

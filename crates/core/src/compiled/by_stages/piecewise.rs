@@ -22,6 +22,7 @@ use crate::compiled::cutting::scanner::Scanner;
 use crate::compiled::sink::Sink;
 use crate::error::Result;
 use crate::growth::Growth;
+use crate::interrupt::{Pace, paced};
 use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::printable;
@@ -170,7 +171,9 @@ impl Call<'_> {
     fn piece(&mut self, piece: &str, sink: &mut impl Sink) -> Result<()> {
         let in_parts = piece.len() > LONGEST && self.printable.is_none();
         let mut start = 0;
+        let mut pace = Pace::default();
         while start < piece.len() {
+            pace.step();
             let end = match in_parts {
                 true => self.staged.part_end(piece.as_bytes(), start),
                 false => piece.len(),
@@ -200,7 +203,7 @@ impl<S: Few> Family<S> for Call<'_> {
         let is_cut = self.cutter.cuts_words();
         if is_cut && word.len() > LONG {
             let (text, pieces) = self.cutter.cut_word(word)?;
-            for piece in pieces {
+            for piece in paced(pieces.into_iter()) {
                 self.piece(&text[piece], sink)?;
             }
         } else if word.len() > LONGEST {

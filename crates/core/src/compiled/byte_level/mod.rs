@@ -41,6 +41,8 @@ pub use work::Work;
 
 /// About how many bytes are copied where a space is put in front.
 const FRONT: usize = 1 << 10;
+/// For how many blocks places are looked up together.
+const PLACED: usize = 1 << 10;
 /// For how many rounds of new words tokens are not looked for, when few were found.
 const PAUSE: u32 = 16;
 
@@ -182,6 +184,7 @@ impl ByteLevel {
             works,
             pause,
             pending: Pending::new(tokens, holes),
+            pace: Pace::default(),
         };
         let mut too_long = None;
         for text in [&*front, rest] {
@@ -191,7 +194,10 @@ impl ByteLevel {
                     return;
                 };
                 bounds.clear();
-                places(bits, 0, bounds);
+                for (base, bits) in (0..).step_by(PLACED * 64).zip(bits.chunks(PLACED)) {
+                    pieces.pace.step();
+                    places(bits, base, bounds);
+                }
                 bounds.push(end);
                 pieces.all(groups, &text.as_bytes()[offset..], bounds, sink);
             })?;
@@ -250,6 +256,7 @@ struct Pieces<'c, 't> {
     works: &'c mut [Work],
     pause: &'c mut u32,
     pending: Pending<'c, 't>,
+    pace: Pace,
 }
 
 impl<'t> Pieces<'_, 't> {
@@ -268,6 +275,7 @@ impl<'t> Pieces<'_, 't> {
         group.ask(self.words, text, &bounds[..=until(0)]);
         let mut first = 0;
         while first < end {
+            self.pace.step();
             let last = until(first);
             if last < end {
                 next.ask(self.words, text, &bounds[last..=until(last)]);
@@ -325,6 +333,7 @@ impl<'t> Pieces<'_, 't> {
             works,
             pending,
             pause,
+            ..
         } = self;
         let new = pending.new_pieces();
         let pieces = new.pieces();
@@ -392,9 +401,8 @@ impl<'t> Pieces<'_, 't> {
         }
         let mut group = Group::NONE;
         let mut bounds = [start as u32; GROUP + 1];
-        let mut pace = Pace::default();
         loop {
-            pace.step();
+            self.pace.step();
             for (bound, &end) in bounds[1..].iter_mut().zip(&ends[..count]) {
                 *bound = end as u32;
             }

@@ -5,6 +5,7 @@
 //! without spaces falls apart into runs of a few characters, most of which were met before.
 
 use crate::compiled::prefetch::prefetch;
+use crate::interrupt::Pace;
 use crate::model::Vocab;
 
 /// For how many characters the table is asked for ahead.
@@ -92,7 +93,9 @@ impl Cuts {
     pub fn part_end(&self, text: &[u8], start: usize, end: usize) -> usize {
         let (mut left, length) = decode(text, start);
         let mut at = start + length;
+        let mut pace = Pace::default();
         while at < end {
+            pace.step();
             let (right, length) = decode(text, at);
             if !self.may_hold_together(text, at, left, right) {
                 return at;
@@ -118,7 +121,9 @@ impl Cuts {
         let mut at = start + length;
         let mut count = 0;
         let mut places = [(0, 0); ASKED];
+        let mut pace = Pace::default();
         while at < end {
+            pace.step();
             let mut asked = 0;
             while at < end && asked < ASKED {
                 let (right, length) = decode(text, at);

@@ -3,7 +3,7 @@
 //! Look here for the scanner of the families whose models see more than one word at a time. It
 //! reads 64 bytes at a time and knows only ASCII, so whatever it cuts at is one byte.
 
-use crate::interrupt;
+use crate::interrupt::{self, Pace};
 use std::ops::RangeInclusive;
 
 /// The bytes that are looked at together.
@@ -64,13 +64,16 @@ impl Delimiters {
             return at + 1;
         }
         let mut end = at;
+        let mut pace = Pace::default();
         while text.get(end).is_some_and(|byte| self.is_space(*byte)) {
+            pace.step();
             end += 1;
         }
         while text
             .get(end)
             .is_some_and(|byte| !self.is_space(*byte) && !self.is_alone(*byte))
         {
+            pace.step();
             end += 1;
         }
         end

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::pieces::{NO_PIECE, PieceIndex};
 use crate::compiled::tagged::NONE;
-use crate::interrupt::Pace;
+use crate::interrupt::{Pace, filled};
 use crate::model::queue::{HEAPED, Lists, Queue};
 
 /// Gives the symbols to `each` that `text` becomes, where they lie and which piece each is. Text has
@@ -42,7 +42,7 @@ struct Symbols<'t, Q> {
 impl<'t, Q: Queue> Symbols<'t, Q> {
     /// The characters of a text.
     fn new(index: &'t PieceIndex, text: &'t [u8], queue: Q) -> Self {
-        let table = |value| vec![value; text.len()];
+        let table = |value| filled(value, text.len());
         let mut this = Self {
             index,
             text,
@@ -113,6 +113,7 @@ impl<'t, Q: Queue> Symbols<'t, Q> {
         }
         let mut at = 0;
         while at < self.text.len() {
+            pace.step();
             let end = self.ends[at] as usize;
             each(at..end, self.ids[at]);
             at = end;

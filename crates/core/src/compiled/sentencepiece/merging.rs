@@ -15,6 +15,7 @@ use crate::compiled::lanes::{LANES, Lanes, Portable};
 use crate::compiled::sink::Sink;
 use crate::compiled::tagged::NONE;
 use crate::model::{Sampler, Sampling, SentencePiece};
+use crate::text::replaced;
 
 /// Text of more bytes than this is not looked through for the best pair.
 const SCANNED: usize = 64;
@@ -191,7 +192,7 @@ impl<S: Sink> Solver<S> for Merging<'_> {
         match self.index {
             // Places take 32 bits.
             Some(index) if text.len() <= u32::MAX as usize => {
-                self.merge_all(index, &text.replace(MARK, SPACE), ids);
+                self.merge_all(index, &replaced(text, MARK, SPACE, text.len()), ids);
             }
             _ => self.merge_by_model(text, ids),
         }

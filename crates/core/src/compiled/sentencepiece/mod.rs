@@ -28,7 +28,7 @@ use crate::compiled::cutting::delimiters::{Chunks, Delimiters};
 use crate::compiled::sink::Sink;
 use crate::error::Result;
 use crate::format::sentencepiece::{Algorithm, Piece, PieceKind, Pieces};
-use crate::interrupt::{Pace, paced};
+use crate::interrupt::{Pace, paced, position, rposition};
 use crate::lazy::Lazy;
 use crate::model;
 use crate::normalizer::{Charsmap, SentencePieceNormalizer};
@@ -460,9 +460,12 @@ impl<'c, V> Call<'c, V> {
     /// What of a text counts, and whether a space is put in front.
     fn bounds<'t>(&self, text: &'t str, place: Place) -> (&'t str, bool) {
         let compiled = self.compiled;
-        let is_space = |c: char| u8::try_from(c).is_ok_and(|c| compiled.delimiters.is_space(c));
+        let is_space = |byte: u8| compiled.delimiters.is_space(byte);
         let text = match compiled.collapses {
-            true => text.trim_end_matches(is_space),
+            true => {
+                let last = rposition(text.as_bytes(), |byte| !is_space(byte));
+                &text[..last.map_or(0, |last| last + 1)]
+            }
             false => text,
         };
         let prefix = compiled.prefix && place != Place::Inner && !text.is_empty();
@@ -521,8 +524,8 @@ impl<'c, V> Call<'c, V> {
 
     /// With how many spaces a chunk begins, or what is one once it is normalized.
     fn spaces(&self, chunk: &str) -> usize {
-        let is_space = |byte: &u8| self.delimiters().is_space(*byte);
-        chunk.bytes().take_while(is_space).count()
+        let first = position(chunk.as_bytes(), |byte| !self.delimiters().is_space(byte));
+        first.unwrap_or(chunk.len())
     }
 
     /// Whether the character map leaves a chunk as it is, spaces apart.
@@ -531,14 +534,14 @@ impl<'c, V> Call<'c, V> {
             return true;
         };
         let rest = &chunk[self.spaces(chunk)..];
-        self.compiled.keeps_ascii && rest.bytes().all(|byte| matches!(byte, b'!'..=b'~'))
-            || map.keeps(rest)
+        let is_odd = |byte| !matches!(byte, b'!'..=b'~');
+        self.compiled.keeps_ascii && position(rest.as_bytes(), is_odd).is_none() || map.keeps(rest)
     }
 
     /// With how many spaces a chunk begins, if nothing becomes of it but that these are `▁`.
     pub fn kept_behind_spaces(&self, chunk: &str) -> Option<usize> {
-        let word = chunk.trim_start_matches(' ');
-        let spaces = chunk.len() - word.len();
+        let spaces = position(chunk.as_bytes(), |byte| byte != b' ').unwrap_or(chunk.len());
+        let word = &chunk[spaces..];
         let is_space = |c| u8::try_from(c).is_ok_and(|c| self.delimiters().is_space(c));
         let is_changed = self.compiled.collapses && spaces > 1
             || word.starts_with(is_space)

@@ -6,6 +6,7 @@
 
 use super::SPACE;
 use crate::compiled::cutting::cuts::{Cuts, decode};
+use crate::interrupt::Pace;
 use crate::normalizer::{Charsmap, SentencePieceNormalizer};
 
 /// Characters from here on are not in the table.
@@ -83,7 +84,9 @@ impl Kept {
         };
         let mut left = None;
         let mut at = start;
+        let mut pace = Pace::default();
         while at < bytes.len() && found.count < N {
+            pace.step();
             let (character, length) = decode(bytes, at);
             let mut step = Step {
                 next: at + length,

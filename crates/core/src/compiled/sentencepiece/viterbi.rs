@@ -103,8 +103,10 @@ impl<'m> Viterbi<'m> {
 
     /// Appends the tokens of the best path.
     fn push_path(&self, text: &str, ids: &mut Vec<u32>) {
+        let mut pace = Pace::default();
         for &end in self.ends.iter().rev() {
             let Best { start, id, .. } = self.best[end];
+            pace.step();
             self.push(&text[start..end], (id != UNKNOWN).then_some(id), ids);
         }
     }

@@ -157,7 +157,7 @@ impl Tokenizer {
             spans.truncate(before.1);
             let encoding = self.encode(text, None, options)?;
             ids.extend_from_slice(&encoding.ids);
-            let rows = encoding.spans.iter();
+            let rows = paced(encoding.spans.iter());
             spans.extend(rows.map(|span| [span.start as i64, span.end as i64]));
         }
         Ok(())

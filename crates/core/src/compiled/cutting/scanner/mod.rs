@@ -11,7 +11,7 @@ mod classes;
 mod masks;
 mod rules;
 
-use crate::interrupt;
+use crate::interrupt::{self, Pace, paced};
 use bits::STRIP;
 use blocks::{BLOCK, Blocks, classify, next, previous};
 pub use classes::decode;
@@ -132,7 +132,9 @@ impl Scanner {
     fn cut_contractions(&mut self, rules: Rules, text: &[u8]) {
         let mut last_end = usize::MAX;
         let mut from = 0;
+        let mut pace = Pace::default();
         while let Some(i) = self.blocks.next_with(from, |strip| &strip.apostrophe) {
+            pace.step();
             from = i + 1;
             let block = self.blocks.get(i);
             let mut rest = match rules.contraction {
@@ -177,7 +179,7 @@ impl Scanner {
     /// white space is one piece where it ends the text with a line feed.
     fn part_lines(&mut self, text: &[u8]) {
         let mut feeds_before = 0;
-        for i in 0..self.blocks.len() {
+        for i in paced(0..self.blocks.len()) {
             let [before, block] = [self.blocks.before(i), self.blocks.get(i)];
             let mut feeds = 0;
             let mut rest = block.newline;
@@ -213,7 +215,9 @@ impl Scanner {
     #[inline(always)]
     fn settle(&mut self, rules: Rules, extent: Extent, text: &[u8]) {
         let mut settled = 0;
+        let mut pace = Pace::default();
         for i in 0..self.blocks.len() {
+            pace.step();
             if self.doubtful[i] == 0 || i * BLOCK + BLOCK <= settled {
                 continue;
             }
@@ -229,6 +233,7 @@ impl Scanner {
             while end_block < self.blocks.len()
                 && (self.doubtful[end_block] != 0 || self.certain(end_block) == 0)
             {
+                pace.step();
                 end_block += 1;
             }
             let to = if end_block < self.blocks.len() {
@@ -241,6 +246,7 @@ impl Scanner {
             while at < to {
                 let end = extent.end(text, at, to);
                 while at < to.min(end) {
+                    pace.step();
                     self.set(at);
                     at = rules.piece_end(&text[..end], at);
                 }

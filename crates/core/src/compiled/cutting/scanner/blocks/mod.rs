@@ -18,9 +18,12 @@ mod portable;
 use super::bits::{Bits, STRIP};
 use super::classes::{BLANK, Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UPPER, decode};
 use crate::compiled::prefetch::prefetch;
+use crate::interrupt;
 
 /// The bytes of a block.
 pub const BLOCK: usize = 64;
+/// After so many strips of a stretch, an interrupt is heard.
+const POLLED: usize = 1 << 10;
 /// How many bytes ahead text is asked for.
 const AHEAD: usize = 16 * BLOCK;
 
@@ -248,6 +251,9 @@ impl Blocks {
     fn push(&mut self, block: &Block) {
         let number = self.count % STRIP;
         if number == 0 {
+            if self.strips.len() % POLLED == POLLED - 1 {
+                interrupt::poll();
+            }
             self.strips.push(Strip::EMPTY);
         }
         if let Some(strip) = self.strips.last_mut() {
