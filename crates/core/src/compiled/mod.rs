@@ -21,6 +21,7 @@ mod tagged;
 pub(crate) use byte_level::{Growing, Merges, SCANNED, Work};
 pub(crate) use cache::keys::{SHORT, ShortKey};
 pub use cache::words::{limit as cache_limit, set_limit as set_cache_limit};
+pub(crate) use cutting::cuts::decode;
 pub(crate) use cutting::scanner::{Rules, Scanner};
 pub(crate) use cutting::splitter::Splitter;
 pub(crate) use prefetch::prefetch;

@@ -1,29 +1,26 @@
 //! Places by the lengths of tokens alone, for stages that change nothing of the text but its spaces.
 //!
-//! Look here for byte-level BPE and for Llama 2's models. A table says of each id how long it is; a
-//! token with something odd about it (it begins inside a character, it is very long) is looked at more
-//! closely. Where a Unicode form changes the text, it does so between fixed characters: what it makes
-//! of such a stretch knows where it came from, and the rest of the text is as it was.
+//! Look here for byte-level BPE and for Llama 2's models. A token with something odd about it (it
+//! begins inside a character, it is very long) is looked at more closely. Where a Unicode form changes
+//! the text, it does so between fixed characters: what it makes of such a stretch knows where it came
+//! from, and the rest of the text is as it was.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::table::{BYTE, MARK, MARKED, ODD, Table, Tables, UNKNOWN};
 use super::{Output, Section};
 use crate::compiled::Place;
-use crate::format::sentencepiece::{Algorithm, PieceKind};
+use crate::format::sentencepiece::Algorithm;
 use crate::interrupt::poll;
-use crate::lazy::Lazy;
+use crate::model::Model;
 use crate::model::bpe::Alphabet;
-use crate::model::{Model, byte_token};
 use crate::normalizer::{Form, Normalizer};
 use crate::pattern::SearchPattern;
 use crate::post_processor::Margins;
 use crate::pre_tokenizer::{PreTokenizer, PrependScheme};
 use crate::stages::Stages;
 use crate::text::{AlignedText, Span, Unit};
-
-/// What stands for a space.
-const MARK: char = '▁';
 
 /// How many tokens there are from one question whether anybody waits to the next.
 const STEPS: usize = 1 << 14;
@@ -42,8 +39,7 @@ pub(super) struct Lengths {
     fronts: [Front; 3],
     /// Whether what is put in front has the span of the first character; else it has an empty one.
     shares: bool,
-    /// By unit.
-    tables: [Lazy<Option<Table>>; 3],
+    tables: Tables,
 }
 
 /// When a space is put in front.
@@ -53,33 +49,6 @@ enum Front {
     Always,
     /// Unless there is one.
     Missing,
-}
-
-/// How long each token is: bytes of the text in bits 0 to 7, units in bits 8 to 15, spaces in front in
-/// bits 16 to 19 and at the end in bits 20 to 23, then flags.
-#[derive(Debug)]
-struct Table {
-    entries: Box<[u32]>,
-    /// What has no room in an entry, by id.
-    long: Vec<(u32, [usize; 2])>,
-}
-
-/// It has to be looked at.
-const ODD: u32 = 1 << 24;
-/// It is listed among the long ones.
-const LONG: u32 = 1 << 25;
-/// It holds a `▁`, which stands for a space or for itself.
-const MARKED: u32 = 1 << 26;
-/// It stands for a byte, and is spelled `<0x..>`.
-const BYTE: u32 = 1 << 27;
-/// What text it stands for is not known from what it is.
-const UNKNOWN: u32 = 1 << 28;
-
-/// What a token is.
-enum Spelling<'v> {
-    Text(&'v [u8]),
-    Byte(u8),
-    Unknown,
 }
 
 impl Lengths {
@@ -100,10 +69,7 @@ impl Lengths {
             Model::SentencePiece(_) => Self::of_file(stages),
             Model::WordLevel(_) | Model::WordPiece(_) => None,
         };
-        // Ids with large gaps would make a large table of nothing.
-        let vocab = stages.model.vocab();
-        let ids = vocab.max_id().map_or(0, |max| max as usize + 1);
-        own.filter(|_| ids <= 4 * vocab.len() + (1 << 16))
+        own.filter(|_| Tables::have_room(stages))
     }
 
     fn of(form: Option<Form>, marks: bool, fronts: [Front; 3], shares: bool) -> Self {
@@ -112,7 +78,7 @@ impl Lengths {
             marks,
             fronts,
             shares,
-            tables: [const { Lazy::new() }; 3],
+            tables: Tables::new(),
         }
     }
 
@@ -215,8 +181,7 @@ impl Lengths {
         output: &mut Output<'_, '_>,
     ) -> Option<()> {
         let unit = output.ruler.unit();
-        let table = self.tables[unit as usize].get(|| Table::new(stages, unit, self.marks));
-        let table = table.as_ref()?;
+        let table = self.tables.of(stages, unit, self.marks)?;
         if section.origin.is_none() && self.form.is_none() {
             return self.walk_original(table, stages, section, ids, output);
         }
@@ -471,103 +436,6 @@ impl Call<'_> {
             rest = same.or_else(space)?;
         }
         Some(self.text.len() - self.byte - rest.len())
-    }
-}
-
-impl Table {
-    /// The lengths of all tokens; `marks` says that `▁` is a space.
-    fn new(stages: &Stages, unit: Unit, marks: bool) -> Option<Self> {
-        let vocab = stages.model.vocab();
-        let ids = vocab.max_id()? + 1;
-        let mut long = Vec::new();
-        let mut entry_of = |id: u32| {
-            let mut flags = 0;
-            let token = match spelling(stages, id) {
-                Spelling::Unknown => return ODD | UNKNOWN,
-                Spelling::Byte(value) => {
-                    flags |= ODD | BYTE;
-                    Cow::Owned(vec![value])
-                }
-                Spelling::Text(token) => Cow::Borrowed(token),
-            };
-            let plain = match std::str::from_utf8(&token) {
-                Ok(text) if marks && text.contains(' ') => return ODD | UNKNOWN,
-                Ok(text) if marks && text.contains(MARK) => {
-                    flags |= MARKED;
-                    Cow::Owned(text.replace(MARK, " ").into_bytes())
-                }
-                Ok(_) => token,
-                // It matters where a token begins, and where spans are in bytes where it ends.
-                Err(_) => {
-                    if unit == Unit::Bytes || token.first().is_some_and(|it| it & 0xC0 == 0x80) {
-                        flags |= ODD;
-                    }
-                    token
-                }
-            };
-            let (length, units) = (plain.len(), unit.count(&plain));
-            let spaces = |count: Option<usize>| count.unwrap_or(length) as u32;
-            let front = spaces(plain.iter().position(|it| *it != b' '));
-            let back = spaces(plain.iter().rev().position(|it| *it != b' '));
-            if length > 0xFF || front > 15 || back > 15 {
-                long.push((id, [length, units]));
-                return flags | ODD | LONG;
-            }
-            flags | length as u32 | (units as u32) << 8 | front << 16 | back << 20
-        };
-        let entries = (0..ids).map(&mut entry_of).collect();
-        Some(Self { entries, long })
-    }
-
-    #[inline(always)]
-    fn entry(&self, id: u32) -> u32 {
-        *self.entries.get(id as usize).unwrap_or(&(ODD | UNKNOWN))
-    }
-
-    /// How many bytes and units a token has.
-    fn lengths(&self, id: u32, entry: u32) -> [usize; 2] {
-        if entry & LONG != 0 {
-            let at = self.long.binary_search_by_key(&id, |(id, _)| *id);
-            return at.map_or([0, 0], |at| self.long[at].1);
-        }
-        [(entry & 0xFF) as usize, (entry >> 8 & 0xFF) as usize]
-    }
-}
-
-/// What a token of the model spells, if text becomes it.
-fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
-    let model = &stages.model;
-    let Some(token) = model.vocab().token(id) else {
-        return Spelling::Unknown;
-    };
-    let may_be_byte = token.len() == byte_token(0).len() && token.starts_with(b"<0x");
-    let byte = || match may_be_byte {
-        true => (0..=u8::MAX).find(|byte| byte_token(*byte) == *token),
-        false => None,
-    };
-    let (is_unknown, has_bytes) = match model {
-        Model::Bpe(bpe) => {
-            let unk_token = bpe.options().unk_token.as_deref();
-            let is_unknown = unk_token.is_some_and(|it| it.as_bytes() == token);
-            (is_unknown, bpe.options().byte_fallback)
-        }
-        Model::Characters(characters) => (characters.unk_id() == Some(id), false),
-        // The tokens of the bytes of a character, or of several, all have the span of all of them.
-        Model::Unigram(unigram) => {
-            let is_byte = unigram.byte_fallback() && byte().is_some();
-            (unigram.unk_id() == Some(id) || is_byte, false)
-        }
-        Model::SentencePiece(model) => match model.kind(id) {
-            PieceKind::Byte => (false, true),
-            PieceKind::Normal | PieceKind::UserDefined => (false, false),
-            _ => (true, false),
-        },
-        Model::WordLevel(_) | Model::WordPiece(_) => (true, false),
-    };
-    match (is_unknown, byte().filter(|_| has_bytes)) {
-        (true, _) => Spelling::Unknown,
-        (false, Some(byte)) => Spelling::Byte(byte),
-        (false, None) => Spelling::Text(token),
     }
 }
 

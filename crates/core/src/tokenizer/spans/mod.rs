@@ -17,9 +17,11 @@
 //! - `words`: each character becomes something by itself, and white space parts words, as with BERT; the
 //!   stages themselves are asked what becomes of a character.
 
+mod kept;
 mod lengths;
 mod ruler;
 mod steps;
+mod table;
 mod words;
 
 use std::rc::Rc;

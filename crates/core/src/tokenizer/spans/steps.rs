@@ -2,8 +2,11 @@
 //!
 //! Look here for T5's `.model` files. The normalizer replaces the longest key at its place, again and
 //! again, and what it removes belongs to what stands before it. What the walk needs to know beyond a
-//! step is whether the next ones leave nothing; of plain ASCII it is known that they do not.
+//! step is whether the next ones leave nothing; of plain ASCII it is known that they do not. Along a
+//! stretch of text that is left as it is no steps are made: there, lengths say where tokens stand.
 
+use super::kept::{Ascii, Kept};
+use super::table::{At, Table, Tables};
 use super::{Output, Section};
 use crate::compiled::Place;
 use crate::format::sentencepiece::PieceKind;
@@ -16,12 +19,17 @@ use crate::text::Span;
 /// What stands for a space.
 const MARK: &str = "▁";
 
+/// How many tokens lie along kept text from one question whether anybody waits to the next.
+const RUN: usize = 1 << 12;
+
 /// What of a model's normalizer is known beforehand.
 #[derive(Debug)]
 pub(super) struct Steps {
-    /// The bytes that are characters of ASCII and left as they are, where another one follows or
-    /// nothing: no user-defined piece begins with them.
-    plain: Box<[bool; 256]>,
+    /// The characters that are left as they are: no user-defined piece begins with them.
+    kept: Kept,
+    /// No key and no piece begins with a space, and so spaces are `▁` whatever follows.
+    marks_spaces: bool,
+    tables: Tables,
 }
 
 impl Steps {
@@ -31,13 +39,27 @@ impl Steps {
         // A space is a space to every map that the compiled path takes.
         let fits = white_space.escape && !white_space.suffix && model.twin().is_none();
         let keeps_ascii = normalizer.charsmap().is_none_or(Charsmap::keeps_ascii);
-        let mut plain = Box::new([false; 256]);
-        plain[usize::from(b'!')..=usize::from(b'~')].fill(keeps_ascii);
+        let mut ascii = Box::new([Ascii::Other; 256]);
+        if keeps_ascii {
+            ascii[usize::from(b'!')..=usize::from(b'~')].fill(Ascii::Kept);
+        }
+        if let Some(map) = normalizer.charsmap() {
+            let is_space = |byte: u8| map.longest_prefix(&[byte]) == Some((1, " "));
+            for byte in (0..b' ').filter(|byte| !map.inner_bytes()[usize::from(*byte)]) {
+                if is_space(byte) {
+                    ascii[usize::from(byte)] = Ascii::Space;
+                }
+            }
+        }
         for piece in normalizer.user_defined() {
             let first = piece.bytes().next()?;
-            plain[usize::from(first)] = false;
+            ascii[usize::from(first)] = Ascii::Other;
         }
-        fits.then_some(Self { plain })
+        fits.then(|| Self {
+            kept: Kept::new(ascii, white_space.remove_extra),
+            marks_spaces: normalizer.leaves(' '),
+            tables: Tables::new(),
+        })
     }
 
     /// Adds the spans of these tokens of a section; none if they do not fit it.
@@ -53,7 +75,7 @@ impl Steps {
         let mut cursor = Cursor {
             normalizer,
             text: section.text,
-            plain: &self.plain,
+            kept: &self.kept,
             collapses: white_space.remove_extra,
             at: 0,
             after_space: false,
@@ -61,15 +83,28 @@ impl Steps {
             done: 0,
             span: Span::default(),
             peeked: None,
+            kept_end: 0,
         };
+        let unit = output.ruler.unit();
+        let table = self.tables.of(stages, unit, true);
+        let table = table.filter(|_| self.marks_spaces);
         if section.place != Place::Inner {
             cursor.begin(white_space.add_dummy_prefix)?;
         }
         let mut pace = Pace::default();
         let kinds = model.proto().pieces.kinds();
         let start = section.start;
-        for &id in ids {
+        let mut next = 0;
+        while let Some(&id) = ids.get(next) {
             pace.step();
+            if let Some(table) = table {
+                let few = &ids[next..ids.len().min(next + RUN)];
+                let done = cursor.run(table, few, start, output);
+                next += done;
+                if done > 0 {
+                    continue;
+                }
+            }
             let span = match kinds.get(id as usize)? {
                 PieceKind::Normal | PieceKind::UserDefined => {
                     cursor.take(model.vocab().token(id)?)?
@@ -83,6 +118,7 @@ impl Steps {
                 PieceKind::Control | PieceKind::Unused => return None,
             };
             output.push(Span::new(start + span.start, start + span.end));
+            next += 1;
         }
         cursor.is_done().then_some(())
     }
@@ -102,7 +138,7 @@ fn parts(stages: &Stages) -> Option<(&SentencePieceNormalizer, &SentencePiece)> 
 struct Cursor<'c> {
     normalizer: &'c SentencePieceNormalizer,
     text: &'c str,
-    plain: &'c [bool; 256],
+    kept: &'c Kept,
     /// Runs of spaces are one space, and none stand at the ends.
     collapses: bool,
     /// The next byte of the text that no step was made for.
@@ -115,6 +151,8 @@ struct Cursor<'c> {
     span: Span,
     /// The next step, if it was made to see that it leaves something, and where.
     peeked: Option<(usize, (usize, &'c str))>,
+    /// Where the kept stretch ends that was found last.
+    kept_end: usize,
 }
 
 impl<'c> Cursor<'c> {
@@ -139,6 +177,36 @@ impl<'c> Cursor<'c> {
         Some(())
     }
 
+    /// Adds the spans of the first of these tokens, if they lie in a kept stretch; says how many.
+    #[inline]
+    fn run(
+        &mut self,
+        table: &Table,
+        ids: &[u32],
+        start: usize,
+        output: &mut Output<'_, '_>,
+    ) -> usize {
+        if self.done < self.pending.len() {
+            return 0;
+        }
+        if self.kept_end <= self.at {
+            let leaves = |c: char| self.normalizer.leaves(c);
+            self.kept_end = (self.kept).end(self.text, self.at, self.after_space, leaves);
+        }
+        let first = start + self.at;
+        let mut at = At {
+            byte: first,
+            units: output.ruler.at(first),
+        };
+        let done = table.run(ids, &mut at, start + self.kept_end, output.spans);
+        if done > 0 {
+            output.ruler.set(at.byte, at.units);
+            self.at = at.byte - start;
+            self.after_space = self.kept.removes_next(self.text.as_bytes()[self.at - 1]);
+        }
+        done
+    }
+
     /// A step: how many bytes it takes, and what they become.
     fn step(&self) -> Option<(usize, &'c str)> {
         let (length, new) = self.normalizer.step(self.text, self.at);
@@ -155,7 +223,7 @@ impl<'c> Cursor<'c> {
     /// Whether the character at `at` is one of ASCII that is left as it is.
     fn is_plain(&self, at: usize) -> bool {
         let text = self.text.as_bytes();
-        text.get(at).is_some_and(|it| self.plain[usize::from(*it)])
+        text.get(at).is_some_and(|it| self.kept.holds_ascii(*it))
             && text.get(at + 1).is_none_or(u8::is_ascii)
     }
 
@@ -255,7 +323,7 @@ impl<'c> Cursor<'c> {
     fn plain(&self, token: &[u8]) -> usize {
         let text = &self.text.as_bytes()[self.at..];
         let same = text.iter().zip(token);
-        let same = same.take_while(|(a, b)| a == b && self.plain[usize::from(**a)]);
+        let same = same.take_while(|(a, b)| a == b && self.kept.holds_ascii(**a));
         let count = same.count();
         match text.get(count) {
             None | Some(b' '..=b'~') => count,

@@ -3,10 +3,12 @@
 //! Look here for `##` and for unknown words. What becomes of a character is asked of the stages, with a
 //! letter on each side, for all characters of a row when the first of them is met. A character of which
 //! that is not enough (a mark that is kept may change places with one beside it) sends its word, from
-//! white space to white space, through the stages.
+//! white space to white space, through the stages. Words of ASCII are as long as their tokens.
 
 use unicode_normalization_alignments::char::canonical_combining_class;
 
+use super::kept::{Ascii, Kept};
+use super::table::{At, CONTINUES, ODD, Table, Tables, bytes_of, units_of};
 use super::{Output, Section};
 use crate::interrupt::Pace;
 use crate::lazy::Lazy;
@@ -19,6 +21,8 @@ use crate::text::{AlignedText, Pieces, Span};
 /// How many characters are asked about together.
 const ROW: usize = 256;
 const ROWS: usize = 0x11_0000 / ROW;
+/// How many tokens lie along kept text from one question whether anybody waits to the next.
+const RUN: usize = 1 << 12;
 /// The most bytes that are known of what a character becomes.
 const MOST: usize = 14;
 /// What stands on both sides of a character. No stage changes it, and nothing joins it.
@@ -28,6 +32,9 @@ const LETTER: &str = "a";
 #[derive(Debug)]
 pub(super) struct Words {
     rows: Box<[Lazy<[Becomes; ROW]>]>,
+    /// White space, and the characters of ASCII that become one character.
+    kept: Lazy<Kept>,
+    tables: Tables,
 }
 
 /// What a character becomes.
@@ -63,6 +70,8 @@ impl Words {
         let tells = matches!(stages.model, Model::WordPiece(_) | Model::WordLevel(_));
         (cuts && maps && tells).then(|| Self {
             rows: (0..ROWS).map(|_| Lazy::new()).collect(),
+            kept: Lazy::new(),
+            tables: Tables::new(),
         })
     }
 
@@ -89,7 +98,9 @@ impl Words {
             at: 0,
             inside: false,
             pending: None,
+            kept_end: 0,
         };
+        let table = self.tables.of(stages, output.ruler.unit(), false);
         let start = section.start;
         let mut pace = Pace::default();
         // The last word that began behind white space: where, with which token and with which span.
@@ -98,6 +109,14 @@ impl Words {
         while next < ids.len() {
             pace.step();
             if !cursor.inside && cursor.pending.is_none() && cursor.skip_blanks() {
+                if let Some(table) = table {
+                    let few = &ids[next..ids.len().min(next + RUN)];
+                    let done = cursor.run(table, few, start, output);
+                    next += done;
+                    if done > 0 {
+                        continue;
+                    }
+                }
                 word = (cursor.at, next, output.spans.len());
             }
             let id = ids[next];
@@ -139,6 +158,17 @@ impl Words {
             word = (end, next, output.spans.len());
         }
         cursor.is_done().then_some(())
+    }
+
+    fn kept(&self, ascii: &[Becomes; ROW]) -> &Kept {
+        self.kept.get(|| {
+            let becomes = |byte: usize| match ascii[byte].is_one() {
+                _ if is_blank(byte as u8) => Ascii::Space,
+                true => Ascii::Kept,
+                false => Ascii::Other,
+            };
+            Kept::new(Box::new(std::array::from_fn(becomes)), false)
+        })
     }
 
     fn row(&self, stages: &Stages, row: usize) -> &[Becomes; ROW] {
@@ -234,6 +264,11 @@ impl Becomes {
         })
     }
 
+    /// Whether it is one byte of a piece.
+    fn is_one(&self) -> bool {
+        matches!(self.what, What::Joins | What::Alone) && self.length == 1
+    }
+
     fn text(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }
@@ -251,6 +286,8 @@ struct Cursor<'c> {
     inside: bool,
     /// What the last character became, how much of that is done, and where it stands.
     pending: Option<(Becomes, usize, Span)>,
+    /// Where the words of kept text end that were found last.
+    kept_end: usize,
 }
 
 impl<'c> Cursor<'c> {
@@ -263,6 +300,71 @@ impl<'c> Cursor<'c> {
         let character = self.text[at..].chars().next()?;
         let row = self.words.row(self.stages, character as usize / ROW);
         Some((&row[character as usize % ROW], character.len_utf8()))
+    }
+
+    /// Adds the spans of the first of these tokens, which begin a word, if they are those of whole words
+    /// of kept text; says how many.
+    fn run(
+        &mut self,
+        table: &Table,
+        ids: &[u32],
+        start: usize,
+        output: &mut Output<'_, '_>,
+    ) -> usize {
+        let text = self.text.as_bytes();
+        if self.kept_end <= self.at {
+            let kept = self.words.kept(self.ascii);
+            self.kept_end = kept.end(self.text, self.at, false, |_| false);
+            if self.kept_end < text.len() {
+                let kept = &text[self.at..=self.kept_end];
+                let blank = kept.iter().rposition(|it| is_blank(*it));
+                self.kept_end = self.at + blank.unwrap_or(0);
+            }
+        }
+        let first = output.ruler.at(start + self.at);
+        let mut at = At {
+            byte: self.at,
+            units: first,
+        };
+        let mut words = (at, 0);
+        let before = output.spans.len();
+        for (done, &id) in ids.iter().enumerate() {
+            while at.byte < self.kept_end && is_blank(text[at.byte]) {
+                at.byte += 1;
+                at.units += 1;
+            }
+            let entry = table.entry(id);
+            let next = at.byte + bytes_of(entry);
+            if entry & ODD != 0
+                || next > self.kept_end
+                || entry & CONTINUES != 0 && !self.is_inside(at.byte)
+            {
+                break;
+            }
+            let end = at.units + units_of(entry);
+            output.spans.push([at.units as i64, end as i64]);
+            at = At {
+                byte: next,
+                units: end,
+            };
+            if next == self.kept_end || is_blank(text[next]) {
+                words = (at, done + 1);
+            }
+        }
+        let (at, done) = words;
+        output.spans.truncate(before + done);
+        if done > 0 {
+            output.ruler.set(start + at.byte, at.units);
+            self.at = at.byte;
+        }
+        done
+    }
+
+    /// Whether the characters of kept text on both sides of this place belong to one piece.
+    fn is_inside(&self, at: usize) -> bool {
+        let text = self.text.as_bytes();
+        let joins = |byte: u8| self.ascii[usize::from(byte)].what == What::Joins;
+        at > self.at && joins(text[at - 1]) && joins(text[at])
     }
 
     /// Passes white space that parts words whatever stands around it; says whether some is there, or

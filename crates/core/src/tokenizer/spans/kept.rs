@@ -1,0 +1,176 @@
+//! Stretches of text that a normalizer leaves as they are, but that spaces are written `▁`.
+//!
+//! Look here for when the lengths of tokens say where they stand although the normalizer changes text
+//! elsewhere: a *kept stretch* is one of which each character becomes itself or, if it is a space, one
+//! `▁`, whatever stands around the stretch, and behind which a character stands that leaves something.
+
+use super::table::MARK;
+use crate::compiled::decode;
+use crate::lazy::Lazy;
+
+/// Characters from here on are in no stretch.
+const CHARACTERS: u32 = 1 << 16;
+/// How many bytes are looked at together.
+const BLOCK: usize = 32;
+/// How far a stretch goes at most: what was looked at is still near when tokens are put there.
+const FARTHEST: usize = 1 << 12;
+
+/// What becomes of a character of ASCII before another one of ASCII and at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ascii {
+    /// It is left as it is.
+    Kept,
+    /// One space, whatever stands around it, unless spaces collapse.
+    Space,
+    /// Something else, or that is not known.
+    Other,
+}
+
+/// Which characters a normalizer leaves as they are.
+#[derive(Debug)]
+pub struct Kept {
+    ascii: Box<[Ascii; 256]>,
+    /// All that is printed is kept.
+    all_ascii: bool,
+    /// Whether a space behind a space is removed.
+    collapses: bool,
+    /// A bit for each character beyond ASCII: it is left whatever stands behind it.
+    others: Lazy<Box<[u64]>>,
+}
+
+impl Kept {
+    /// With what becomes of characters of ASCII; a space is one.
+    pub fn new(mut ascii: Box<[Ascii; 256]>, collapses: bool) -> Self {
+        ascii[usize::from(b' ')] = Ascii::Space;
+        let printed = &ascii[usize::from(b'!')..=usize::from(b'~')];
+        Self {
+            all_ascii: printed.iter().all(|it| *it == Ascii::Kept),
+            ascii,
+            collapses,
+            others: Lazy::new(),
+        }
+    }
+
+    /// Whether a character of ASCII is left before another one of ASCII and at the end.
+    #[inline]
+    pub fn holds_ascii(&self, byte: u8) -> bool {
+        self.ascii[usize::from(byte)] == Ascii::Kept
+    }
+
+    /// Whether a space that follows this character of ASCII is removed.
+    pub fn removes_next(&self, byte: u8) -> bool {
+        self.collapses && self.ascii[usize::from(byte)] == Ascii::Space
+    }
+
+    /// Where the kept stretch of `text` ends that begins at `at`; `after_space` says that a space that
+    /// stands there is removed. `leaves` says whether a character is left whatever stands behind it.
+    pub fn end(
+        &self,
+        text: &str,
+        at: usize,
+        mut after_space: bool,
+        leaves: impl Fn(char) -> bool + Copy,
+    ) -> usize {
+        let bytes = text.as_bytes();
+        let most = text.len().min(at + FARTHEST);
+        // The last character that is kept is seen to leave something, but not yet what follows it.
+        let (mut end, mut next) = (at, at);
+        let mut next_block = at;
+        while next < most {
+            if next >= next_block
+                && let Some(block) = bytes[next..].first_chunk()
+            {
+                next_block = next + BLOCK;
+                if self.is_plain(block, after_space) {
+                    next = next_block;
+                    end = next - 1;
+                    after_space = self.removes_next(bytes[end]);
+                    continue;
+                }
+            }
+            let (character, length) = decode(bytes, next);
+            let is_kept = match self.ascii[usize::from(bytes[next])] {
+                _ if length > 1 => self.holds(character, leaves),
+                Ascii::Space => !after_space,
+                Ascii::Kept => bytes.get(next + 1).is_none_or(u8::is_ascii),
+                Ascii::Other => false,
+            };
+            if !is_kept {
+                return end;
+            }
+            after_space = self.removes_next(bytes[next]);
+            end = next;
+            next += length;
+        }
+        match next == text.len() {
+            true => next,
+            false => end,
+        }
+    }
+
+    /// Whether all of a block but its last byte is kept, which is one of ASCII.
+    #[inline(always)]
+    fn is_plain(&self, block: &[u8; BLOCK + 1], after_space: bool) -> bool {
+        let printed = |byte: &u8| byte.wrapping_sub(b' ') <= b'~' - b' ';
+        let all_printed = block.iter().fold(true, |all, byte| all & printed(byte));
+        let pairs = block[..BLOCK].iter().zip(&block[1..]);
+        let spaces = |(a, b): (&u8, &u8)| a | b == b' ' && a == b;
+        let doubled = self.collapses && pairs.fold(false, |any, pair| any | spaces(pair));
+        self.all_ascii && all_printed && !doubled && !(after_space && block[0] == b' ')
+    }
+
+    fn holds(&self, character: u32, leaves: impl Fn(char) -> bool) -> bool {
+        let others = self.others.get(|| {
+            let mut others = vec![0; CHARACTERS as usize / 64];
+            let all = (0x80..CHARACTERS).filter_map(char::from_u32);
+            for c in all.filter(|&c| c != MARK && leaves(c)) {
+                others[c as usize / 64] |= 1 << (c as u32 % 64);
+            }
+            others.into()
+        });
+        let bits = others.get(character as usize / 64);
+        bits.is_some_and(|bits| bits >> (character % 64) & 1 == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(collapses: bool) -> Kept {
+        let mut ascii = Box::new([Ascii::Other; 256]);
+        ascii[usize::from(b'!')..=usize::from(b'~')].fill(Ascii::Kept);
+        ascii[usize::from(b'\t')] = Ascii::Space;
+        Kept::new(ascii, collapses)
+    }
+
+    #[test]
+    fn worked_example() {
+        let leaves = |c: char| c == 'ж';
+        let end = |text: &str, after_space| kept(true).end(text, 0, after_space, leaves);
+        assert_eq!(end("to be", false), 5);
+        // What follows the last letter may be removed, and is then a part of its span.
+        assert_eq!(end("to be\n", false), 4);
+        assert_eq!(end("to beé", false), 3);
+        assert_eq!(end("to жж…", false), 5);
+        assert_eq!(end("to  be", false), 2);
+        assert_eq!(end("to\t be", false), 2);
+        assert_eq!(end("to\tbe", false), 5);
+        assert_eq!(end(" be", true), 0);
+        assert_eq!(kept(false).end("to  be", 0, false, leaves), 6);
+    }
+
+    #[test]
+    fn blocks_end_where_characters_do() {
+        let (blocks, mut characters) = (kept(true), kept(true));
+        characters.all_ascii = false;
+        for length in 0..100 {
+            for odd in ["\n", "\t", "\t ", "é", "  ", "▁", "ж"] {
+                let text = format!("{}{odd}{}", "a b".repeat(length / 3), "c".repeat(50));
+                let leaves = |c: char| c == 'ж';
+                let [one, other] = [&blocks, &characters].map(|it| it.end(&text, 0, false, leaves));
+                assert_eq!(one, other, "{text:?}");
+            }
+        }
+    }
+}
