@@ -1,62 +1,149 @@
 """Times ids with spans against ids alone, and checks in the same run that they are the stages'.
 
-    python benchmarks/spans.py                       # a few minutes
+    python benchmarks/spans.py                           # some minutes
     python benchmarks/spans.py --mb 1 --text english --family cl100k
+    python benchmarks/spans.py --out docs/benchmarks     # write spans.md
 
-One thread: the process is held to one core. `first` is the first text of a tokenizer that was just
-loaded, `later` the median of those after it. tokenizers, where it is installed, finds its offsets
-by `encode(...).offsets`. Needs the data of `../shared`.
+One thread, and its own time: the process is held to one core, and what other processes do there is
+not counted. The first figure is of the first pass over the texts with a tokenizer that was just
+loaded, the second of the fastest pass after it. tokenizers, where it is installed, finds its
+offsets by `encode(...).offsets`. Needs the data of `../shared`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
-import statistics
+import platform
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from speed.families import FAMILIES, Family
 from speed.texts import KINDS, SHARED, text_of
 
-PASSES = 5
+import jeton
+
+PASSES = 9
 CHECKED = 200_000
 """How many characters the stages, which are slow, are asked about."""
 OFFSETS = 300_000
 """How many characters tokenizers is timed on."""
+#: The stages of published files in the manner of SentencePiece, by what they are called here.
+SHAPES = {
+    "Unigram, XLM-R style": ("Unigram", True),
+    "BPE with a character map": ("T5 style, a BPE", False),
+}
 
 
 def main() -> None:
     """Prints a row for each family and text."""
-    names = [family.name for family in FAMILIES]
+    names = [family.name for family in FAMILIES] + list(SHAPES)
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--mb", type=float, default=2.0, help="megabytes of each text")
     parser.add_argument("--family", nargs="+", choices=names, default=names)
     parser.add_argument("--text", nargs="+", choices=KINDS, default=["english", "multilingual"])
     parser.add_argument("--unit", choices=["characters", "bytes", "utf-16"], default="characters")
+    parser.add_argument("--out", type=Path, help="the folder that spans.md is written to")
     arguments = parser.parse_args()
     if not SHARED.is_dir():
         print("spans.py: skipped, since the texts and vocabularies of ../shared are not here")
         return
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
-    print("MB/s (first, later)    ids         with spans  ratio  tokenizers")
+    lines = [
+        "| family | text | ids, MB/s | with spans, MB/s | of the speed of ids "
+        "| tokenizers with offsets, MB/s |",
+        "| --- | --- | --: | --: | --: | --: |",
+    ]
+    print("\n".join(lines))
     for kind in arguments.text:
-        # Less than what all cores would share.
         text = text_of(kind, arguments.mb)
+        # Less than what all cores would share.
         pieces = [text[at : at + 50_000] for at in range(0, len(text), 50_000)]
-        for family in FAMILIES:
-            if family.name in arguments.family:
-                print(row(family, kind, pieces, arguments.unit), flush=True)
+        for name, make, file in tokenizers_of(arguments.family):
+            lines.append(row(name, make, file, kind, pieces, arguments.unit))
+            print(lines[-1], flush=True)
+    if arguments.out:
+        page = "\n".join([*head(arguments.mb, load), *lines, ""])
+        (arguments.out / "spans.md").write_text(page, "utf-8")
 
 
-def row(family: Family, kind: str, pieces: list[str], unit: Any) -> str:
+def head(megabytes: float, load: float) -> list[str]:
+    """What stands above the table."""
+    return [
+        "# Speed: spans",
+        "",
+        f"{time.strftime('%Y-%m-%d')}, {platform.machine()}, {os.cpu_count()} cores, Python "
+        f"{platform.python_version()}; {megabytes:g} MB of each text in pieces of 50,000 "
+        "characters, one thread, by the time that the thread itself took; the load of the machine "
+        f"was {load:.1f} when it began. Made by "
+        "`python benchmarks/spans.py --out docs/benchmarks`.",
+        "",
+        "`encode_array` gives ids, `encode_array_with_spans` also where each came from, in "
+        "characters. Figures are of the first pass, with a tokenizer that has seen nothing, and of "
+        "later ones. Ids and spans were checked in the same run against `encode_with_spans`, which "
+        "goes through all stages. tokenizers reads no `.model` file that `tokenizer.json` cannot "
+        "hold.",
+        "",
+    ]
+
+
+def tokenizers_of(
+    names: list[str],
+) -> Iterator[tuple[str, Callable[[], jeton.Tokenizer], Callable[[], Path]]]:
+    """The tokenizers of these names: how to load each, and a file of it for tokenizers."""
+    for family in FAMILIES:
+        if family.name in names:
+            yield family.name, family.load, family.json
+    families = {family.name: family for family in FAMILIES}
+    for name, (of, parts) in SHAPES.items():
+        if name in names:
+            path = shaped(families[of], parts)
+            yield name, partial(jeton.load, path), partial(Path, path)
+
+
+def shaped(family: Family, parts: bool) -> Path:
+    """A `tokenizer.json` with the pieces and the character map of a `.model` file, and the stages
+    that published files have: words parted by white space, or spaces written as marks."""
+    path = Path(tempfile.mkdtemp(prefix="jeton-benchmark-")) / "tokenizer.json"
+    family.load().approximation("tokenizer.json").save(path)
+    file = json.loads(path.read_text("utf-8"))
+    file["normalizer"] = file["normalizer"]["normalizers"][0]
+    marks = {
+        "type": "Metaspace",
+        "replacement": "▁",
+        "prepend_scheme": "always",
+        "split": True,
+    }
+    stages = [{"type": "WhitespaceSplit"}, marks]
+    file["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": stages} if parts else marks
+    for token in file["added_tokens"]:
+        token["normalized"] = False
+    if file["model"]["type"] == "Unigram":
+        file["model"]["byte_fallback"] = False
+    path.write_text(json.dumps(file), "utf-8")
+    return path
+
+
+def row(
+    name: str,
+    load: Callable[[], jeton.Tokenizer],
+    file: Callable[[], Path],
+    kind: str,
+    pieces: list[str],
+    unit: Any,
+) -> str:
     """The figures of a family and a text."""
     size = sum(len(piece.encode()) for piece in pieces) / 1e6
-    ids = _times(family.load().encode_array, pieces)
-    tok = family.load()
+    ids = _times(load().encode_array, pieces)
+    tok = load()
     spans = _times(lambda piece: tok.encode_array_with_spans(piece, unit=unit), pieces)
     checked = "".join(pieces)[:CHECKED]
     expected = tok.encode_with_spans(checked, unit=unit)
@@ -65,37 +152,37 @@ def row(family: Family, kind: str, pieces: list[str], unit: Any) -> str:
     assert np.array_equal(own_spans, np.array(expected.spans).reshape(-1, 2)), "spans differ"
     (first_ids, later_ids), (first, later) = ids, spans
     return (
-        f"{family.name:<13}{kind:<12}{size / first_ids:>5.0f} {size / later_ids:>5.0f}"
-        f"  {size / first:>5.0f} {size / later:>5.0f}"
-        f"  {first_ids / first:.2f} {later_ids / later:.2f}  {_offsets(family, pieces)}"
+        f"| {name} | {kind} | {size / first_ids:.0f} / {size / later_ids:.0f} "
+        f"| {size / first:.0f} / {size / later:.0f} "
+        f"| {first_ids / first:.0%} / {later_ids / later:.0%} | {_offsets(file, pieces)} |"
     )
 
 
 def _times(call: Callable[[str], object], pieces: list[str]) -> tuple[float, float]:
-    """Seconds of the first pass and of a later one."""
+    """Seconds of the first pass and of the fastest later one."""
     times = []
     for _ in range(PASSES + 1):
-        start = time.perf_counter()
+        start = time.thread_time()
         for piece in pieces:
             call(piece)
-        times.append(time.perf_counter() - start)
-    return times[0], statistics.median(times[1:])
+        times.append(time.thread_time() - start)
+    return times[0], min(times[1:])
 
 
-def _offsets(family: Family, pieces: list[str]) -> str:
+def _offsets(file: Callable[[], Path], pieces: list[str]) -> str:
     """The speed of tokenizers, where it reads this family."""
     try:
         import tokenizers
 
-        peer = tokenizers.Tokenizer.from_file(str(family.json()))
-    except Exception as error:
-        return f"- ({type(error).__name__})"
+        peer = tokenizers.Tokenizer.from_file(str(file()))
+    except Exception:
+        return "–"
     text = "".join(pieces)[:OFFSETS]
     some = [text[at : at + 50_000] for at in range(0, len(text), 50_000)]
-    start = time.perf_counter()
+    start = time.thread_time()
     for piece in some:
         _ = peer.encode(piece, add_special_tokens=False).offsets
-    return f"{len(text.encode()) / 1e6 / (time.perf_counter() - start):.1f}"
+    return f"{len(text.encode()) / 1e6 / (time.thread_time() - start):.1f}"
 
 
 if __name__ == "__main__":

@@ -30,8 +30,11 @@ pub enum Ascii {
 #[derive(Debug)]
 pub struct Kept {
     ascii: Box<[Ascii; 256]>,
-    /// All that is printed is kept.
-    all_ascii: bool,
+    /// Blocks may be looked at: all that is printed is kept, but for these.
+    has_blocks: bool,
+    excluded: [u8; 4],
+    /// A line end that is a space, or a space.
+    line: u8,
     /// Whether a space behind a space is removed.
     collapses: bool,
     /// A bit for each character beyond ASCII: it is left whatever stands behind it.
@@ -42,9 +45,22 @@ impl Kept {
     /// With what becomes of characters of ASCII; a space is one.
     pub fn new(mut ascii: Box<[Ascii; 256]>, collapses: bool) -> Self {
         ascii[usize::from(b' ')] = Ascii::Space;
-        let printed = &ascii[usize::from(b'!')..=usize::from(b'~')];
+        let is_other = |byte: &u8| ascii[usize::from(*byte)] != Ascii::Kept;
+        // No character that is printed is zero.
+        let mut excluded = [0; 4];
+        let others: Vec<u8> = (b'!'..=b'~').filter(is_other).collect();
+        let has_blocks = others.len() <= excluded.len();
+        for (place, other) in excluded.iter_mut().zip(others) {
+            *place = other;
+        }
+        let line = match ascii[usize::from(b'\n')] {
+            Ascii::Space => b'\n',
+            _ => b' ',
+        };
         Self {
-            all_ascii: printed.iter().all(|it| *it == Ascii::Kept),
+            has_blocks,
+            excluded,
+            line,
             ascii,
             collapses,
             others: Lazy::new(),
@@ -55,6 +71,11 @@ impl Kept {
     #[inline]
     pub fn holds_ascii(&self, byte: u8) -> bool {
         self.ascii[usize::from(byte)] == Ascii::Kept
+    }
+
+    /// Whether a character becomes a space.
+    pub fn is_space(&self, character: char) -> bool {
+        character.is_ascii() && self.ascii[character as usize] == Ascii::Space
     }
 
     /// Whether a space that follows this character of ASCII is removed.
@@ -88,16 +109,9 @@ impl Kept {
                     continue;
                 }
             }
-            let (character, length) = decode(bytes, next);
-            let is_kept = match self.ascii[usize::from(bytes[next])] {
-                _ if length > 1 => self.holds(character, leaves),
-                Ascii::Space => !after_space,
-                Ascii::Kept => bytes.get(next + 1).is_none_or(u8::is_ascii),
-                Ascii::Other => false,
-            };
-            if !is_kept {
+            let Some(length) = self.length(text, next, after_space, leaves) else {
                 return end;
-            }
+            };
             after_space = self.removes_next(bytes[next]);
             end = next;
             next += length;
@@ -108,15 +122,43 @@ impl Kept {
         }
     }
 
+    /// How long the character at `at` is, if it is kept.
+    #[inline]
+    pub fn length(
+        &self,
+        text: &str,
+        at: usize,
+        after_space: bool,
+        leaves: impl Fn(char) -> bool,
+    ) -> Option<usize> {
+        let bytes = text.as_bytes();
+        let (character, length) = decode(bytes, at);
+        let is_kept = match self.ascii[usize::from(bytes[at])] {
+            _ if length > 1 => self.holds(character, leaves),
+            class => {
+                // What comes next is nothing that a processor could guess.
+                let before_ascii = bytes.get(at + 1).is_none_or(u8::is_ascii);
+                (class == Ascii::Kept) & before_ascii | (class == Ascii::Space) & !after_space
+            }
+        };
+        is_kept.then_some(length)
+    }
+
     /// Whether all of a block but its last byte is kept, which is one of ASCII.
     #[inline(always)]
     fn is_plain(&self, block: &[u8; BLOCK + 1], after_space: bool) -> bool {
-        let printed = |byte: &u8| byte.wrapping_sub(b' ') <= b'~' - b' ';
-        let all_printed = block.iter().fold(true, |all, byte| all & printed(byte));
+        let (line, excluded) = (self.line, self.excluded);
+        let is_space = |byte: u8| (byte == b' ') | (byte == line);
+        let is_kept = |byte: u8| {
+            let is_printed = byte.wrapping_sub(b' ') <= b'~' - b' ';
+            let is_excluded = excluded.iter().fold(false, |any, it| any | (*it == byte));
+            (is_printed | (byte == line)) & !is_excluded
+        };
+        let all_kept = block.iter().fold(true, |all, &byte| all & is_kept(byte));
         let pairs = block[..BLOCK].iter().zip(&block[1..]);
-        let spaces = |(a, b): (&u8, &u8)| a | b == b' ' && a == b;
-        let doubled = self.collapses && pairs.fold(false, |any, pair| any | spaces(pair));
-        self.all_ascii && all_printed && !doubled && !(after_space && block[0] == b' ')
+        let doubled =
+            self.collapses && pairs.fold(false, |any, (&a, &b)| any | (is_space(a) & is_space(b)));
+        self.has_blocks && all_kept && !doubled && !(after_space && is_space(block[0]))
     }
 
     fn holds(&self, character: u32, leaves: impl Fn(char) -> bool) -> bool {
@@ -137,11 +179,15 @@ impl Kept {
 mod tests {
     use super::*;
 
-    fn kept(collapses: bool) -> Kept {
+    fn ascii() -> Box<[Ascii; 256]> {
         let mut ascii = Box::new([Ascii::Other; 256]);
         ascii[usize::from(b'!')..=usize::from(b'~')].fill(Ascii::Kept);
         ascii[usize::from(b'\t')] = Ascii::Space;
-        Kept::new(ascii, collapses)
+        ascii
+    }
+
+    fn kept(collapses: bool) -> Kept {
+        Kept::new(ascii(), collapses)
     }
 
     #[test]
@@ -162,14 +208,19 @@ mod tests {
 
     #[test]
     fn blocks_end_where_characters_do() {
-        let (blocks, mut characters) = (kept(true), kept(true));
-        characters.all_ascii = false;
-        for length in 0..100 {
-            for odd in ["\n", "\t", "\t ", "é", "  ", "▁", "ж"] {
-                let text = format!("{}{odd}{}", "a b".repeat(length / 3), "c".repeat(50));
-                let leaves = |c: char| c == 'ж';
-                let [one, other] = [&blocks, &characters].map(|it| it.end(&text, 0, false, leaves));
-                assert_eq!(one, other, "{text:?}");
+        let mut ascii = ascii();
+        for line in [Ascii::Other, Ascii::Space] {
+            ascii[usize::from(b'\n')] = line;
+            ascii[usize::from(b'>')] = Ascii::Other;
+            let [blocks, mut characters] = [(); 2].map(|()| Kept::new(ascii.clone(), true));
+            characters.has_blocks = false;
+            for length in 0..100 {
+                for odd in ["\n", "\n ", "\t", "\t ", "é", "  ", "▁", "ж", ">"] {
+                    let text = format!("{}{odd}{}", "a b".repeat(length / 3), "c".repeat(50));
+                    let leaves = |c: char| c == 'ж';
+                    let ends = [&blocks, &characters].map(|it| it.end(&text, 0, false, leaves));
+                    assert_eq!(ends[0], ends[1], "{text:?}");
+                }
             }
         }
     }

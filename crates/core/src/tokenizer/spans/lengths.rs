@@ -1,13 +1,11 @@
 //! Places by the lengths of tokens alone, for stages that change nothing of the text but its spaces.
 //!
 //! Look here for byte-level BPE and for Llama 2's models. A token with something odd about it (it
-//! begins inside a character, it is very long) is looked at more closely. Where a Unicode form changes
-//! the text, it does so between fixed characters: what it makes of such a stretch knows where it came
-//! from, and the rest of the text is as it was.
+//! begins inside a character, it is very long) is looked at more closely. Where normalizers change
+//! stretches of the text, the lengths are those of the new text: see `changes`, and `rewritten` for the
+//! walk along it.
 
-use std::borrow::Cow;
-use std::ops::Range;
-
+use super::changes::{Chain, Changed, Changing};
 use super::table::{BYTE, MARK, MARKED, ODD, Table, Tables, UNKNOWN};
 use super::{Output, Section};
 use crate::compiled::Place;
@@ -20,25 +18,24 @@ use crate::pattern::SearchPattern;
 use crate::post_processor::Margins;
 use crate::pre_tokenizer::{PreTokenizer, PrependScheme};
 use crate::stages::Stages;
-use crate::text::{AlignedText, Span, Unit};
+use crate::text::{Span, Unit};
 
 /// How many tokens there are from one question whether anybody waits to the next.
-const STEPS: usize = 1 << 14;
-
-/// About how long the stretches are that a form is asked of, in bytes.
-const STRETCH: usize = 256;
+pub(super) const STEPS: usize = 1 << 14;
 
 /// What the tokens of each id spell, of tokenizers that change nothing but spaces.
 #[derive(Debug)]
 pub(super) struct Lengths {
-    /// The form that text is brought into first.
-    form: Option<Form>,
+    /// What changes text first.
+    changing: Option<Changing>,
     /// Whether spaces are written `▁`.
     marks: bool,
     /// What is put in front of a text, of a section, and of a part.
     fronts: [Front; 3],
     /// Whether what is put in front has the span of the first character; else it has an empty one.
     shares: bool,
+    /// Of pieces that white space parts, and that leave none of it: whether each begins with a `▁`.
+    parted: Option<bool>,
     tables: Tables,
 }
 
@@ -55,7 +52,7 @@ impl Lengths {
     pub fn new(stages: &Stages) -> Option<Self> {
         let own = match &stages.model {
             Model::Bpe(bpe) if bpe.merges_bytes_only() => Self::of_cuts(stages),
-            Model::Characters(_) => Self::of_cuts(stages).filter(|it| it.form.is_none()),
+            Model::Characters(_) => Self::of_cuts(stages).filter(|it| it.changing.is_none()),
             Model::Bpe(bpe) => {
                 let options = bpe.options();
                 let is_plain = options.alphabet == Alphabet::Characters
@@ -72,12 +69,13 @@ impl Lengths {
         own.filter(|_| Tables::have_room(stages))
     }
 
-    fn of(form: Option<Form>, marks: bool, fronts: [Front; 3], shares: bool) -> Self {
+    fn of(changing: Option<Changing>, marks: bool, fronts: [Front; 3], shares: bool) -> Self {
         Self {
-            form,
+            changing,
             marks,
             fronts,
             shares,
+            parted: None,
             tables: Tables::new(),
         }
     }
@@ -85,8 +83,8 @@ impl Lengths {
     /// Of stages that cut text, and at most bring it into a form or put a space in front.
     fn of_cuts(stages: &Stages) -> Option<Self> {
         let normalizer = stages.normalizer.as_ref();
-        let form = match normalizer.filter(|it| !it.changes_nothing()) {
-            Some(normalizer) => Some(Form::of(normalizer)?),
+        let changing = match normalizer.filter(|it| !it.changes_nothing()) {
+            Some(normalizer) => Some(Changing::Form(Form::of(normalizer)?)),
             None => None,
         };
         let front = match &stages.pre_tokenizer {
@@ -98,7 +96,7 @@ impl Lengths {
             Some(pre_tokenizer) if !only_cuts(pre_tokenizer) => return None,
             _ => Front::Never,
         };
-        Some(Self::of(form, false, [front; 3], true))
+        Some(Self::of(changing, false, [front; 3], true))
     }
 
     /// Of a `tokenizer.json` that writes spaces as `▁`, by its normalizers or its pre-tokenizer.
@@ -110,26 +108,43 @@ impl Lengths {
             _ => false,
         };
         let prepends = steps.first().filter(prepends).is_some();
-        let replaces = match &steps[usize::from(prepends)..] {
-            [] => false,
-            [
-                Normalizer::Replace {
-                    pattern: SearchPattern::Literal(space),
-                    content,
-                },
-            ] => {
-                if space != " " || !content.chars().eq([MARK]) {
-                    return None;
-                }
-                true
-            }
-            _ => return None,
-        };
+        let mut steps = &steps[usize::from(prepends)..];
+        let mut replaces = false;
+        if let [
+            before @ ..,
+            Normalizer::Replace {
+                pattern: SearchPattern::Literal(space),
+                content,
+            },
+        ] = steps
+            && space == " "
+            && content.chars().eq([MARK])
+        {
+            (steps, replaces) = (before, true);
+        }
+        if prepends && !steps.is_empty() {
+            return None;
+        }
         let first = match prepends {
             true => Front::Always,
             false => Front::Never,
         };
+        let mut parted = None;
         let fronts = match &stages.pre_tokenizer {
+            Some(PreTokenizer::Sequence(both)) => match both.as_slice() {
+                [
+                    PreTokenizer::WhitespaceSplit,
+                    PreTokenizer::Metaspace {
+                        replacement: MARK,
+                        prepend_scheme: scheme @ (PrependScheme::Always | PrependScheme::Never),
+                        split: true,
+                    },
+                ] if !prepends && !replaces => {
+                    parted = Some(*scheme == PrependScheme::Always);
+                    [Front::Never, Front::Never]
+                }
+                _ => return None,
+            },
             Some(PreTokenizer::Metaspace {
                 replacement: MARK,
                 prepend_scheme,
@@ -148,7 +163,18 @@ impl Lengths {
             _ => return None,
         };
         let [first, section] = fronts;
-        Some(Self::of(None, true, [first, section, Front::Never], true))
+        let changing = match steps {
+            [] if parted.is_none() => None,
+            steps => {
+                let chain = Chain::new(steps, parted.is_none())?;
+                Some(Changing::Chain(Box::new(chain)))
+            }
+        };
+        let fronts = [first, section, Front::Never];
+        Some(Self {
+            parted,
+            ..Self::of(changing, true, fronts, true)
+        })
     }
 
     /// Of a `.model` file without a character map.
@@ -182,25 +208,36 @@ impl Lengths {
     ) -> Option<()> {
         let unit = output.ruler.unit();
         let table = self.tables.of(stages, unit, self.marks)?;
-        if section.origin.is_none() && self.form.is_none() {
-            return self.walk_original(table, stages, section, ids, output);
-        }
-        let mut changed = Changed::default();
-        let text;
-        if section.origin.is_none()
-            && let Some(form) = self.form
-        {
-            text = changed.normalize(form, section.text)?;
-            if changed.edits.is_empty() {
-                return self.walk_original(table, stages, section, ids, output);
+        let changed = match (section.origin, &self.changing) {
+            (None, None) => None,
+            (None, Some(changing)) => Some(changing.of(section.text)?),
+            (Some(_), _) => Some(Changed::from(section.text.to_owned())),
+        };
+        match changed {
+            Some(changed)
+                if section.origin.is_some() || !changed.is_empty() || self.parted.is_some() =>
+            {
+                self.walk_changed(table, stages, section, changed, ids, output)
             }
-        } else {
-            text = section.text.to_owned();
+            _ => self.walk_original(table, stages, section, ids, output),
         }
-        self.walk_changed(table, stages, section, (&text, changed), ids, output)
     }
 
-    fn front(&self, section: &Section<'_>, text: &str) -> bool {
+    /// Whether parts of a text are seen as they are in the whole.
+    pub fn has_parts(&self) -> bool {
+        !matches!(self.changing, Some(Changing::Chain(_)))
+    }
+
+    /// Whether `▁` stands for a space.
+    pub(super) fn marks(&self) -> bool {
+        self.marks
+    }
+
+    pub(super) fn parted(&self) -> Option<bool> {
+        self.parted
+    }
+
+    pub(super) fn front(&self, section: &Section<'_>, text: &str) -> bool {
         let at = match section.place {
             Place::First => 0,
             Place::Section => 1,
@@ -253,49 +290,10 @@ impl Lengths {
         output.ruler.set(section.start + call.byte, call.units);
         Some(())
     }
-
-    /// Of text that a form changed, or that came out of the normalizer.
-    fn walk_changed(
-        &self,
-        table: &Table,
-        stages: &Stages,
-        section: &Section<'_>,
-        (text, mut changed): (&str, Changed),
-        ids: &[u32],
-        output: &mut Output<'_, '_>,
-    ) -> Option<()> {
-        let mut front = usize::from(self.front(section, text));
-        let mut start = 0;
-        let mut origin = |byte: usize| match section.origin {
-            Some(aligned) => aligned.span_of(byte..byte + 1),
-            None => changed.origin(section, byte),
-        };
-        for ids in ids.chunks(STEPS) {
-            poll();
-            for &id in ids {
-                let entry = table.entry(id);
-                if entry & (UNKNOWN | BYTE | MARKED) != 0 {
-                    return None;
-                }
-                let length = table.lengths(id, entry)[0];
-                let end = start + length.checked_sub(std::mem::take(&mut front))?;
-                if end > text.len() {
-                    return None;
-                }
-                // What was put in front shares the span of the first character.
-                let last = end.max(start + 1) - 1;
-                let span = Span::new(origin(start).start, origin(last).end);
-                let span = output.ruler.of(span);
-                output.push_trimmed(span, || margins(stages, id));
-                start = end;
-            }
-        }
-        (start == text.len() && front == 0).then_some(())
-    }
 }
 
 /// The white space at the ends of a token.
-fn margins(stages: &Stages, id: u32) -> Margins {
+pub(super) fn margins(stages: &Stages, id: u32) -> Margins {
     Margins::of_bytes(stages.model.vocab().token(id).unwrap_or_default())
 }
 
@@ -436,94 +434,5 @@ impl Call<'_> {
             rest = same.or_else(space)?;
         }
         Some(self.text.len() - self.byte - rest.len())
-    }
-}
-
-/// The stretches of a text that a form changed.
-#[derive(Default)]
-struct Changed {
-    edits: Vec<Edit>,
-    /// The first one that may hold the byte that is asked for.
-    next: usize,
-}
-
-/// A stretch that was changed.
-struct Edit {
-    /// Where it lies now, and where its old text ended.
-    range: Range<usize>,
-    old_end: usize,
-    /// Its text, which knows where in the old stretch it came from, and where that begins.
-    text: AlignedText,
-    old_start: usize,
-}
-
-impl Changed {
-    /// The text in this form; what changed is noted.
-    fn normalize(&mut self, form: Form, text: &str) -> Option<String> {
-        let mut new = String::new();
-        let mut done = 0;
-        let mut start = 0;
-        while start < text.len() {
-            poll();
-            let mut end = crate::text::boundary_before(text, start + STRETCH);
-            // What stands before a fixed character is normalized by itself.
-            while end < text.len() && (end <= start || !form.fixes(text, end)) {
-                end += text[end..].chars().next().map_or(1, char::len_utf8);
-            }
-            let stretch = &text[start..end];
-            if let Cow::Owned(changed) = form.normalized(stretch) {
-                let mut aligned = AlignedText::original(stretch);
-                form.normalize(&mut aligned).ok()?;
-                // Both have to be the same, or the places are not those of these tokens.
-                if aligned.as_str() != changed {
-                    return None;
-                }
-                new.push_str(&text[done..start]);
-                let first = new.len();
-                new.push_str(&changed);
-                self.edits.push(Edit {
-                    range: first..new.len(),
-                    old_start: start,
-                    old_end: end,
-                    text: aligned,
-                });
-                done = end;
-            }
-            start = end;
-        }
-        new.push_str(&text[done..]);
-        Some(new)
-    }
-
-    /// Where a byte of the new text came from, as a span of its part; bytes come in order, but for a
-    /// few.
-    fn origin(&mut self, section: &Section<'_>, byte: usize) -> Span {
-        while self.next > 0 && self.edits[self.next - 1].range.end > byte {
-            self.next -= 1;
-        }
-        while self
-            .edits
-            .get(self.next)
-            .is_some_and(|it| it.range.end <= byte)
-        {
-            self.next += 1;
-        }
-        if let Some(edit) = self.edits.get(self.next)
-            && edit.range.contains(&byte)
-        {
-            let at = byte - edit.range.start;
-            let span = edit.text.span_of(at..at + 1);
-            let start = section.start + edit.old_start;
-            return Span::new(start + span.start, start + span.end);
-        }
-        let (new, old) = match self.next.checked_sub(1) {
-            Some(last) => (self.edits[last].range.end, self.edits[last].old_end),
-            None => (0, 0),
-        };
-        let at = old + byte - new;
-        let text = section.text;
-        let start = crate::text::boundary_before(text, at);
-        let length = text[start..].chars().next().map_or(0, char::len_utf8);
-        Span::new(section.start + start, section.start + start + length)
     }
 }

@@ -9,16 +9,18 @@
 //! places, a mark that normalization may move, a token that spells another thing than its text) it
 //! refuses, and then the stages find the spans. One file a way to know it:
 //!
-//! - `lengths`: nothing changes the text but that spaces are written `▁` and that one is put in front.
-//!   Then the lengths of the tokens alone say where they stand. They have to add up to the text's, which
-//!   they do not where anything was dropped.
+//! - `lengths`: nothing changes the text but that spaces are written `▁` and that one is put in front,
+//!   or it is known which stretches change. Then the lengths of the tokens alone say where they stand.
+//!   They have to add up to the text's, which they do not where anything was dropped.
 //! - `steps`: a SentencePiece model's normalizer goes from left to right by steps, each of which says
 //!   what a stretch becomes; the walk takes the same steps.
 //! - `words`: each character becomes something by itself, and white space parts words, as with BERT; the
 //!   stages themselves are asked what becomes of a character.
 
+mod changes;
 mod kept;
 mod lengths;
+mod rewritten;
 mod ruler;
 mod steps;
 mod table;
@@ -167,7 +169,7 @@ impl Tokenizer {
 
     /// Whether the parts that [`Tokenizer::part_end`] gives may be encoded by themselves with spans.
     pub(crate) fn has_spanned_parts(&self) -> bool {
-        self.walk.is_some() && self.settling().is_none()
+        self.walk.as_ref().is_some_and(Walk::has_parts) && self.settling().is_none()
     }
 
     /// As [`Tokenizer::encode_with_spans`], of a part; false where the stages have to be asked, with
@@ -269,6 +271,14 @@ impl Tokenizer {
 }
 
 impl Walk {
+    /// Whether parts of a text may be walked along by themselves.
+    fn has_parts(&self) -> bool {
+        match &self.way {
+            Way::Lengths(lengths) => lengths.has_parts(),
+            Way::Steps(_) | Way::Words(_) => true,
+        }
+    }
+
     /// Adds the spans of the tokens of a section; false, with some of them, where it does not fit.
     fn section(
         &self,

@@ -1,0 +1,282 @@
+//! The walk by lengths along a text that normalizers changed in places.
+
+use super::changes::Changed;
+use super::lengths::{Lengths, STEPS, margins};
+use super::table::{At, BYTE, MARK, MARKED, ODD, Table, UNKNOWN, bytes_of, units_of};
+use super::{Output, Section};
+use crate::interrupt::poll;
+use crate::model::Model;
+use crate::model::bpe::MergeRule;
+use crate::stages::Stages;
+use crate::text::Span;
+
+/// Tokens along a changed text.
+struct Call<'c> {
+    lengths: &'c Lengths,
+    table: &'c Table,
+    section: &'c Section<'c>,
+    changed: Changed,
+    /// What stands for characters that have no piece.
+    unknown: Option<Unknown>,
+    /// Whether the text spells that token, if that was asked.
+    is_spelled_out: Option<bool>,
+    stages: &'c Stages,
+    /// How much of the new text is done.
+    start: usize,
+    /// What was put in front is still to come.
+    front: bool,
+    /// Where the piece begins whose `▁` has come last.
+    begun: Option<usize>,
+    /// The last token was an unknown one: the next one has to be spelled where that ended.
+    after_unknown: bool,
+}
+
+/// The token that stands for characters that have no piece.
+#[derive(Clone, Copy)]
+struct Unknown {
+    id: u32,
+    /// Neighbours are one token.
+    fuses: bool,
+}
+
+impl Unknown {
+    /// That of a model which writes none as bytes and makes nothing else of the token.
+    fn of(model: &Model) -> Option<Self> {
+        match model {
+            Model::Unigram(unigram) => Some(Self {
+                id: unigram.unk_id()?,
+                fuses: true,
+            }),
+            Model::Bpe(bpe) if !bpe.options().byte_fallback => {
+                let id = bpe
+                    .vocab()
+                    .id(bpe.options().unk_token.as_ref()?.as_bytes())?;
+                let MergeRule::Merges(merges) = bpe.rule() else {
+                    return None;
+                };
+                let is_merged = |&(left, right): &(u32, u32)| left == id || right == id;
+                (!merges.iter().any(is_merged)).then_some(Self {
+                    id,
+                    fuses: bpe.options().fuse_unk,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Lengths {
+    /// As [`Lengths::walk`], of text that normalizers changed.
+    pub(super) fn walk_changed(
+        &self,
+        table: &Table,
+        stages: &Stages,
+        section: &Section<'_>,
+        changed: Changed,
+        ids: &[u32],
+        output: &mut Output<'_, '_>,
+    ) -> Option<()> {
+        // It would be told from a space no longer.
+        if self.marks() && changed.text.contains(MARK) {
+            return None;
+        }
+        let mut call = Call {
+            lengths: self,
+            table,
+            section,
+            unknown: Unknown::of(&stages.model),
+            is_spelled_out: None,
+            stages,
+            start: 0,
+            front: self.front(section, &changed.text),
+            changed,
+            begun: None,
+            after_unknown: false,
+        };
+        let mut next = 0;
+        while next < ids.len() {
+            poll();
+            next += call.run(&ids[next..ids.len().min(next + STEPS)], output);
+            if let Some(&id) = ids.get(next) {
+                call.token(id, output)?;
+                next += 1;
+            }
+        }
+        call.skip_white_space();
+        (call.start == call.changed.text.len() && !call.front).then_some(())
+    }
+}
+
+impl Call<'_> {
+    /// Adds the spans of the first of these tokens, if they lie along text that is as it was; says how
+    /// many.
+    fn run(&mut self, ids: &[u32], output: &mut Output<'_, '_>) -> usize {
+        if self.front
+            || self.after_unknown
+            || output.trims.is_some()
+            || self.section.origin.is_some()
+        {
+            return 0;
+        }
+        let Some((end, old)) = self.changed.unchanged(self.start) else {
+            return 0;
+        };
+        let old = self.section.start + old;
+        let mut at = At {
+            byte: self.start,
+            units: output.ruler.at(old),
+        };
+        let done = match self.lengths.parted() {
+            None => self.table.run(ids, &mut at, end, output.spans),
+            Some(true) => self.run_of_words(ids, &mut at, end, output),
+            Some(false) => 0,
+        };
+        output.ruler.set(old + at.byte - self.start, at.units);
+        self.start = at.byte;
+        done
+    }
+
+    /// The same of words that white space parts and that `▁` begins, which stands for no character.
+    fn run_of_words(
+        &self,
+        ids: &[u32],
+        at: &mut At,
+        end: usize,
+        output: &mut Output<'_, '_>,
+    ) -> usize {
+        let text = self.changed.text.as_bytes();
+        let mut done = 0;
+        for &id in ids {
+            let entry = self.table.entry(id);
+            let next = at.byte + bytes_of(entry);
+            let begins = entry & MARKED != 0;
+            if entry & ODD != 0
+                || next > end
+                || begins != (text[at.byte] == b' ')
+                || begins && bytes_of(entry) == 1
+                || at.byte == 0
+            {
+                break;
+            }
+            let start = at.units + usize::from(begins);
+            at.units += units_of(entry);
+            at.byte = next;
+            output.spans.push([start as i64, at.units as i64]);
+            done += 1;
+        }
+        done
+    }
+
+    /// Adds the span of a token that may be anything.
+    fn token(&mut self, id: u32, output: &mut Output<'_, '_>) -> Option<()> {
+        let entry = self.table.entry(id);
+        let skipped = self.skip_white_space();
+        let mut has_front = std::mem::take(&mut self.front);
+        if self.lengths.parted() == Some(true)
+            && (skipped || self.start == 0)
+            && self.begun != Some(self.start)
+        {
+            self.begun = Some(self.start);
+            has_front = true;
+        }
+        let most = self.changed.text.len();
+        let rest = self.changed.text.as_bytes().get(self.start..)?;
+        // Were a byte spelled out in the text, its token could be either.
+        if entry & BYTE != 0 && (has_front || rest.starts_with(b"<0x")) {
+            return None;
+        }
+        let length = match entry & UNKNOWN != 0 {
+            true => match self.unknown {
+                Some(unknown)
+                    if unknown.id == id && !has_front && !(self.after_unknown && unknown.fuses) =>
+                {
+                    self.unknown(unknown)?
+                }
+                _ => return None,
+            },
+            false => {
+                let token = self.stages.model.vocab().token(id)?;
+                let is_marked = token.starts_with("▁".as_bytes()) || token.starts_with(b" ");
+                if has_front && !is_marked
+                    || self.after_unknown && !self.is_spelled(token, has_front)
+                {
+                    return None;
+                }
+                self.table.lengths(id, entry)[0] - usize::from(has_front)
+            }
+        };
+        self.after_unknown = entry & UNKNOWN != 0;
+        let end = self.start + length;
+        if end > most {
+            return None;
+        }
+        // What was put in front shares the span of the first character.
+        let last = end.max(self.start + 1) - 1;
+        let (first, last) = (self.origin(self.start), self.origin(last));
+        let span = output.ruler.of(Span::new(first.start, last.end));
+        output.push_trimmed(span, || margins(self.stages, id));
+        self.start = end;
+        Some(())
+    }
+
+    /// Where a byte of the text came from.
+    fn origin(&mut self, byte: usize) -> Span {
+        if let Some(aligned) = self.section.origin {
+            return aligned.span_of(byte..byte + 1);
+        }
+        let start = self.section.start;
+        let span = self.changed.origin(self.section.text, byte);
+        Span::new(start + span.start, start + span.end)
+    }
+
+    /// Passes white space that leaves nothing; says whether there is some.
+    fn skip_white_space(&mut self) -> bool {
+        let before = self.start;
+        if self.lengths.parted().is_some()
+            && let Some(rest) = self.changed.text.get(before..)
+        {
+            self.start += rest.len() - rest.trim_start().len();
+        }
+        self.start > before
+    }
+
+    /// How long the run of characters is that have no piece. What comes behind it begins with one that
+    /// has, or it is not spelled there.
+    fn unknown(&mut self, unknown: Unknown) -> Option<usize> {
+        let vocab = self.stages.model.vocab();
+        let text = &self.changed.text[..];
+        vocab.text_id("▁".as_bytes())?;
+        let token = std::str::from_utf8(vocab.token(unknown.id)?).ok()?;
+        // Spelled out, it would be a part of the run.
+        if *self
+            .is_spelled_out
+            .get_or_insert_with(|| text.contains(token))
+        {
+            return None;
+        }
+        let is_known = |c: char| {
+            let mut bytes = [0; 4];
+            c == ' '
+                || self.lengths.parted().is_some() && c.is_whitespace()
+                || vocab
+                    .text_id(c.encode_utf8(&mut bytes).as_bytes())
+                    .is_some()
+        };
+        let rest = &text[self.start..];
+        let length = match unknown.fuses {
+            true => rest.find(is_known).unwrap_or(rest.len()),
+            false => rest.chars().next().filter(|it| !is_known(*it))?.len_utf8(),
+        };
+        (length > 0).then_some(length)
+    }
+
+    /// Whether the text goes on with this token, but for what is put in front.
+    fn is_spelled(&self, token: &[u8], has_front: bool) -> bool {
+        let Ok(token) = std::str::from_utf8(token) else {
+            return false;
+        };
+        let token = token.replace(MARK, " ");
+        let rest = &self.changed.text.as_bytes()[self.start..];
+        rest.starts_with(&token.as_bytes()[usize::from(has_front)..])
+    }
+}
