@@ -17,6 +17,7 @@ import json
 import os
 import platform
 import tempfile
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -77,22 +78,22 @@ def main() -> None:
 
 def head(megabytes: float, load: float) -> list[str]:
     """What stands above the table."""
-    return [
-        "# Speed: spans",
-        "",
+    made = (
         f"{time.strftime('%Y-%m-%d')}, {platform.machine()}, {os.cpu_count()} cores, Python "
         f"{platform.python_version()}; {megabytes:g} MB of each text in pieces of 50,000 "
         "characters, one thread, by the time that the thread itself took; the load of the machine "
         f"was {load:.1f} when it began. Made by "
-        "`python benchmarks/spans.py --out docs/benchmarks`.",
-        "",
+        "`python benchmarks/spans.py --out docs/benchmarks`."
+    )
+    meaning = (
         "`encode_array` gives ids, `encode_array_with_spans` also where each came from, in "
         "characters. Figures are of the first pass, with a tokenizer that has seen nothing, and of "
         "later ones. Ids and spans were checked in the same run against `encode_with_spans`, which "
         "goes through all stages. tokenizers reads no `.model` file that `tokenizer.json` cannot "
-        "hold.",
-        "",
-    ]
+        "hold."
+    )
+    lines = [textwrap.wrap(part, 100, break_on_hyphens=False) for part in (made, meaning)]
+    return ["# Speed: spans", "", *lines[0], "", *lines[1], ""]
 
 
 def tokenizers_of(
