@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import jeton
 from jeton import analysis
-from jeton.analysis import Comparison, Evaluation, evaluate, texts
+from jeton.analysis import Comparison, Evaluation, evaluate, measures, texts
 from jeton.analysis.known_measures import MEASURES
 from jeton.errors import (
     ArgumentError,
@@ -282,6 +282,15 @@ def test_what_is_told_on_the_way(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("the theory", encoding="utf-8")
     evaluate(ranks(), tmp_path, progress=steps.append)
     assert steps[-1] == jeton.Progress("counting", 10, 10, 10)
+
+
+def test_every_measure_is_explained() -> None:
+    page = (Path(__file__).parent.parent / "docs/measures.md").read_text(encoding="utf-8")
+    missing = [it.name for it in MEASURES.values() if it.family != "counts"]
+    assert [name for name in missing if f"`{name}`" not in page] == []
+    for name in measures.__all__:
+        told = getattr(measures, name).__doc__
+        assert name in ("ModelCost", "cost_of_model", "grouping_of") or "Unit: " in told, name
 
 
 @each_kind
