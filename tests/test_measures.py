@@ -284,6 +284,18 @@ def test_what_is_told_on_the_way(tmp_path: Path) -> None:
     assert steps[-1] == jeton.Progress("counting", 10, 10, 10)
 
 
+def test_the_curve_of_types_does_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    tok = ranks()
+    given = [f"the weather {number} there" for number in range(60)]
+    ids = [id for text in given for id in tok.encode(text)]
+    points = [64 << n for n in range(20) if 64 << n <= len(ids)]
+    expected = {at: len(set(ids[:at])) for at in [*points, len(ids)]}
+    for size in (1 << 20, 100, 7):
+        monkeypatch.setattr(texts, "_READ", size)
+        curve = evaluate(tok, given).curves["type_token"]
+        assert dict(zip(curve.x, curve.y, strict=True)) == expected
+
+
 def test_every_measure_is_explained() -> None:
     page = (Path(__file__).parent.parent / "docs/measures.md").read_text(encoding="utf-8")
     missing = [it.name for it in MEASURES.values() if it.family != "counts"]

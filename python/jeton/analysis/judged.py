@@ -93,8 +93,17 @@ class Judged:
             return self._places[ids]
         return ids if self.ids[-1:] == len(self.ids) - 1 else np.searchsorted(self.ids, ids)
 
-    def follow(self, places: npt.NDArray[Any]) -> None:
-        """Notes how many different tokens there were after 64, 128, 256 … tokens."""
+    def follow(self, places: npt.NDArray[Any], occur: npt.NDArray[np.bool_]) -> None:
+        """Notes how many different tokens there were after 64, 128, 256 … tokens.
+
+        Args:
+            places: Where the tokens of a batch stand.
+            occur: For each token, whether it is among them.
+        """
+        if self.curve and self.tokens + len(places) < self.curve[-1][0] * 2:
+            self.seen |= occur
+            self.tokens += len(places)
+            return
         at = 0
         while at < len(places):
             point = self.curve[-1][0] * 2 if self.curve else _FIRST_POINT
@@ -189,8 +198,9 @@ class Tally:
     def add(self, judged: Judged, batch: TokenBatch) -> None:
         """Counts the tokens of texts."""
         places = judged.places(batch.ids)
-        self.counts += np.bincount(places, minlength=len(self.counts))
-        judged.follow(places)
+        counts = np.bincount(places, minlength=len(self.counts))
+        self.counts += counts
+        judged.follow(places, counts > 0)
 
     def words(self, judged: Judged, words: WordKinds) -> None:
         """Cuts each kind of word by itself."""
