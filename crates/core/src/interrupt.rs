@@ -9,6 +9,8 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use crate::large_pages;
+
 /// Says whether the work is to end. It is asked by any thread of a call, and once it has said so it
 /// always does.
 type Ask<'a> = &'a (dyn Fn() -> bool + Sync);
@@ -140,10 +142,10 @@ pub fn rposition<T: Copy>(items: &[T], is_it: impl Fn(T) -> bool) -> Option<usiz
     })
 }
 
-/// A long list of one value: filled part by part, since the system takes longer to hand out memory that
-/// is written to than a loop over it takes.
+/// A long list of one value, filled part by part: the system takes longer to hand out memory than a loop
+/// over it takes. In large pages, of which it hands out and takes back fewer.
 pub fn filled<T: Clone>(value: T, length: usize) -> Vec<T> {
-    let mut list = Vec::with_capacity(length);
+    let mut list = large_pages::with_capacity(length);
     while list.len() < length {
         poll();
         list.resize(length.min(list.len() + AT_ONCE), value.clone());

@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use numpy::ndarray::{ArrayView1, Axis};
 use numpy::{
     Element, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
@@ -137,23 +138,28 @@ fn ids_of_array(name: &str, array: &Bound<'_, PyUntypedArray>) -> Outcome<Vec<u3
         array: &Bound<'_, PyUntypedArray>,
         convert: impl Fn(T) -> Option<u32>,
     ) -> Option<Outcome<Vec<u32>>> {
-        let array = array.cast::<PyArray1<T>>().ok()?.readonly();
-        let convert = |(position, &item): (usize, &T)| {
-            convert(item).ok_or_else(|| {
-                argument(format!(
-                    "{name}[{position}] is no token id: ids run from 0 to 2**32 - 1"
-                ))
-            })
-        };
-        Some(array.as_array().iter().enumerate().map(convert).collect())
+        let array = array.cast::<PyArray1<T>>().ok()?;
+        Some(ids_in_parts(array, |start, part, ids| {
+            for (position, &item) in (start..).zip(part) {
+                ids.push(convert(item).ok_or_else(|| {
+                    argument(format!(
+                        "{name}[{position}] is no token id: ids run from 0 to 2**32 - 1"
+                    ))
+                })?);
+            }
+            Ok(())
+        }))
     }
-    if let Ok(array) = array.cast::<PyArray1<u32>>()
-        && let Ok(ids) = array.to_vec()
-    {
-        return Ok(ids);
+    if let Ok(array) = array.cast::<PyArray1<u32>>() {
+        return ids_in_parts(array, |_, part, ids| {
+            match part.as_slice() {
+                Some(part) => ids.extend_from_slice(part),
+                None => ids.extend(part),
+            }
+            Ok(())
+        });
     }
-    of::<u32>(name, array, Some)
-        .or_else(|| of::<i64>(name, array, |id| u32::try_from(id).ok()))
+    of::<i64>(name, array, |id| u32::try_from(id).ok())
         .or_else(|| of::<i32>(name, array, |id| u32::try_from(id).ok()))
         .or_else(|| of::<u16>(name, array, |id| Some(u32::from(id))))
         .or_else(|| of::<u64>(name, array, |id| u32::try_from(id).ok()))
@@ -161,6 +167,25 @@ fn ids_of_array(name: &str, array: &Bound<'_, PyUntypedArray>) -> Outcome<Vec<u3
         .or_else(|| of::<i16>(name, array, |id| u32::try_from(id).ok()))
         .or_else(|| of::<i8>(name, array, |id| u32::try_from(id).ok()))
         .unwrap_or_else(|| ids_of_other_order(name, array))
+}
+
+/// The ids of an array, of which `add` gets one part after another and where it begins. Between parts
+/// Ctrl-C is heard, and the handler of a signal may do anything to the array.
+fn ids_in_parts<T: Element>(
+    array: &Bound<'_, PyArray1<T>>,
+    mut add: impl FnMut(usize, ArrayView1<'_, T>, &mut Vec<u32>) -> Outcome<()>,
+) -> Outcome<Vec<u32>> {
+    let mut ids = Vec::with_capacity(array.len());
+    let mut start = 0;
+    while start < array.len() {
+        array.py().check_signals()?;
+        let borrowed = array.readonly();
+        let (_, rest) = borrowed.as_array().split_at(Axis(0), start);
+        let (part, _) = rest.split_at(Axis(0), rest.len().min(POLLED));
+        start += part.len();
+        add(start - part.len(), part, &mut ids)?;
+    }
+    Ok(ids)
 }
 
 /// The ids of an array whose bytes stand in the other order than this machine's.

@@ -274,6 +274,32 @@ pub fn string_of<'py>(
     joined(py, parts)
 }
 
+/// Many bytes as a Python object.
+pub fn bytes_of<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    if bytes.len() < LONG {
+        return Ok(PyBytes::new(py, bytes));
+    }
+    // SAFETY: it is a new object, or null.
+    let whole = unsafe {
+        let length = bytes.len() as ffi::Py_ssize_t;
+        let whole = ffi::PyBytes_FromStringAndSize(std::ptr::null(), length);
+        Bound::from_owned_ptr_or_err(py, whole)?.cast_into_unchecked::<PyBytes>()
+    };
+    let mut at = 0;
+    for part in bytes.chunks(AT_ONCE) {
+        py.check_signals()?;
+        // SAFETY: nobody else has seen the object, which has room for all parts.
+        unsafe {
+            let place = ffi::PyBytes_AS_STRING(whole.as_ptr())
+                .cast::<u8>()
+                .cast_mut();
+            std::ptr::copy_nonoverlapping(part.as_ptr(), place.add(at), part.len());
+        }
+        at += part.len();
+    }
+    Ok(whole)
+}
+
 /// The string of bytes that are decoded by themselves.
 fn part_of<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> Outcome<Bound<'py, PyString>> {
     // Python finds out while it copies whether the bytes are UTF-8.

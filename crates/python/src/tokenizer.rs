@@ -27,7 +27,7 @@ use crate::options::{self, Drawing, Given, flag};
 use crate::pool;
 use crate::signals::{self, abandonable, detached};
 use crate::streams::{self, DecodeStream, EncodeStream};
-use crate::text::{Text, string_of};
+use crate::text::{Text, bytes_of, string_of};
 use crate::texts::{NoText, Rows, with_entries};
 
 /// A tokenizer of the core: stages and model, without what the class of Python adds.
@@ -485,7 +485,7 @@ impl Tokenizer {
             let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
             let ids = ids("ids", token_ids)?;
             let bytes = detached(py, || self.core.decode_bytes(&ids, skip_special_tokens))??;
-            Ok(PyBytes::new(py, &bytes))
+            Ok(bytes_of(py, &bytes)?)
         })
     }
 

@@ -28,7 +28,7 @@ use crate::growth::{self, Growth};
 use crate::interrupt::{Pace, paced, position};
 use crate::pattern::SearchPattern;
 use crate::printable;
-use crate::text::{AlignedText, replaced, white_space};
+use crate::text::{self, AlignedText, replaced, white_space};
 
 /// One normalizer. The names are those of Hugging Face `tokenizers`, and so are the meanings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -223,7 +223,7 @@ impl Normalizer {
             Self::Replace {
                 pattern: SearchPattern::Literal(literal),
                 content,
-            } if !literal.is_empty() => match paced(text.matches(literal)).count() {
+            } if !literal.is_empty() => match text::count(text, literal) {
                 0 => text.into(),
                 count => {
                     let kept = text.len() - count * literal.len();

@@ -137,7 +137,7 @@ impl Charsmap {
     /// Whether no key stands anywhere in `text`, so that it is left as it is. A key may begin where
     /// a character does.
     pub(crate) fn keeps(&self, text: &str) -> bool {
-        let mut starts = text.char_indices().map(|(at, _)| &text.as_bytes()[at..]);
+        let mut starts = paced(text.char_indices()).map(|(at, _)| &text.as_bytes()[at..]);
         starts.all(|rest| self.prefixes(rest).next().is_none())
     }
 

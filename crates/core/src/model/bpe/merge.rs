@@ -11,6 +11,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::interrupt::{Pace, paced};
+use crate::large_pages;
 use crate::model::queue::{HEAPED, Lists, Queue};
 
 /// Up to how many symbols scanning is faster than a heap.
@@ -130,17 +131,21 @@ pub(super) fn merge_by_queue(
     mut drop: impl FnMut() -> bool,
 ) {
     let count = symbols.len() as u32;
-    let mut previous: Vec<u32> = (0..count).map(|i| i.wrapping_sub(1)).collect();
-    let mut next: Vec<u32> = (1..=count).collect();
+    let mut previous = large_pages::with_capacity::<u32>(symbols.len());
+    let mut next = large_pages::with_capacity::<u32>(symbols.len());
+    for at in paced(0..count) {
+        previous.push(at.wrapping_sub(1));
+        next.push(at + 1);
+    }
     if let Some(last) = next.last_mut() {
         *last = END;
     }
     // The merge of each symbol with its right neighbour, so that an entry of the queue can be
     // told to be out of date without a look-up.
-    let mut merges: Vec<Merge> = symbols
-        .windows(2)
-        .map(|pair| pairs.get(pair[0], pair[1], except))
-        .collect();
+    let mut merges = large_pages::with_capacity(symbols.len());
+    for pair in paced(symbols.windows(2)) {
+        merges.push(pairs.get(pair[0], pair[1], except));
+    }
     merges.push(Merge::NONE);
 
     for (merge, at) in paced(merges.iter().zip(0..)) {
@@ -188,7 +193,10 @@ pub(super) fn merge_by_queue(
             }
         }
     }
-    symbols.retain(|symbol| symbol.id != GONE);
+    symbols.retain(|symbol| {
+        pace.step();
+        symbol.id != GONE
+    });
 }
 
 #[cfg(test)]

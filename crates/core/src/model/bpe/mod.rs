@@ -24,7 +24,7 @@ use self::merge::{Merge, Pairs, Symbol, merge, merge_by_queue};
 use super::{Sampler, Token, Vocab, byte_token, only_withheld, show};
 use crate::compiled::{Growing, Merges};
 use crate::error::{Error, ErrorKind, Result};
-use crate::interrupt::Pace;
+use crate::interrupt::{Pace, paced};
 use crate::lazy::Lazy;
 use crate::threads::{LARGE, both};
 
@@ -477,7 +477,7 @@ impl Bpe {
             ),
         }
         let mut start = 0;
-        tokens.extend(symbols.iter().map(|symbol| {
+        tokens.extend(paced(symbols.iter()).map(|symbol| {
             let end = start + symbol.length as usize;
             let range = std::mem::replace(&mut start, end)..end;
             let id = symbol.id;
@@ -496,7 +496,7 @@ impl Bpe {
                 .ok_or_else(|| only_withheld(unit))?;
             Ok(Symbol { id, length: 1 })
         };
-        piece.iter().map(symbol).collect()
+        paced(piece.iter()).map(symbol).collect()
     }
 
     /// One symbol a unit, with its prefix and suffix, where the vocabulary has it; bytes or the
