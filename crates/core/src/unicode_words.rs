@@ -92,10 +92,6 @@ impl UnicodeWords {
                 all = table.words;
                 continue;
             }
-            #[expect(
-                clippy::iter_over_hash_type,
-                reason = "sums do not depend on the order"
-            )]
             for (word, count) in table.words {
                 *all.entry(word).or_insert(0) += count;
             }
@@ -151,10 +147,6 @@ impl Table {
 
     /// Cuts the runs into words.
     fn cut(&mut self) {
-        #[expect(
-            clippy::iter_over_hash_type,
-            reason = "sums do not depend on the order"
-        )]
         for (run, times) in std::mem::take(&mut self.runs) {
             let run = str::from_utf8(&run).expect("runs are cut at white space");
             cut(run, times, &mut self.words);

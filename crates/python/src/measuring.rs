@@ -73,7 +73,7 @@ impl UnicodeWords {
             let texts: Vec<_> = texts.iter().collect();
             let texts: Vec<&str> = texts
                 .iter()
-                .map(|text| Ok(text.cast::<PyString>()?.to_str()?))
+                .map(|text| text.cast::<PyString>()?.to_str())
                 .collect::<PyResult<_>>()?;
             let bytes = texts.iter().map(|text| text.len()).sum();
             let slot = self.core.try_lock().map_err(|_| busy())?;
