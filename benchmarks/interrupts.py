@@ -32,7 +32,7 @@ VOCAB = Path(__file__).resolve().parents[2] / "shared" / "data" / "vocab"
 
 def trained_unigram() -> jeton.Tokenizer:
     texts = [english(200_000), chinese(20_000), russian(20_000)]
-    return jeton.UnigramTrainer(2000, style="huggingface").train(texts)
+    return jeton.UnigramTrainer(2000, style="huggingface", hard_vocab_limit=False).train(texts)
 
 
 def words() -> jeton.Tokenizer:

@@ -22,6 +22,7 @@ use super::trie::Trie;
 use super::{Sampler, Token, Vocab, byte_token, show};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::sentencepiece::{Algorithm, ModelProto, Piece, PieceKind};
+use crate::interrupt::paced;
 use crate::threads::{LARGE, both};
 
 /// The score of a character that no piece covers lies this far below that of the worst piece.
@@ -334,7 +335,7 @@ impl SentencePiece {
 
     /// Whether user-defined pieces are cut out of this text.
     pub(crate) fn holds_user_defined(&self, text: &str) -> bool {
-        self.has_user_defined && self.symbols(text).any(|(_, user_defined)| user_defined)
+        self.has_user_defined && paced(self.symbols(text)).any(|(_, user_defined)| user_defined)
     }
 
     fn characters(&self, text: &str) -> Vec<Segment> {
