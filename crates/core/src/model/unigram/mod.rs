@@ -13,7 +13,7 @@ pub(crate) use nbest::Part;
 use super::trie::Trie;
 use super::{Token, Vocab, byte_token, show};
 use crate::error::{Error, ErrorKind, Result};
-use crate::interrupt::paced;
+use crate::interrupt::{Pace, filled, paced};
 
 /// How much worse an unknown character is than the worst token.
 const UNK_PENALTY: f64 = 10.0;
@@ -124,7 +124,7 @@ impl Unigram {
     /// Viterbi: the steps of the best path, each with where it ends. The first found wins a tie.
     fn best_path(&self, piece: &str) -> Result<Vec<(usize, Step)>> {
         let Parts { scores, unk_id, .. } = &self.parts;
-        let mut best: Vec<Option<Step>> = vec![None; piece.len() + 1];
+        let mut best: Vec<Option<Step>> = filled(None, piece.len() + 1);
         for (start, character) in paced(piece.char_indices()) {
             // A path leads to each character: the one before it is a token or unknown.
             let score_here = best[start].map_or(0.0, |step| step.score);
@@ -151,7 +151,9 @@ impl Unigram {
         }
         let mut path = Vec::new();
         let mut end = piece.len();
+        let mut pace = Pace::default();
         while let Some(step) = best[end] {
+            pace.step();
             path.push((end, step));
             end = step.start;
         }

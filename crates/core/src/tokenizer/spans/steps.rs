@@ -158,7 +158,9 @@ struct Cursor<'c> {
 impl<'c> Cursor<'c> {
     /// The front of a text.
     fn begin(&mut self, add_prefix: bool) -> Option<()> {
+        let mut pace = Pace::default();
         while self.collapses && self.at < self.text.len() {
+            pace.step();
             let (length, new) = self.normalizer.step(self.text, self.at);
             if new != " " {
                 break;
@@ -229,7 +231,9 @@ impl<'c> Cursor<'c> {
 
     /// What is removed behind a step belongs to it.
     fn absorb(&mut self) -> Option<()> {
+        let mut pace = Pace::default();
         while self.at < self.text.len() && !self.is_plain(self.at) {
+            pace.step();
             let (length, new) = self.step()?;
             if !new.is_empty() {
                 self.peeked = Some((self.at, (length, new)));
@@ -243,7 +247,9 @@ impl<'c> Cursor<'c> {
 
     /// Makes steps until one leaves something; false at the end.
     fn advance(&mut self) -> Option<bool> {
+        let mut pace = Pace::default();
         while self.at < self.text.len() {
+            pace.step();
             let (length, new) = match self.peeked {
                 Some((at, step)) if at == self.at => step,
                 _ => self.step()?,
@@ -336,7 +342,9 @@ impl<'c> Cursor<'c> {
     /// or it would not be told apart, and does not fit.
     fn unknown(&mut self, model: &SentencePiece) -> Option<Span> {
         let mut span: Option<Span> = None;
+        let mut pace = Pace::default();
         loop {
+            pace.step();
             if self.done == self.pending.len() && !self.advance()? {
                 return span;
             }

@@ -10,7 +10,7 @@ use unicode_normalization_alignments::char::canonical_combining_class;
 use super::kept::{Ascii, Kept};
 use super::table::{At, CONTINUES, ODD, Table, Tables, bytes_of, units_of};
 use super::{Output, Section};
-use crate::interrupt::Pace;
+use crate::interrupt::{Pace, position};
 use crate::lazy::Lazy;
 use crate::model::{Model, Sampler, Sampling};
 use crate::normalizer::Normalizer;
@@ -371,7 +371,7 @@ impl<'c> Cursor<'c> {
     /// the text begins here.
     fn skip_blanks(&mut self) -> bool {
         let rest = &self.text.as_bytes()[self.at..];
-        let blanks = rest.iter().take_while(|it| is_blank(**it)).count();
+        let blanks = position(rest, |byte| !is_blank(byte)).unwrap_or(rest.len());
         let begins = self.at == 0;
         self.at += blanks;
         begins || blanks > 0
@@ -381,13 +381,15 @@ impl<'c> Cursor<'c> {
     fn word_end(&self, from: usize) -> usize {
         let reached = self.at.max(from);
         let rest = &self.text.as_bytes()[reached..];
-        let blank = rest.iter().position(|it| is_blank(*it));
+        let blank = position(rest, is_blank);
         blank.map_or(self.text.len(), |blank| reached + blank)
     }
 
     /// Passes what parts pieces and what leaves nothing; says what the next piece begins with.
     fn begin(&mut self) -> Option<(&'c Becomes, usize)> {
+        let mut pace = Pace::default();
         loop {
+            pace.step();
             let (becomes, length) = self.becomes(self.at)?;
             match becomes.what {
                 What::Unsure => return None,
@@ -438,7 +440,9 @@ impl<'c> Cursor<'c> {
 
     /// What the piece goes on with.
     fn go_on(&mut self) -> Option<(&'c Becomes, usize)> {
+        let mut pace = Pace::default();
         loop {
+            pace.step();
             let (becomes, length) = self.becomes(self.at)?;
             match becomes.what {
                 What::Joins if becomes.length > 0 => return Some((becomes, length)),
@@ -451,7 +455,9 @@ impl<'c> Cursor<'c> {
     /// Whether the piece goes on; none where that is not known.
     fn goes_on(&self) -> Option<bool> {
         let mut at = self.at;
+        let mut pace = Pace::default();
         loop {
+            pace.step();
             let Some((becomes, length)) = self.becomes(at) else {
                 return Some(false);
             };
@@ -474,7 +480,9 @@ impl<'c> Cursor<'c> {
         let mut piece = first.text().to_vec();
         let mut span = Span::new(self.at, self.at + length);
         self.at += length;
+        let mut pace = Pace::default();
         while first.what == What::Joins && self.goes_on()? {
+            pace.step();
             let (becomes, length) = self.go_on()?;
             piece.extend_from_slice(becomes.text());
             self.at += length;
