@@ -173,7 +173,7 @@ def test_what_has_no_approximation(tmp_path: Path) -> None:
         tok.approximation("tokenizer.json")
     with pytest.raises(UnsupportedError, match="cannot hold a WordPiece model"):
         jeton.WordPieceTrainer(vocab_size=200).train(LINES).approximation(".model")
-    with pytest.raises(ArgumentError, match='must be one of "tokenizer.json", ".model"'):
+    with pytest.raises(ArgumentError, match=r'must be one of "tokenizer\.json", "\.model"'):
         tok.approximation("vocab.txt")  # type: ignore[arg-type]
     with pytest.raises(UnsupportedError, match="this Unigram model"):
         _made(tmp_path, normalization_rule_name="identity").save(tmp_path / "tokenizer.json")
