@@ -259,7 +259,7 @@ def _evaluation(
     return Evaluation(
         name,
         judged.tok.digest,
-        type(judged.tok.model).__name__,
+        type(judged.model).__name__,
         judged.tok.vocab_size,
         found,
         spoken,

@@ -41,7 +41,7 @@ class Judged:
 
     def __init__(self, name: str, tok: Tokenizer) -> None:
         self.name, self.tok = name, tok
-        model = tok.model
+        self.model = model = tok.model
         self.ids = np.array(ids_of(tok, model), np.int64)
         self._places: npt.NDArray[np.int64] | None = None
         if len(self.ids) != tok.max_id + 1 and tok.max_id < _MOST_ID:

@@ -7,6 +7,7 @@ The format is that of `sentencepiece_model.proto`.
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -59,8 +60,9 @@ class ModelFile:
     rest: tuple[tuple[int, int, bytes | int], ...]
 
     @classmethod
+    @functools.lru_cache(maxsize=1)
     def parse(cls, proto: bytes) -> ModelFile:
-        """Reads the content of a file."""
+        """Reads the content of a file; asked for the same one again, it is not read anew."""
         pieces: list[Piece] = []
         trainer: list[tuple[int, int, bytes | int]] = []
         rest: list[tuple[int, int, bytes | int]] = []
