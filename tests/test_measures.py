@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -256,6 +257,71 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     for key in record:
         with pytest.raises(FormatError, match="record is no evaluation"):
             Evaluation.from_dict({**record, key: 7.5})
+
+
+ODD: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    10**400,
+    1e308,
+    float("nan"),
+    "",
+    "x\0",
+    [],
+    {},
+    [[]],
+    {"a": 1},
+    ["a"],
+)
+"""What somebody may have put into a saved result."""
+
+
+def _places(record: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if place:
+        yield place
+    if isinstance(record, dict):
+        for key in record:
+            yield from _places(record[key], (*place, key))
+    elif record and isinstance(record, list):
+        yield from _places(record[0], (*place, 0))
+
+
+def _with(record: Any, place: tuple[Any, ...], odd: object) -> Any:
+    if not place:
+        return odd
+    copy = record.copy()
+    copy[place[0]] = _with(record[place[0]], place[1:], odd)
+    return copy
+
+
+def test_what_was_edited_is_refused_or_shown() -> None:
+    result = analysis.compare({"it": ranks()}, {"a": ["the"]}, parallel={"en": ["the"]})
+    record = result.to_dict()
+    kept = ("tokens", "fertility", "premium", "gini")
+    for place in _places(record):
+        if "values" in place[:-1] and place[place.index("values") + 1] not in kept:
+            continue
+        for odd in ODD:
+            try:
+                edited = Comparison.from_dict(_with(record, place, odd))
+            except FormatError:
+                continue
+            json.dumps(edited.to_dict(), allow_nan=False)
+            assert edited.html() and repr(edited) and edited._repr_html_()
+            result.changes(edited)
+
+
+def test_no_number_that_json_lacks_is_loaded(tmp_path: Path) -> None:
+    result = analysis.compare({"it": ranks()}, {"a": ["the"]})
+    result.save(tmp_path / "it.json")
+    text = (tmp_path / "it.json").read_text(encoding="utf-8")
+    for number in ("NaN", "Infinity", "1e999"):
+        edited = text.replace('"value": 1,', f'"value": {number},', 1)
+        assert edited != text
+        (tmp_path / "it.json").write_text(edited, encoding="utf-8")
+        with pytest.raises(FormatError, match=r"it\.json"):
+            Comparison.load(tmp_path / "it.json")
 
 
 def test_changes_name_what_is_new() -> None:

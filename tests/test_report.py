@@ -213,6 +213,12 @@ def test_wrong_values(found: Comparison, options: dict[str, Any], told: str) -> 
         found.html(**options)
 
 
+def test_a_premium_of_nothing_is_a_number() -> None:
+    chars = compare({"a": word_piece()}, [], parallel={"en": ["the"], "xx": ["\u200d"]})
+    assert chars["a"]["xx"]["tokens"] == 0 == chars["a"]["xx"]["premium"]
+    assert '<td data-v="0.0" class="h0">0.00</td>' in chars.html()
+
+
 def test_charts_of_odd_numbers() -> None:
     assert lines("none", [Series("a", 0, (), ())], "x", "y") is None
     assert points("none", [], "x", "y") is None

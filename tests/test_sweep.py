@@ -142,6 +142,34 @@ def test_wrong_values(options: dict[str, object], error: type[Exception], told: 
         sweep(LINES, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("place", "odd"),
+    [
+        (("held_out_bytes",), None),
+        (("held_out_lines",), "many"),
+        (("settings",), {"width": []}),
+        (("jeton",), 5),
+        (("points", 0), [1]),
+        (("points", 0, "family"), ["bpe"]),
+        (("points", 0, "inexact"), None),
+        (("points", 0, "vocab_size"), -1),
+        (("points", 0, "bytes_per_token"), "2"),
+        (("points", 0, "attention"), 10**400),
+        (("points", 0, "cache"), float("nan")),
+    ],
+)
+def test_what_was_edited_is_refused(
+    swept: Sweep, tmp_path: Path, place: tuple[str | int, ...], odd: object
+) -> None:
+    record = holder = json.loads(json.dumps(swept.to_dict()))
+    for key in place[:-1]:
+        holder = holder[key]
+    holder[place[-1]] = odd
+    (tmp_path / "edited.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(FormatError, match="no saved sweep"):
+        Sweep.load(tmp_path / "edited.json")
+
+
 class TestCommand:
     def test_forms(self, run: Run, here: Path) -> None:  # noqa: F811
         (here / "x.txt").write_text("\n".join(LINES))

@@ -40,6 +40,10 @@ def write(path: str | os.PathLike[str], content: dict[str, Any], indent: int | N
     _core.write_into(folder or ".", [(name, text.encode())])
 
 
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
 def read(path: str | os.PathLike[str], what: str) -> tuple[str, Any]:
     """The file's name, and what it holds; `what` is what it should be, for errors.
 
@@ -51,7 +55,7 @@ def read(path: str | os.PathLike[str], what: str) -> tuple[str, Any]:
     source = checked_path("path", path)
     try:
         with open(source, encoding="utf-8") as file:
-            return source, json.load(file)
+            return source, json.load(file, parse_constant=_no_number)
     except FileNotFoundError:
         raise MissingFileError(f"{source}: there is no such file") from None
     except OSError as error:

@@ -20,7 +20,8 @@ from jeton.analysis.evaluation import Change, Comparison, Evaluation
 from jeton.analysis.health import RULES, Case, Finding, Health, Rule, check
 from jeton.analysis.known_measures import MEASURES, Measure
 from jeton.analysis.measures import ModelCost, cost_of_model
-from jeton.analysis.sweeping import FAMILIES, Point, Sweep, sweep
+from jeton.analysis.sweeping import FAMILIES, sweep
+from jeton.analysis.swept import Point, Sweep
 from jeton.analysis.usage import Usage
 from jeton.analysis.values import Curve, Measured, Value
 

@@ -77,6 +77,8 @@ class Evaluation:
         checked_int("vocab_size", self.vocab_size, 0)
         for name in ("corpora", "languages", "curves", "digests"):
             check_kind(name, getattr(self, name), Mapping, "a mapping")
+        for name, digest in self.digests.items():
+            check_text(f"digests[{name!r:.60}]", digest)
         check_kind("overall", self.overall, Measured, "what was measured")
 
     @property

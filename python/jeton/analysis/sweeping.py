@@ -1,30 +1,34 @@
 """A ladder of vocabularies on one corpus: how much each size saves, what it costs, where it bends.
 
-Look here for what is trained and measured. The formulas of costs stand at `Point`, the rule for the
-bend in `bends.py`.
+Look here for what is trained and measured. The formulas of costs stand at `Point` in `swept.py`,
+the rule for the bend in `bends.py`.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import jeton
-from jeton import Progress, Tokenizer, __version__, saved_json
-from jeton.analysis.bends import bend
+from jeton import Progress, Tokenizer
 from jeton.analysis.lines import Corpus, Lines
+from jeton.analysis.swept import Point, Sweep
 from jeton.arguments import checked_int, checked_path
 from jeton.components._base import check_text
-from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, TrainingError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    FormatError,
+    TrainingError,
+)
 
-__all__ = ["FAMILIES", "Point", "Sweep", "sweep"]
+__all__ = ["FAMILIES", "sweep"]
 
 FAMILIES: Final = ("bpe", "unigram", "wordpiece")
 """What is trained: BPE of bytes; Unigram with byte fallback and without a normalizer, so that both
@@ -33,143 +37,10 @@ give text back; WordPiece, which does not."""
 SIZES: Final = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 """The sizes, unless others are given."""
 
-_FORMAT: Final = "jeton sweep"
-_VERSION: Final = 1
 _HELD_OUT_BYTES: Final = 20_000_000
 """How much text is held out at most: more moves the third digit no more."""
 
 Watch: TypeAlias = Callable[[str, Progress], None]
-
-
-@dataclass(frozen=True)
-class Point:
-    """One tokenizer of a sweep.
-
-    Attributes:
-        family: One of `FAMILIES`.
-        size: How many tokens were asked for.
-        vocab_size: How many there are: fewer, where the corpus supports no more.
-        tokens: How many tokens the held-out text has.
-        bytes_per_token: Bytes of UTF-8 of the held-out text / tokens.
-        inexact: How many held-out lines do not come back byte by byte. Where there are any, fewer
-            tokens may come of lost text.
-        embedding_bytes: Memory of the input embedding: vocab_size · width · bytes_per_parameter. An
-            output layer of its own takes as much again.
-        context_bytes: How much text the context holds: context · bytes_per_token.
-        attention: Operations of attention for a byte of text, forward, the context full:
-            depth · 4 · context · width / bytes_per_token. (Queries by keys, and weights by values,
-            are 2 · context² · width multiply-and-adds, of two operations each, in each layer.)
-        cache: Bytes of keys and values for a byte of text:
-            depth · 2 · width · bytes_per_parameter / bytes_per_token.
-        tokenizer: The digest of the tokenizer.
-    """
-
-    family: str
-    size: int
-    vocab_size: int
-    tokens: int
-    bytes_per_token: float | None
-    inexact: int
-    embedding_bytes: int
-    context_bytes: float | None
-    attention: float | None
-    cache: float | None
-    tokenizer: str
-
-
-@dataclass(frozen=True, repr=False)
-class Sweep:
-    """What a ladder of vocabularies gave.
-
-    Attributes:
-        points: A point for each family and size, in the order in which they were asked for.
-        settings: Families, sizes, width, depth, context and bytes_per_parameter.
-        corpus: SHA-256 of the lines that were trained on, in hexadecimal.
-        held_out: SHA-256 of the lines that were measured, in hexadecimal.
-        held_out_bytes: How many bytes of UTF-8 these have.
-        held_out_lines: How many lines these are.
-        version: The version of jeton.
-    """
-
-    points: tuple[Point, ...]
-    settings: dict[str, Any]
-    corpus: str
-    held_out: str
-    held_out_bytes: int
-    held_out_lines: int
-    version: str = __version__
-    bends: dict[str, int | None] = field(init=False)
-    """The vocabulary size at which the curve of each family bends; see `bend`."""
-
-    def __post_init__(self) -> None:
-        found = {}
-        for family in dict.fromkeys(point.family for point in self.points):
-            own = [point for point in self.points if point.family == family]
-            measured = [(it.vocab_size, it.bytes_per_token) for it in own]
-            found[family] = bend([(x, y) for x, y in measured if y is not None])
-        object.__setattr__(self, "bends", found)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "jeton": self.version,
-            "settings": self.settings,
-            "corpus": self.corpus,
-            "held_out": self.held_out,
-            "held_out_bytes": self.held_out_bytes,
-            "held_out_lines": self.held_out_lines,
-            "bends": self.bends,
-            "points": [asdict(point) for point in self.points],
-        }
-
-    def to_csv(self) -> str:
-        """The points as a table of comma-separated values, with a line of names."""
-        out = io.StringIO()
-        writer = csv.DictWriter(out, list(Point.__dataclass_fields__), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(point) for point in self.points)
-        return out.getvalue()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything as JSON, whole or not at all.
-
-        Raises:
-            FileError: The file cannot be written.
-        """
-        saved_json.write(path, self.to_dict(), indent=1)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Sweep:
-        """Reads what `save` wrote.
-
-        Raises:
-            MissingFileError: There is no such file.
-            FormatError: It holds something else.
-        """
-        source, content = saved_json.read(path, "saved sweep")
-        try:
-            if content["format"] != _FORMAT or content["version"] != _VERSION:
-                raise ValueError(f"its format is not {_FORMAT!r}, version {_VERSION}")
-            return cls(
-                tuple(Point(**record) for record in content["points"]),
-                dict(content["settings"]),
-                content["corpus"],
-                content["held_out"],
-                content["held_out_bytes"],
-                content["held_out_lines"],
-                content["jeton"],
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"{source} is no saved sweep: {error}") from None
-
-    def __repr__(self) -> str:
-        told = ", ".join(
-            f"{family} bends at {'no size' if at is None else f'{at:,}'}"
-            for family, at in self.bends.items()
-        )
-        return f"<Sweep of {len(self.points)} tokenizers: {told or 'none'}>"
 
 
 def sweep(

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from jeton.arguments import check_kind
 from jeton.components._base import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Curve", "Measured", "Value"]
+__all__ = ["Curve", "Measured", "Value", "check_number"]
+
+_MOST: Final = 1e100
+"""No measure is as large; larger numbers could not be added, scaled and drawn."""
+
+
+def check_number(name: str, number: object, expected: str = "a number") -> None:
+    """Refuses what is no number, infinite, not a number, or too large to calculate with."""
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        raise ArgumentTypeError(f"{name} must be {expected}, not {type(number).__name__}")
+    if not -_MOST < number < _MOST:
+        told = "a number of so many digits" if isinstance(number, int) else number
+        raise ArgumentError(f"{name} must be finite and below 1e100, not {told}; None is unknown")
 
 
 @dataclass(frozen=True)
@@ -34,11 +45,7 @@ class Value:
 
     def __post_init__(self) -> None:
         if self.value is not None:
-            if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
-                told = type(self.value).__name__
-                raise ArgumentTypeError(f"value must be a number or None, not {told}")
-            if not math.isfinite(self.value):
-                raise ArgumentError(f"value must be finite, not {self.value}; None is unknown")
+            check_number("value", self.value, "a number or None")
         check_text("unit", self.unit)
         check_text("how", self.how)
 
@@ -77,9 +84,7 @@ class Curve:
         for name in ("x", "y"):
             check_kind(name, getattr(self, name), tuple, "a tuple of numbers")
             for number in getattr(self, name):
-                if isinstance(number, bool) or not isinstance(number, (int, float)):
-                    told = type(number).__name__
-                    raise ArgumentTypeError(f"{name} must hold numbers, not {told}")
+                check_number(f"each of {name}", number)
         if len(self.x) != len(self.y):
             raise ArgumentError(f"y has {len(self.y)} numbers for {len(self.x)} of x")
         check_text("x_unit", self.x_unit)

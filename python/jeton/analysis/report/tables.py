@@ -87,7 +87,7 @@ def premiums(shown: Shown) -> str:
                for language in shown.languages]
         for name, one in zip(shown.names, shown.all, strict=True)
     }  # fmt: skip
-    known = [value for row in found.values() for value in row if value]
+    known = [value for row in found.values() for value in row if value is not None]
     if not known:
         return ""
     high = max(known)
@@ -96,9 +96,8 @@ def premiums(shown: Shown) -> str:
     for place, (name, values) in enumerate(found.items()):
         cells = "".join(
             '<td data-v="">–</td>'
-            if not value
-            else f'<td data-v="{value!r}" class="h{shade(value, 1.0, max(high, 1.01), math.log)}">'
-            f"{value:.2f}</td>"
+            if value is None
+            else f'<td data-v="{value!r}" class="h{_shade(value, high)}">{value:.2f}</td>'
             for value in values
         )
         one = shown.all[place]
@@ -119,6 +118,11 @@ def premiums(shown: Shown) -> str:
         f"<thead><tr>{head('tokenizer')}{heads}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _shade(premium: float, high: float) -> int:
+    # No logarithm of a language without a token, whose premium is 0.
+    return 0 if premium <= 0 else shade(premium, 1.0, max(high, 1.01), math.log)
 
 
 def values(shown: Shown) -> str:

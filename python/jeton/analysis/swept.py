@@ -1,0 +1,176 @@
+"""What a sweep gave: a point a tokenizer, saved and loaded.
+
+Look here for the formulas of costs, and for what is checked of a file that was saved.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from jeton import __version__, saved_json
+from jeton.analysis.bends import bend
+from jeton.analysis.values import check_number
+from jeton.arguments import check_kind, checked_int
+from jeton.components._base import check_text
+from jeton.errors import FormatError, JetonError
+
+__all__ = ["Point", "Sweep"]
+
+_FORMAT: Final = "jeton sweep"
+_VERSION: Final = 1
+
+
+@dataclass(frozen=True)
+class Point:
+    """One tokenizer of a sweep.
+
+    Attributes:
+        family: One of `jeton.analysis.FAMILIES`.
+        size: How many tokens were asked for.
+        vocab_size: How many there are: fewer, where the corpus supports no more.
+        tokens: How many tokens the held-out text has.
+        bytes_per_token: Bytes of UTF-8 of the held-out text / tokens.
+        inexact: How many held-out lines do not come back byte by byte. Where there are any, fewer
+            tokens may come of lost text.
+        embedding_bytes: Memory of the input embedding: vocab_size · width · bytes_per_parameter. An
+            output layer of its own takes as much again.
+        context_bytes: How much text the context holds: context · bytes_per_token.
+        attention: Operations of attention for a byte of text, forward, the context full:
+            depth · 4 · context · width / bytes_per_token. (Queries by keys, and weights by values,
+            are 2 · context² · width multiply-and-adds, of two operations each, in each layer.)
+        cache: Bytes of keys and values for a byte of text:
+            depth · 2 · width · bytes_per_parameter / bytes_per_token.
+        tokenizer: The digest of the tokenizer.
+    """
+
+    family: str
+    size: int
+    vocab_size: int
+    tokens: int
+    bytes_per_token: float | None
+    inexact: int
+    embedding_bytes: int
+    context_bytes: float | None
+    attention: float | None
+    cache: float | None
+    tokenizer: str
+
+    def __post_init__(self) -> None:
+        for name in ("family", "tokenizer"):
+            check_text(name, getattr(self, name))
+        for name in ("size", "vocab_size", "tokens", "inexact"):
+            checked_int(name, getattr(self, name), 0)
+        check_number("embedding_bytes", self.embedding_bytes)
+        for name in ("bytes_per_token", "context_bytes", "attention", "cache"):
+            if (number := getattr(self, name)) is not None:
+                check_number(name, number, "a number or None")
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep:
+    """What a ladder of vocabularies gave.
+
+    Attributes:
+        points: A point for each family and size, in the order in which they were asked for.
+        settings: Families, sizes, width, depth, context and bytes_per_parameter.
+        corpus: SHA-256 of the lines that were trained on, in hexadecimal.
+        held_out: SHA-256 of the lines that were measured, in hexadecimal.
+        held_out_bytes: How many bytes of UTF-8 these have.
+        held_out_lines: How many lines these are.
+        version: The version of jeton.
+    """
+
+    points: tuple[Point, ...]
+    settings: dict[str, Any]
+    corpus: str
+    held_out: str
+    held_out_bytes: int
+    held_out_lines: int
+    version: str = __version__
+    bends: dict[str, int | None] = field(init=False)
+    """The vocabulary size at which the curve of each family bends; see `bend`."""
+
+    def __post_init__(self) -> None:
+        check_kind("points", self.points, tuple, "a tuple of Point")
+        for point in self.points:
+            check_kind("each of points", point, Point, "a Point")
+        check_kind("settings", self.settings, dict, "a dict")
+        for name, value in self.settings.items():
+            if not isinstance(value, str):
+                check_number(f"settings[{name!r:.60}]", value, "a text or a number")
+        for name in ("corpus", "held_out", "version"):
+            check_text(name, getattr(self, name))
+        for name in ("held_out_bytes", "held_out_lines"):
+            checked_int(name, getattr(self, name), 0)
+        found = {}
+        for family in dict.fromkeys(point.family for point in self.points):
+            own = [point for point in self.points if point.family == family]
+            measured = [(it.vocab_size, it.bytes_per_token) for it in own]
+            found[family] = bend([(x, y) for x, y in measured if y is not None])
+        object.__setattr__(self, "bends", found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "jeton": self.version,
+            "settings": self.settings,
+            "corpus": self.corpus,
+            "held_out": self.held_out,
+            "held_out_bytes": self.held_out_bytes,
+            "held_out_lines": self.held_out_lines,
+            "bends": self.bends,
+            "points": [asdict(point) for point in self.points],
+        }
+
+    def to_csv(self) -> str:
+        """The points as a table of comma-separated values, with a line of names."""
+        out = io.StringIO()
+        writer = csv.DictWriter(out, list(Point.__dataclass_fields__), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(point) for point in self.points)
+        return out.getvalue()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes everything as JSON, whole or not at all.
+
+        Raises:
+            FileError: The file cannot be written.
+        """
+        saved_json.write(path, self.to_dict(), indent=1)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Sweep:
+        """Reads what `save` wrote.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: It holds something else.
+        """
+        source, content = saved_json.read(path, "saved sweep")
+        try:
+            if content["format"] != _FORMAT or content["version"] != _VERSION:
+                raise ValueError(f"its format is not {_FORMAT!r}, version {_VERSION}")
+            return cls(
+                tuple(Point(**record) for record in content["points"]),
+                dict(content["settings"]),
+                content["corpus"],
+                content["held_out"],
+                content["held_out_bytes"],
+                content["held_out_lines"],
+                content["jeton"],
+            )
+        except (KeyError, TypeError, ValueError, JetonError) as error:
+            raise FormatError(f"{source} is no saved sweep: {error}") from None
+
+    def __repr__(self) -> str:
+        told = ", ".join(
+            f"{family} bends at {'no size' if at is None else f'{at:,}'}"
+            for family, at in self.bends.items()
+        )
+        return f"<Sweep of {len(self.points)} tokenizers: {told or 'none'}>"
