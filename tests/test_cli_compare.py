@@ -85,7 +85,39 @@ def test_json_is_kept_and_compared_with(run: Run) -> None:
     assert json.loads(run(*command, "--format", "json").stdout) == loaded.to_dict()
     assert "nothing has changed" in run(*command, "--baseline", "now.json").stdout
     Path("news.txt").write_text("the theory", encoding="utf-8")
-    assert "ranks, news: bytes 29 -> 10" in run(*command, "--baseline", "now.json").stdout
+    told = run(*command, "--baseline", "now.json").stdout
+    assert "ranks, news: bytes 29 -> 10" in told and "news: the text is another" in told
+    other = ["compare", "other=ranks.json", "--corpus", "other=news.txt", "--baseline", "now.json"]
+    told = run(*other).stdout
+    assert "no tokenizer of before" in told and "no text of before is measured: news" in told
+
+
+@pytest.mark.usefixtures("files")
+def test_a_report_gives_the_same_names(run: Run) -> None:
+    texts = ["--corpus", "news.txt", "--parallel", "en=en.txt"]
+    run("report", "ranks.json", "mine=words.json", *texts, "--json", "r.json", "-o", "r.html")
+    shown = run("compare", "ranks.json", "mine=words.json", *texts, "--baseline", "r.json").stdout
+    assert "nothing has changed" in shown
+    run("report", "--from", "r.json", "--json", "again.json", "-o", "again.html")
+    assert Path("again.json").read_bytes() == Path("r.json").read_bytes()
+
+
+@pytest.mark.usefixtures("files")
+def test_two_of_one_name_are_called_by_their_paths(run: Run) -> None:
+    Path("sub").mkdir()
+    Path("sub/news.txt").write_text("other", encoding="utf-8")
+    Path("all").write_text("the weather", encoding="utf-8")
+    texts = ["--corpus", "news.txt", "--corpus", "sub/news.txt", "--corpus", f"{Path.cwd()}/all"]
+    run("compare", "ranks.json", *texts, "--format", "json", "-o", "it.json")
+    names = ["news.txt", "sub/news.txt", f"{Path.cwd()}/all", "all"]
+    assert Comparison.load("it.json").corpora == names
+
+
+@pytest.mark.usefixtures("files")
+def test_a_text_of_nothing_is_told(run: Run) -> None:
+    Path("empty.txt").touch()
+    shown = run("compare", "ranks.json", "--corpus", "empty.txt").stdout
+    assert "empty.txt · 0 bytes in 0 texts" in shown
 
 
 @pytest.mark.usefixtures("files")
@@ -100,9 +132,15 @@ def test_morphemes(run: Run) -> None:
     ("arguments", "message"),
     [
         (["ranks.json"], "nothing to measure on"),
-        (["ranks.json", "--parallel", "en.txt"], "not NAME=PATH"),
-        (["ranks.json", "--corpus", "a=news.txt", "--corpus", "a=de.txt"], "named twice"),
-        (["ranks.json", "ranks.json", "--corpus", "news.txt"], "named twice"),
+        (["ranks.json", "--parallel", "en.txt"], "not LANGUAGE=FILE"),
+        (["ranks.json", "--corpus", "a=news.txt", "--corpus", "a=de.txt"], "is there twice"),
+        (["ranks.json", "ranks.json", "--corpus", "news.txt"], "is there twice"),
+        (["a=ranks.json", "a=words.json", "--corpus", "news.txt"], "is there twice"),
+        (["ranks.json", "--corpus", "=news.txt"], "not NAME=PATH"),
+        (
+            ["ranks.json", "--corpus", "news.txt", "--baseline", "x", "--format", "csv"],
+            "--baseline",
+        ),
     ],
 )
 def test_usage_errors(run: Run, arguments: list[str], message: str) -> None:

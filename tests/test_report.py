@@ -286,6 +286,7 @@ class TestCommand:
             ["a.json", "--from", "c.json"],
             ["a.json", "--parallel", "x.txt"],
             ["a=a.json", "a=a.json", "--corpus", "x.txt"],
+            ["a.json", "--corpus", "x=x.txt", "--corpus", "x=a.json"],
             ["--from", "c.json", "--corpus", "x.txt"],
         ):
             run("report", *line, "-o", "r.html", code=2)

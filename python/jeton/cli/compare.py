@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -14,11 +12,12 @@ from jeton.analysis import Comparison
 from jeton.analysis import compare as measure
 from jeton.cli.command import Command
 from jeton.cli.comparison import changed, shown, to_csv, to_markdown
+from jeton.cli.named import corpora_by_name, languages_by_name, tokenizers_by_name
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import Progress
 from jeton.errors import FormatError
 
-__all__ = ["compare", "named_corpora"]
+__all__ = ["compare"]
 
 HELP = """Tokenizers beside each other on the same text: compression, fertility, entropy, what is
 lost, digits, code, and what each language pays.
@@ -27,7 +26,8 @@ Every measure has a formula and a source (docs: Measures of tokenizers). What wa
 shown as -; the best of each row is marked. A tokenizer that loses text is marked with †, and its
 compression does not compare with that of others.
 
-A corpus may have a name, as in news=news/; `--parallel` takes files whose line N says the same.
+A tokenizer and a corpus may have a name, as in news=news/; `--parallel` takes files whose line N
+says the same.
 
 \b
 Examples:
@@ -39,38 +39,18 @@ Examples:
 """
 
 
-def _parted(
-    _: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for value in values:
-        name, equals, path = value.partition("=")
-        if parameter.name == "corpora" and (
-            not equals or os.path.exists(os.path.expanduser(value))
-        ):
-            name, path = Path(value).name or value, value
-        if not name or not path:
-            raise click.BadParameter(f"{value!r} is not NAME=PATH, as in de=german.txt")
-        if name in found:
-            raise click.BadParameter(f"{name!r} is named twice")
-        found[name] = path
-    return found
-
-
 @click.command(cls=Command, help=HELP, short_help="Tokenizers beside each other, measured.")
-@click.argument("tokenizers", type=FilePath(), nargs=-1, required=True, metavar="TOKENIZER...")
+@click.argument("tokenizers", nargs=-1, required=True, metavar="TOKENIZER...")
 @click.option(
     "--corpus",
     "corpora",
     multiple=True,
-    callback=_parted,
     metavar="[NAME=]PATH",
     help="A file or folder to measure on. Repeatable.",
 )
 @click.option(
     "--parallel",
     multiple=True,
-    callback=_parted,
     metavar="LANGUAGE=FILE",
     help="A file whose line N says what line N of the others does. Repeatable.",
 )
@@ -100,8 +80,8 @@ def _parted(
 @force_option
 def compare(
     tokenizers: tuple[str, ...],
-    corpora: Mapping[str, str],
-    parallel: Mapping[str, str],
+    corpora: tuple[str, ...],
+    parallel: tuple[str, ...],
     pivot: str | None,
     morphemes: str | None,
     field: str | None,
@@ -112,11 +92,15 @@ def compare(
 ) -> None:
     if not corpora and not parallel:
         raise click.UsageError("There is nothing to measure on: give --corpus or --parallel.")
-    read = [*tokenizers, *corpora.values(), *parallel.values()]
+    if baseline is not None and form != "table":
+        raise click.UsageError("--baseline adds to a table; leave out --format.")
+    named, texts = tokenizers_by_name(tokenizers), corpora_by_name(corpora)
+    languages = languages_by_name(parallel)
+    read = [*named.values(), *texts.values(), *languages.values()]
     read += filter(None, (morphemes, baseline))
     check_target(output, inputs=read, force=force, stream=True)
     before = None if baseline is None else Comparison.load(baseline)
-    named = dict(zip(short_names(tokenizers), map(jeton.load, tokenizers), strict=True))
+    toks = {name: jeton.load(path) for name, path in named.items()}
     with Progress("measuring", None) as progress:
 
         def watch(step: jeton.Progress) -> None:
@@ -124,9 +108,9 @@ def compare(
             progress.advance(step.done - progress.done)
 
         found = measure(
-            named,
-            named_corpora(corpora),
-            parallel={name: Path(path) for name, path in parallel.items()},
+            toks,
+            {name: Path(path) for name, path in texts.items()},
+            parallel={name: Path(path) for name, path in languages.items()},
             pivot=pivot,
             morphemes=None if morphemes is None else _morphemes(morphemes),
             field=field,
@@ -134,7 +118,7 @@ def compare(
         )
     text = _written(found, form)
     if before is not None and form == "table":
-        text += "\n" + changed(before.changes(found))
+        text += "\n" + changed(before, found)
     if output is None:
         click.echo(text)
         return
@@ -148,23 +132,6 @@ def _written(found: Comparison, form: str) -> str:
     if form == "csv":
         return to_csv(found).rstrip("\n")
     return to_markdown(found) if form == "markdown" else shown(found)
-
-
-def named_corpora(given: Mapping[str, str]) -> dict[str, Path]:
-    """Corpora by name; one that would be called `all` is called by its path."""
-    return {path if name == "all" else name: Path(path) for name, path in given.items()}
-
-
-def short_names(given: Sequence[str]) -> list[str]:
-    """What to call tokenizers in a table: their last parts, where these differ."""
-    parts = [Path(name.rstrip("/")) for name in given]
-    short = [part.parent.name if part.name == "tokenizer.json" else part.stem for part in parts]
-    short = [name or source for name, source in zip(short, given, strict=True)]
-    if len(set(short)) == len(short):
-        return short
-    if len(set(given)) == len(given):
-        return list(given)
-    raise click.UsageError("The same tokenizer is named twice.")
 
 
 def _morphemes(path: str) -> dict[str, list[str]]:

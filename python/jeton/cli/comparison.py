@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from jeton.analysis import MEASURES, Change, Comparison, Measured, Value
+from jeton.analysis import MEASURES, Comparison, Measured, Value
 from jeton.analysis.health.findings import counted
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
 
@@ -64,9 +64,9 @@ def _tables(found: Comparison) -> Iterator[tuple[str, list[Row]]]:
     corpora = [name for name in found.corpora if name != "all"]
     measured = [found[name].corpora["all"] for name in found]
     size, documents = measured[0]["bytes"], measured[0]["documents"]
-    if size:
+    if corpora:
         texts = counted(int(documents or 0), "text", "texts")
-        told = f"{', '.join(corpora)} · {size:,} bytes in {texts}"
+        told = f"{', '.join(corpora)} · {size or 0:,} bytes in {texts}"
         yield told, [_sizes(found), *_rows(found, measured, set())]
     for name in _OF_CORPORA if len(corpora) > 1 else ():
         rows = [_row(found, [found[it][part] for it in found], name, part) for part in corpora]
@@ -141,12 +141,29 @@ def _lossy(found: Comparison) -> Iterator[str]:
                 yield click.style(f"  {line}", fg="yellow")
 
 
-def changed(changes: Sequence[Change]) -> str:
-    """What is otherwise than before, a line each."""
+def changed(before: Comparison, after: Comparison) -> str:
+    """What is otherwise than before, a line each, beneath what the two do not share."""
+    changes = before.changes(after)
     if not changes:
         return "\n" + heading("nothing has changed")
-    lines = [f"  {shorten(str(change), columns() - 2)}" for change in changes]
+    lines = [*_unlike(before, after), *map(str, changes)]
+    lines = [f"  {shorten(line, columns() - 2)}" for line in lines]
     return "\n".join(["", heading(f"{len(changes):,} values have changed"), *lines])
+
+
+def _unlike(before: Comparison, after: Comparison) -> Iterator[str]:
+    """Why values of the two do not tell one tokenizer from another: other texts, other names."""
+    old, new = (
+        {name: digest for one in it.evaluations.values() for name, digest in one.digests.items()}
+        for it in (before, after)
+    )
+    for name, digest in new.items():
+        if old.get(name, digest) != digest:
+            yield f"{name}: the text is another than before, so its values do not compare"
+    if not {*before} & {*after}:
+        yield f"no tokenizer of before is measured: {', '.join(before)}; name them NAME=PATH"
+    if not {*old} & {*new}:
+        yield f"no text of before is measured: {', '.join(old) or 'there is none'}"
 
 
 def to_markdown(found: Comparison) -> str:

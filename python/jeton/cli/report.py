@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import jeton
 from jeton.analysis import Comparison, compare
 from jeton.analysis.lines import Lines
 from jeton.cli.command import Command, echo_note
+from jeton.cli.named import corpora_by_name, languages_by_name, tokenizers_by_name
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import Progress, human_bytes
 from jeton.errors import FileError
@@ -92,8 +91,8 @@ def report(
 ) -> None:
     if bool(tokenizers) == (saved is not None):
         raise click.UsageError("Give tokenizers, or --from with a saved comparison.")
-    texts, languages = _named(corpora), _named(parallel, "--parallel")
-    named = _named(tokenizers)
+    texts, languages = corpora_by_name(corpora), languages_by_name(parallel)
+    named = tokenizers_by_name(tokenizers)
     inputs = [*named.values(), *texts.values(), *languages.values(), *filter(None, (saved,))]
     for target in filter(None, (output, as_json)):
         check_target(target, inputs=inputs, force=force)
@@ -111,8 +110,8 @@ def report(
         found = _compared(toks, texts, languages, pivot)
         lines = {name: _first_lines(path) for name, path in [*texts.items(), *languages.items()]}
         text = found.html(title, tokenizers=toks, lines=lines)
-        if as_json is not None:
-            found.save(as_json)
+    if as_json is not None:
+        found.save(as_json)
     if pictures is not None:
         found.pictures(pictures)
     with replacing(Path(output), force=force) as path:
@@ -139,30 +138,6 @@ def _compared(
             pivot=pivot,
             progress=watch,
         )
-
-
-def _named(values: tuple[str, ...], needs: str | None = None) -> dict[str, str]:
-    """Paths by name: that before `=`, or else what the path ends in, made different."""
-    pairs = list(_pairs(values, needs))
-    times = Counter(name for name, _ in pairs)
-    found: dict[str, str] = {}
-    for name, path in pairs:
-        own = name if times[name] == 1 else path
-        if own in found:
-            raise click.UsageError(f"{own!r} is there twice; name one: NAME={path}")
-        found[own] = path
-    return found
-
-
-def _pairs(values: tuple[str, ...], needs: str | None) -> Iterator[tuple[str, str]]:
-    for value in values:
-        name, equals, path = value.partition("=")
-        if equals and name and path and not Path(value).exists():
-            yield name, path
-        elif needs is not None:
-            raise click.UsageError(f"{needs} {value!r} is not LANG=PATH, as in de=german.txt")
-        else:
-            yield Path(value).stem or value, value
 
 
 def _first_lines(path: str) -> list[str]:

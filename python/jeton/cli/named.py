@@ -1,0 +1,69 @@
+"""Arguments that may have a name, `NAME=PATH`: tokenizers, corpora and languages of a comparison.
+
+Look here for what each is called where no name was given: a result must have the names of an
+earlier one to be compared with it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+__all__ = ["corpora_by_name", "languages_by_name", "tokenizers_by_name"]
+
+
+def tokenizers_by_name(values: Sequence[str]) -> dict[str, str]:
+    """Tokenizers; without a name, by the last part of the path without its ending."""
+
+    def short(path: str) -> str:
+        parts = Path(path.rstrip("/"))
+        return parts.parent.name if parts.name == "tokenizer.json" else parts.stem
+
+    return _by_name(values, "TOKENIZER", short)
+
+
+def corpora_by_name(values: Sequence[str]) -> dict[str, str]:
+    """Corpora; without a name, by the last part of the path; `all` are all of them together."""
+
+    def short(path: str) -> str:
+        name = Path(path).name
+        return "" if name == "all" else name
+
+    return _by_name(values, "--corpus", short)
+
+
+def languages_by_name(values: Sequence[str]) -> dict[str, str]:
+    """Files of parallel text, which must have a name."""
+    for value in values:
+        if not _parted(value)[0]:
+            raise click.UsageError(
+                f"--parallel {value!r} is not LANGUAGE=FILE, as in de=german.txt"
+            )
+    return _by_name(values, "--parallel", str)
+
+
+def _by_name(values: Sequence[str], what: str, short: Callable[[str], str]) -> dict[str, str]:
+    times = Counter(name or short(path) for name, path in map(_parted, values))
+    found: dict[str, str] = {}
+    for name, path in map(_parted, values):
+        own = name or short(path) or path
+        if not name and times[own] > 1:
+            own = path
+        if own in found:
+            raise click.UsageError(f"{what}: {own!r} is there twice; name one, as in NAME={path}")
+        found[own] = path
+    return found
+
+
+def _parted(value: str) -> tuple[str, str]:
+    """The name, empty if there is none, and the path."""
+    name, equals, path = value.partition("=")
+    if not equals or os.path.exists(os.path.expanduser(value)):
+        return "", value
+    if not name or not path:
+        raise click.UsageError(f"{value!r} is not NAME=PATH, as in de=german.txt")
+    return name, path
