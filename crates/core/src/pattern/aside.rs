@@ -90,8 +90,9 @@ impl Aside {
                 return Some(Err(failed));
             }
             self.thread.as_ref()?;
+            let received = self.receiver.recv_timeout(ASKED);
             poll();
-            match self.receiver.recv_timeout(ASKED) {
+            match received {
                 Ok(parcel) => {
                     self.found = parcel.found.into_iter();
                     self.failed = parcel.failed;
