@@ -15,7 +15,7 @@ import pytest
 
 import jeton
 from command_line import Run, error_of, here, run  # noqa: F401
-from jeton.analysis import Comparison, compare
+from jeton.analysis import Comparison, Point, Sweep, compare
 from jeton.analysis.report.charts import Series, bars, lines, points
 from jeton.errors import ArgumentError, ArgumentTypeError
 from kinds import VOCABULARIES, byte_level, word_piece
@@ -44,7 +44,18 @@ def found(toks: dict[str, jeton.Tokenizer]) -> Comparison:
 
 @pytest.fixture(scope="module")
 def page(found: Comparison, toks: dict[str, jeton.Tokenizer]) -> str:
-    return found.html(f"A {HOSTILE} title", tokenizers=toks, lines={**TEXTS, **PARALLEL})
+    lines = {**TEXTS, **PARALLEL}
+    return found.html(f"A {HOSTILE} title", tokenizers=toks, lines=lines, sweep=ladder())
+
+
+def ladder() -> Sweep:
+    """A sweep of three families, one of which loses lines and has a hostile name."""
+    points = [
+        Point(family, size, size, 100, each, lost, size * 20, 1.0, 1.0, 1.0, "d")
+        for family, lost in (("bpe", 0), ("unigram", 0), (HOSTILE, 3))
+        for size, each in ((400, 2.0), (800, 3.5), (1600, 4.0))
+    ]
+    return Sweep(tuple(points), {"width": 10}, "c", "h", 1234, 7)
 
 
 WATCHING = """
@@ -149,7 +160,7 @@ def test_in_a_browser(page: str, tmp_path: Path, width: int) -> None:
     assert seen["news"] == ["news"] and seen["kept"] == "1 row"
 
     # Pictures: each is drawn, in colours, with a name.
-    assert len(seen["charts"]) == 3 + 2 + 5
+    assert len(seen["charts"]) == 3 + 2 + 5 + 1
     for drawn, shapes, coloured, role, is_named in seen["charts"]:
         assert drawn and shapes >= 3 and coloured and role == "img" and is_named
     assert seen["hidden"] and seen["ids"] == "inline"
@@ -186,6 +197,18 @@ def test_what_loses_text_is_marked(page: str, found: Comparison) -> None:
     assert "lose text" not in exact and "loses text; see" not in exact
 
 
+def test_a_ladder_of_sizes(page: str, found: Comparison) -> None:
+    assert '<section id="sweep"' in page and "1,234 bytes" in page
+    assert page.count("bends here") == 3 and "up to 3 of 7 lines are not given back" in page
+    [row] = [row for row in page.split("<tr>") if "bpe</th>" in row and "bends here" in row]
+    assert 'data-v="800"' in row and 'data-v="3.5"' in row and 'data-v="16000"' in row
+    assert 'id="sweep"' not in found.html()
+    assert 'id="sweep"' not in found.html(sweep=Sweep((), {}, "c", "h", 0, 0))
+    unmeasured = Point("bpe", 300, 300, 0, None, 0, 6000, None, None, None, "d")
+    told = found.html(sweep=Sweep((unmeasured,), {}, "c", "h", 0, 0))
+    assert '<td data-v="">–</td>' in told
+
+
 def test_pages_of_little() -> None:
     assert "0 tokenizers" in Comparison({}).html()
     tok = byte_level()
@@ -204,6 +227,7 @@ def test_pages_of_little() -> None:
         ({"tokenizers": [1]}, "tokenizers"),
         ({"tokenizers": {"a": 5}, "lines": {"x": ["y"]}}, "tokenizers"),
         ({"lines": ["x"]}, "lines"),
+        ({"sweep": "sweep.json"}, "sweep"),
         ({"lines": {"x": "text"}}, "lines"),
         ({"lines": {"x": [5]}}, "lines"),
     ],
@@ -273,7 +297,10 @@ class TestCommand:
         pytest.importorskip("matplotlib")
         page = (here / "r.html").read_text()
         assert all(it in page for it in ("news", "mine", ">de<", "Lines side by side"))
-        run("report", "--from", "c.json", "--title", "Again", "-o", "again.html", "--pictures", "p")
+        ladder().save("s.json")
+        again = ["--title", "Again", "-o", "again.html", "--pictures", "p", "--sweep", "s.json"]
+        run("report", "--from", "c.json", *again)
+        assert "A ladder of sizes" in (here / "again.html").read_text()
         assert (here / "p" / "premiums.png").exists()
         assert "<title>Again</title>" in (here / "again.html").read_text()
 
@@ -290,6 +317,11 @@ class TestCommand:
             ["--from", "c.json", "--corpus", "x.txt"],
         ):
             run("report", *line, "-o", "r.html", code=2)
+        (here / "s.json").write_text("{}")
+        swept = run(
+            "report", "a.json", "--corpus", "x.txt", "--sweep", "s.json", "-o", "r.html", code=1
+        )
+        assert "no saved sweep" in error_of(swept)
         missing = run("report", "a.json", "--corpus", "none.txt", "-o", "r.html", code=1)
         assert "none.txt" in error_of(missing)
         assert not (here / "r.html").exists()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton import __version__, saved_json
+from jeton.analysis.swept import Sweep
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind, checked_int
 from jeton.components._base import check_text
@@ -274,6 +275,7 @@ class Comparison:
         *,
         tokenizers: Mapping[str, Tokenizer] | None = None,
         lines: Mapping[str, Sequence[str]] | None = None,
+        sweep: Sweep | None = None,
     ) -> str:
         """One page to look at: it holds all it needs, works offline and can be mailed.
 
@@ -284,6 +286,7 @@ class Comparison:
             title: The title.
             tokenizers: The tokenizers by name, to show how they cut lines.
             lines: Lines by the name of the corpus or language; one of each is shown.
+            sweep: What `jeton.analysis.sweep` gave: its curves of size are drawn, too.
 
         Raises:
             ArgumentTypeError: Something is not what it should be.
@@ -303,7 +306,9 @@ class Comparison:
         for name, given in (("tokenizers", tokenizers), ("lines", lines)):
             if given is not None:
                 check_kind(name, given, Mapping, "a mapping by names")
-        return page(self, title, sample_lines(tokenizers or {}, lines or {}))
+        if sweep is not None:
+            check_kind("sweep", sweep, Sweep, "a Sweep")
+        return page(self, title, sample_lines(tokenizers or {}, lines or {}), sweep)
 
     def pictures(
         self, folder: str | os.PathLike[str], formats: Iterable[str] = ("svg", "png")

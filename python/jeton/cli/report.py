@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 import jeton
-from jeton.analysis import Comparison, compare
+from jeton.analysis import Comparison, Sweep, compare
 from jeton.analysis.lines import Lines
 from jeton.cli.command import Command, echo_note
 from jeton.cli.named import corpora_by_name, languages_by_name, tokenizers_by_name
@@ -34,6 +34,7 @@ Examples:
   jeton report old=a.json new=b.json --corpus news=news/ --corpus code=src/ -o report.html
   jeton report gpt2 mine.json --parallel en=en.txt --parallel de=de.txt -o report.html
   jeton report --from comparison.json -o report.html
+  jeton report gpt2 mine.json --corpus book.txt --sweep sweep.json -o report.html
 """
 
 _LINES = 200
@@ -67,6 +68,13 @@ _READ = 200_000
     help="A saved comparison (JSON) instead of tokenizers.",
 )
 @click.option(
+    "--sweep",
+    "swept",
+    type=FilePath(),
+    metavar="FILE",
+    help="A saved sweep (JSON), whose curves of size are drawn, too.",
+)
+@click.option(
     "--pictures",
     type=FilePath(),
     metavar="DIR",
@@ -84,6 +92,7 @@ def report(
     pivot: str | None,
     title: str,
     saved: str | None,
+    swept: str | None,
     pictures: str | None,
     as_json: str | None,
     output: str,
@@ -93,23 +102,24 @@ def report(
         raise click.UsageError("Give tokenizers, or --from with a saved comparison.")
     texts, languages = corpora_by_name(corpora), languages_by_name(parallel)
     named = tokenizers_by_name(tokenizers)
-    inputs = [*named.values(), *texts.values(), *languages.values(), *filter(None, (saved,))]
+    inputs = [*named.values(), *texts.values(), *languages.values(), *filter(None, (saved, swept))]
     for target in filter(None, (output, as_json)):
         check_target(target, inputs=inputs, force=force)
     if as_json is not None and os.path.realpath(as_json) == os.path.realpath(output):
         raise FileError(f"{as_json}: the page goes there (name another file for the values)")
+    sweep = None if swept is None else Sweep.load(swept)
     if saved is not None:
         if corpora or parallel or pivot:
             raise click.UsageError("--from holds what was measured; leave out the texts.")
         found = Comparison.load(saved)
-        text = found.html(title)
+        text = found.html(title, sweep=sweep)
     else:
         if not corpora and not parallel:
             raise click.UsageError("Give text to measure on: --corpus or --parallel.")
         toks = {name: jeton.load(path) for name, path in named.items()}
         found = _compared(toks, texts, languages, pivot)
         lines = {name: _first_lines(path) for name, path in [*texts.items(), *languages.items()]}
-        text = found.html(title, tokenizers=toks, lines=lines)
+        text = found.html(title, tokenizers=toks, lines=lines, sweep=sweep)
     if as_json is not None:
         found.save(as_json)
     if pictures is not None:

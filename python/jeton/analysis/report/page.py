@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from jeton import __version__
 from jeton.analysis.report.charts import COLOURS
+from jeton.analysis.report.ladder import ladder
 from jeton.analysis.report.parts import Shown, swatch, told_text
 from jeton.analysis.report.pictures import bar_panels, curves
 from jeton.analysis.report.samples import SampleLine, side_by_side
@@ -24,6 +25,7 @@ from jeton.analysis.report.tables import glance, premiums, values
 
 if TYPE_CHECKING:
     from jeton.analysis.evaluation import Comparison
+    from jeton.analysis.swept import Sweep
 
 __all__ = ["page"]
 
@@ -57,6 +59,7 @@ def page(
     comparison: Comparison,
     title: str = "Tokenizers compared",
     samples: Sequence[SampleLine] = (),
+    sweep: Sweep | None = None,
 ) -> str:
     """The whole page.
 
@@ -64,6 +67,7 @@ def page(
         comparison: What was measured.
         title: The title.
         samples: Lines that are shown as each tokenizer cuts them.
+        sweep: A ladder of sizes that is drawn, too.
     """
     shown = Shown(comparison)
     style, script = "\n" + _file("report.css"), "\n" + _file("report.js")
@@ -77,6 +81,7 @@ def page(
         ("languages", "Cost by language", bar_panels(shown, "tokens_per_line", shown.languages)),
         ("premiums", "Premiums of languages", premiums(shown)),
         ("curves", "Sizes, lengths, frequencies", curves(shown)),
+        ("sweep", "A ladder of sizes", ladder(sweep)),
         ("lines", "Lines side by side", side_by_side(shown, samples)),
         ("all", "All values", values(shown)),
     ]

@@ -1,0 +1,72 @@
+"""The part of a report that shows a sweep: how much text a token holds as vocabularies grow.
+
+Look here for what is drawn of a ladder of sizes, and how the size where it bends is marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jeton.analysis.report.charts import COLOURS, Series, lines
+from jeton.analysis.report.parts import cell, head, swatch, told_text
+from jeton.analysis.swept import Sweep
+
+__all__ = ["ladder"]
+
+
+def ladder(found: Sweep | None) -> str:
+    """A line and rows of a table for each family; empty without a sweep, or one of nothing."""
+    if found is None or not found.points:
+        return ""
+    series = [_series(found, family, at) for at, family in enumerate(found.bends)]
+    title = "Size and compression of the sweep"
+    drawn = lines(title, series, "tokens in the vocabulary", "bytes a token", x_log=True) or ""
+    families = "".join(
+        f"<li>{swatch(_colour(at))}{told_text(family)}{_lossy(found, family)}</li>"
+        for at, family in enumerate(found.bends)
+    )
+    heads = "".join(
+        map(head, ("family", "vocabulary", "bytes a token", "bytes of the embedding", "bend"))
+    )
+    return (
+        f'<p class="quiet">Trained on one corpus, measured on {found.held_out_bytes:,} bytes that '
+        "were held out. A curve bends where it stands highest above the line from its first to its "
+        "last point (Kneedle), which depends on the ends of the ladder, too.</p>"
+        f'<div class="charts"><figure><h3>{title}</h3>{drawn}'
+        f'<figcaption><ul class="key">{families}</ul></figcaption></figure></div>'
+        '<div class="scroll" tabindex="0" role="region" aria-label="Ladder of sizes">'
+        f'<table id="ladder"><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{''.join(_rows(found))}</tbody></table></div>"
+    )
+
+
+def _colour(at: int) -> int:
+    """The colour of a family: from the end, as tokenizers have those from the start."""
+    return COLOURS - 1 - at % COLOURS
+
+
+def _series(found: Sweep, family: str, at: int) -> Series:
+    points = sorted(
+        (point.vocab_size, point.bytes_per_token)
+        for point in found.points
+        if point.family == family and point.bytes_per_token is not None
+    )
+    return Series(family, _colour(at), [x for x, _ in points], [y for _, y in points])
+
+
+def _lossy(found: Sweep, family: str) -> str:
+    most = max(point.inexact for point in found.points if point.family == family)
+    if not most:
+        return ""
+    return f" ⚠ up to {most:,} of {found.held_out_lines:,} lines are not given back"
+
+
+def _rows(found: Sweep) -> Iterator[str]:
+    for family, bend in found.bends.items():
+        for point in found.points:
+            if point.family == family:
+                mark = "bends here" if point.vocab_size == bend else ""
+                yield (
+                    f'<tr><th scope="row">{told_text(family)}</th>{cell(point.vocab_size)}'
+                    f"{cell(point.bytes_per_token)}{cell(point.embedding_bytes)}<td>{mark}</td></tr>"
+                )
