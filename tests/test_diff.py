@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,9 @@ from hypothesis import strategies as st
 
 import jeton
 from command_line import Run, error_of, here, run  # noqa: F401
-from jeton.analysis import diff
+from jeton.analysis import diff, lines
 from jeton.components import decoders, models, normalizers, pre_tokenizers
-from jeton.errors import ArgumentError, FormatError, UnsupportedError
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
 from kinds import byte_level, each_kind, ranks, word_piece
 
 
@@ -98,6 +100,26 @@ def test_nothing_to_compare_on() -> None:
     assert found.tokens == (0, 0) and "0 and 0 tokens;" in repr(found)
 
 
+def test_lines_do_not_depend_on_how_much_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = "\ufeffthe wéather\n\nthere\r\n" + "the " * 9 + "\nend"
+    (tmp_path / "a.txt").write_bytes(text.encode())
+    whole = [line for batch in lines.Lines(tmp_path / "a.txt") for line in batch]
+    assert whole == ["the wéather", "there", "the " * 9, "end"]
+    for size in (1, 2, 5, 16):
+        monkeypatch.setattr(lines, "_READ", size)
+        assert [line for batch in lines.Lines(tmp_path / "a.txt") for line in batch] == whole
+
+
+@pytest.mark.skipif(shutil.which("zstd") is None, reason="there is no zstd to compress with")
+def test_zstandard(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("the weather\nthere\n")
+    subprocess.run(["zstd", "-q", tmp_path / "a.txt"], check=True)
+    every = [diff(byte_level(), ranks(), tmp_path / name) for name in ("a.txt", "a.txt.zst")]
+    assert every[0] == every[1]
+
+
 def test_files(tmp_path: Path) -> None:
     text = "the weather\nthere\n"
     (tmp_path / "a.txt").write_text(text)
@@ -109,11 +131,10 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text("{}")
     (tmp_path / "bad.gz").write_bytes(gzip.compress(b"x" * 99)[:-9])
     for name in ("bad.txt", "bad.jsonl", "bad.gz"):
-        with pytest.raises(FormatError, match=name):
+        with pytest.raises((FormatError, FileError), match=name):
             diff(byte_level(), ranks(), tmp_path / name)
-    (tmp_path / "x.zst").write_bytes(b"\x28\xb5\x2f\xfd")
-    with pytest.raises(UnsupportedError, match="Zstandard"):
-        diff(byte_level(), ranks(), tmp_path / "x.zst")
+    with pytest.raises(ArgumentTypeError, match="mapping"):
+        diff(byte_level(), ranks(), {"news": [text]})
     with pytest.raises(ArgumentError, match="limit"):
         diff(byte_level(), ranks(), text.split(), limit=-1)
 

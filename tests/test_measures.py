@@ -324,6 +324,26 @@ def test_no_number_that_json_lacks_is_loaded(tmp_path: Path) -> None:
             Comparison.load(tmp_path / "it.json")
 
 
+def test_results_hold_what_they_say() -> None:
+    [it] = analysis.compare([ranks()], ["the"]).evaluations.values()
+    with pytest.raises(ArgumentTypeError, match="each name of evaluations"):
+        Comparison({5: it})  # type: ignore[dict-item]
+    with pytest.raises(ArgumentTypeError, match="values"):
+        analysis.Measured("x", {})  # type: ignore[arg-type]
+    with pytest.raises(ArgumentTypeError, match="values"):
+        analysis.Measured({"tokens": 5}, {})  # type: ignore[dict-item]
+
+
+def test_a_mapping_in_a_mapping_is_no_corpus() -> None:
+    with pytest.raises(ArgumentTypeError, match=r"corpora\['a'\] is a mapping"):
+        evaluate(ranks(), {"a": {"b": ["the"]}})
+
+
+def test_a_corpus_and_a_language_have_names_of_their_own() -> None:
+    with pytest.raises(ArgumentError, match="'en' is a corpus, too"):
+        analysis.compare([ranks()], {"en": ["the"]}, parallel={"en": ["there"]})
+
+
 def test_changes_name_what_is_new() -> None:
     before = analysis.compare({"it": ranks()}, ["the"])
     after = analysis.compare({"it": ranks(), "new": ranks()}, ["the the"])

@@ -70,9 +70,10 @@ def test_held_out_lines_are_not_trained_on() -> None:
         ([(0, 0), (1, 6), (2, 8), (3, 9), (4, 10)], 1),
         ([(4, 10), (0, 0), (3, 9), (1, 1), (2, 8)], 2),
         ([(1, 0), (1, 0), (1, 0)], None),
+        ([(0.1, 0), (0.5, 6), (1, 8)], 0.5),
     ],
 )
-def test_bends(points: list[tuple[float, float]], at: int | None) -> None:
+def test_bends(points: list[tuple[float, float]], at: float | None) -> None:
     assert bend(points) == at
 
 

@@ -9,7 +9,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 __all__ = ["bend"]
 
 
-def bend(points: Sequence[tuple[float, float]]) -> int | None:
+def bend(points: Sequence[tuple[float, float]]) -> float | None:
     """Where a rising curve bends: the x behind which more x gives less and less y.
 
     The rule is Kneedle's (Satopää, Albrecht, Irwin and Raghavan, "Finding a 'Kneedle' in a
@@ -45,7 +45,7 @@ def bend(points: Sequence[tuple[float, float]]) -> int | None:
         for x, y in rising
     ]
     height, at = max(above)
-    return int(-at) if height > 1e-9 else None
+    return -at if height > 1e-9 else None
 
 
 def _checked_points(points: object) -> dict[float, float]:

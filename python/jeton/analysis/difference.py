@@ -179,7 +179,7 @@ def diff(
     Raises:
         ArgumentTypeError: Something is not what it should be.
         ArgumentError: `limit` is negative.
-        MissingFileError, FormatError: The corpus cannot be read.
+        MissingFileError, FileError, FormatError: The corpus cannot be read.
         EncodeError: A text that a tokenizer refuses.
 
     Example:

@@ -169,6 +169,9 @@ def _run(
     pivot = _pivot(pivot, lines)
     texts = [_Texts(corpus) for corpus in corpora_of(corpora, field, errors)]
     languages = [_Texts(corpus) for corpus in corpora_of(lines, None, errors, "parallel")]
+    for name in lines:
+        if any(it.corpus.name == name for it in texts):
+            raise ArgumentError(f"parallel: {name!r} is a corpus, too; give one another name")
     everyone = [Judged(name, tok) for name, tok in named.items()]
     watched = Watched(progress, [it.corpus for it in (*texts, *languages)])
     for measured in texts:

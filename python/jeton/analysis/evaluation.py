@@ -217,7 +217,8 @@ class Comparison:
 
     def __post_init__(self) -> None:
         check_kind("evaluations", self.evaluations, Mapping, "a mapping of names to evaluations")
-        for evaluation in self.evaluations.values():
+        for name, evaluation in self.evaluations.items():
+            check_text("each name of evaluations", name)
             check_kind("each of evaluations", evaluation, Evaluation, "an Evaluation")
 
     def __getitem__(self, name: str) -> Evaluation:

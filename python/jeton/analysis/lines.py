@@ -5,19 +5,17 @@ Look here for which files are read, and for the digest of what was read.
 
 from __future__ import annotations
 
-import gzip
+import codecs
 import hashlib
-import io
 import json
 import os
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import Final
 
-from jeton import Progress
+from jeton import Progress, _core
 from jeton.corpus import Table, batches, check_watch, is_table, paths_or_texts, size_of
-from jeton.errors import FileError, FormatError, UnsupportedError
+from jeton.errors import ArgumentTypeError, FormatError
 
 __all__ = ["Corpus", "Lines"]
 
@@ -25,13 +23,15 @@ Corpus = str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]
 """Texts, or files: as `Tokenizer.usage` takes them."""
 
 _BATCH_CHARACTERS: Final = 1_000_000
+_READ: Final = 1 << 20
 _JSON_LINES: Final = (".jsonl", ".ndjson")
 
 
 class Lines:
     """The lines of a corpus that are not blank, in order.
 
-    Files are UTF-8: text, JSON lines (their field `text`), also compressed by gzip, or Parquet.
+    Files are UTF-8: text, JSON lines (their field `text`), also compressed by gzip or Zstandard, or
+    Parquet.
 
     Args:
         data: Texts, or files.
@@ -53,6 +53,8 @@ class Lines:
         limit: int | None = None,
     ) -> None:
         check_watch(watch)
+        if isinstance(data, Mapping):
+            raise ArgumentTypeError("corpus is a mapping, where one corpus is asked for: pass one")
         self._paths, self._texts = paths_or_texts(data)
         self._watch, self._limit = watch, limit
         self._sha256 = hashlib.sha256()
@@ -101,26 +103,36 @@ class Lines:
 
 
 def _of_file(path: Path) -> Iterator[str]:
-    name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
     is_json = name.suffix.lower() in _JSON_LINES
+    for number, line in enumerate(_lines_of(path), 1):
+        yield _of_json(path, number, line) if is_json else line
+
+
+def _lines_of(path: Path) -> Iterator[str]:
+    """The lines of a file, decompressed."""
+    contents = _core.FileContents(os.fspath(path))
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    before, begun = 0, [""]
+    while data := contents.read(_READ):
+        text = _decoded(path, decoder, data, before)
+        before += len(data)
+        first, *others = text.split("\n")
+        begun.append(first)
+        if others:
+            yield "".join(begun)
+            *whole, last = others
+            yield from whole
+            begun = [last]
+    if line := "".join(begun) + _decoded(path, decoder, b"", before):
+        yield line
+
+
+def _decoded(path: Path, decoder: codecs.IncrementalDecoder, data: bytes, before: int) -> str:
     try:
-        with open(path, "rb") as raw, _decompressed(path, raw) as file:
-            for number, line in enumerate(file, 1):
-                yield _of_json(path, number, line) if is_json else line
+        return decoder.decode(data, not data)
     except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: is not UTF-8: {error}") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FormatError(f"{path}: cannot be read: {error}") from None
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _decompressed(path: Path, raw: BinaryIO) -> io.TextIOWrapper:
-    head = cast(Any, raw).peek(4)[:4]
-    if head == b"\x28\xb5\x2f\xfd":
-        raise UnsupportedError(f"{path}: Zstandard is not read here; decompress it first")
-    file = gzip.GzipFile(fileobj=raw) if head[:2] == b"\x1f\x8b" else raw
-    return io.TextIOWrapper(cast(BinaryIO, file), encoding="utf-8", newline="\n")
+        raise FormatError(f"{path}: not UTF-8 near byte {before + error.start}") from None
 
 
 def _of_json(path: Path, number: int, line: str) -> str:

@@ -78,7 +78,7 @@ def sweep(
     Raises:
         ArgumentError: No size or family, one that there is not, or a share that leaves no text.
         ArgumentTypeError: Something is not what it should be.
-        MissingFileError, FormatError: The corpus cannot be read.
+        MissingFileError, FileError, FormatError: The corpus cannot be read.
         FormatError: `folder` holds a sweep of another corpus, or with other settings.
         TrainingError: A size that a family cannot have.
         FileError: `folder` cannot be written.

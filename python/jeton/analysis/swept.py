@@ -110,7 +110,8 @@ class Sweep:
         for family in dict.fromkeys(point.family for point in self.points):
             own = [point for point in self.points if point.family == family]
             measured = [(it.vocab_size, it.bytes_per_token) for it in own]
-            found[family] = bend([(x, y) for x, y in measured if y is not None])
+            at = bend([(x, y) for x, y in measured if y is not None])
+            found[family] = None if at is None else int(at)
         object.__setattr__(self, "bends", found)
 
     def to_dict(self) -> dict[str, Any]:

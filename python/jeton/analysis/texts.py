@@ -136,6 +136,8 @@ class Corpus:
     ) -> None:
         self.name, self._field, self._errors = name, field, errors
         self._place = f"{taken}[{name!r}]"
+        if isinstance(data, Mapping):
+            raise ArgumentTypeError(f"{self._place} is a mapping, where texts or files must be")
         with self._named():
             self._paths, self._texts = paths_or_texts(data)
         if field is not None and not self._paths:

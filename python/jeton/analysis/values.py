@@ -118,6 +118,13 @@ class Measured:
     values: dict[str, Value]
     examples: dict[str, tuple[str, str]]
 
+    def __post_init__(self) -> None:
+        for name in ("values", "examples"):
+            check_kind(name, getattr(self, name), dict, "a dict")
+        for measure, value in self.values.items():
+            check_text("each name of values", measure)
+            check_kind(f"values[{measure!r:.60}]", value, Value, "a Value")
+
     def __getitem__(self, measure: str) -> float | int | None:
         """The number of a measure; `None` if it was not measured."""
         found = self.values.get(measure)
