@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import warnings
 from typing import Any
@@ -118,17 +119,16 @@ def test_masks_of_templates_that_mark_what_is_generated(name: str, kind: str) ->
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_masks_by_origin_are_those_of_the_marks(name: str) -> None:
     marked = TEMPLATES[name]
-    plain = marked.replace("{%- generation %}", "").replace("{% endgeneration %}", "")
-    plain = plain.replace("{%- endgeneration %}", "")
+    # What trims the white space around the marks stays.
+    plain = re.sub(r"\bgeneration\b", "if true", marked)
+    plain = re.sub(r"\bendgeneration\b", "endif", plain)
     tok = byte_level(marked)
     with_marks, without = (tok.chat(TURNS, template=it) for it in (marked, plain))
-    if with_marks.ids == without.ids:
-        specials = set(tok.special_tokens.values())
-        pairs = zip(with_marks.loss_mask(), without.loss_mask(), strict=True)
-        different = [at for at, (a, b) in enumerate(pairs) if a != b]
-        # What the template writes before the first word of a turn may be either's.
-        starts = {at for at in different if with_marks.origins[at].kind == "template"}
-        assert set(different) == starts, (name, specials)
+    assert with_marks.ids == without.ids
+    pairs = zip(with_marks.loss_mask(), without.loss_mask(), strict=True)
+    different = [at for at, (a, b) in enumerate(pairs) if a != b]
+    # What the template writes before the first word of a turn may be either's.
+    assert all(with_marks.origins[at].kind == "template" for at in different)
 
 
 def test_special_tokens_with_conditions_are_found_as_there() -> None:

@@ -251,7 +251,7 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     assert Evaluation.load(tmp_path / "one.json").to_dict() == result["ranks"].to_dict()
     for wrong in ("it.json", "one.json"):
         other = Evaluation if wrong == "it.json" else Comparison
-        with pytest.raises(FormatError, match=f"{wrong}: "):
+        with pytest.raises(FormatError, match=f"{wrong} is no saved "):
             other.load(tmp_path / wrong)
     record = result["ranks"].to_dict()
     for key in record:

@@ -157,6 +157,21 @@ def test_variables_and_tools_reach_the_template() -> None:
     assert tok.count_messages(HELLO, x="aa", tools=[WEATHER]).tokens == tok.count("aafunction")
 
 
+def test_tools_that_are_functions() -> None:
+    def weather(place: str) -> None:
+        """The weather.
+
+        Args:
+            place: A city.
+        """
+
+    place = {"type": "string", "description": "A city."}
+    parameters = {"type": "object", "properties": {"place": place}, "required": ["place"]}
+    tool = {"name": "weather", "description": "The weather.", "parameters": parameters}
+    want = TOK.count_messages(PLAIN, model="gpt-4o", tools=[tool])
+    assert TOK.count_messages(PLAIN, model="gpt-4o", tools=[weather]) == want
+
+
 def test_messages_of_any_kind() -> None:
     @dataclass
     class Message:
@@ -199,7 +214,7 @@ BAD: list[tuple[Any, dict[str, Any], type[JetonError], str]] = [
      "messages[0].content[0] is no text (image_url)"),
     ([{"role": "user", "content": [None]}], {"model": "gpt-4o"}, ArgumentError, "no text (None"),
     (PLAIN, {"model": "gpt-4o", "tools": {"a": 1}}, ArgumentTypeError, "tools must be a list"),
-    (PLAIN, {"model": "gpt-4o", "tools": [1]}, ArgumentTypeError, "tools[0] must be a dict"),
+    (PLAIN, {"model": "gpt-4o", "tools": [1]}, ArgumentTypeError, "tools[0] must be a function"),
     (PLAIN, {"model": "gpt-4o", "tokens_per_part": -1}, ArgumentError, "tokens_per_part must be"),
 ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Arguments of trainers and of counting, checked before any work: names, whole numbers, paths.
+"""Arguments of public calls, checked before any work: names, whole numbers, paths.
 
 Look here for "did you mean" of a keyword, and for what is said of a number or a path.
 """

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -351,17 +352,23 @@ def _add_calls(total: _Sum, place: str, calls: Iterable[Any]) -> None:
 def _add_tools(total: _Sum, tools: Any, *, per_function: int) -> None:
     """The definitions of functions, by the cookbook's arithmetic."""
     if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
-        raise ArgumentTypeError(f"tools must be a list of dicts, not {type(tools).__name__}")
+        raise ArgumentTypeError(
+            f"tools must be a list of dicts or functions, not {type(tools).__name__}"
+        )
     listed = list(tools)
     if not listed:
         return
     total.guesses.append("tools by the arithmetic that OpenAI publishes for flat schemas")
     for number, tool in enumerate(listed):
         place = f"tools[{number}]"
+        if isinstance(tool, (types.FunctionType, types.MethodType)):
+            from jeton.chat.schemas import schema_of
+
+            tool = schema_of(tool, place)
         fields = fields_of(tool)
         if fields is None:
             raise ArgumentTypeError(
-                f"{place} must be a dict with the JSON schema of a function, not "
+                f"{place} must be a function, or a dict with the JSON schema of one, not "
                 f"{type(tool).__name__}"
             )
         function = fields_of(fields.get("function", fields)) or {}

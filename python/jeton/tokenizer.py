@@ -930,7 +930,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         *,
         model: str | None = None,
         template: str | None = None,
-        tools: Iterable[Mapping[str, Any]] | None = None,
+        tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
         add_generation_prompt: bool = True,
         tokens_per_part: int | None = None,
         **variables: Any,

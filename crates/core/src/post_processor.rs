@@ -321,7 +321,7 @@ fn fill(
     add_special_tokens: bool,
     growth: &Growth,
 ) -> Result<Vec<Part>> {
-    let mut filled = Vec::with_capacity(template.len());
+    let mut pieces = Vec::with_capacity(template.len());
     let named = by_name(special_tokens);
     let mut length = 0;
     for (at, piece) in template.iter().enumerate() {
@@ -343,7 +343,7 @@ fn fill(
                 part.is_text(number);
                 let names = |piece: &TemplatePiece| matches!(piece, TemplatePiece::Sequence { id: other, .. } if other == id);
                 let is_last = !template[at + 1..].iter().any(names);
-                filled.push(match is_last {
+                pieces.push(match is_last {
                     true => std::mem::take(part),
                     false => part.clone(),
                 });
@@ -361,12 +361,12 @@ fn fill(
                 for &id in &token.ids {
                     part.insert_special(part.encoding.len(), id, *type_id);
                 }
-                filled.push(part);
+                pieces.push(part);
             }
             TemplatePiece::SpecialToken { .. } => {}
         }
     }
-    Ok(filled)
+    Ok(pieces)
 }
 
 /// White space at the ends of a token, which trimming leaves out of its span.

@@ -9,27 +9,23 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from jeton import __version__, saved_json
+from jeton import __version__
+from jeton.analysis.saved import Saved
 from jeton.analysis.swept import Sweep
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind, checked_int
 from jeton.components._base import check_text
-from jeton.errors import FormatError, JetonError
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
 __all__ = ["Change", "Comparison", "Evaluation"]
 
-_EVALUATION: Final = "jeton evaluation"
-_COMPARISON: Final = "jeton comparison"
-_VERSION: Final = 1
-
 
 @dataclass(frozen=True, repr=False)
-class Evaluation:
+class Evaluation(Saved):
     """What was measured of a tokenizer.
 
     Attributes:
@@ -56,6 +52,8 @@ class Evaluation:
         >>> result["short"]["bytes_per_token"], sorted(result.corpora)
         (1.0, ['all', 'long', 'short'])
     """
+
+    _NOUN: ClassVar[str] = "evaluation"
 
     name: str
     tokenizer: str
@@ -101,8 +99,7 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
         return {
-            "format": _EVALUATION,
-            "version": _VERSION,
+            **self._head(),
             "jeton": self.version,
             "name": self.name,
             "tokenizer": self.tokenizer,
@@ -123,45 +120,23 @@ class Evaluation:
         Raises:
             FormatError: It is no evaluation.
         """
-        try:
-            _check_format(record, _EVALUATION)
-            return cls(
-                record["name"],
-                record["tokenizer"],
-                record["kind"],
-                record["vocab_size"],
-                _each(record["corpora"], Measured.from_dict),
-                _each(record["languages"], Measured.from_dict),
-                Measured.from_dict(record["overall"]),
-                _each(record["curves"], Curve.from_dict),
-                dict(record["digests"]),
-                tuple(record["lossy"]),
-                record["jeton"],
-            )
-        except (KeyError, TypeError, ValueError, AttributeError, JetonError) as error:
-            raise FormatError(f"record is no evaluation: {error}") from None
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it as JSON, whole or not at all.
-
-        Raises:
-            FileError: The file cannot be written.
-        """
-        saved_json.write(path, self.to_dict(), indent=1)
+        return cls._read(record, "record is no evaluation")
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Evaluation:
-        """Reads what `save` wrote.
-
-        Raises:
-            MissingFileError: There is no such file.
-            FormatError: It holds something else.
-        """
-        source, record = saved_json.read(path, "saved evaluation")
-        try:
-            return cls.from_dict(record)
-        except FormatError as error:
-            raise FormatError(f"{source}: {error}") from None
+    def _of_record(cls, record: Any) -> Evaluation:
+        return cls(
+            record["name"],
+            record["tokenizer"],
+            record["kind"],
+            record["vocab_size"],
+            _each(record["corpora"], Measured.from_dict),
+            _each(record["languages"], Measured.from_dict),
+            Measured.from_dict(record["overall"]),
+            _each(record["curves"], Curve.from_dict),
+            dict(record["digests"]),
+            tuple(record["lossy"]),
+            record["jeton"],
+        )
 
     def __repr__(self) -> str:
         tokens = self.corpora["all"]["tokens"] if "all" in self.corpora else None
@@ -197,7 +172,7 @@ class Change:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Saved):
     """What was measured of several tokenizers on the same texts.
 
     Attributes:
@@ -212,6 +187,8 @@ class Comparison:
         >>> {name: it["all"]["tokens"] for name, it in result.evaluations.items()}
         {'characters': 9, 'pairs': 5}
     """
+
+    _NOUN: ClassVar[str] = "comparison"
 
     evaluations: Mapping[str, Evaluation]
 
@@ -346,8 +323,7 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
         return {
-            "format": _COMPARISON,
-            "version": _VERSION,
+            **self._head(),
             "evaluations": {name: it.to_dict() for name, it in self.evaluations.items()},
         }
 
@@ -358,33 +334,11 @@ class Comparison:
         Raises:
             FormatError: It is no comparison.
         """
-        try:
-            _check_format(record, _COMPARISON)
-            return cls(_each(record["evaluations"], Evaluation.from_dict))
-        except (KeyError, TypeError, AttributeError, JetonError) as error:
-            raise FormatError(f"record is no comparison: {error}") from None
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it as JSON, whole or not at all.
-
-        Raises:
-            FileError: The file cannot be written.
-        """
-        saved_json.write(path, self.to_dict(), indent=1)
+        return cls._read(record, "record is no comparison")
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Comparison:
-        """Reads what `save` wrote.
-
-        Raises:
-            MissingFileError: There is no such file.
-            FormatError: It holds something else.
-        """
-        source, record = saved_json.read(path, "saved comparison")
-        try:
-            return cls.from_dict(record)
-        except FormatError as error:
-            raise FormatError(f"{source}: {error}") from None
+    def _of_record(cls, record: Any) -> Comparison:
+        return cls(_each(record["evaluations"], Evaluation.from_dict))
 
     def _repr_html_(self) -> str:
         """A row a tokenizer, for notebooks."""
@@ -407,9 +361,3 @@ def _names(mappings: Any) -> list[str]:
 
 def _number(value: Value | None) -> float | int | None:
     return None if value is None else value.value
-
-
-def _check_format(record: Any, expected: str) -> None:
-    check_kind("record", record, dict, "a dict")
-    if record["format"] != expected or record["version"] != _VERSION:
-        raise FormatError(f"its format is not {expected!r}, version {_VERSION}")

@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar
 
-from jeton import __version__, saved_json
+from jeton import __version__
 from jeton.analysis.bends import bend
+from jeton.analysis.saved import Saved
 from jeton.analysis.values import check_number
 from jeton.arguments import check_kind, checked_int
 from jeton.components._base import check_text
-from jeton.errors import FormatError, JetonError
 
 __all__ = ["Point", "Sweep"]
-
-_FORMAT: Final = "jeton sweep"
-_VERSION: Final = 1
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class Point:
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep:
+class Sweep(Saved):
     """What a ladder of vocabularies gave.
 
     Attributes:
@@ -83,6 +79,8 @@ class Sweep:
         held_out_lines: How many lines these are.
         version: The version of jeton.
     """
+
+    _NOUN: ClassVar[str] = "sweep"
 
     points: tuple[Point, ...]
     settings: dict[str, Any]
@@ -117,8 +115,7 @@ class Sweep:
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
         return {
-            "format": _FORMAT,
-            "version": _VERSION,
+            **self._head(),
             "jeton": self.version,
             "settings": self.settings,
             "corpus": self.corpus,
@@ -137,37 +134,17 @@ class Sweep:
         writer.writerows(asdict(point) for point in self.points)
         return out.getvalue()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything as JSON, whole or not at all.
-
-        Raises:
-            FileError: The file cannot be written.
-        """
-        saved_json.write(path, self.to_dict(), indent=1)
-
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Sweep:
-        """Reads what `save` wrote.
-
-        Raises:
-            MissingFileError: There is no such file.
-            FormatError: It holds something else.
-        """
-        source, content = saved_json.read(path, "saved sweep")
-        try:
-            if content["format"] != _FORMAT or content["version"] != _VERSION:
-                raise ValueError(f"its format is not {_FORMAT!r}, version {_VERSION}")
-            return cls(
-                tuple(Point(**record) for record in content["points"]),
-                dict(content["settings"]),
-                content["corpus"],
-                content["held_out"],
-                content["held_out_bytes"],
-                content["held_out_lines"],
-                content["jeton"],
-            )
-        except (KeyError, TypeError, ValueError, JetonError) as error:
-            raise FormatError(f"{source} is no saved sweep: {error}") from None
+    def _of_record(cls, record: Any) -> Sweep:
+        return cls(
+            tuple(Point(**point) for point in record["points"]),
+            dict(record["settings"]),
+            record["corpus"],
+            record["held_out"],
+            record["held_out_bytes"],
+            record["held_out_lines"],
+            record["jeton"],
+        )
 
     def __repr__(self) -> str:
         told = ", ".join(

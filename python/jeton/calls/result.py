@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import UserDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -150,9 +150,6 @@ class BatchEncoding(UserDict[str, Any]):
         if name in data:
             return data[name]
         raise AttributeError(f"BatchEncoding has no column and no method {name!r}")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.data)
 
     def __repr__(self) -> str:
         return f"BatchEncoding({', '.join(map(self._shown, self.data))})"

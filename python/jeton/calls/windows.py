@@ -71,7 +71,7 @@ def share_room(
         )
     excess = np.maximum(first + second - room, 0)
     if truncation.strategy == "longest_first":
-        shorter, longer = np.minimum(first, second), np.maximum(first, second)
+        shorter = np.minimum(first, second)
         longer = np.maximum(shorter, room - shorter)
         both = shorter + longer > room
         shorter = np.where(both, room // 2, shorter)

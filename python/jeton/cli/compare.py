@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 import jeton
+from jeton import saved_json
 from jeton.analysis import Comparison
 from jeton.analysis import compare as measure
 from jeton.cli.command import Command
 from jeton.cli.comparison import changed, shown, to_csv, to_markdown
-from jeton.cli.named import corpora_by_name, languages_by_name, tokenizers_by_name
+from jeton.cli.named import (
+    corpora_by_name,
+    corpus_option,
+    languages_by_name,
+    parallel_option,
+    pivot_option,
+    tokenizers_by_name,
+)
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import Progress
 from jeton.errors import FormatError
@@ -41,20 +48,9 @@ Examples:
 
 @click.command(cls=Command, help=HELP, short_help="Tokenizers beside each other, measured.")
 @click.argument("tokenizers", nargs=-1, required=True, metavar="TOKENIZER...")
-@click.option(
-    "--corpus",
-    "corpora",
-    multiple=True,
-    metavar="[NAME=]PATH",
-    help="A file or folder to measure on. Repeatable.",
-)
-@click.option(
-    "--parallel",
-    multiple=True,
-    metavar="LANGUAGE=FILE",
-    help="A file whose line N says what line N of the others does. Repeatable.",
-)
-@click.option("--pivot", metavar="LANGUAGE", help="What premiums are relative to.  [default: en]")
+@corpus_option
+@parallel_option
+@pivot_option
 @click.option(
     "--morphemes",
     type=FilePath(),
@@ -128,7 +124,7 @@ def compare(
 
 def _written(found: Comparison, form: str) -> str:
     if form == "json":
-        return json.dumps(found.to_dict(), ensure_ascii=False, indent=1)
+        return saved_json.dumps(found.to_dict(), indent=1)
     if form == "csv":
         return to_csv(found).rstrip("\n")
     return to_markdown(found) if form == "markdown" else shown(found)

@@ -11,7 +11,7 @@ import jeton
 from jeton.cli.colours import LEGEND, Piece, flow
 from jeton.cli.command import Command, use_colour
 from jeton.cli.prepare import folder_option, told
-from jeton.cli.prepare_progress import shown, stopping
+from jeton.cli.prepare_progress import saying_it_goes_on, shown
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import Progress, columns, heading, human_bytes, shorten, table
 from jeton.errors import FormatError
@@ -201,6 +201,6 @@ def merge(
     from jeton import data
 
     tok = None if tokenizer is None else jeton.load(tokenizer)
-    with stopping(), shown(as_json) as watch:
+    with saying_it_goes_on(), shown(as_json) as watch:
         manifest = data.merge(parts, folder, tokenizer=tok, memory=memory, watch=watch)
     told(folder, manifest)

@@ -1,7 +1,7 @@
 """Arguments that may have a name, `NAME=PATH`: tokenizers, corpora and languages of a comparison.
 
 Look here for what each is called where no name was given: a result must have the names of an
-earlier one to be compared with it.
+earlier one to be compared with it. The options that take such values stand here, too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,33 @@ from pathlib import Path
 
 import click
 
-__all__ = ["corpora_by_name", "languages_by_name", "tokenizers_by_name"]
+__all__ = [
+    "corpora_by_name",
+    "corpus_option",
+    "languages_by_name",
+    "parallel_option",
+    "pivot_option",
+    "tokenizers_by_name",
+]
+
+corpus_option = click.option(
+    "--corpus",
+    "corpora",
+    multiple=True,
+    metavar="[NAME=]PATH",
+    help="A file or folder to measure on. Repeatable.",
+)
+
+parallel_option = click.option(
+    "--parallel",
+    multiple=True,
+    metavar="LANGUAGE=FILE",
+    help="A file whose line N says what line N of the others does. Repeatable.",
+)
+
+pivot_option = click.option(
+    "--pivot", metavar="LANGUAGE", help="What premiums are relative to.  [default: en]"
+)
 
 
 def tokenizers_by_name(values: Sequence[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ import click
 
 from jeton.cli.chat import template_text, variables_of
 from jeton.cli.command import Command, echo_note
-from jeton.cli.prepare_progress import shown, stopping
+from jeton.cli.prepare_progress import saying_it_goes_on, shown
 from jeton.cli.targets import FilePath, check_target
 from jeton.cli.terminal import human_bytes
 from jeton.cli.tokenizers import Source, tokenizer_options
@@ -228,7 +228,7 @@ def prepare(
     tok = source.load()
     end: Any = data.AUTO if end_of_text is None else end_of_text
     paths = [Path(path) for path in inputs]
-    with stopping(), shown(as_json) as watch:
+    with saying_it_goes_on(), shown(as_json) as watch:
         manifest = data.prepare(
             paths[0] if len(paths) == 1 else paths,
             tok,

@@ -1,4 +1,4 @@
-"""How far preparing is: a bar with an estimate, or JSON lines; and what stops it."""
+"""How far preparing is: a bar with an estimate, or JSON lines; and what is said of a stop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jeton.cli.command import echo_note, is_quiet
 if TYPE_CHECKING:
     from jeton.data import PrepareProgress
 
-__all__ = ["shown", "stopping"]
+__all__ = ["saying_it_goes_on", "shown"]
 
 Watch = Callable[["PrepareProgress"], None]
 
@@ -34,7 +34,7 @@ def shown(as_json: bool) -> Iterator[Watch | None]:
 
 
 @contextlib.contextmanager
-def stopping() -> Iterator[None]:
+def saying_it_goes_on() -> Iterator[None]:
     """Says, where a signal stops the work, that it is not lost."""
     try:
         yield

@@ -12,7 +12,14 @@ import jeton
 from jeton.analysis import Comparison, Sweep, compare
 from jeton.analysis.lines import Lines
 from jeton.cli.command import Command, echo_note
-from jeton.cli.named import corpora_by_name, languages_by_name, tokenizers_by_name
+from jeton.cli.named import (
+    corpora_by_name,
+    corpus_option,
+    languages_by_name,
+    parallel_option,
+    pivot_option,
+    tokenizers_by_name,
+)
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import Progress, human_bytes
 from jeton.errors import FileError
@@ -45,20 +52,9 @@ _READ = 200_000
 
 @click.command(cls=Command, help=HELP, short_help="Tokenizers compared, as a page.")
 @click.argument("tokenizers", nargs=-1, metavar="TOKENIZER...")
-@click.option(
-    "--corpus",
-    "corpora",
-    multiple=True,
-    metavar="[NAME=]PATH",
-    help="A file or folder to measure on. Repeatable.",
-)
-@click.option(
-    "--parallel",
-    multiple=True,
-    metavar="LANG=PATH",
-    help="The same text in a language, line by line. Repeatable.",
-)
-@click.option("--pivot", metavar="LANG", help="What premiums are relative to; by default English.")
+@corpus_option
+@parallel_option
+@pivot_option
 @click.option("--title", default="Tokenizers compared", show_default=True, help="The title.")
 @click.option(
     "--from",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 import jeton
+from jeton import saved_json
 from jeton.analysis import FAMILIES, Point, Sweep
 from jeton.analysis import sweep as train
 from jeton.cli.command import Command
@@ -130,7 +130,7 @@ def sweep(
             watch=watch,
         )
     if form == "json":
-        text = json.dumps(found.to_dict(), ensure_ascii=False, indent=1)
+        text = saved_json.dumps(found.to_dict(), indent=1)
     else:
         text = found.to_csv().rstrip("\n") if form == "csv" else "\n".join(_told(found))
     if output is None:

@@ -5,25 +5,22 @@ Look here for the JSON that is saved, and for how an earlier result tells what i
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from jeton import __version__, saved_json
+from jeton import __version__
 from jeton.analysis.health.rules import RULES, SEVERITIES, Severity
+from jeton.analysis.saved import Saved
 from jeton.arguments import check_kind
 from jeton.drawing import visible
-from jeton.errors import ArgumentError, FormatError
+from jeton.errors import ArgumentError
 
 __all__ = ["Case", "Evidence", "Finding", "Health", "counted"]
 
 Evidence: TypeAlias = Literal["proved", "observed"]
 """How a case is known; see `Case.evidence`."""
-
-_FORMAT: Final = "jeton health"
-_VERSION: Final = 1
 
 
 def counted(number: int, one: str, many: str) -> str:
@@ -125,7 +122,7 @@ class Finding:
 
 
 @dataclass(frozen=True, repr=False)
-class Health:
+class Health(Saved):
     """What is wrong with a tokenizer, and what is worth knowing of it.
 
     Attributes:
@@ -145,6 +142,8 @@ class Health:
         >>> health.findings[0].rule
         'dropped-text'
     """
+
+    _NOUN: ClassVar[str] = "health"
 
     findings: tuple[Finding, ...]
     tokenizer: str
@@ -206,8 +205,7 @@ class Health:
     def to_dict(self) -> dict[str, Any]:
         """Everything, as in JSON."""
         return {
-            "format": _FORMAT,
-            "version": _VERSION,
+            **self._head(),
             "jeton": self.version,
             "tokenizer": self.tokenizer,
             "vocab_size": self.vocab_size,
@@ -229,46 +227,21 @@ class Health:
             ],
         }
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything as JSON, whole or not at all; later it may serve as a baseline.
-
-        Raises:
-            FileError: The file cannot be written.
-        """
-        saved_json.write(path, self.to_dict(), indent=1)
-
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Health:
-        """Reads what `save`, or `jeton check --format json`, wrote.
-
-        Raises:
-            MissingFileError: There is no such file.
-            FormatError: It holds something else.
-        """
-        source, content = saved_json.read(path, "saved health")
-        try:
-            if content["format"] != _FORMAT or content["version"] != _VERSION:
-                raise FormatError(f"its format is not {_FORMAT!r}, version {_VERSION}")
-            return cls(
-                tuple(
-                    Finding(
-                        found["rule"],
-                        found["message"],
-                        tuple(map(Case.from_dict, found["cases"])),
-                    )
-                    for found in content["findings"]
-                    if found["rule"] in RULES  # a rule of another version finds nothing now
-                ),
-                content["tokenizer"],
-                content["vocab_size"],
-                frozenset(content["rules"]),
-                dict(content["skipped"]),
-                content["corpus"],
-                content["jeton"],
-            )
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            told = f"{type(error).__name__} {error}" if isinstance(error, KeyError) else error
-            raise FormatError(f"{source} is no saved health: {told}") from None
+    def _of_record(cls, record: Any) -> Health:
+        return cls(
+            tuple(
+                Finding(found["rule"], found["message"], tuple(map(Case.from_dict, found["cases"])))
+                for found in record["findings"]
+                if found["rule"] in RULES  # a rule of another version finds nothing now
+            ),
+            record["tokenizer"],
+            record["vocab_size"],
+            frozenset(record["rules"]),
+            dict(record["skipped"]),
+            record["corpus"],
+            record["jeton"],
+        )
 
     def _repr_html_(self) -> str:
         """A row a finding, which opens, for notebooks."""

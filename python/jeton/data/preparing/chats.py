@@ -200,11 +200,6 @@ def _utf8(text: str) -> bytes:
         ) from None
 
 
-def _key(text: str) -> int:
-    """What tells a conversation apart: it does not depend on how it is truncated."""
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-
-
 def _field(record: Any, name: str) -> Any:
     """What a record has in a field, which may be JSON as text."""
     if not isinstance(record, Mapping):

@@ -1,8 +1,8 @@
-//! Stretches of text that a normalizer leaves as they are, but that spaces are written `▁`.
+//! Stretches of text along which each byte of ASCII stays one byte, so that lengths of tokens are places.
 //!
 //! Look here for when the lengths of tokens say where they stand although the normalizer changes text
-//! elsewhere: a *kept stretch* is one of which each character becomes itself or, if it is a space, one
-//! `▁`, whatever stands around the stretch, and behind which a character stands that leaves something.
+//! elsewhere: a *kept stretch* is one of which each character becomes one as long or, if it is a space,
+//! one `▁` or nothing, whatever stands around the stretch, and behind which a character stands that leaves something.
 
 use super::table::MARK;
 use crate::compiled::decode;

@@ -1,4 +1,5 @@
-//! Places by the lengths of tokens alone, for stages that change nothing of the text but its spaces.
+//! Places by the lengths of tokens alone, along text that is left as it is but for its spaces, and between
+//! the stretches that a normalizer changed.
 //!
 //! Look here for byte-level BPE and for Llama 2's models. A token with something odd about it (it
 //! begins inside a character, it is very long) is looked at more closely. Where normalizers change
