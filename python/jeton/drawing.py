@@ -1,13 +1,17 @@
-"""Bytes and numbers as characters that a person can see: white space, odd bytes, bars.
+"""Bytes and numbers as a person reads them: white space, odd bytes, bars, numbers of things.
 
-Look here for what `·`, `⏎` and `‹e2 96›` stand for, wherever a token is shown.
+Look here for what `·`, `⏎` and `‹e2 96›` stand for, wherever a token is shown, and for the colours
+behind tokens in a terminal.
 """
 
 from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["bar", "leaning", "visible"]
+__all__ = ["LIGHT", "bar", "counted", "leaning", "visible"]
+
+LIGHT = (153, 223, 157, 225, 229, 189)
+"""Light colours of the 256, easy to tell from their neighbours; black reads well on each."""
 
 _HIDDEN = frozenset(
     map(chr, [0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)])
@@ -78,6 +82,17 @@ def _sign(character: str) -> str:
     if category in ("Cc", "Cn", "Co", "Cs", "Zl", "Zp", "Zs") or character in _HIDDEN:
         return f"‹U+{ord(character):04X}›"
     return character
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number before the words that go with it; by default, an `s` makes many of one.
+
+    >>> counted(1, "token"), counted(1200, "token")
+    ('1 token', '1,200 tokens')
+    >>> counted(1, "token holds", "tokens hold"), counted(2, "token holds", "tokens hold")
+    ('1 token holds', '2 tokens hold')
+    """
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def bar(share: float, width: int) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from jeton.drawing import visible
+from jeton.drawing import counted, visible
 from jeton.learn.frames import without_controls
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def of_encoding(encoding: Encoding) -> str:
         )
         if at < _TOKENS
     )
-    return _box(f"Encoding of {_counted(len(encoding), 'token')}", chips + _more(len(encoding)))
+    return _box(f"Encoding of {counted(len(encoding), 'token')}", chips + _more(len(encoding)))
 
 
 def of_batch(batch: TokenBatch) -> str:
@@ -71,7 +71,7 @@ def of_batch(batch: TokenBatch) -> str:
         for at, row in zip(range(_ROWS), batch, strict=False)
     ]
     more = f"<div>… {len(batch) - _ROWS:,} more</div>" if len(batch) > _ROWS else ""
-    title = f"{_counted(len(batch), 'text')}, {_counted(len(batch.ids), 'token')}"
+    title = f"{counted(len(batch), 'text')}, {counted(len(batch.ids), 'token')}"
     return _box(title, _table(["text", "tokens", "ids"], rows) + more)
 
 
@@ -142,10 +142,6 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _more(tokens: int) -> str:
     return f"<div>… {tokens - _TOKENS:,} more</div>" if tokens > _TOKENS else ""
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _short(text: str) -> str:

@@ -8,14 +8,13 @@ from typing import cast
 
 import click
 
-import jeton
 from jeton import saved_json
 from jeton.analysis import Health
 from jeton.analysis import check as check_health
 from jeton.analysis.health.rules import SEVERITIES, Severity, chosen_rules
 from jeton.cli.command import Command, use_colour
 from jeton.cli.findings import plain, rules_table, shown
-from jeton.cli.targets import FilePath, check_target, force_option, replacing
+from jeton.cli.targets import FilePath, check_target, force_option, give
 from jeton.cli.terminal import Progress
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.errors import ArgumentError
@@ -133,11 +132,6 @@ def check(
     known = None if baseline is None else Health.load(baseline)
     tok = source.load()
     with Progress("counting", None) as progress:
-
-        def watch(step: jeton.Progress) -> None:
-            progress.total = step.total or None
-            progress.advance(step.done - progress.done)
-
         health = check_health(
             tok,
             corpus=[Path(path) for path in corpus] or None,
@@ -145,15 +139,11 @@ def check(
             tensor=tensor,
             only=only,
             ignore=ignore,
-            watch=watch,
+            watch=progress.follow,
         )
     new = health if known is None else health.since(known)
     text = _written(new, source.name, form, everything, output is not None, known is not None)
-    if output is None:
-        click.echo(text)
-    else:
-        with replacing(Path(output), force=force) as path:
-            path.write_text(text + "\n", encoding="utf-8")
+    give(text, output, force=force)
     if _fails(new, fail_on):
         raise click.exceptions.Exit(1)
 

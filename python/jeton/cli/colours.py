@@ -11,14 +11,11 @@ from dataclasses import dataclass
 import click
 
 from jeton.cli.terminal import width_of
-from jeton.drawing import visible
+from jeton.drawing import LIGHT, visible
 
 __all__ = ["LEGEND", "Piece", "flow", "paint"]
 
 LEGEND = "· space   → tab   ⏎ line end   ‹e2 96› bytes of a part of a character"
-
-_BACKGROUNDS = (153, 223, 157, 225, 229, 189)
-"""Light colours of the 256, easy to tell from their neighbours; black reads well on each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ def paint(shown: str, number: int, special: bool = False, pale: bool = False) ->
         return click.style(shown, fg=245, bg=255 if number % 2 else 253, bold=special)
     if special:
         return click.style(shown, fg=231, bg=61, bold=True)
-    return click.style(shown, fg=16, bg=_BACKGROUNDS[number % len(_BACKGROUNDS)])
+    return click.style(shown, fg=16, bg=LIGHT[number % len(LIGHT)])
 
 
 def flow(pieces: Iterable[Piece], width: int, colour: bool, indent: str = "  ") -> str:

@@ -20,7 +20,7 @@ from jeton.cli.named import (
     pivot_option,
     tokenizers_by_name,
 )
-from jeton.cli.targets import FilePath, check_target, force_option, replacing
+from jeton.cli.targets import FilePath, check_target, force_option, give
 from jeton.cli.terminal import Progress
 from jeton.errors import FormatError
 
@@ -98,11 +98,6 @@ def compare(
     before = None if baseline is None else Comparison.load(baseline)
     toks = {name: jeton.load(path) for name, path in named.items()}
     with Progress("measuring", None) as progress:
-
-        def watch(step: jeton.Progress) -> None:
-            progress.total = step.total or None
-            progress.advance(step.done - progress.done)
-
         found = measure(
             toks,
             {name: Path(path) for name, path in texts.items()},
@@ -110,16 +105,12 @@ def compare(
             pivot=pivot,
             morphemes=None if morphemes is None else _morphemes(morphemes),
             field=field,
-            progress=watch,
+            progress=progress.follow,
         )
     text = _written(found, form)
     if before is not None and form == "table":
         text += "\n" + changed(before, found)
-    if output is None:
-        click.echo(text)
-        return
-    with replacing(Path(output), force=force) as path:
-        path.write_text(click.unstyle(text) + "\n", encoding="utf-8")
+    give(text, output, force=force)
 
 
 def _written(found: Comparison, form: str) -> str:

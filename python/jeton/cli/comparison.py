@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 import click
 
 from jeton.analysis import MEASURES, Comparison, Measured, Value
-from jeton.analysis.health.findings import counted
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
+from jeton.drawing import counted
 
 __all__ = ["changed", "shown", "to_csv", "to_markdown"]
 
@@ -65,7 +65,7 @@ def _tables(found: Comparison) -> Iterator[tuple[str, list[Row]]]:
     measured = [found[name].corpora["all"] for name in found]
     size, documents = measured[0]["bytes"], measured[0]["documents"]
     if corpora:
-        texts = counted(int(documents or 0), "text", "texts")
+        texts = counted(int(documents or 0), "text")
         told = f"{', '.join(corpora)} · {size or 0:,} bytes in {texts}"
         yield told, [_sizes(found), *_rows(found, measured, set())]
     for name in _OF_CORPORA if len(corpora) > 1 else ():

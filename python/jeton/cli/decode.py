@@ -15,6 +15,7 @@ from jeton.cli.documents import input_paths
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import output, read_array, read_ids
 from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.drawing import counted
 from jeton.errors import FormatError
 
 __all__ = ["decode"]
@@ -97,7 +98,7 @@ def decode(
                 data = text.encode("utf-8", "surrogatepass")
             file.write(data + b"\n" if lines or jsonl else data)
     if target not in (None, "-"):
-        echo_note(f"{target}: {'1 document' if rows == 1 else f'{rows:,} documents'}")
+        echo_note(f"{target}: {counted(rows, 'document')}")
 
 
 def _documents(paths: Iterable[str], offsets: str | None) -> Iterator[npt.NDArray[np.uint32]]:

@@ -11,11 +11,10 @@ import jeton
 from jeton import saved_json
 from jeton.analysis import Difference, OnlyToken, Stretch
 from jeton.analysis import diff as compare
-from jeton.analysis.health.findings import counted
 from jeton.cli.command import Command
-from jeton.cli.targets import FilePath, check_target, force_option, replacing
+from jeton.cli.targets import FilePath, check_target, force_option, give
 from jeton.cli.terminal import Progress, columns, heading, human_bytes, shorten, table
-from jeton.drawing import visible
+from jeton.drawing import counted, visible
 
 __all__ = ["diff"]
 
@@ -73,21 +72,14 @@ def diff(
     check_target(output, inputs=[a, b, *corpus], force=force, stream=True)
     tok_a, tok_b = jeton.load(a), jeton.load(b)
     with Progress("comparing", None) as progress:
-
-        def watch(step: jeton.Progress) -> None:
-            progress.total = step.total or None
-            progress.advance(step.done - progress.done)
-
-        found = compare(tok_a, tok_b, [Path(path) for path in corpus], limit=limit, watch=watch)
+        found = compare(
+            tok_a, tok_b, [Path(path) for path in corpus], limit=limit, watch=progress.follow
+        )
     if form == "json":
         text = saved_json.dumps(found.to_dict(), indent=1)
     else:
         text = "\n".join(_told(found, a, b, limit))
-    if output is None:
-        click.echo(text)
-        return
-    with replacing(Path(output), force=force) as path:
-        path.write_text(click.unstyle(text) + "\n", encoding="utf-8")
+    give(text, output, force=force)
 
 
 def _told(found: Difference, a: str, b: str, limit: int) -> Iterator[str]:
@@ -115,11 +107,11 @@ def _told(found: Difference, a: str, b: str, limit: int) -> Iterator[str]:
     for name, tokens in zip(names, (found.only_a, found.only_b), strict=True):
         if tokens and limit:
             yield ""
-            yield heading(f"Only in {name}: {counted(len(tokens), 'token', 'tokens')}")
+            yield heading(f"Only in {name}: {counted(len(tokens), 'token')}")
             yield _tokens(tokens[:limit])
     if found.stretches:
         yield ""
-        yield heading(f"Cut otherwise: {counted(found.stretches_in_all, 'text', 'texts')}")
+        yield heading(f"Cut otherwise: {counted(found.stretches_in_all, 'text')}")
         yield _stretches(found.stretches, names)
     if found.lines:
         yield ""

@@ -23,6 +23,7 @@ from jeton.cli.tokenizers import (
     note_on_special_tokens,
     tokenizer_options,
 )
+from jeton.drawing import counted
 from jeton.errors import FileError
 
 __all__ = ["encode"]
@@ -112,8 +113,7 @@ def encode(
             rows, count = _write_lines(records, file, _text_line if form == "text" else _json_line)
             detail = ""
     if target not in (None, "-"):
-        documents = "1 document" if rows == 1 else f"{rows:,} documents"
-        echo_note(f"{target}: {count:,} ids of {documents}{detail}")
+        echo_note(f"{target}: {count:,} ids of {counted(rows, 'document')}{detail}")
 
 
 def _write_npy(

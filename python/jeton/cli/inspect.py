@@ -23,7 +23,7 @@ from jeton.cli.tokenizers import (
     note_on_special_tokens,
     tokenizer_options,
 )
-from jeton.drawing import visible
+from jeton.drawing import counted, visible
 
 if TYPE_CHECKING:
     from jeton.gotchas import Gotchas
@@ -124,8 +124,8 @@ def _show_gotchas(found: Gotchas, form: str) -> None:
         # A text may hold surrogates, and JSON in UTF-8 cannot.
         click.echo(json.dumps(record, ensure_ascii=True))
         return
-    size = _many(len(found.text), "character")
-    click.echo(heading(f"{_many(len(found), 'gotcha')} · {size}"))
+    size = counted(len(found.text), "character")
+    click.echo(heading(f"{counted(len(found), 'gotcha')} · {size}"))
     click.echo()
     show(found)
 
@@ -156,14 +156,10 @@ def _show_text(tok: jeton.Tokenizer, text: str, options: dict[str, Any], limit: 
 
 def _summary(text: str, tokens: int) -> str:
     size = len(text.encode("utf-8", "surrogatepass"))
-    parts = [_many(tokens, "token"), _many(len(text), "character"), _many(size, "byte")]
+    parts = [counted(tokens, "token"), counted(len(text), "character"), counted(size, "byte")]
     if tokens:
         parts.append(f"{size / tokens:.2f} bytes a token")
     return heading(" · ".join(parts))
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def _rows(

@@ -132,17 +132,12 @@ def _compared(
     pivot: str | None,
 ) -> Comparison:
     with Progress("measuring", None) as progress:
-
-        def watch(step: jeton.Progress) -> None:
-            progress.total = step.total or None
-            progress.advance(step.done - progress.done)
-
         return compare(
             toks,
             {name: Path(path) for name, path in texts.items()},
             parallel={name: Path(path) for name, path in languages.items()} or None,
             pivot=pivot,
-            progress=watch,
+            progress=progress.follow,
         )
 
 

@@ -12,7 +12,7 @@ from jeton import saved_json
 from jeton.analysis import FAMILIES, Point, Sweep
 from jeton.analysis import sweep as train
 from jeton.cli.command import Command
-from jeton.cli.targets import FilePath, check_target, force_option, replacing
+from jeton.cli.targets import FilePath, check_target, force_option, give
 from jeton.cli.terminal import Progress, heading, human_bytes, table
 from jeton.drawing import bar
 
@@ -113,8 +113,7 @@ def sweep(
             told = f"{label}: {step.phase}"
             if progress.label != told:
                 progress.label, progress.done = told, 0
-            progress.total = step.total or None
-            progress.advance(step.done - progress.done)
+            progress.follow(step)
 
         found = train(
             [Path(path) for path in corpus],
@@ -133,11 +132,7 @@ def sweep(
         text = saved_json.dumps(found.to_dict(), indent=1)
     else:
         text = found.to_csv().rstrip("\n") if form == "csv" else "\n".join(_told(found))
-    if output is None:
-        click.echo(text)
-        return
-    with replacing(Path(output), force=force) as path:
-        path.write_text(click.unstyle(text) + "\n", encoding="utf-8")
+    give(text, output, force=force)
 
 
 def _told(found: Sweep) -> Iterator[str]:

@@ -30,6 +30,7 @@ __all__ = [
     "check_moves",
     "check_target",
     "force_option",
+    "give",
     "moves",
     "publish",
     "replacing",
@@ -156,6 +157,15 @@ def replacing(target: Path, *, force: bool) -> Iterator[Path]:
     finally:
         with undisturbed(), contextlib.suppress(FileNotFoundError):
             partial.unlink()
+
+
+def give(text: str, output: PathLike | None, *, force: bool) -> None:
+    """Prints the text, or writes it to a file without colours, with a line end behind it."""
+    if output is None:
+        click.echo(text)
+        return
+    with replacing(Path(output), force=force) as path:
+        path.write_text(click.unstyle(text) + "\n", encoding="utf-8")
 
 
 @contextlib.contextmanager

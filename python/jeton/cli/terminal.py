@@ -13,12 +13,15 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from jeton.cli.command import is_quiet, use_colour
 from jeton.drawing import bar
+
+if TYPE_CHECKING:
+    from jeton.corpus import Progress as Step
 
 __all__ = ["Progress", "columns", "heading", "human_bytes", "shorten", "show", "table", "width_of"]
 
@@ -56,6 +59,11 @@ class Progress:
             self._shown = True
             line = shorten(self._line(now - self._start), columns() - 1)
             click.echo(f"\r{line}\x1b[K", err=True, nl=False, color=True)
+
+    def follow(self, step: Step) -> None:
+        """Shows how far a step of the work has come."""
+        self.total = step.total or None
+        self.advance(step.done - self.done)
 
     def _line(self, elapsed: float) -> str:
         speed = f"{self.unit(self.done / elapsed)}/s"

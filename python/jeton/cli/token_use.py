@@ -22,12 +22,7 @@ _BAR = 30
 def token_use(tok: jeton.Tokenizer, paths: Sequence[str]) -> Iterator[str]:
     """Counts the tokens of files and folders, and tells what was found line by line."""
     with Progress("counting", None) as progress:
-
-        def watch(step: jeton.Progress) -> None:
-            progress.total = step.total or None
-            progress.advance(step.done - progress.done)
-
-        usage = tok.usage([Path(path) for path in paths], watch=watch)
+        usage = tok.usage([Path(path) for path in paths], watch=progress.follow)
     yield heading(" ".join(paths))
     yield from _summary(usage)
     yield ""

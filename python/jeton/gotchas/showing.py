@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from jeton.drawing import visible
+from jeton.drawing import LIGHT, visible
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["shown"]
 
-_LIGHT: Final = (153, 223, 157, 225, 229, 189)
 _CONTROL: Final = "bold color(231) on color(61)"
 _MOST_TEXT: Final = 400
 _MOST_TOKENS: Final = 14
@@ -109,7 +108,7 @@ def _tokens(tok: Tokenizer, ids: Sequence[int], spelling: str, colour: bool) -> 
         if number and not colour:
             made.append("│")
         piece = visible(tok.token_bytes(id) or tok.id_to_bytes(id))
-        light = f"color(16) on color({_LIGHT[number % len(_LIGHT)]})"
+        light = f"color(16) on color({LIGHT[number % len(LIGHT)]})"
         made.append(_cut(piece), _CONTROL if id in control else light)
     more = len(ids) - _MOST_TOKENS
     made.append(" …" * (more > 0))

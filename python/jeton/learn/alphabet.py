@@ -5,8 +5,8 @@ Look here for `jeton learn bytes`. The table is that of the page `jeton.referenc
 
 from __future__ import annotations
 
-from jeton.drawing import visible
-from jeton.learn.frames import Chip, Frame, Row, Rows, Table, many
+from jeton.drawing import counted, visible
+from jeton.learn.frames import Chip, Frame, Row, Rows, Table
 from jeton.reference.byte_level import bytes_to_unicode
 
 __all__ = ["frames_of_bytes"]
@@ -54,8 +54,8 @@ def frames_of_bytes(text: str) -> list[Frame]:
     return [
         Frame(
             "The text, in bytes",
-            f"In UTF-8 it has {many(len(data), 'byte')}, for {many(len(text), 'character')}; there "
-            "are only 256 bytes, so a vocabulary that has all of them can spell any text.",
+            f"In UTF-8 it has {counted(len(data), 'byte')}, for {counted(len(text), 'character')}; "
+            "there are only 256 bytes, so a vocabulary that has all of them can spell any text.",
             (characters,),
         ),
         Frame(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from jeton.drawing import visible
+from jeton.drawing import counted, visible
 from jeton.explaining.steps import (
     Added,
     Explanation,
@@ -24,7 +24,7 @@ from jeton.explaining.steps import (
     Token,
     Unit,
 )
-from jeton.learn.frames import Arc, Arcs, Chip, Frame, Mark, Row, Rows, Table, many
+from jeton.learn.frames import Arc, Arcs, Chip, Frame, Mark, Row, Rows, Table
 
 __all__ = ["frames_of_encoding", "frames_of_pieces"]
 
@@ -37,7 +37,7 @@ def frames_of_encoding(explanation: Explanation) -> list[Frame]:
     frames = [
         Frame(
             "The text",
-            f"{many(len(text), 'character')}.",
+            f"{counted(len(text), 'character')}.",
             (Rows((Row((Chip(_visible_text(text)),) if text else ()),)),),
         ),
     ]
@@ -74,7 +74,7 @@ def _text_frame(step: TextStep) -> Frame:
         note = "The text becomes another; places still point into the original."
     else:
         pieces = sum(it.id is None for it in step.after)
-        note = f"{many(pieces, 'piece')}, which no token will span."
+        note = f"{counted(pieces, 'piece')}, which no token will span."
     blocks = [Rows((Row(_stretches(step.after)),), "After")]
     if changed:
         blocks.insert(0, Rows((Row(_stretches(step.before)),), "Before"))
@@ -167,7 +167,7 @@ def _merging_frame(name: str, piece: Merging) -> Frame:
         if any(it.score is not None for it in piece.merges)
         else ("the lowest rank first, the leftmost of equals")
     )
-    note = many(count, "merge") + (f", {order}." if count else ".")
+    note = counted(count, "merge") + (f", {order}." if count else ".")
     blocks = [Rows(tuple(rows), "Merges"), _result(piece)]
     blocks[:0] = _odd_units(piece.units)
     return Frame(_title(name, piece.text), note + _told_of(piece.units), tuple(blocks))
@@ -269,7 +269,7 @@ def _chips(tokens: tuple[Token, ...]) -> tuple[Chip, ...]:
 
 def _post_frame(step: PostStep) -> Frame:
     added = sum(step.added)
-    note = f"{many(added, 'special token')} added." if added else "Nothing added."
+    note = f"{counted(added, 'special token')} added." if added else "Nothing added."
     chips = tuple(
         Chip(visible(it.token), "added" if new else "", str(it.id))
         for it, new in zip(step.after, step.added, strict=True)
@@ -280,7 +280,7 @@ def _post_frame(step: PostStep) -> Frame:
 def _last_frame(explanation: Explanation) -> Frame:
     tokens = explanation.tokens
     count = len(tokens)
-    note = many(count, "token") + "."
+    note = counted(count, "token") + "."
     table = Table(
         ("id", "token"),
         tuple((f"{it.id}", visible(it.token)) for it in tokens[:200]),

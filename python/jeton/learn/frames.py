@@ -26,7 +26,6 @@ __all__ = [
     "Row",
     "Rows",
     "Table",
-    "many",
     "without_controls",
 ]
 
@@ -143,15 +142,6 @@ class Frame:
     title: str
     note: str = ""
     blocks: tuple[Block, ...] = field(default=())
-
-
-def many(number: int, noun: str) -> str:
-    """A number of things.
-
-    >>> many(1, "word"), many(1200, "word")
-    ('1 word', '1,200 words')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 _T = TypeVar("_T")

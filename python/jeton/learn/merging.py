@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from jeton.drawing import counted
 from jeton.errors import ArgumentError
-from jeton.learn.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table, many
+from jeton.learn.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table
 from jeton.reference import wordpiece, words_bpe
 
 __all__ = [
@@ -220,8 +221,8 @@ def frames_of_merging(
     frames = [
         Frame(
             "The words, in symbols",
-            f"{many(len(words), 'word')}, {many(sum(n for _, n in words), 'occurrence')}; "
-            f"the alphabet has {many(len(alphabet), 'symbol')}.",
+            f"{counted(len(words), 'word')}, {counted(sum(n for _, n in words), 'occurrence')}; "
+            f"the alphabet has {counted(len(alphabet), 'symbol')}.",
             (
                 _words(words, ()),
                 Rows((Row(tuple(Chip(symbol) for symbol in alphabet)),), "The alphabet"),
@@ -237,7 +238,7 @@ def frames_of_merging(
     frames.append(
         Frame(
             "What was learned",
-            f"{many(len(steps), 'merge')}; a new word is cut by {how}.",
+            f"{counted(len(steps), 'merge')}; a new word is cut by {how}.",
             (Table(("", "left", "right", "token"), learned), _words(steps[-1].after, ())),
         )
     )
@@ -262,11 +263,11 @@ def _why(step: MergeStep) -> str:
         a, b = step.parts[left], step.parts[right]
         told = (
             f"{left} {right} scores {count} / ({a} · {b}) = {float(score):.4f}: it occurs "
-            f"{many(count, 'time')}, its parts {a:,} and {many(b, 'time')}."
+            f"{counted(count, 'time')}, its parts {a:,} and {counted(b, 'time')}."
         )
         others = "no other pair scores as much"
     else:
-        told = f"{left} {right} occurs {many(count, 'time')}."
+        told = f"{left} {right} occurs {counted(count, 'time')}."
         others = "no other pair occurs as often"
     if len(step.tied) == 1:
         return f"{told} It wins: {others}."

@@ -18,7 +18,7 @@ from jeton.analysis.health import (
     vocabulary_rules,
 )
 from jeton.analysis.health.embeddings import Embeddings, candidates, read_embeddings
-from jeton.analysis.health.findings import Case, Finding, Health, counted
+from jeton.analysis.health.findings import Case, Finding, Health
 from jeton.analysis.health.reach import Unreached, unreached
 from jeton.analysis.health.rules import RULES, chosen_rules
 from jeton.analysis.health.subject import Subject
@@ -26,6 +26,7 @@ from jeton.analysis.usage import Usage, usage_of
 from jeton.arguments import check_kind, checked_path
 from jeton.components._base import check_text
 from jeton.corpus import check_watch
+from jeton.drawing import counted
 from jeton.errors import ArgumentError
 
 __all__ = ["check"]

@@ -24,8 +24,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from jeton.analysis.health.findings import Case, Finding, counted
+from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
+from jeton.drawing import counted
 from jeton.edit.tensors import read_header
 from jeton.errors import ArgumentError, FileError, FormatError, MissingFileError, UnsupportedError
 

@@ -11,10 +11,11 @@ from typing import Final
 import numpy as np
 
 from jeton.analysis.health.attack import completions, continued, is_part_of_utf8
-from jeton.analysis.health.findings import Case, Finding, counted
+from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.reach import Unreached
 from jeton.analysis.health.subject import Subject
 from jeton.components import models
+from jeton.drawing import counted
 from jeton.errors import EncodeError
 
 __all__ = ["alphabet", "batches", "unreachable", "unstable"]
@@ -58,7 +59,7 @@ def unreachable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
             if it.rule == rule
         ]
         if cases:
-            number = counted(len(cases), "token", "tokens")
+            number = counted(len(cases), "token")
             yield Finding(rule, f"{number}: {told}", tuple(cases))
 
 

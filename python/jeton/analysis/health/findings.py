@@ -17,19 +17,10 @@ from jeton.arguments import check_kind
 from jeton.drawing import visible
 from jeton.errors import ArgumentError
 
-__all__ = ["Case", "Evidence", "Finding", "Health", "counted"]
+__all__ = ["Case", "Evidence", "Finding", "Health"]
 
 Evidence: TypeAlias = Literal["proved", "observed"]
 """How a case is known; see `Case.evidence`."""
-
-
-def counted(number: int, one: str, many: str) -> str:
-    """A number before the words that go with it.
-
-    >>> counted(1, "token holds", "tokens hold"), counted(1200, "token holds", "tokens hold")
-    ('1 token holds', '1,200 tokens hold')
-    """
-    return f"{number:,} {one if number == 1 else many}"
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from jeton import AddedToken
-from jeton.analysis.health.findings import Case, Finding, counted
+from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
 from jeton.components import models
+from jeton.drawing import counted
 from jeton.errors import EncodeError, SpecialTokenError
 
 __all__ = ["controls_in_text", "specials"]
@@ -45,11 +46,11 @@ def specials(subject: Subject) -> Iterator[Finding]:
         message = f"{counted(len(leaks), 'control token comes', 'control tokens come')} from text"
         yield Finding("special-leaks", message, tuple(leaks))
     if lost:
-        number = counted(len(lost), "special token", "special tokens")
+        number = counted(len(lost), "special token")
         message = f"{number} not given by {'its' if len(lost) == 1 else 'their'} own spelling"
         yield Finding("special-not-found", message, tuple(lost))
     if spelled:
-        number = counted(len(spelled), "special token", "special tokens")
+        number = counted(len(spelled), "special token")
         message = f"{number} that text can spell"
         yield Finding("special-in-text", message, tuple(spelled))
 

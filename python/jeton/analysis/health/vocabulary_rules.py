@@ -12,8 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from jeton.analysis.health.findings import Case, Finding, counted
+from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
+from jeton.drawing import counted
 from jeton.unicode import letter_scripts
 
 __all__ = ["copies", "gaps", "is_damaged", "parts_of_characters", "scraps"]
@@ -49,7 +50,7 @@ def gaps(subject: Subject) -> Iterator[Finding]:
         missing = int(ids[-1]) + 1 - len(subject.ids)
         yield Finding(
             "id-gap",
-            f"{counted(missing, 'id', 'ids')} up to {int(ids[-1]):,} "
+            f"{counted(missing, 'id')} up to {int(ids[-1]):,} "
             f"{'stands' if missing == 1 else 'stand'} for no token",
             tuple(cases),
         )
@@ -85,7 +86,7 @@ def parts_of_characters(subject: Subject) -> Iterator[Finding]:
             subject.texts[id] is None and len(subject.surfaces[id]) == 1
             for id in subject.ordinary.tolist()
         )
-        beside = f", beside {counted(single, 'single byte', 'single bytes')}" if single else ""
+        beside = f", beside {counted(single, 'single byte')}" if single else ""
         number = counted(len(cases), "token begins or ends", "tokens begin or end")
         yield Finding(
             "part-of-character",
