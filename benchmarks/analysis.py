@@ -1,18 +1,23 @@
 """What measuring costs beyond encoding: `analysis.compare` on five tokenizers.
 
 Run it by hand: `python benchmarks/analysis.py --data ../shared/data`. It is compared with encoding
-the same text five times: `encode_batch` on all cores on texts that are in memory already, about a
-quarter of a megabyte each. Half of the text is English, half of many languages; measuring reads it
-from files. Nothing is asserted; the aim is a ratio of 1.5 at most. Seconds are of the clock, the
-best of some runs, one after another.
+the same text with each of the five: `encode_batch` on all cores, on texts that are in memory
+already, about a quarter of a megabyte each; measuring reads them from files. Half of the text is
+English, half of many languages.
+
+Every run is a process of its own, so that neither side finds caches that another run has filled,
+and the two sides take turns. Seconds are of the clock and of the processor, the least of the runs,
+and do not hold loading. Nothing is asserted; the aim is a ratio of 1.5 at most.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import lzma
+import subprocess
+import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -28,6 +33,8 @@ TOKENIZERS = (
     "bert_uncased_vocab.txt",
 )
 
+CORPORA = ("english", "multilingual")
+
 
 def text_of(path: Path, size: int) -> str:
     """The first so many bytes of a compressed text, up to the end of a character."""
@@ -35,44 +42,68 @@ def text_of(path: Path, size: int) -> str:
         return file.read(size).decode("utf-8", "ignore")
 
 
-def best(runs: int, work: Callable[[], object]) -> float:
-    """The seconds of the fastest run."""
-    seconds = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+def loaded(data: Path) -> dict[str, jeton.Tokenizer]:
+    """The tokenizers by name."""
+    toks = {}
+    for name in TOKENIZERS:
+        encoding = "llama3" if name.startswith("llama3") else None
+        toks[name] = jeton.load(data / "vocab" / name, encoding=encoding)
+    return toks
+
+
+def encoding(toks: dict[str, jeton.Tokenizer], folder: Path) -> tuple[float, float]:
+    """The seconds, of the clock and of the processor, that encoding with all takes."""
+    texts = [(folder / f"{name}.txt").read_text(encoding="utf-8") for name in CORPORA]
+    parts = [part for text in texts for part in cut(text, LONGEST)]
+    start = time.perf_counter(), time.process_time()
+    for tok in toks.values():
+        tok.encode_batch(parts)
+    return time.perf_counter() - start[0], time.process_time() - start[1]
+
+
+def measuring(toks: dict[str, jeton.Tokenizer], folder: Path) -> tuple[float, float]:
+    """The same of measuring all."""
+    corpora = {name: folder / f"{name}.txt" for name in CORPORA}
+    start = time.perf_counter(), time.process_time()
+    analysis.compare(toks, corpora)
+    return time.perf_counter() - start[0], time.process_time() - start[1]
+
+
+SIDES = {"encoding": encoding, "measuring": measuring}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--megabytes", type=int, default=100)
-    parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    toks = {}
-    for name in TOKENIZERS:
-        encoding = "llama3" if name.startswith("llama3") else None
-        toks[name] = jeton.load(given.data / "vocab" / name, encoding=encoding)
-    half = given.megabytes * 500_000
-    names = ("english", "multilingual")
-    texts = [text_of(given.data / "text" / f"{name}-64mb.txt.xz", half) for name in names]
-    size = sum(len(text.encode()) for text in texts) / 1e6
-    parts = [part for text in texts for part in cut(text, LONGEST)]
-    encoding_all = 0.0
-    for name, tok in toks.items():
-        seconds = best(given.runs, lambda tok=tok: tok.encode_batch(parts))  # type: ignore[misc]
-        encoding_all += seconds
-        print(f"{name:32} {seconds:6.2f} s  {size / seconds:6.1f} MB/s")
+    if given.side is not None:
+        print(json.dumps(SIDES[given.side](loaded(given.data), given.folder)))
+        return
     with TemporaryDirectory() as folder:
-        corpora = {}
-        for name, text in zip(names, texts, strict=True):
-            corpora[name] = Path(folder) / f"{name}.txt"
-            corpora[name].write_bytes(text.encode())
-        measuring = best(given.runs, lambda: analysis.compare(toks, corpora))
-    print(f"encoding {size:.0f} MB with all      {encoding_all:6.2f} s")
-    print(f"analysis.compare on all      {measuring:6.2f} s  {measuring / encoding_all:.2f} times")
+        for name in CORPORA:
+            packed = given.data / "text" / f"{name}-64mb.txt.xz"
+            text = text_of(packed, given.megabytes * 1_000_000 // len(CORPORA))
+            (Path(folder) / f"{name}.txt").write_bytes(text.encode())
+        found: dict[str, list[tuple[float, float]]] = {side: [] for side in SIDES}
+        for run in range(given.runs):
+            for side in SIDES:
+                command = [sys.executable, __file__, "--data", str(given.data)]
+                command += ["--side", side, "--folder", folder]
+                child = subprocess.run(command, check=True, capture_output=True, text=True)
+                found[side].append(json.loads(child.stdout))
+            (encode, _), (measure, _) = (found[side][-1] for side in SIDES)
+            print(f"run {run + 1}: {encode:6.2f} s, {measure:6.2f} s, {measure / encode:.2f} times")
+    least = {
+        side: [min(column) for column in zip(*runs, strict=True)] for side, runs in found.items()
+    }
+    for side, (clock, processor) in least.items():
+        print(f"{side:9} {clock:6.2f} s  {processor:6.2f} s of the processor")
+    clock, processor = (a / b for a, b in zip(least["measuring"], least["encoding"], strict=True))
+    print(f"{given.megabytes} MB: {clock:.2f} times, {processor:.2f} times by the processor")
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ pub mod stages;
 pub mod text;
 mod threads;
 pub mod token_blocks;
+pub mod token_counter;
 pub mod tokenizer;
 pub mod unicode_words;
 pub mod word_counts;

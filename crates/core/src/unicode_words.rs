@@ -3,16 +3,17 @@
 //! Look here for what a word is where no tokenizer has a say: the segments of UAX #29 that hold a
 //! letter or a digit; in the scripts that write no space between words, each character.
 
-use std::sync::{Mutex, PoisonError};
+use std::hash::BuildHasher;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hashbrown::{DefaultHashBuilder, HashMap};
+use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::compiled::{SHORT, ShortKey};
 use crate::interrupt::Listener;
-
-type Counts = HashMap<Box<[u8]>, u64, DefaultHashBuilder>;
+use crate::word_counts::table::{CountedWord, Entry, GROUP, Table, by_count, join};
 
 /// A run without white space is kept whole, to be cut once however often it occurs, if it has no
 /// more bytes than this.
@@ -20,6 +21,9 @@ const LONGEST_RUN: usize = 40;
 
 /// How many different runs are kept until they are cut.
 const RUNS: usize = if cfg!(test) { 8 } else { 1 << 20 };
+
+/// One occurrence; where it stands is of no concern.
+const ONCE: Entry = Entry { count: 1, place: 0 };
 
 /// The words of texts with how often each occurs.
 ///
@@ -36,10 +40,10 @@ const RUNS: usize = if cfg!(test) { 8 } else { 1 << 20 };
 /// assert_eq!(counted.common, expected.map(|(word, count)| (word.to_owned(), count)));
 /// assert_eq!((counted.kinds, counted.total), (4, 5));
 /// ```
-#[derive(Debug, Default)]
 pub struct UnicodeWords {
+    seed: u64,
     /// A thread takes whichever is free.
-    tables: [Mutex<Table>; 16],
+    tables: [Mutex<Option<Tables>>; 16],
 }
 
 /// Words that were counted.
@@ -55,22 +59,31 @@ pub struct CountedWords {
     pub total: u64,
 }
 
-#[derive(Debug, Default)]
-struct Table {
+/// What a thread has counted.
+struct Tables {
+    seed: u64,
     /// Runs between white space, each with the space before it, if it is one.
-    runs: Counts,
-    words: Counts,
+    runs: Table,
+    words: Table,
+}
+
+impl Default for UnicodeWords {
+    fn default() -> Self {
+        Self {
+            seed: RandomState::default().hash_one(0),
+            tables: Default::default(),
+        }
+    }
 }
 
 impl UnicodeWords {
     /// Counts the words of texts, each by itself, on as many threads.
     pub fn add(&self, texts: &[&str], threads: usize) {
         let add = |text: &&str| {
-            let mut free = self.tables.iter().find_map(|table| table.try_lock().ok());
-            match &mut free {
-                Some(table) => table.add(text),
-                None => lock(&self.tables[0]).add(text),
-            }
+            let free = self.tables.iter().find_map(|table| table.try_lock().ok());
+            let mut tables = free.unwrap_or_else(|| lock(&self.tables[0]));
+            let tables = tables.get_or_insert_with(|| Tables::new(self.seed));
+            tables.add(text);
         };
         match threads {
             1 => texts.iter().for_each(add),
@@ -84,79 +97,115 @@ impl UnicodeWords {
 
     /// The words that were counted, of which about `most` kinds are given.
     pub fn finish(self, most: usize) -> CountedWords {
-        let mut all = Counts::default();
-        for table in self.tables {
-            let mut table = table.into_inner().unwrap_or_else(PoisonError::into_inner);
-            table.cut();
-            if all.is_empty() {
-                all = table.words;
-                continue;
-            }
-            for (word, count) in table.words {
-                *all.entry(word).or_insert(0) += count;
+        let (mut runs, mut words) = (Vec::new(), Vec::new());
+        for tables in self.tables {
+            let tables = tables.into_inner().unwrap_or_else(PoisonError::into_inner);
+            if let Some(tables) = tables {
+                runs.push(tables.runs);
+                words.push(tables.words);
             }
         }
-        let mut words: Vec<(Box<[u8]>, u64)> = all.into_iter().collect();
-        words.par_sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        // Joined first, so that no run is cut twice.
+        let cut = join(runs).into_par_iter();
+        words.par_extend(cut.map(|runs| cut_all(runs, Table::new(self.seed, usize::MAX))));
+        let tables = join(words);
+        let words = by_count(&tables);
         let kinds = words.len();
         let total = words.iter().map(|(_, count)| count).sum();
         let common = if kinds <= most { kinds } else { most / 2 };
         let step = (kinds - common)
             .div_ceil((most - common.min(most)).max(1))
             .max(1);
-        let text = |(word, count): (Box<[u8]>, u64)| {
-            let word = String::from_utf8(word.into_vec());
-            (word.expect("words are cut at characters"), count)
+        let text = |(word, count): &(CountedWord<'_>, u64)| {
+            let word = String::from_utf8(word.to_vec());
+            (word.expect("words are cut at characters"), *count)
         };
-        let rest = words.split_off(common);
+        let (first, rest) = words.split_at(common);
         CountedWords {
-            common: words.into_iter().map(text).collect(),
-            others: rest.into_iter().step_by(step).map(text).collect(),
+            common: first.iter().map(text).collect(),
+            others: rest.iter().step_by(step).map(text).collect(),
             kinds,
             total,
         }
     }
 }
 
-fn lock(table: &Mutex<Table>) -> std::sync::MutexGuard<'_, Table> {
-    table.lock().unwrap_or_else(PoisonError::into_inner)
-}
+impl Tables {
+    fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            runs: Table::new(seed, usize::MAX),
+            words: Table::new(seed, usize::MAX),
+        }
+    }
 
-impl Table {
     /// Counts the words of a text. No word goes across white space of ASCII, and none begins
     /// otherwise behind it than at the start of a text.
     fn add(&mut self, text: &str) {
         let bytes = text.as_bytes();
+        let mut keys = [ShortKey::EMPTY; GROUP];
+        let mut waiting = 0;
         let mut start = 0;
         while start < bytes.len() {
             let length = bytes[start..].iter().position(u8::is_ascii_whitespace);
             let end = length.map_or(bytes.len(), |length| start + length);
-            if end > start {
-                let with_space = start - usize::from(start > 0 && bytes[start - 1] == b' ');
-                match end - start {
-                    1..=LONGEST_RUN => count(&mut self.runs, &bytes[with_space..end], 1),
-                    _ => cut(&text[with_space..end], 1, &mut self.words),
+            let with_space = start - usize::from(start > 0 && bytes[start - 1] == b' ');
+            if end == start {
+                // Nothing stands between two spaces.
+            } else if end - with_space <= SHORT {
+                let key = ShortKey::new(bytes, with_space, end - with_space);
+                self.runs.prefetch(key);
+                keys[waiting] = key;
+                waiting += 1;
+                if waiting == GROUP {
+                    waiting = 0;
+                    keys.iter().for_each(|&key| self.runs.add_short(key, ONCE));
                 }
+            } else if end - start <= LONGEST_RUN {
+                self.runs.add(&bytes[with_space..end], ONCE);
+            } else {
+                cut(&text[with_space..end], 1, &mut self.words);
             }
             start = end + 1;
         }
-        if self.runs.len() >= RUNS {
-            self.cut();
+        for &key in &keys[..waiting] {
+            self.runs.add_short(key, ONCE);
         }
-    }
-
-    /// Cuts the runs into words.
-    fn cut(&mut self) {
-        for (run, times) in std::mem::take(&mut self.runs) {
-            let run = str::from_utf8(&run).expect("runs are cut at white space");
-            cut(run, times, &mut self.words);
+        if self.runs.len() >= RUNS {
+            let empty = Table::new(self.seed, usize::MAX);
+            let runs = std::mem::replace(&mut self.runs, empty);
+            let words = std::mem::replace(&mut self.words, Table::new(self.seed, usize::MAX));
+            self.words = cut_all(runs, words);
         }
     }
 }
 
+/// Adds the words of runs to others.
+fn cut_all(runs: Table, mut words: Table) -> Table {
+    let done: Result<(), std::convert::Infallible> = runs.try_for_each(|run, entry| {
+        let run = str::from_utf8(run).expect("runs are cut at white space");
+        cut(run, entry.count, &mut words);
+        Ok(())
+    });
+    match done {
+        Ok(()) => words,
+    }
+}
+
 /// Counts the words of a run that occurs so often, and may begin with a space.
-fn cut(run: &str, times: u64, words: &mut Counts) {
+fn cut(run: &str, times: u64, words: &mut Table) {
     let space = usize::from(run.starts_with(' '));
+    if run.is_ascii() {
+        for (at, word) in run[space..].unicode_word_indices() {
+            let start = if at == 0 { 0 } else { at + space };
+            count(
+                words,
+                &run.as_bytes()[start..at + space + word.len()],
+                times,
+            );
+        }
+        return;
+    }
     for (at, segment) in run[space..].split_word_bound_indices() {
         if !segment.contains(char::is_alphanumeric) {
             continue;
@@ -186,6 +235,10 @@ fn cut(run: &str, times: u64, words: &mut Counts) {
     }
 }
 
+fn lock(tables: &Mutex<Option<Tables>>) -> MutexGuard<'_, Option<Tables>> {
+    tables.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Whether a character is of a script that writes no space between words.
 fn stands_alone(character: char) -> bool {
     matches!(
@@ -200,13 +253,12 @@ fn stands_alone(character: char) -> bool {
     )
 }
 
-fn count(counts: &mut Counts, word: &[u8], times: u64) {
-    match counts.get_mut(word) {
-        Some(count) => *count += times,
-        None => {
-            counts.insert(word.into(), times);
-        }
-    }
+fn count(words: &mut Table, word: &[u8], times: u64) {
+    let entry = Entry {
+        count: times,
+        place: 0,
+    };
+    words.add(word, entry);
 }
 
 #[cfg(test)]
@@ -281,6 +333,8 @@ mod tests {
             let mut expected = BTreeMap::new();
             for text in &texts {
                 for word in text.unicode_words() {
+                    // A mark behind a space is one word with it.
+                    let word = word.trim_start_matches(' ');
                     *expected.entry(word.to_owned()).or_insert(0) += 1;
                 }
             }

@@ -53,7 +53,7 @@ mod _core {
     #[pymodule_export]
     use super::ints::lists;
     #[pymodule_export]
-    use super::measuring::{FileContents, UnicodeWords};
+    use super::measuring::{FileContents, TokenCounter, UnicodeWords};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

@@ -1,13 +1,17 @@
-//! What measures of tokenizers are made on: the contents of files, and the words of texts.
+//! What measures of tokenizers are made on: the contents of files, the words of texts, the counts of
+//! tokens.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use jeton_core::corpus::Contents;
+use jeton_core::token_counter::TokenCounter as CoreCounter;
 use jeton_core::unicode_words::UnicodeWords as Core;
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
+use crate::arrays::{self, Numbers};
 use crate::errors::{argument, guard};
 use crate::pool;
 use crate::signals::list;
@@ -99,6 +103,49 @@ impl UnicodeWords {
 /// Words with how often each occurs, others, how many kinds there are, and how many words.
 type Words<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, usize, u64);
 
+/// How often each token of a vocabulary occurs, in batches of ids.
+#[pyclass(frozen, module = "jeton._core")]
+pub struct TokenCounter {
+    core: Mutex<CoreCounter>,
+}
+
+#[pymethods]
+impl TokenCounter {
+    #[new]
+    fn new(py: Python<'_>, ids: Numbers<'_, u32>) -> PyResult<Self> {
+        guard(py, || {
+            let core = Mutex::new(CoreCounter::new(ids.to_vec().map_err(PyErr::from)?));
+            Ok(Self { core })
+        })
+    }
+
+    /// Counts the tokens of a batch, on all cores.
+    fn add(&self, py: Python<'_>, ids: Numbers<'_, u32>) -> PyResult<()> {
+        guard(py, || {
+            let ids = ids.try_readonly().map_err(PyErr::from)?;
+            let ids = ids.as_slice().map_err(PyErr::from)?;
+            let mut core = self.core.try_lock().map_err(|_| busy())?;
+            let core = &mut *core;
+            let added = pool::run(py, ids.len(), |threads, _| core.add(ids, threads))?;
+            added.map_err(|id| argument(format!("id {id} stands for no token")))
+        })
+    }
+
+    /// How often each token was counted since the last time, in the order of the ids.
+    fn take<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        guard(py, || {
+            let counts = self.core.try_lock().map_err(|_| busy())?.take();
+            let counts = counts.into_iter().map(|count| count as i64).collect();
+            Ok(arrays::array(py, counts)?)
+        })
+    }
+
+    /// How many different tokens there were after 64, 128, 256 … tokens, and after all.
+    fn curve(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
+        guard(py, || Ok(self.core.try_lock().map_err(|_| busy())?.curve()))
+    }
+}
+
 fn busy() -> crate::errors::Failure {
-    argument("the words are being counted in another thread, or were given already")
+    argument("it is counting in another thread, or has given what it counted")
 }

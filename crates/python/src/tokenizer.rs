@@ -14,11 +14,11 @@ use jeton_core::model::{Sampler, Sampling};
 use jeton_core::pre_tokenizer::named;
 use jeton_core::roles;
 use jeton_core::{EncodeOptions, Error, ErrorKind, Stages};
-use numpy::{PyArray1, PyArray2};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
-use crate::arrays;
+use crate::arrays::{self, Numbers};
 use crate::entries::{Held, Kind, Strings};
 use crate::errors::{Outcome, guard, wrong_type};
 use crate::ids::{id, ids};
@@ -251,6 +251,25 @@ impl Tokenizer {
         guard(py, || {
             let surface = self.core.surface(id(|| "id".to_owned(), token_id)?)?;
             Ok(surface.map(|bytes| PyBytes::new(py, &bytes)))
+        })
+    }
+
+    /// Of the surfaces of tokens, how many bytes each has, and whether it begins or ends inside a
+    /// character.
+    #[expect(clippy::type_complexity, reason = "two arrays")]
+    fn surface_shapes<'py>(
+        &self,
+        py: Python<'py>,
+        token_ids: Numbers<'py, u32>,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<bool>>)> {
+        guard(py, || {
+            let ids = token_ids.to_vec().map_err(PyErr::from)?;
+            let shapes = pool::run(py, ids.len() << 8, |threads, _| {
+                self.core.surface_shapes(&ids, threads)
+            })??;
+            let bytes = shapes.iter().map(|shape| shape.bytes as i64).collect();
+            let splits = shapes.iter().map(|shape| shape.splits).collect();
+            Ok((arrays::array(py, bytes)?, arrays::array(py, splits)?))
         })
     }
 
@@ -567,14 +586,17 @@ impl Tokenizer {
 
     /// The id of the token with these bytes: of the added tokens first, then of the vocabulary.
     fn bytes_to_id(&self, py: Python<'_>, token: &[u8]) -> PyResult<Option<u32>> {
-        guard(py, || {
-            let stages = self.core.stages();
-            let mut added = stages.added_tokens.iter();
-            let added = added.find(|added| added.content.as_bytes() == token);
-            Ok(added
-                .map(|added| added.id)
-                .or_else(|| stages.model.vocab().id(token)))
-        })
+        guard(py, || Ok(self.core.bytes_to_id(token)))
+    }
+
+    /// All ids that stand for a token, rising.
+    fn token_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        guard(py, || Ok(arrays::array(py, self.core.token_ids())?))
+    }
+
+    /// The id that stands for unknown text, if the model has one.
+    fn unknown_id(&self) -> Option<u32> {
+        self.core.unknown_id()
     }
 
     /// All tokens with their ids, in the order of ids, those of the model and the added ones.

@@ -124,8 +124,7 @@ def compare(
 
 
 def _name_of(tok: Tokenizer) -> str:
-    kind = type(tok.model).__name__
-    return f"{kind} {tok.vocab_size:,}"
+    return f"{tok._core.model_kind} {tok.vocab_size:,}"
 
 
 def _named(tokenizers: Any) -> dict[str, Tokenizer]:
@@ -176,7 +175,7 @@ def _run(
     watched = Watched(progress, [it.corpus for it in (*texts, *languages)])
     for measured in texts:
         measured.read(everyone, watched)
-    curves = [judged.type_token_curve() for judged in everyone]
+    curves = [judged.counter.curve() for judged in everyone]
     for measured in languages:
         measured.read(everyone, watched)
     watched.tell(at_end=True)
@@ -209,21 +208,19 @@ class _Texts:
         """Reads the corpus once."""
         words = _core.UnicodeWords()
         place = f"corpus {self.corpus.name!r}"
-        for judged in everyone:
-            self.tallies[judged.name] = Tally(np.zeros(len(judged.ids), np.int64))
         for batch in self.corpus.batches():
             words.add(batch)
             for text in batch:
                 self.sample.add(text)
             for judged in everyone:
-                self.tallies[judged.name].add(judged, judged.encode(batch, place))
+                judged.counter.add(judged.encode(batch, place).ids)
             watched.tell()
         self.words = WordKinds.of(words.finish(WordKinds.MOST))
         parts = self.sample.parts()
         lines = list(_lines(parts))
         are_all = not self.sample.left_out and self.corpus.characters <= _LINES
         for judged in everyone:
-            tally = self.tallies[judged.name]
+            tally = self.tallies[judged.name] = Tally(judged.counter.take())
             tally.words(judged, self.words)
             tally.sample(judged, parts)
             tally.lines(judged, lines, are_all=are_all)
@@ -262,7 +259,7 @@ def _evaluation(
     return Evaluation(
         name,
         judged.tok.digest,
-        type(judged.model).__name__,
+        judged.tok._core.model_kind,
         judged.tok.vocab_size,
         found,
         spoken,
@@ -275,7 +272,7 @@ def _evaluation(
 
 def _measured(judged: Judged, tally: Tally, texts: Sequence[_Texts], sample: Sample) -> Measured:
     corpora = [it.corpus for it in texts]
-    counts = tally.counts
+    counts, (_, splits) = tally.counts, judged.shapes
     tokens, used = int(counts.sum()), int(np.count_nonzero(counts))
     size, words = sum(it.bytes for it in corpora), sum(it.words.total for it in texts)
     characters = sum(it.characters for it in corpora)
@@ -309,7 +306,7 @@ def _measured(judged: Judged, tally: Tally, texts: Sequence[_Texts], sample: Sam
             if tally.lines_all
             else f"over {tally.lines_tried:,} lines of a sample",
         ),
-        "split_characters": measures.split_characters(int(counts[judged.splits].sum()), tokens),
+        "split_characters": measures.split_characters(int(counts[splits].sum()), tokens),
     }
     if tokens:
         plain = counts[~judged.special]
@@ -358,7 +355,7 @@ def _curves(judged: Judged, total: Tally, curve: Sequence[tuple[int, int]]) -> d
     ranks = np.unique(np.geomspace(1, max(1, len(ordered)), _RANKS).astype(np.int64))[
         : len(ordered)
     ]
-    lengths = np.minimum(judged.lengths, _LONGEST)
+    lengths = np.minimum(judged.shapes[0], _LONGEST)
     bars = tuple(range(_LONGEST + 1))
     vocabulary = np.bincount(lengths, minlength=_LONGEST + 1)
     in_text = np.bincount(lengths, weights=total.counts, minlength=_LONGEST + 1).astype(np.int64)

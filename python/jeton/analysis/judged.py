@@ -1,7 +1,7 @@
 """A tokenizer while it is measured: its tokens as arrays, and what it makes of a corpus.
 
-Look here for what is counted of every text (`Tally.add`), of the lines of a sample (`Tally.lines`)
-and of the kinds of words (`Tally.words`), and for how corpora are added up.
+Look here for what is counted of the lines of a sample (`Tally.lines`) and of the kinds of words
+(`Tally.words`), and for how corpora are added up.
 """
 
 from __future__ import annotations
@@ -16,11 +16,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from jeton import TokenBatch, Tokenizer
+from jeton import TokenBatch, Tokenizer, _core
 from jeton.analysis.texts import Sample
-from jeton.components import models
-from jeton.edit.pieces import UNKNOWN, ModelFile
-from jeton.edit.vocabulary import ids_of
 from jeton.errors import EncodeError, JetonError
 
 __all__ = ["Judged", "Tally", "WordKinds", "cause_of"]
@@ -30,43 +27,30 @@ Counts = npt.NDArray[np.int64]
 _SPACE_PROBES: Final = ("a", "the", "of", "x", "7")
 """Words that tell whether a word by itself is cut as one behind a space."""
 
-_MOST_ID: Final = 1 << 22
-"""Up to here, a table tells where the token of an id stands."""
-
-_FIRST_POINT: Final = 1 << 6
-
 
 class Judged:
-    """A tokenizer with what measures ask of its vocabulary."""
+    """A tokenizer with what measures ask of its vocabulary.
+
+    Attributes:
+        name: What it is called.
+        tok: The tokenizer.
+        ids: All ids that stand for a token, rising.
+        unknown: The one that stands for unknown text; `None` if none does.
+        special: Whether each is a special token.
+        counter: Counts tokens, in the order of the ids.
+    """
 
     def __init__(self, name: str, tok: Tokenizer) -> None:
         self.name, self.tok = name, tok
-        self.model = model = tok.model
-        self.ids = np.array(ids_of(tok, model), np.int64)
-        self._places: npt.NDArray[np.int64] | None = None
-        if len(self.ids) != tok.max_id + 1 and tok.max_id < _MOST_ID:
-            self._places = np.zeros(tok.max_id + 1, np.int64)
-            self._places[self.ids] = np.arange(len(self.ids))
-        self.unknown = _unknown(tok, model)
+        self.ids = tok._core.token_ids()
+        self.unknown = tok._core.unknown_id()
         self.special = np.isin(self.ids, list(tok.special_tokens.values()))
-        self.seen = np.zeros(len(self.ids), np.bool_)
-        self.tokens = 0
-        self.curve: list[tuple[int, int]] = []
+        self.counter = _core.TokenCounter(self.ids)
 
     @functools.cached_property
-    def lengths(self) -> Counts:
-        """How many bytes each token adds to a text."""
-        return np.fromiter(map(len, self._surfaces), np.int64, len(self.ids))
-
-    @functools.cached_property
-    def splits(self) -> npt.NDArray[np.bool_]:
-        """Whether each token begins or ends inside a character."""
-        return np.fromiter(map(_splits, self._surfaces), np.bool_, len(self.ids))
-
-    @functools.cached_property
-    def _surfaces(self) -> list[bytes]:
-        surface = self.tok._core.surface
-        return [surface(id) or b"" for id in self.ids.tolist()]
+    def shapes(self) -> tuple[Counts, npt.NDArray[np.bool_]]:
+        """The bytes that each token adds to a text; whether it begins or ends in a character."""
+        return self.tok._core.surface_shapes(self.ids)
 
     @functools.cached_property
     def stands_behind_space(self) -> bool:
@@ -86,59 +70,6 @@ class Judged:
             return self.tok.encode_batch(texts)
         except JetonError as error:
             raise type(error)(f"{self.name}, {where}: {error}") from None
-
-    def places(self, ids: npt.NDArray[np.uint32]) -> npt.NDArray[Any]:
-        """Where the tokens stand among all."""
-        if self._places is not None:
-            return self._places[ids]
-        return ids if self.ids[-1:] == len(self.ids) - 1 else np.searchsorted(self.ids, ids)
-
-    def follow(self, places: npt.NDArray[Any], occur: npt.NDArray[np.bool_]) -> None:
-        """Notes how many different tokens there were after 64, 128, 256 … tokens.
-
-        Args:
-            places: Where the tokens of a batch stand.
-            occur: For each token, whether it is among them.
-        """
-        if self.curve and self.tokens + len(places) < self.curve[-1][0] * 2:
-            self.seen |= occur
-            self.tokens += len(places)
-            return
-        at = 0
-        while at < len(places):
-            point = self.curve[-1][0] * 2 if self.curve else _FIRST_POINT
-            step = min(len(places) - at, point - self.tokens)
-            self.seen[places[at : at + step]] = True
-            at += step
-            self.tokens += step
-            if self.tokens == point:
-                self.curve.append((point, int(np.count_nonzero(self.seen))))
-
-    def type_token_curve(self) -> list[tuple[int, int]]:
-        """The points up to the last token."""
-        last = (self.tokens, int(np.count_nonzero(self.seen)))
-        return self.curve if not self.tokens or self.curve[-1:] == [last] else [*self.curve, last]
-
-
-def _unknown(tok: Tokenizer, model: models.Model) -> int | None:
-    """The id that stands for unknown text."""
-    if isinstance(model, models.SentencePiece):
-        kinds = [piece.kind for piece in ModelFile.parse(model.proto).pieces]
-        return kinds.index(UNKNOWN) if UNKNOWN in kinds else None
-    if isinstance(model, (models.Unigram, models.Characters)):
-        return model.unk_id
-    name = model.unk_token  # type: ignore[attr-defined]
-    return None if name is None else tok.id_of(name)
-
-
-def _splits(surface: bytes) -> bool:
-    if surface.isascii():
-        return False
-    try:
-        surface.decode()
-    except UnicodeDecodeError:
-        return True
-    return False
 
 
 @dataclass
@@ -183,6 +114,7 @@ class Tally:
     """What one tokenizer makes of one corpus, in numbers that add up."""
 
     counts: Counts
+    """How often each token of the tokenizer occurs."""
     pieces: float = 0.0
     continued: float = 0.0
     single: float = 0.0
@@ -194,13 +126,6 @@ class Tally:
     causes: Counter[str] = field(default_factory=Counter)
     examples: dict[str, tuple[str, str]] = field(default_factory=dict)
     sampled: dict[str, npt.NDArray[np.uint32]] = field(default_factory=dict)
-
-    def add(self, judged: Judged, batch: TokenBatch) -> None:
-        """Counts the tokens of texts."""
-        places = judged.places(batch.ids)
-        counts = np.bincount(places, minlength=len(self.counts))
-        self.counts += counts
-        judged.follow(places, counts > 0)
 
     def words(self, judged: Judged, words: WordKinds) -> None:
         """Cuts each kind of word by itself."""

@@ -22,7 +22,6 @@ __all__ = [
     "Vocabulary",
     "carried",
     "id_map_of",
-    "ids_of",
     "kept_and_new",
     "lengthened",
     "rebuilt",
@@ -41,20 +40,7 @@ def tokens_of(tok: Tokenizer) -> dict[int, bytes]:
     An added token may have the bytes of one of the model's: then there are two ids for them, of
     which `Tokenizer.vocab` knows one.
     """
-    return {id: tok.id_to_bytes(id) for id in ids_of(tok, tok.model)}
-
-
-def ids_of(tok: Tokenizer, model: models.Model) -> list[int]:
-    """All ids that stand for a token, rising, of a tokenizer with this model."""
-    ids = set(tok.vocab.values())
-    ids.update(token.id for token in tok.added_tokens if token.id is not None)
-    if isinstance(model, models.Unigram):
-        ids.update(range(len(model.pieces)))
-    elif isinstance(model, models.SentencePiece):
-        ids.update(range(len(ModelFile.parse(model.proto).pieces)))
-    elif isinstance(model, (models.BPE, models.WordPiece, models.WordLevel, models.Characters)):
-        ids.update(model.vocab.values())
-    return sorted(ids)
+    return {id: tok.id_to_bytes(id) for id in tok._core.token_ids().tolist()}
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,20 @@
 //! What a token looks like in the text that it is decoded to.
 
+use rayon::prelude::*;
+
 use super::Tokenizer;
 use crate::decoder::Invalid;
 use crate::error::Result;
+use crate::interrupt::Listener;
+
+/// What measures ask of a token's surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// How many bytes it has.
+    pub bytes: usize,
+    /// Whether it begins or ends inside a character.
+    pub splits: bool,
+}
 
 impl Tokenizer {
     /// What a token adds to decoded text in its middle, as bytes: the decoder's reading of the token
@@ -32,11 +44,32 @@ impl Tokenizer {
         let surface = text.strip_suffix(nothing.as_slice()).unwrap_or(&text);
         Ok(Some(surface.to_vec()))
     }
+
+    /// The shapes of the surfaces of these tokens, found on as many threads.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::surface`].
+    pub fn surface_shapes(&self, ids: &[u32], threads: usize) -> Result<Vec<Shape>> {
+        let shape = |&id: &u32| {
+            let surface = self.surface(id)?.unwrap_or_default();
+            Ok(Shape {
+                bytes: surface.len(),
+                splits: str::from_utf8(&surface).is_err(),
+            })
+        };
+        match threads {
+            1 => ids.iter().map(shape).collect(),
+            _ => Listener::told(|listener| {
+                let shapes = ids.par_iter().map(|id| listener.during(|| shape(id)));
+                shapes.collect()
+            }),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Tokenizer;
+    use super::{Shape, Tokenizer};
     use crate::Stages;
     use crate::decoder::Decoder;
     use crate::model::{Model, Vocab, WordLevel};
@@ -52,7 +85,21 @@ mod tests {
             let tokenizer = Tokenizer::new(stages).unwrap();
             assert_eq!(tokenizer.surface(9).unwrap(), None);
             let surfaces = (0..5).map(|id| tokenizer.surface(id).unwrap().unwrap());
-            surfaces.collect::<Vec<_>>()
+            let surfaces: Vec<_> = surfaces.collect();
+            for (surface, shape) in surfaces
+                .iter()
+                .zip(tokenizer.surface_shapes(&[0, 1, 2, 3, 4], 1).unwrap())
+            {
+                let splits = surface == b"\xF0";
+                assert_eq!(
+                    shape,
+                    Shape {
+                        bytes: surface.len(),
+                        splits
+                    }
+                );
+            }
+            surfaces
         };
         let word_piece = of(Some(Decoder::WordPiece {
             prefix: "##".to_owned(),

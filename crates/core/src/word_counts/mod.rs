@@ -12,7 +12,7 @@ mod provenance;
 mod spill;
 mod stages;
 mod storage;
-mod table;
+pub(crate) mod table;
 
 pub use budget::{MemoryBudget, WordMemory};
 pub use counter::{Counted, CountingOptions, WordCounter};

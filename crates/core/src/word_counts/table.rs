@@ -14,12 +14,12 @@ use super::WordCounts;
 use crate::compiled::{SHORT, ShortKey, prefetch};
 
 /// How many words are looked up together, so that their memory is fetched at the same time.
-const GROUP: usize = 32;
+pub(crate) const GROUP: usize = 32;
 const FEWEST: usize = 1 << 12;
 
 /// How often a word occurs, and where it was first met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub count: u64,
     pub place: u64,
 }
@@ -46,12 +46,12 @@ struct LongWord {
 }
 
 /// Words with their entries.
-pub(super) struct Table {
+pub(crate) struct Table {
     seed: u64,
     /// How many characters a word has at most.
-    pub longest: usize,
+    pub(super) longest: usize,
     /// How often a word had more.
-    pub cut: u64,
+    pub(super) cut: u64,
     slots: Vec<Slot>,
     used: usize,
     text: Vec<u8>,
@@ -61,7 +61,7 @@ pub(super) struct Table {
 
 impl Table {
     /// An empty table. Tables that shall be joined have the same `seed`.
-    pub(super) fn new(seed: u64, longest: usize) -> Self {
+    pub(crate) fn new(seed: u64, longest: usize) -> Self {
         Self {
             seed,
             longest,
@@ -75,7 +75,7 @@ impl Table {
     }
 
     /// How many words there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.used + self.long.len()
     }
 
@@ -86,7 +86,7 @@ impl Table {
     }
 
     /// Adds to the entry of a word, which must not be too long.
-    pub(super) fn add(&mut self, word: &[u8], entry: Entry) {
+    pub(crate) fn add(&mut self, word: &[u8], entry: Entry) {
         match word.len() {
             0 => {}
             1..=SHORT => self.add_short(ShortKey::new(word, 0, word.len()), entry),
@@ -107,7 +107,7 @@ impl Table {
     }
 
     /// Calls `each` with the words, and empties the table.
-    pub(super) fn try_for_each<E>(
+    pub(crate) fn try_for_each<E>(
         self,
         mut each: impl FnMut(&[u8], Entry) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -207,16 +207,18 @@ impl Table {
         }
     }
 
+    /// Fetches the memory in which a short word would be found.
     #[inline(always)]
-    fn prefetch(&self, key: ShortKey) {
+    pub(crate) fn prefetch(&self, key: ShortKey) {
         prefetch(
             &self.slots,
             key.hash(self.seed) as usize & (self.slots.len() - 1),
         );
     }
 
+    /// Adds to the entry of a short word.
     #[inline(always)]
-    fn add_short(&mut self, key: ShortKey, entry: Entry) {
+    pub(crate) fn add_short(&mut self, key: ShortKey, entry: Entry) {
         let mask = self.slots.len() - 1;
         let mut at = key.hash(self.seed) as usize & mask;
         loop {
@@ -288,7 +290,7 @@ impl Table {
 }
 
 /// The words of all tables, which have the same seed, each in one table only.
-pub(super) fn join(mut tables: Vec<Table>) -> Vec<Table> {
+pub(crate) fn join(mut tables: Vec<Table>) -> Vec<Table> {
     tables.retain(|table| table.len() > 0);
     if tables.len() > 1 {
         let parts = (0..tables.len()).into_par_iter();
@@ -341,6 +343,67 @@ pub(super) fn in_order(
         ends,
         counts: met.iter().map(|met| met.entry.count).collect(),
         provenance: None,
+    }
+}
+
+/// The words of joined tables with how often each occurs, what occurs most first, of equals the
+/// smaller.
+pub(crate) fn by_count(tables: &[Table]) -> Vec<(CountedWord<'_>, u64)> {
+    let words = tables.iter().flat_map(|table| {
+        let short = table
+            .slots
+            .iter()
+            .filter(|slot| slot.key != ShortKey::EMPTY);
+        let short = short.map(|slot| (CountedWord::Short(slot.key), slot.entry.count));
+        let long = table.long.iter().map(|word| {
+            let text = &table.text[word.start..word.end];
+            (CountedWord::Long(text), word.entry.count)
+        });
+        short.chain(long)
+    });
+    let mut words: Vec<_> = words.collect();
+    words.par_sort_unstable_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.order(b)));
+    words
+}
+
+/// A word of a table.
+#[derive(Clone, Copy)]
+pub(crate) enum CountedWord<'t> {
+    Short(ShortKey),
+    Long(&'t [u8]),
+}
+
+impl CountedWord<'_> {
+    /// Its bytes.
+    pub(crate) fn to_vec(self) -> Vec<u8> {
+        match self {
+            Self::Short(key) => {
+                let (bytes, length) = key.bytes();
+                bytes[..length].to_vec()
+            }
+            Self::Long(bytes) => bytes.to_vec(),
+        }
+    }
+
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        // The bytes behind the end of a short word are zero, so it is before what it begins.
+        let number = |word: &Self| match *word {
+            Self::Short(key) => {
+                let (mut bytes, length) = key.bytes();
+                bytes[SHORT] = 0;
+                (u128::from_be_bytes(bytes), length)
+            }
+            Self::Long(bytes) => {
+                let mut first = [0; SHORT + 1];
+                first.copy_from_slice(&bytes[..=SHORT]);
+                (u128::from_be_bytes(first), bytes.len())
+            }
+        };
+        let (a, b) = (number(self), number(other));
+        a.0.cmp(&b.0).then_with(|| match (self, other) {
+            (Self::Long(a), Self::Long(b)) => a.cmp(b),
+            _ => a.1.cmp(&b.1),
+        })
     }
 }
 
