@@ -391,21 +391,6 @@ def test_every_measure_is_explained() -> None:
         assert name in ("ModelCost", "cost_of_model", "grouping_of") or "Unit: " in told, name
 
 
-@each_kind
-def test_efficiency_is_that_of_the_papers_own_code(tok: jeton.Tokenizer) -> None:
-    scorer = pytest.importorskip("tokenization_scorer")
-    given = ["the weather there", "the theory of the weather", "then there"]
-    cut = [" ".join(map(str, tok.encode(text))) for text in given]
-    found = evaluate(tok, given)["all"]
-    for name, options in (
-        ("renyi_efficiency_used", {}),
-        ("renyi_efficiency", {"vocab": tok.vocab_size}),
-    ):
-        theirs = scorer.score(cut, metric="renyi_efficiency", power=2.5, **options)
-        assert found[name] == pytest.approx(theirs), name
-    assert found["entropy"] == pytest.approx(scorer.score(cut, metric="shannon_entropy"))
-
-
 def test_bad_input(tmp_path: Path) -> None:
     tok = ranks()
     (tmp_path / "bad.txt").write_bytes(b"caf\xe9")

@@ -319,7 +319,11 @@ def _count_stretches(
     """Counts the stretches of a batch that differ; gives how many lines have some."""
     order_a, order_b = np.argsort(a.at, kind="stable"), np.argsort(b.at, kind="stable")
     at_a, at_b = a.at[order_a], b.at[order_b]
-    common = np.union1d(np.intersect1d(at_a, at_b), text.moved[text.starts])
+    has_a, has_b = (np.zeros(len(text.moved), np.bool_) for _ in range(2))
+    has_a[at_a] = has_b[at_b] = True
+    is_common = has_a & has_b
+    is_common[text.moved[text.starts]] = True
+    common = np.flatnonzero(is_common)
     in_a, in_b = (np.searchsorted(common, at, "right") - 1 for at in (at_a, at_b))
     number_a, number_b = (np.bincount(it, minlength=len(common)) for it in (in_a, in_b))
     differs = number_a != number_b
@@ -342,4 +346,4 @@ def _count_stretches(
         of_b = tuple(ids_b[in_second : in_second + n_b])
         found[text.whole[start:end].strip(), of_a, of_b] += 1
     lines = np.searchsorted(text.starts, common[stretches], "right") - 1
-    return len(np.unique(lines))
+    return int(np.count_nonzero(np.diff(lines, prepend=-1)))
