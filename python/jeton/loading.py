@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jeton import _core
-from jeton.components._base import check_text, special_ids
+from jeton.arguments import check_text, special_ids
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton import registry
-from jeton.arguments import check_kind, checked_int
-from jeton.components._base import checked_flag
+from jeton.arguments import check_kind, checked_flag, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from jeton.fields import fields_of
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from jeton.components._base import check_text
+from jeton.arguments import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
 
 __all__ = [

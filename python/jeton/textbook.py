@@ -51,9 +51,8 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
-from jeton.arguments import checked_int
+from jeton.arguments import check_text, checked_int
 from jeton.components import decoders, models, normalizers, pre_tokenizers
-from jeton.components._base import check_text
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TextIO, TypeAlias, TypeVar, overload
 
 from jeton import _core, components
+from jeton.arguments import check_error_handler, check_text, checked_flag, special_ids
 from jeton.assembly import stages_around, stored_tokens
-from jeton.components import _base
-from jeton.components._base import AddedToken, Component, check_error_handler
+from jeton.components.component import AddedToken, Component, read_stored, stored_component
 from jeton.encoding import Encoding, TokenBatch
 from jeton.errors import (
     ArgumentError,
@@ -208,7 +208,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             FormatError: It is not what the format says; the message names the place.
             UnsupportedError: It holds something that cannot be honoured exactly.
         """
-        return cls._of_core(_core.Pipeline.from_json(_base.check_text("text", text)))
+        return cls._of_core(_core.Pipeline.from_json(check_text("text", text)))
 
     @classmethod
     def from_ranks(
@@ -238,8 +238,8 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             >>> tok.encode("abba")
             [256, 98, 97]
         """
-        specials = _base.special_ids({} if special_tokens is None else special_tokens)
-        _base.check_text("pattern", pattern)
+        specials = special_ids({} if special_tokens is None else special_tokens)
+        check_text("pattern", pattern)
         if not isinstance(ranks, Mapping):
             raise ArgumentTypeError(
                 f"ranks must map tokens to ids, not be a {type(ranks).__name__}"
@@ -457,7 +457,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             [([3], -2.0), ([1, 2], -2.5)]
         """
         best = self._core.nbest(text, n)
-        return best if _base.checked_flag("scores", scores) else [ids for ids, _ in best]
+        return best if checked_flag("scores", scores) else [ids for ids, _ in best]
 
     def explain(
         self,
@@ -1345,7 +1345,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         return stages
 
     def _stage(self, name: str) -> Any:
-        return _base.read_stored(name, self._stages()[name])
+        return read_stored(name, self._stages()[name])
 
     # Another one like it
 
@@ -1396,7 +1396,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
             (components.decoders.Decoder, decoder),
         )
         changed = {
-            stage.STAGE: _base.stored(stage, component)
+            stage.STAGE: stored_component(stage, component)
             for stage, component in given
             if component is not _KEEP
         }
@@ -1540,7 +1540,7 @@ class Tokenizer(_core.Tokenizer, metaclass=HidesOtherNames):
         from jeton.arguments import checked_path
 
         name = checked_path("path", path)
-        _base.checked_flag("lossy", lossy)
+        checked_flag("lossy", lossy)
         if isinstance(path, str):
             name = os.path.expanduser(name)
         is_folder = _core.target_of(self._core, name) == "folder"

@@ -14,14 +14,15 @@ from typing import Literal, TypeAlias
 
 from jeton import _core
 from jeton.arguments import (
+    check_text,
     checked_errors,
     checked_int,
     checked_path,
     checked_texts,
     names_checked,
 )
-from jeton.components import _base, normalizers, pre_tokenizers
-from jeton.components._base import check_text
+from jeton.components import normalizers, pre_tokenizers
+from jeton.components.component import read_stored, stored_component
 from jeton.corpus import Progress, check_watch, count, warn
 from jeton.errors import (
     ArgumentError,
@@ -457,8 +458,8 @@ def first_stages(
                 }
                 for id, token in enumerate(special_tokens)
             ],
-            "normalizer": _base.stored(normalizers.Normalizer, normalizer),
-            "pre_tokenizer": _base.stored(pre_tokenizers.PreTokenizer, pre_tokenizer),
+            "normalizer": stored_component(normalizers.Normalizer, normalizer),
+            "pre_tokenizer": stored_component(pre_tokenizers.PreTokenizer, pre_tokenizer),
         }
     )
     return stages, is_raw
@@ -469,7 +470,5 @@ def named_pre_tokenizer(pattern: str) -> pre_tokenizers.PreTokenizer:
     if not check_text("pattern", pattern):
         raise ArgumentError("pattern is empty; 'none' leaves texts whole")
     stages = json.loads(_core.pattern_pre_tokenizer(pattern))
-    component: pre_tokenizers.PreTokenizer = _base.read_stored(
-        "pre_tokenizer", stages["pre_tokenizer"]
-    )
+    component: pre_tokenizers.PreTokenizer = read_stored("pre_tokenizer", stages["pre_tokenizer"])
     return component

@@ -19,8 +19,7 @@ from jeton.analysis.judged import Judged, Tally, WordKinds, cause_of
 from jeton.analysis.overall import Morphemes, checked_morphemes, overall_values
 from jeton.analysis.texts import Corpus, Sample, Watched, aligned, corpora_of
 from jeton.analysis.values import Curve, Measured, Value
-from jeton.arguments import check_kind, checked_errors
-from jeton.components._base import check_text
+from jeton.arguments import check_kind, check_text, checked_errors
 from jeton.corpus import check_watch
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
 

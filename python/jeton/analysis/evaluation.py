@@ -15,8 +15,7 @@ from jeton import __version__
 from jeton.analysis.saved import Saved
 from jeton.analysis.swept import Sweep
 from jeton.analysis.values import Curve, Measured, Value
-from jeton.arguments import check_kind, checked_int
-from jeton.components._base import check_text
+from jeton.arguments import check_kind, check_text, checked_int
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer

@@ -18,8 +18,7 @@ import jeton
 from jeton import Progress, Tokenizer
 from jeton.analysis.lines import Corpus, Lines
 from jeton.analysis.swept import Point, Sweep
-from jeton.arguments import checked_int, checked_path
-from jeton.components._base import check_text
+from jeton.arguments import check_text, checked_int, checked_path
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton import Progress, __version__, saved_json
-from jeton.arguments import checked_errors, checked_int
-from jeton.components._base import check_text
+from jeton.arguments import check_text, checked_errors, checked_int
 from jeton.corpus import batches, check_watch, paths_or_texts
 from jeton.data.preparing.blocks import Encoding
 from jeton.data.preparing.blocks import Progress as Read

@@ -21,7 +21,7 @@ import jeton
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
 from jeton.cli.token_files import dtype_for
 from jeton.components import Regex, models
-from jeton.components._base import Component
+from jeton.components.component import Component
 from jeton.drawing import bar, visible
 
 __all__ = ["anatomy"]

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from jeton.arguments import check_kind, checked_int, checked_texts
-from jeton.components._base import check_text
+from jeton.arguments import check_kind, check_text, checked_int, checked_texts
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from numbers import Rational, Real
 from pathlib import Path
 from typing import Any, Literal
 
-from jeton.arguments import checked_errors, checked_int, checked_path
-from jeton.components._base import check_text
+from jeton.arguments import check_text, checked_errors, checked_int, checked_path
 from jeton.corpus import check_watch
 from jeton.data import layouts
 from jeton.data.arguments import checked_bool

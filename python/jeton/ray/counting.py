@@ -21,7 +21,7 @@ from jeton.corpus import files_of, warn
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.ray.pieces import Piece, pieces_of
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
-from jeton.trainers._base import Trainer
+from jeton.trainers.trainer import Trainer
 from jeton.word_counts import Counting, WordCounts
 
 __all__ = ["count"]

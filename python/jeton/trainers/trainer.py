@@ -15,7 +15,7 @@ from jeton.components import (
     post_processors,
     pre_tokenizers,
 )
-from jeton.components._base import check_stage
+from jeton.components.component import check_stage
 from jeton.corpus import Progress, warn
 from jeton.errors import ArgumentError, TrainingError
 from jeton.tokenizer import Tokenizer
