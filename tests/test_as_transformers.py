@@ -24,7 +24,8 @@ import jeton
 from jeton import samples
 from jeton.calls import choices
 from jeton.components import models, post_processors, pre_tokenizers
-from kinds import KINDS, VOCABULARIES, byte_level, word_piece
+from kinds import KINDS, byte_level, word_piece
+from shared_data import VOCABULARIES, needed
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -208,8 +209,7 @@ def test_every_family(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", REAL)
 def test_real_ones(name: str, tmp_path: Path) -> None:
-    if not VOCABULARIES.is_dir():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    needed(VOCABULARIES)
     expect_everywhere_the_same(REAL[name], tmp_path)
 
 

@@ -24,11 +24,9 @@ from jeton.errors import (
     UnknownNameError,
     UnsupportedError,
 )
+from shared_data import VOCABULARIES, needs
 
-VOCABULARIES = Path(__file__).resolve().parents[2] / "shared" / "data" / "vocab"
-needs_vocabularies = pytest.mark.skipif(
-    not VOCABULARIES.is_dir(), reason="no published vocabularies beside the project"
-)
+needs_vocabularies = needs(VOCABULARIES)
 
 BYTES = b"".join(base64.b64encode(bytes([b])) + b" %d\n" % b for b in range(256))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,8 @@ import jeton
 from chat_cases import HELLO, TURNS, WEATHER, byte_level, call
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnknownNameError
 from jeton.message_counts import MessageCount
-from kinds import VOCABULARIES, ranks
+from kinds import ranks
+from shared_data import VOCABULARIES, needed
 
 TOK = ranks()
 PLAIN = [{"role": "system", "content": "the weather"}, {"role": "user", "content": "there?"}]
@@ -21,9 +21,7 @@ IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
 
 
 def encoding(name: str) -> jeton.Tokenizer:
-    path = VOCABULARIES / f"{name}.tiktoken"
-    if not Path(path).exists():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    path = needed(VOCABULARIES / f"{name}.tiktoken")
     return jeton.load(path)
 
 

@@ -14,7 +14,8 @@ from jeton.cli.anatomy import anatomy
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError, UnsupportedError
 from jeton.vocabulary import Vocabulary
-from kinds import VOCABULARIES, byte_level, each_kind, ranks, unigram, word_piece
+from kinds import byte_level, each_kind, ranks, unigram, word_piece
+from shared_data import VOCABULARIES, needed
 
 
 @each_kind
@@ -125,9 +126,7 @@ def test_they_make_up_the_decoded_text(tok: jeton.Tokenizer, data: st.DataObject
     ],
 )
 def test_real_vocabularies(name: str, expected: dict[int, bytes]) -> None:
-    path = VOCABULARIES / name
-    if not path.is_file():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    path = needed(VOCABULARIES / name)
     tok = jeton.load(path)
     for id, data in expected.items():
         assert tok.token_bytes(id) == data

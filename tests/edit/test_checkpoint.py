@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from families import FAMILIES, LINES, some_lines
 
 import jeton
+from edit_families import FAMILIES, LINES, some_lines
 from jeton import edit
 
 pytest.importorskip("torch", reason="PyTorch is not installed")

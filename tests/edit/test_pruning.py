@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from families import FAMILIES, LINES, some_lines
 
 import jeton
+from edit_families import FAMILIES, LINES, some_lines
 from jeton import edit
 from jeton.edit.derivations import by_scores
 from jeton.edit.vocabulary import tokens_of
