@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import jeton
@@ -234,3 +235,8 @@ def quietly(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
             if isinstance(error, KeyboardInterrupt):
                 raise
             return error
+
+
+def rows_of(batch: Any) -> list[Any]:
+    """The ids of a batch, row by row, whatever they are held in."""
+    return [np.asarray(row).tolist() for row in batch["input_ids"]]

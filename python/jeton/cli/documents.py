@@ -20,9 +20,9 @@ import click
 
 from jeton.cli import streams
 from jeton.cli.command import echo_note
+from jeton.cli.progress import Progress
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
-from jeton.cli.terminal import Progress
 from jeton.compressed import DAMAGED, decompressed
 from jeton.corpus import Table, is_table
 from jeton.errors import FormatError

@@ -12,8 +12,9 @@ from jeton import saved_json
 from jeton.analysis import FAMILIES, Point, Sweep
 from jeton.analysis import sweep as train
 from jeton.cli.command import Command
+from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give
-from jeton.cli.terminal import Progress, heading, human_bytes, table
+from jeton.cli.terminal import heading, human_bytes, table
 from jeton.drawing import bar
 
 __all__ = ["sweep"]
