@@ -28,6 +28,11 @@ def run(here: Path) -> Run:
     def run(*arguments: str, input: str | bytes = b"", code: int = 0) -> Result:
         result = CliRunner().invoke(main, arguments, input=input, catch_exceptions=False)
         assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        # What fails says why, and what goes well says nothing of an error.
+        told = {0: "", 1: "error: ", 2: "Error: "}.get(code, "")
+        assert told in result.stderr
+        assert code or "rror: " not in result.stderr
         return result
 
     return run

@@ -95,7 +95,9 @@ def shorten(text: str, width: int) -> str:
 
 
 def heading(title: str) -> str:
-    """A title with a rule to the end of the line."""
+    """A title with a rule to the end of the line; on a terminal it is one line."""
+    if sys.stdout.isatty():
+        title = shorten(title, columns() - 8)
     rule = "─" * max(3, columns() - width_of(title) - 4)
     return (
         click.style("── ", fg="cyan")
