@@ -21,7 +21,7 @@ LAYERS = {
     "stages and results": "padding encoding vocabulary components assembly settings folder",
     "the tokenizer": "calls chunks gotchas for_transformers tokenizer",
     "names and files": "download registry known_names hub loading",
-    "training": "corpus word_counts trainers",
+    "training": "corpus counting word_counts trainers",
     "the public face": "jeton",
     "other interfaces": "tiktoken sentencepiece",
     "chats and costs": "chat message_counts cost",

@@ -16,8 +16,8 @@ from jeton.data import layouts
 from jeton.data.arguments import checked_bool
 from jeton.data.conversations import Conversations
 from jeton.data.known import tokenizer_of
+from jeton.data.layouts.checks import no_masks
 from jeton.data.layouts.finding import chosen
-from jeton.data.layouts.writer import no_masks
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.preparing.blocks import Encoding, Source
 from jeton.data.preparing.chats import Chats

@@ -17,11 +17,12 @@ from jeton.components import (
 )
 from jeton.components.component import check_stage
 from jeton.corpus import Progress, merging
+from jeton.counting import MAX_WORD_LENGTH, TOKEN_NEEDS, Needs, Reading
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 from jeton.trainers.start import Start, numbered
 from jeton.trainers.trainer import WordTrainer, warn_if_short
-from jeton.word_counts import MAX_WORD_LENGTH, TOKEN_NEEDS, Corpus, Needs, Reading, WordCounts
+from jeton.word_counts import Corpus, WordCounts
 
 __all__ = ["BPETrainer"]
 

@@ -10,18 +10,11 @@ from jeton import _core
 from jeton.arguments import check_field_word, check_text, checked_int, checked_texts, names_checked
 from jeton.components import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
 from jeton.corpus import Progress
+from jeton.counting import TOKEN_NEEDS, Counting, Cutting, Needs, Reading, first_stages
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 from jeton.trainers.trainer import Trainer, warn_if_short
-from jeton.word_counts import (
-    TOKEN_NEEDS,
-    Corpus,
-    Counting,
-    Cutting,
-    Needs,
-    Reading,
-    first_stages,
-)
+from jeton.word_counts import Corpus
 
 __all__ = ["UnigramTrainer"]
 

@@ -10,10 +10,11 @@ from jeton import _core
 from jeton.arguments import check_text, checked_int, checked_texts, names_checked
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
 from jeton.corpus import Progress
+from jeton.counting import MAX_WORD_LENGTH, Reading
 from jeton.errors import ArgumentError
 from jeton.tokenizer import Tokenizer
 from jeton.trainers.trainer import WordTrainer, warn_if_short
-from jeton.word_counts import MAX_WORD_LENGTH, Corpus, Reading
+from jeton.word_counts import Corpus
 
 __all__ = ["WordLevelTrainer"]
 

@@ -16,9 +16,10 @@ from jeton.arguments import (
 )
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
 from jeton.corpus import Progress, merging
+from jeton.counting import MAX_WORD_LENGTH, Needs, Reading
 from jeton.tokenizer import Tokenizer
 from jeton.trainers.trainer import WordTrainer, warn_if_short
-from jeton.word_counts import MAX_WORD_LENGTH, Corpus, Needs, Reading
+from jeton.word_counts import Corpus
 
 __all__ = ["WordPieceTrainer"]
 

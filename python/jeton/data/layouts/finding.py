@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jeton import _core
+from jeton.data.layouts.checks import checked_split
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.llmc import begins
-from jeton.data.layouts.writer import checked_split
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
 
 __all__ = ["chosen", "found", "split_names"]
