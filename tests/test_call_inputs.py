@@ -171,7 +171,7 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] =
         ("a",),
         {"padding": True, "truncation": True, "max_length": 7, "pad_to_multiple_of": 8},
         ArgumentError,
-        "max_length=7 is no multiple of pad_to_multiple_of=8",
+        "max_length=7 is not a multiple of pad_to_multiple_of=8",
     ),
     "no room": (
         ("a",),
@@ -189,7 +189,7 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] =
         ("a b c",),
         {"max_length": 4, "stride": 2, "return_overflowing_tokens": True},
         ArgumentError,
-        "windows of sample 0 hold 2 tokens of its first text, which stride=2",
+        "stride=2 is too large: the windows of sample 0 hold only 2 tokens of its first text",
     ),
     "no second text": (
         ("a b c",),

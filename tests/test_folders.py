@@ -190,7 +190,7 @@ def test_stages_tell_roles(make: Any, expected: dict[str, str]) -> None:
 
 def test_roles_that_are_set(tmp_path: Path) -> None:
     tok = byte_level()
-    with pytest.raises(ArgumentError, match=r"'<\|eos\|>' is no token of this tokenizer"):
+    with pytest.raises(ArgumentError, match=r"'<\|eos\|>' is not a token of this tokenizer"):
         tok.save(tmp_path / "x", roles={"eos": "<|eos|>"})
     assert not (tmp_path / "x").exists()
     with pytest.raises(ArgumentError, match="'e' is a token of ordinary text"):

@@ -178,7 +178,7 @@ def test_a_known_file_is_fetched_once_and_kept(
     assert fetched == ["https://example.org/made_up"]
     assert registry.files_of("made_up", offline=True) == [path]
     path.write_bytes(BYTES[:-1])  # damaged: fetched again, or refused where nothing may be fetched
-    with pytest.raises(ChecksumError, match=r"made_up\.tiktoken: damaged, for its sha256 is"):
+    with pytest.raises(ChecksumError, match=r"made_up\.tiktoken: damaged: its sha256 is"):
         registry.files_of("made_up", offline=True)
     registry.files_of("made_up", offline=False)
     assert len(fetched) == 2

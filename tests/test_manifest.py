@@ -109,7 +109,7 @@ def _with(*path: str, value: object) -> Callable[[dict[str, Any]], object]:
 
 
 BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-    "a list": (lambda record: [record], "is no manifest of a token set"),
+    "a list": (lambda record: [record], "is not a manifest of a token set"),
     "nothing": (lambda record: None, "is no manifest"),
     "a later format": (_with("format", value=2), "has format 2, and this version of jeton reads 1"),
     "no layout": (_with("layout", value="luck"), "names a layout 'luck' that is not known"),

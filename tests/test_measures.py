@@ -251,11 +251,11 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     assert Evaluation.load(tmp_path / "one.json").to_dict() == result["ranks"].to_dict()
     for wrong in ("it.json", "one.json"):
         other = Evaluation if wrong == "it.json" else Comparison
-        with pytest.raises(FormatError, match=f"{wrong} is no saved "):
+        with pytest.raises(FormatError, match=f"{wrong} is not a saved "):
             other.load(tmp_path / wrong)
     record = result["ranks"].to_dict()
     for key in record:
-        with pytest.raises(FormatError, match="record is no evaluation"):
+        with pytest.raises(FormatError, match="record is not an evaluation"):
             Evaluation.from_dict({**record, key: 7.5})
 
 

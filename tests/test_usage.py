@@ -147,7 +147,7 @@ def test_files_that_are_damaged(change: dict[str, object], tmp_path: Path) -> No
     path.write_text(json.dumps(SAVED))
     assert Usage.load(path).ids.tolist() == [0, 1, 5]
     path.write_text(json.dumps({**SAVED, **change}))
-    with pytest.raises(FormatError, match=r"usage\.json is no saved usage"):
+    with pytest.raises(FormatError, match=r"usage\.json is not a saved usage"):
         Usage.load(path)
 
 

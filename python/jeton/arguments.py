@@ -233,7 +233,9 @@ def special_ids(special_tokens: Mapping[str, int]) -> list[tuple[str, int]]:
             raise ArgumentTypeError(f"special_tokens must map str to int, not {token!r} to {id!r}")
         check_text(f"special_tokens: {token!r}", token)
         if not 0 <= id < 1 << 32:
-            raise ArgumentError(f"special_tokens: {token!r} has id {id}, which is no 32-bit number")
+            raise ArgumentError(
+                f"special_tokens: {token!r} has id {id}, which is not a 32-bit number"
+            )
     return list(special_tokens.items())
 
 
@@ -247,5 +249,5 @@ def check_error_handler(errors: object) -> None:
         codecs.lookup_error(errors)
     except (LookupError, ValueError):
         raise ArgumentError(
-            f'errors={errors!r} is no way to handle errors; "replace", "strict" and "ignore" are'
+            f'errors={errors!r} is not an error handler; "replace", "strict" and "ignore" are'
         ) from None

@@ -97,7 +97,7 @@ def count_words(
     allowed = _allowed(reading.memory, needs)
     folder = tempfile.gettempdir() if temp_dir is None else checked_path("temp_dir", temp_dir)
     if not os.path.isdir(folder):
-        raise FileError(f"temp_dir {folder!r} is no folder; create it first")
+        raise FileError(f"temp_dir {folder!r} is not a folder; create it first")
     counter = _core.WordCounter(
         counting.cutting, max_word_length, min_word_count, allowed, folder, needs
     )

@@ -198,7 +198,7 @@ class _Parts:
 
     def guesses(self) -> list[str]:
         kinds = ", ".join(dict.fromkeys(self.kinds))
-        return [f"{self.each:,} tokens for each part that is no text ({kinds})"] if kinds else []
+        return [f"{self.each:,} tokens for each part that is not text ({kinds})"] if kinds else []
 
 
 def _text_of(part: Any) -> str | None:
@@ -276,7 +276,7 @@ def _check_chat_model(model: str, base: str, encoding: str | None) -> None:
     if _PUBLISHED.fullmatch(base) or _OTHER_CHAT_MODELS.fullmatch(base):
         return
     if encoding is not None:
-        raise ArgumentError(f"model: {model!r} takes text, and no messages (tok.count counts text)")
+        raise ArgumentError(f"model: {model!r} takes text, not messages (tok.count counts text)")
     known = [*registry.MODELS, "gpt-4o-mini", "gpt-oss-20b", "gpt-oss-120b", *PRIVATE]
     close = difflib.get_close_matches(base, known, 3)
     hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""

@@ -332,8 +332,8 @@ def _file(
         )
     if offline and actual is not None:
         raise ChecksumError(
-            f"{kept}: damaged, for its sha256 is {actual}, and published is {source.sha256}; and "
-            f"jeton is offline (delete it, and fetch {source.url} to its place; or leave out "
+            f"{kept}: damaged: its sha256 is {actual}, the published file has {source.sha256}; and "
+            f"jeton is offline (delete it, and put {source.url} in its place; or leave out "
             "offline=True and JETON_OFFLINE)"
         )
     if offline:

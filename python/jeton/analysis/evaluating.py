@@ -190,7 +190,7 @@ def _pivot(pivot: Any, lines: Mapping[str, Sequence[str]]) -> str | None:
         return next((name for name in lines if name.lower() in _PIVOTS), None)
     if check_text("pivot", pivot) not in lines:
         known = ", ".join(lines) or "there is no parallel text"
-        raise ArgumentError(f"pivot: {pivot!r} is none of the languages ({known})")
+        raise ArgumentError(f"pivot: {pivot!r} is not one of the languages ({known})")
     return str(pivot)
 
 

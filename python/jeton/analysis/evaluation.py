@@ -119,7 +119,7 @@ class Evaluation(Saved):
         Raises:
             FormatError: It is no evaluation.
         """
-        return cls._read(record, "record is no evaluation")
+        return cls._read(record, "record is not an evaluation")
 
     @classmethod
     def _of_record(cls, record: Any) -> Evaluation:
@@ -333,7 +333,7 @@ class Comparison(Saved):
         Raises:
             FormatError: It is no comparison.
         """
-        return cls._read(record, "record is no comparison")
+        return cls._read(record, "record is not a comparison")
 
     @classmethod
     def _of_record(cls, record: Any) -> Comparison:

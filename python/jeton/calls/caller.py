@@ -215,8 +215,8 @@ class Caller:
         order = [piece.text for piece in frames[1] or () if piece.text is not None]
         if overflowing and len(set(order)) < len(order):
             raise UnsupportedError(
-                "the post-processor puts a text into a row more than once, so that there are no "
-                "windows (leave return_overflowing_tokens out)"
+                "the post-processor puts a text into a row more than once, so windows cannot "
+                "be made (leave return_overflowing_tokens out)"
             )
         windows = cut(
             lengths,

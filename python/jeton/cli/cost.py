@@ -135,7 +135,7 @@ class Bill:
     "--tokens-per-part",
     type=click.IntRange(min=0, max=1 << 40),
     metavar="N",
-    help="With --messages: what each image or other part counts that is no text, as an estimate.",
+    help="With --messages: what each image or other part counts that is not text, as an estimate.",
 )
 @click.option(
     "--prices",

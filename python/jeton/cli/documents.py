@@ -82,7 +82,7 @@ class Reader:
         """The documents of all files, in order.
 
         Raises:
-            FormatError: bytes that are not UTF-8, or a line that is no JSON object with the field.
+            FormatError: bytes that are not UTF-8, or a line that is no object with the field.
             OSError: a file that cannot be read.
         """
         for path in paths:

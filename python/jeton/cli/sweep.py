@@ -40,7 +40,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     found = []
     for part in value.split(","):
         if not (part.isascii() and part.isdigit() and 0 < len(part) < 10 and int(part)):
-            raise click.BadParameter(f"{part!r} is no size; they look as in 4000,16000")
+            raise click.BadParameter(f"{part!r} is not a size; write sizes as in 4000,16000")
         found.append(int(part))
     return found
 

@@ -125,7 +125,7 @@ class TemplatePiece:
             name, number = piece, "0"
         if not number.isdecimal() or len(number) > 9 or not name:
             raise ArgumentError(
-                f"{piece!r} is no piece of a template: write $A, $B or a special token, with :1 "
+                f"{piece!r} is not a piece of a template: write $A, $B or a special token, with :1 "
                 "for the type id 1"
             )
         if name[:1] == "$":
@@ -133,7 +133,7 @@ class TemplatePiece:
             if which.isdecimal() and len(which) < 10:
                 return cls("$A", int(which))
             if which.upper() not in ("", "A", "B"):
-                raise ArgumentError(f"{piece!r} is no text of a template: write $A or $B")
+                raise ArgumentError(f"{piece!r} is not a text of a template: write $A or $B")
             return cls("$" + (which.upper() or "A"), int(number))
         return cls(name, int(number))
 

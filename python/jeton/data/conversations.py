@@ -106,7 +106,7 @@ class Conversations:
         for name in self.variables:
             check_kind("each name of variables", name, str, "a str")
             if name in taken:
-                raise ArgumentError(f"variables: {name!r} is an argument of chat, and no variable")
+                raise ArgumentError(f"variables: {name!r} is an argument of chat, not a variable")
         try:
             json.dumps(dict(self.variables), allow_nan=False).encode()
         except (TypeError, ValueError, RecursionError) as error:

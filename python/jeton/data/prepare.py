@@ -397,7 +397,7 @@ def whole_set(plan: Plan, sources: dict[str, Source], folder: Path) -> Manifest 
             is_taken = name in TOKENIZER_FILES or layout.split_of(name)
             if is_taken and (path.is_file() or path.is_symlink()):
                 raise FileError(
-                    f"{path}: is there already, and of no set that was prepared here; choose "
+                    f"{path}: exists already, and holds no set that was prepared here; choose "
                     "another folder, or remove it"
                 )
         return None

@@ -122,7 +122,7 @@ class Changes(HasSettings, HasStages):
             if token is None or token in apart:
                 continue
             why = (
-                f"{token!r} is no token of this tokenizer, so it cannot be the {role}"
+                f"{token!r} is not a token of this tokenizer, so it cannot be the {role}"
                 if self.id_of(token) is None
                 else f"{token!r} is a token of ordinary text, which would lose it to the {role}"
             )

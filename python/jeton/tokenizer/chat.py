@@ -116,12 +116,12 @@ class Chats(Core):
             template: As in `chat`; by default the tokenizer's own.
             tools: As in `chat`.
             add_generation_prompt: Whether what begins the model's answer counts.
-            tokens_per_part: How many tokens each part counts that is no text: an image, audio, a
+            tokens_per_part: How many tokens each part counts that is not text: an image, audio, a
                 file. Without this such a part is an error.
             variables: What else the template reads.
 
         Raises:
-            ArgumentError: A part that is no text; neither a model nor a template; a model that
+            ArgumentError: A part that is not text; neither a model nor a template; a model that
                 takes no messages.
             UnknownNameError: A model whose format is not known.
             As `chat`.

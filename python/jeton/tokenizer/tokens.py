@@ -98,7 +98,7 @@ class HasTokens(Core):
         """
         id = self._core.bytes_to_id(bytes_of(token))
         if id is None:
-            raise UnknownTokenError(f"{token!r} is no token of this tokenizer")
+            raise UnknownTokenError(f"{token!r} is not a token of this tokenizer")
         return id
 
     def id_of(self, token: bytes | str, default: _T | None = None) -> int | _T | None:

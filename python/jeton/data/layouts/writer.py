@@ -283,7 +283,7 @@ class Writer:
         for path in self._finals(0):
             if path.exists():
                 raise FileError(
-                    f"{path}: is there already, of another run; choose another folder, or remove "
+                    f"{path}: exists already, from another run; choose another folder, or remove "
                     "what is in this one"
                 )
         self._remove_parts(0)
