@@ -197,7 +197,7 @@ def test_conversations(run: Run) -> None:
     wrong = {
         "{}": "c.jsonl: expected a list of messages",
         "[]": "c.jsonl: messages is empty",
-        json.dumps(image): "c.jsonl: messages[0].content[0] is no text",
+        json.dumps(image): "c.jsonl: messages[0].content[0] is not text",
     }
     for text, says in wrong.items():
         Path("c.jsonl").write_text(text)

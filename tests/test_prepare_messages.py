@@ -311,7 +311,7 @@ BAD: dict[str, tuple[str, str]] = {
     "an object": ('{"messages": {"role": "user"}}', "the messages are not a list"),
     "text": ('{"messages": "hello"}', "field 'messages' is a text, not JSON"),
     "empty": ('{"messages": []}', "messages is empty"),
-    "a message of text": ('{"messages": ["hi"]}', r"messages\[0\] is no object with a role"),
+    "a message of text": ('{"messages": ["hi"]}', r"messages\[0\] is not an object with a role"),
     "no role": ('{"messages": [{"content": "a"}]}', r"messages\[0\] has no role$"),
     "ShareGPT": (
         '{"messages": [{"from": "human", "value": "a"}]}',

@@ -73,7 +73,7 @@ def test_a_folder_that_holds_another_set(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="what it was made of may have changed"):
         prepare(["to be or not to be"], TOK, out)
     (out / "manifest.json").write_text("{")
-    with pytest.raises(FileError, match="is no manifest"):
+    with pytest.raises(FileError, match="is not a manifest"):
         prepare(text, TOK, out)
     (out / "manifest.json").unlink()
     with pytest.raises(FileError, match=r"tokenizer\.json: is there already"):

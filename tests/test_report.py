@@ -322,7 +322,7 @@ class TestCommand:
         swept = run(
             "report", "a.json", "--corpus", "x.txt", "--sweep", "s.json", "-o", "r.html", code=1
         )
-        assert "no saved sweep" in error_of(swept)
+        assert "not a saved sweep" in error_of(swept)
         missing = run("report", "a.json", "--corpus", "none.txt", "-o", "r.html", code=1)
         assert "none.txt" in error_of(missing)
         assert not (here / "r.html").exists()

@@ -154,7 +154,7 @@ def test_files_that_are_damaged(change: dict[str, object], tmp_path: Path) -> No
 def test_files_that_hold_something_else(tmp_path: Path) -> None:
     for content in ("", "[", "[1]", "null", "[" * 100_000, '{"format": 1}'):
         (tmp_path / "x.json").write_text(content)
-        with pytest.raises(FormatError, match="no saved usage"):
+        with pytest.raises(FormatError, match="not a saved usage"):
             Usage.load(tmp_path / "x.json")
     with pytest.raises(MissingFileError):
         Usage.load(tmp_path / "missing.json")

@@ -187,7 +187,7 @@ class _Parts:
         shown = f"{kind:.40}" if isinstance(kind, str) else type(part).__name__
         if self.each is None:
             raise ArgumentError(
-                f"{place} is no text ({shown}), and its tokens cannot be counted here: give "
+                f"{place} is not text ({shown}), and its tokens cannot be counted here: give "
                 "tokens_per_part= what each such part has, for an estimate"
             )
         return shown

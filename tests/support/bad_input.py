@@ -149,7 +149,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a hub name of 300 characters": (
         lambda: J.load("org/" + "x" * 300, offline=True),
         errors.UnknownNameError,
-        "is no known name",
+        "is not a known name",
     ),
     "a home of nobody": (
         lambda: J.load("~nobody-at-all/x"),
@@ -201,7 +201,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "id_to_bytes unknown": (lambda: TOK.id_to_bytes(299), KeyError, "id 299 stands for no token"),
     "id_to_bytes negative": (lambda: TOK.id_to_bytes(-1), ValueError, "id is -1"),
     "id_to_bytes str": (lambda: TOK.id_to_bytes("1"), TypeError, "id must be an int, not str"),
-    "bytes_to_id unknown": (lambda: TOK.bytes_to_id(b"zzz"), KeyError, "b'zzz' is no token"),
+    "bytes_to_id unknown": (lambda: TOK.bytes_to_id(b"zzz"), KeyError, "b'zzz' is not a token"),
     "bytes_to_id int": (lambda: TOK.bytes_to_id(1), TypeError, "token must be bytes or a str"),
     "padded_vocab_size 0": (lambda: TOK.padded_vocab_size(0), ValueError, "at least 1"),
     "padded_vocab_size float": (lambda: TOK.padded_vocab_size(8.0), TypeError, "must be an int"),
@@ -379,7 +379,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "template text": (
         lambda: post_processors.TemplateProcessing("$C"),
         ValueError,
-        "no text of a template",
+        "not a text of a template",
     ),
     "component json": (
         lambda: normalizers.from_json('{"type": "Lowercse"}'),
@@ -435,7 +435,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "trainer temp_dir": (
         lambda: J.BPETrainer(300).train(never(), temp_dir="no-such-folder"),
         errors.FileError,
-        "temp_dir 'no-such-folder' is no folder",
+        "temp_dir 'no-such-folder' is not a folder",
     ),
     "trainer watch": (
         lambda: J.BPETrainer(300).train(never(), watch=1),

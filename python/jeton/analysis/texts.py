@@ -287,7 +287,7 @@ def _field_of(record: str, name: str, place: str) -> str:
     try:
         content = json.loads(record)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{place}: no JSON: {error}") from None
+        raise FormatError(f"{place}: not JSON: {error}") from None
     if not isinstance(content, dict) or not isinstance(content.get(name), str):
         raise FormatError(f"{place}: there is no text in the field {name!r}")
     return str(content[name])
