@@ -15,8 +15,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::compiled::Place;
 use crate::error::Error;
+use crate::fast::Place;
 use crate::interrupt::{Listener, Pace, paced};
 use crate::text::Unit;
 use crate::tokenizer::spans::{Row, SpannedPart};

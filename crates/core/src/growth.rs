@@ -7,7 +7,6 @@
 use std::cell::Cell;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pattern::SearchPattern;
 
 /// How many times as long as it was a text may become, beside [`ALLOWANCE`].
 const FACTOR: usize = 32;
@@ -73,17 +72,6 @@ impl Growth {
         )
         .hint("no useful tokenizer needs this: look at where it comes from")
     }
-}
-
-/// What replaces a pattern by a text, for people.
-pub(crate) fn replacing(pattern: &SearchPattern, content: &str) -> String {
-    const SHOWN: usize = 40;
-    let start = |text: &str| text.chars().take(SHOWN).collect::<String>();
-    let pattern = match pattern {
-        SearchPattern::Literal(literal) => start(literal),
-        SearchPattern::Regex(regex) => start(regex.source()),
-    };
-    format!("Replace {pattern:?} by {:?}", start(content))
 }
 
 /// Whether `new` is at most as much longer than `old` as a text may become without what any text may.

@@ -9,7 +9,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::large_pages;
+use crate::mem::large_pages;
 
 /// Says whether the work is to end. It is asked by any thread of a call, and once it has said so it
 /// always does.

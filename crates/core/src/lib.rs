@@ -6,12 +6,20 @@
 //! decode   ids ─▶ token bytes ─ decoder ─▶ text
 //! ```
 //!
-//! The modules in the order text meets them: [`text`], which knows where each of its bytes came
-//! from; [`added_tokens`], [`normalizer`], [`pre_tokenizer`] with [`pattern`], [`model`],
-//! [`post_processor`] and [`encoding`]; and back through [`decoder`]. Put together they are
-//! [`stages`], and [`tokenizer`] alone knows their order; [`compiled`] does the same faster for tokenizers that it knows. Training reads a
-//! [`corpus`] into [`word_counts`]. [`format`](mod@format) reads and writes tokenizers. Long work is ended by
-//! [`interrupt`].
+//! The modules from the ground up; each uses only those before it:
+//!
+//! - ground: [`error`], `mem`, [`interrupt`], [`text`] (text that knows where each of its bytes came
+//!   from), [`pattern`], `threads`, [`files`], [`vocab`], `tables`;
+//! - the stages around the model: [`normalizer`], [`pre_tokenizer`], [`added_tokens`],
+//!   [`post_processor`], [`decoder`];
+//! - `split`, which cuts fast, and `merge`, which merges fast; [`model`], the meaning of each model;
+//! - [`stages`], all of them put together; [`format`](mod@format), which reads and writes them;
+//!   [`train`], which makes a model of a corpus;
+//! - [`fast`], the same ids in less time for the stages that it knows; [`tokenizer`], which alone knows
+//!   the order of the stages; [`batch`] and [`token_blocks`], many texts at once;
+//! - [`convert`], from one kind of tokenizer to another; [`measure`].
+//!
+//! Long work is ended by [`interrupt`].
 //!
 //! ```
 //! use jeton_core::model::{Bpe, Model, Vocab};
@@ -30,32 +38,38 @@
 
 pub mod added_tokens;
 pub mod batch;
-pub mod compiled;
-pub mod corpus;
+pub mod convert;
 pub mod decoder;
 pub mod encoding;
 pub mod error;
+pub mod fast;
+pub mod files;
 pub mod format;
 mod growth;
 pub mod interrupt;
-mod large_pages;
-mod lazy;
+pub mod measure;
+mod mem;
+mod merge;
 pub mod model;
+mod nesting;
 pub mod normalizer;
 pub mod pattern;
 pub mod post_processor;
 pub mod pre_tokenizer;
 pub mod printable;
+pub mod published;
 pub mod roles;
 pub mod scripts;
+mod simd;
+mod split;
 pub mod stages;
+mod tables;
 pub mod text;
 mod threads;
 pub mod token_blocks;
-pub mod token_counter;
 pub mod tokenizer;
-pub mod unicode_words;
-pub mod word_counts;
+pub mod train;
+pub mod vocab;
 
 pub use error::{Error, ErrorKind, Result};
 pub use stages::Stages;

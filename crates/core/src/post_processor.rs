@@ -90,7 +90,7 @@ pub enum PostProcessor {
         use_regex: bool,
     },
     /// One after another.
-    Sequence(#[serde(deserialize_with = "crate::format::snapshot::nested")] Vec<PostProcessor>),
+    Sequence(#[serde(deserialize_with = "crate::nesting::nested")] Vec<PostProcessor>),
 }
 
 impl PostProcessor {

@@ -100,7 +100,7 @@ fn of_model(model: &Model) -> Vec<Role> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{huggingface, sentencepiece};
+    use crate::format::huggingface;
 
     #[test]
     fn stages_tell_roles() {
@@ -130,7 +130,10 @@ mod tests {
 
     #[test]
     fn a_sentencepiece_model_tells_roles_by_its_control_pieces() {
-        use sentencepiece::{ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec, stages};
+        use crate::format::sentencepiece::stages;
+        use crate::model::sentencepiece::spec::{
+            ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+        };
         let pieces = [
             Piece::new("<oov>", 0.0, PieceKind::Unknown),
             Piece::new("<bos>", 0.0, PieceKind::Control),

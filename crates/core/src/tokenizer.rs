@@ -12,17 +12,19 @@ pub use entries::{Entry, Input};
 pub use streams::{DecodeStream, EncodeStream};
 pub use surface::Shape;
 
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::added_tokens::{AddedTokens, Cut, SpecialPolicy};
-use crate::compiled::{Compiled, Count, Place, Settling, Sink};
 use crate::decoder::{Decoder, Invalid, Surfaces, not_text};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fast::{Compiled, Count, Place, Settling, Sink};
+use crate::format::{self, LoadOptions};
 use crate::growth::Growth;
 use crate::interrupt::{self, Pace, paced};
-use crate::lazy::Lazy;
+use crate::mem::lazy::Lazy;
 use crate::model::bpe::Alphabet;
 use crate::model::{Model, Sampler, Sampling, SentencePiece, Token};
 use crate::normalizer::Normalizer;
@@ -30,7 +32,7 @@ use crate::post_processor::{Margins, Part, PostProcessor};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::stages::Stages;
 use crate::text::{AlignedText, Pieces, Span, Unit, UnitIndex};
-use crate::word_counts::FirstStages;
+use crate::train::word_counts::FirstStages;
 use spans::Walk;
 
 /// A tokenizer: text to ids and back. It never changes once built, so threads share it freely.
@@ -132,6 +134,15 @@ impl Tokenizer {
             surfaces: Lazy::new(),
             decoded: AtomicUsize::new(0),
         })
+    }
+
+    /// The tokenizer of a file, or of a folder that holds one.
+    ///
+    /// # Errors
+    /// As [`format::load`]; stages that do not fit together.
+    pub fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
+        let loaded = format::load(path, options)?;
+        Self::new(loaded.stages).map_err(|error| error.at(loaded.path.display().to_string()))
     }
 
     /// The stages.

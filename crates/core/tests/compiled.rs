@@ -2,10 +2,11 @@
 
 use jeton_core::added_tokens::{AddedToken, SpecialPolicy};
 use jeton_core::model::bpe::BpeOptions;
-use jeton_core::model::{Bpe, Model, Vocab};
+use jeton_core::model::{Bpe, Model};
 use jeton_core::normalizer::Normalizer;
 use jeton_core::pattern::{Dialect, Regex, SearchPattern};
 use jeton_core::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
+use jeton_core::vocab::Vocab;
 use jeton_core::{EncodeOptions, Stages, Tokenizer};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

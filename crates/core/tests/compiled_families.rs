@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use jeton_core::added_tokens::{AddedToken, SpecialPolicy};
-use jeton_core::format::sentencepiece::{
-    self, Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
-};
+use jeton_core::format::sentencepiece;
 use jeton_core::format::wordpiece;
 use jeton_core::model::bpe::{Alphabet, BpeOptions};
-use jeton_core::model::{Bpe, Model, Unigram, Vocab, WordLevel, WordPiece};
+use jeton_core::model::sentencepiece::spec::{
+    Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+};
+use jeton_core::model::{Bpe, Model, Unigram, WordLevel, WordPiece};
 use jeton_core::normalizer::{Charsmap, Normalization, Normalizer};
 use jeton_core::pattern::{Dialect, Regex, SearchPattern};
 use jeton_core::post_processor::PostProcessor;
 use jeton_core::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior};
+use jeton_core::vocab::Vocab;
 use jeton_core::{EncodeOptions, Stages, Tokenizer};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};

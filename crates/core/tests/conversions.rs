@@ -3,10 +3,12 @@
 //!
 //! Look here for the shapes that are converted, and for those that are refused.
 
-use jeton_core::format::sentencepiece::{
-    self, Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
-};
+use jeton_core::convert::{approximate_huggingface, approximate_model, for_json, for_model_file};
+use jeton_core::format::sentencepiece;
 use jeton_core::format::{huggingface, wordpiece};
+use jeton_core::model::sentencepiece::spec::{
+    Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+};
 use jeton_core::tokenizer::OnInvalid;
 use jeton_core::{EncodeOptions, Stages, Tokenizer};
 
@@ -141,13 +143,14 @@ fn what_can_be_kept_goes_there_and_back() {
     for (name, row) in rows {
         println!("{name}");
         let model = stages(row);
-        let json = huggingface::write(&model).unwrap();
+        let json = huggingface::write(&for_json(&model).unwrap()).unwrap();
         let converted = huggingface::read(json.as_bytes()).unwrap();
         same(&model, &converted);
-        let file = sentencepiece::write(&converted).unwrap();
+        let file = sentencepiece::write(&for_model_file(&converted).unwrap()).unwrap();
         let again = sentencepiece::read(&file).unwrap();
         same(&model, &again);
-        assert_eq!(huggingface::write(&again).unwrap(), json, "{name}");
+        let rewritten = huggingface::write(&for_json(&again).unwrap()).unwrap();
+        assert_eq!(rewritten, json, "{name}");
     }
 }
 
@@ -190,7 +193,7 @@ fn what_cannot_be_kept_is_named() {
         ),
     ];
     for (row, expected) in rows {
-        let error = huggingface::write(&stages(row)).unwrap_err().to_string();
+        let error = for_json(&stages(row)).unwrap_err().to_string();
         let expected = format!("tokenizer.json cannot hold {expected}");
         assert!(error.starts_with(&expected), "{error}");
     }
@@ -201,14 +204,14 @@ fn what_shows_in_a_text_only_is_refused_with_the_text() {
     // Decoding here drops a piece `▁` in front, and there any space.
     let mut row = llama();
     row.normalizer.escape_whitespaces = false;
-    let error = huggingface::write(&stages(row)).unwrap_err().to_string();
+    let error = for_json(&stages(row)).unwrap_err().to_string();
     let expected = "the meaning cannot be kept: \" \" would be decoded otherwise";
     assert_eq!(error, expected);
 }
 
 #[test]
 fn a_document_that_does_more_is_refused() {
-    let json = huggingface::write(&stages(llama())).unwrap();
+    let json = huggingface::write(&for_json(&stages(llama())).unwrap()).unwrap();
     let rows = [
         (
             json.replace("\"merges\": [", "\"merges\": [[\"c\", \"▁\"], ")
@@ -242,7 +245,8 @@ fn a_document_that_does_more_is_refused() {
     for (document, expected) in rows {
         assert_ne!(document, json);
         let stages = huggingface::read(document.as_bytes()).unwrap();
-        match (sentencepiece::write(&stages), expected) {
+        let written = for_model_file(&stages).and_then(|held| sentencepiece::write(&held));
+        match (written, expected) {
             (Ok(file), None) => same(&stages, &sentencepiece::read(&file).unwrap()),
             (Err(error), Some(expected)) => {
                 let expected = format!("a SentencePiece model cannot hold {expected}");
@@ -292,10 +296,10 @@ fn unigram(charsmap: bool) -> Row {
 fn unigram_models_have_an_approximation() {
     for charsmap in [false, true] {
         let model = stages(unigram(charsmap));
-        let near = sentencepiece::approximate_huggingface(&model).unwrap();
+        let near = approximate_huggingface(&model).unwrap();
         let json = huggingface::write(&near).unwrap();
         assert_eq!(huggingface::read(json.as_bytes()).unwrap(), near);
-        let again = sentencepiece::approximate_model(&near).unwrap();
+        let again = approximate_model(&near).unwrap();
         let [model, near, again] =
             [model, near, again].map(|stages| Tokenizer::new(stages).unwrap());
         for text in ["", "ab abc", "  abbca a ", "xy bc x", "aaaa bbbb", "A Éa"] {
@@ -307,7 +311,7 @@ fn unigram_models_have_an_approximation() {
     }
     let mut row = unigram(false);
     row.pieces.push(Piece::new("aa", -1.0, PieceKind::Unused));
-    let error = sentencepiece::approximate_huggingface(&stages(row)).unwrap_err();
+    let error = approximate_huggingface(&stages(row)).unwrap_err();
     let expected = "tokenizer.json cannot hold the unused piece \"aa\", which text never becomes";
     assert_eq!(error.to_string(), expected);
 }

@@ -5,10 +5,11 @@
 
 use std::time::{Duration, Instant};
 
-use jeton_core::format::sentencepiece::{
-    self, Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
-};
+use jeton_core::format::sentencepiece;
 use jeton_core::format::{gpt2, huggingface, snapshot, tiktoken, wordpiece};
+use jeton_core::model::sentencepiece::spec::{
+    Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+};
 use jeton_core::pre_tokenizer::named;
 use jeton_core::tokenizer::OnInvalid;
 use jeton_core::{EncodeOptions, Stages, Tokenizer};
@@ -255,7 +256,7 @@ fn damaged_vocabularies_do_not_panic() {
 fn damaged_ranks_do_not_panic() {
     let mut ranks: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     ranks.extend([b"ab".to_vec(), b"abab".to_vec(), "é".into(), b" a".to_vec()]);
-    let vocab = jeton_core::model::Vocab::new(ranks.iter().zip(0..)).unwrap();
+    let vocab = jeton_core::vocab::Vocab::new(ranks.iter().zip(0..)).unwrap();
     let seeds = [tiktoken::write_ranks(&vocab)];
     run(&seeds, damage_bytes, |file| {
         let ranks = tiktoken::read_ranks(file).ok()?;
@@ -415,10 +416,11 @@ fn damaged_images_do_not_panic() {
         .map(|document| huggingface::read(document.to_string().as_bytes()).unwrap())
         .chain(models.iter().map(|file| sentencepiece::read(file).unwrap()));
     let seeds: Vec<Vec<u8>> = stages
-        .map(|stages| snapshot::write(&Tokenizer::new(stages).unwrap()).unwrap())
+        .map(|stages| snapshot::write(Tokenizer::new(stages).unwrap().stages()).unwrap())
         .collect();
     run(&seeds, damage_bytes, |image| {
-        let tokenizer = snapshot::read(image).ok()?;
+        let stages = snapshot::read(image).ok()?;
+        let tokenizer = Tokenizer::new(stages).ok()?;
         Some(tokenizer.stages().clone())
     });
 }

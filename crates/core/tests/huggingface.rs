@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use jeton_core::format::{self, LoadOptions, huggingface};
+use jeton_core::format::{LoadOptions, huggingface};
 use jeton_core::model::{Model, bpe::Alphabet};
 use jeton_core::printable::to_char;
 use jeton_core::{EncodeOptions, ErrorKind, OnInvalid, Tokenizer, Unit};
@@ -347,7 +347,7 @@ fn ranks_become_merges_with_the_same_ids() {
     let Some(folder) = vocabularies() else { return };
     let text = "It's 12345 o'clock,\n\n  señor!  漢字\u{3000}👩‍👩‍👧 \t x\r\n  ";
     for name in ["r50k_base.tiktoken", "llama3_ranks.model"] {
-        let tokenizer = format::load(&folder.join(name), &LoadOptions::default()).unwrap();
+        let tokenizer = Tokenizer::load(&folder.join(name), &LoadOptions::default()).unwrap();
         let file = huggingface::write(tokenizer.stages()).unwrap();
         let again = Tokenizer::new(huggingface::read(file.as_bytes()).unwrap()).unwrap();
         let ids = |tokenizer: &Tokenizer| {

@@ -7,17 +7,19 @@
 use std::sync::atomic::AtomicBool;
 
 use jeton_core::added_tokens::{AddedToken, SpecialPolicy};
-use jeton_core::format::sentencepiece::{
-    self, Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
-};
+use jeton_core::format::sentencepiece;
 use jeton_core::format::snapshot;
 use jeton_core::model::bpe::{Alphabet, BpeOptions, MergeRule};
+use jeton_core::model::sentencepiece::spec::{
+    Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+};
 use jeton_core::model::{
-    Bpe, Characters, Model, Sampling, SentencePiece, Unigram, Vocab, WordLevel, WordPiece,
+    Bpe, Characters, Model, Sampling, SentencePiece, Unigram, WordLevel, WordPiece,
 };
 use jeton_core::normalizer::{Normalization, Normalizer};
 use jeton_core::pattern::SearchPattern;
 use jeton_core::pre_tokenizer::{PreTokenizer, PrependScheme, named};
+use jeton_core::vocab::Vocab;
 use jeton_core::{EncodeOptions, ErrorKind, Result, Stages, Tokenizer};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -467,8 +469,11 @@ fn text_is_segmented_as_if_the_model_had_no_special_token() {
                 ..plain.clone()
             };
             let tokenizer = Tokenizer::new(special).unwrap();
-            let image = snapshot::write(&tokenizer).unwrap();
-            let copies = [snapshot::read(&image).unwrap(), tokenizer];
+            let image = snapshot::write(tokenizer.stages()).unwrap();
+            let copies = [
+                Tokenizer::new(snapshot::read(&image).unwrap()).unwrap(),
+                tokenizer,
+            ];
             let (plain, absent) = (
                 Tokenizer::new(plain).unwrap(),
                 Tokenizer::new(absent).unwrap(),

@@ -1,6 +1,6 @@
 //! How much memory tokenizers may use for the words that they have met.
 
-use jeton_core::compiled;
+use jeton_core::fast;
 use pyo3::prelude::*;
 
 use crate::errors::guard;
@@ -9,14 +9,14 @@ use crate::options;
 /// How many bytes a cache of words has at most.
 #[pyfunction]
 pub fn cache_limit() -> usize {
-    compiled::cache_limit()
+    fast::cache_limit()
 }
 
 /// Sets how many bytes a cache of words has at most.
 #[pyfunction]
 pub fn set_cache_limit(py: Python<'_>, limit: &Bound<'_, PyAny>) -> PyResult<()> {
     guard(py, || {
-        compiled::set_cache_limit(options::size("limit", limit)?);
+        fast::set_cache_limit(options::size("limit", limit)?);
         Ok(())
     })
 }

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use jeton_core::format::{self, LoadOptions, Target, huggingface, known};
+use jeton_core::format::{LoadOptions, Loaded, Target, huggingface};
 use jeton_core::roles;
+use jeton_core::{convert, files, format, published};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -11,7 +12,7 @@ use crate::errors::guard;
 use crate::signals::abandonable;
 use crate::tokenizer::Tokenizer;
 
-/// The tokenizer of a file or a folder, what makes the file doubtful, and the roles that the format
+/// The tokenizer of a file or a folder, warnings about the file, and the roles that the format
 /// gives to special tokens. `encoding` is the name of a published one.
 #[pyfunction]
 pub fn load(
@@ -31,8 +32,18 @@ pub fn load(
             merges,
             lowercase,
         };
-        let loaded = abandonable(py, move || format::load_whole(&path, &options))??;
-        Ok((loaded.tokenizer.into(), loaded.doubts, loaded.roles))
+        let load = move || {
+            let Loaded {
+                path,
+                stages,
+                warnings,
+                roles,
+            } = format::load(&path, &options)?;
+            let tokenizer = jeton_core::Tokenizer::new(stages)
+                .map_err(|error| error.at(path.display().to_string()))?;
+            Ok::<_, jeton_core::Error>((tokenizer.into(), warnings, roles))
+        };
+        Ok(abandonable(py, load)??)
     })
 }
 
@@ -45,7 +56,7 @@ pub fn save(
 ) -> PyResult<Vec<String>> {
     guard(py, || {
         let tokenizer = tokenizer.get();
-        Ok(py.detach(|| format::save(&tokenizer.core, &path))?)
+        Ok(py.detach(|| convert::save(tokenizer.core.stages(), &path))?)
     })
 }
 
@@ -75,8 +86,10 @@ pub fn folder_files(
 ) -> PyResult<FolderFiles> {
     guard(py, || {
         let stages = tokenizer.get().core.stages();
-        let files = py.detach(|| huggingface::write_folder(stages, &roles))?;
-        Ok((files.into(), format::left_out_of_folder(stages)))
+        let files = py.detach(|| {
+            convert::for_json(stages).and_then(|held| huggingface::write_folder(&held, &roles))
+        })?;
+        Ok((files.into(), convert::left_out_of_folder(stages)))
     })
 }
 
@@ -105,16 +118,13 @@ pub fn add_the_same(
 /// Writes files into a folder, each beside its place; then renames them all.
 #[pyfunction]
 pub fn write_into(py: Python<'_>, folder: PathBuf, files: Vec<(String, Vec<u8>)>) -> PyResult<()> {
-    guard(
-        py,
-        || Ok(py.detach(|| format::write_into(&folder, &files))?),
-    )
+    guard(py, || Ok(py.detach(|| files::write_into(&folder, &files))?))
 }
 
 /// The published encodings: name, sha256 of the file, name of the pattern.
 #[pyfunction]
 pub fn published_encodings() -> Vec<(&'static str, &'static str, &'static str)> {
-    known::ENCODINGS
+    published::ENCODINGS
         .iter()
         .map(|encoding| (encoding.name, encoding.sha256, encoding.pattern))
         .collect()
@@ -128,7 +138,7 @@ pub fn fingerprint<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     guard(py, || {
         let tokenizer = tokenizer.get();
-        let fingerprint = py.detach(|| format::snapshot::fingerprint(&tokenizer.core))?;
+        let fingerprint = py.detach(|| format::snapshot::fingerprint(tokenizer.core.stages()))?;
         Ok(PyBytes::new(py, &fingerprint))
     })
 }

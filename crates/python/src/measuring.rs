@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use jeton_core::corpus::Contents;
-use jeton_core::token_counter::TokenCounter as CoreCounter;
-use jeton_core::unicode_words::UnicodeWords as Core;
+use jeton_core::measure::token_counter::TokenCounter as CoreCounter;
+use jeton_core::measure::unicode_words::UnicodeWords as Core;
+use jeton_core::train::corpus::Contents;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use jeton_core::format::sentencepiece::ModelProto;
+use jeton_core::model;
 use jeton_core::model::bpe::{BpeOptions, MergeRule};
-use jeton_core::model::{
-    self, Bpe, Characters, SentencePiece, Unigram, Vocab, WordLevel, WordPiece,
-};
+use jeton_core::model::sentencepiece::spec::ModelProto;
+use jeton_core::model::{Bpe, Characters, SentencePiece, Unigram, WordLevel, WordPiece};
+use jeton_core::vocab::Vocab;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 

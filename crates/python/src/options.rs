@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use jeton_core::added_tokens::SpecialPolicy;
 use jeton_core::error::did_you_mean;
-use jeton_core::format::sentencepiece::Algorithm;
 use jeton_core::model::sentencepiece::MOST_PATHS;
+use jeton_core::model::sentencepiece::spec::Algorithm;
 use jeton_core::model::{Model, Sampling};
 use jeton_core::{EncodeOptions, Error, ErrorKind, Unit};
 use pyo3::exceptions::PyOverflowError;

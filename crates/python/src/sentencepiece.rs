@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use jeton_core::format::sentencepiece::{
-    DecodedPiece, Given, PieceKind, ReadPath, ReadPiece, Reader, Samples,
+    DecodedPiece, Given, ReadPath, ReadPiece, Reader, Samples,
 };
+use jeton_core::model::sentencepiece::spec::PieceKind;
 use jeton_core::model::{Model, Sampler, Sampling};
 use jeton_core::normalizer::Normalization;
 use jeton_core::text::{Unit, UnitIndex};

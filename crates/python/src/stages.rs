@@ -2,9 +2,10 @@
 //! `tokenizer.json`.
 
 use jeton_core::format::huggingface;
-use jeton_core::model::{Model, Vocab, WordLevel};
+use jeton_core::model::{Model, WordLevel};
 use jeton_core::pattern::{Dialect, Regex};
 use jeton_core::pre_tokenizer::named::{NAMED, Named};
+use jeton_core::vocab::Vocab;
 use jeton_core::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::PyString;

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use jeton_core::corpus::{At, Corpus, CorpusOptions, DocumentOptions, PATIENCE, Unit};
 use jeton_core::interrupt::Listener;
 use jeton_core::token_blocks::{self, Step, TokenBlocks as Core, TokenOptions, Tokens};
+use jeton_core::train::corpus::{At, Corpus, CorpusOptions, DocumentOptions, PATIENCE, Unit};
 use jeton_core::{Error, ErrorKind};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;

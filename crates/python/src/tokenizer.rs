@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jeton_core::batch::{SpannedBatch, SpannedEntries};
+use jeton_core::convert::{approximate_huggingface, approximate_model, for_json};
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
 use jeton_core::model::{Sampler, Sampling};
 use jeton_core::pre_tokenizer::named;
@@ -100,10 +101,12 @@ impl Tokenizer {
             let (model, stages) = (model.core.clone(), stages.to_owned());
             let build = move || {
                 let stages = stages_around(model, &stages)?;
-                jeton_core::Tokenizer::new(match huggingface::respelled(&stages) {
-                    Err(error) if error.kind() == ErrorKind::Unsupported => stages,
-                    respelled => respelled?,
-                })
+                jeton_core::Tokenizer::new(
+                    match for_json(&stages).and_then(|held| huggingface::respelled(&held)) {
+                        Err(error) if error.kind() == ErrorKind::Unsupported => stages,
+                        respelled => respelled?,
+                    },
+                )
             };
             Ok(abandonable(py, build)??.into())
         })
@@ -123,7 +126,8 @@ impl Tokenizer {
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
         guard(py, || {
             let core = Arc::clone(&self.core);
-            Ok(abandonable(py, move || huggingface::write(core.stages()))??)
+            let write = move || for_json(core.stages()).and_then(|held| huggingface::write(&held));
+            Ok(abandonable(py, write)??)
         })
     }
 
@@ -135,8 +139,8 @@ impl Tokenizer {
             let build = move || {
                 let stages = core.stages();
                 jeton_core::Tokenizer::new(match is_model {
-                    true => sentencepiece::approximate_model(stages)?,
-                    false => sentencepiece::approximate_huggingface(stages)?,
+                    true => approximate_model(stages)?,
+                    false => approximate_huggingface(stages)?,
                 })
             };
             Ok(abandonable(py, build)??.into())
@@ -168,7 +172,11 @@ impl Tokenizer {
     fn from_image(py: Python<'_>, image: &[u8]) -> PyResult<Self> {
         guard(py, || {
             let image = image.to_vec();
-            Ok(abandonable(py, move || snapshot::read(&image))??.into())
+            let read = move || {
+                jeton_core::Tokenizer::new(snapshot::read(&image)?)
+                    .map_err(|error| error.at("tokenizer image"))
+            };
+            Ok(abandonable(py, read)??.into())
         })
     }
 
@@ -176,7 +184,7 @@ impl Tokenizer {
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         guard(py, || {
             let core = Arc::clone(&self.core);
-            let image = abandonable(py, move || snapshot::write(&core))??;
+            let image = abandonable(py, move || snapshot::write(core.stages()))??;
             Ok(PyBytes::new(py, &image))
         })
     }

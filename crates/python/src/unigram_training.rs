@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use jeton_core::model::unigram::train::{
-    MetaPieces, PieceRules, Progress, SentencePieceTraining, UnigramTraining,
-};
 use jeton_core::model::{self, SentencePiece};
 use jeton_core::normalizer::{Charsmap, Normalization};
+use jeton_core::train::unigram::{
+    MetaPieces, PieceRules, Progress, SentencePieceTraining, UnigramTraining,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 

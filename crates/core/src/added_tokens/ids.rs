@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{AddedToken, AddedTokens};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::known;
-use crate::model::{Vocab, show};
+use crate::published;
+use crate::vocab::{Vocab, show};
 
 impl AddedTokens {
     /// Refuses a token whose id is that of another token of a vocabulary, which it would take over: what
@@ -110,7 +110,7 @@ pub(super) fn check(tokens: &[AddedToken], by_content: &[usize]) -> Result<()> {
 pub(crate) fn check_ids(tokens: &[AddedToken]) -> Result<()> {
     for pair in tokens.windows(2) {
         let (a, b) = (&pair[0], &pair[1]);
-        let are_published = || known::share_an_id(&a.content, &b.content, a.id);
+        let are_published = || published::share_an_id(&a.content, &b.content, a.id);
         if a.id == b.id && !(a.special && b.special && are_published()) {
             return Err(Error::new(
                 ErrorKind::Format,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::{Part, lock};
-use crate::compiled::{Front, Guess, Place, Settling};
+use crate::fast::{Front, Guess, Place, Settling};
 use crate::tokenizer::Tokenizer;
 
 /// The tasks with parts of texts that have to be settled.

@@ -7,20 +7,20 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::growth::{self, Growth};
+use crate::growth::Growth;
 use crate::interrupt::paced;
-use crate::pattern::SearchPattern;
+use crate::pattern::{self, SearchPattern};
 
 mod byte_fallback;
 mod byte_level;
+mod decode_table;
 mod sentencepiece;
 mod stream;
-mod surfaces;
 mod text;
 
+pub(crate) use decode_table::Surfaces;
 pub use sentencepiece::{LeadingSpaces, SentencePieceDecoder};
 pub(crate) use stream::{Broken, Characters, Stops, TokenStream, not_text};
-pub(crate) use surfaces::Surfaces;
 use text::{clean_up, in_text, replace_matches, strip};
 
 /// One decoder. The names are those of Hugging Face `tokenizers`, and so are the meanings.
@@ -84,7 +84,7 @@ pub enum Decoder {
     /// SentencePiece's: control pieces are invisible, `▁` is a space.
     SentencePiece(SentencePieceDecoder),
     /// One after another.
-    Sequence(#[serde(deserialize_with = "crate::format::snapshot::nested")] Vec<Decoder>),
+    Sequence(#[serde(deserialize_with = "crate::nesting::nested")] Vec<Decoder>),
 }
 
 /// What becomes of bytes that are not UTF-8.
@@ -230,7 +230,7 @@ impl Decoder {
             Self::Fuse => "Fuse",
             Self::Strip { .. } => "Strip",
             Self::Replace { pattern, content } => {
-                let name = growth::replacing(pattern, content);
+                let name = pattern::replacing(pattern, content);
                 return error.at(format!("decoder {name}"));
             }
             Self::Ctc { .. } => "CTC",

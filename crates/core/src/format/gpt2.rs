@@ -17,12 +17,13 @@ use super::{plain_bpe, special_token, stage};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::BpeOptions;
-use crate::model::{Bpe, Model, Vocab, show};
+use crate::model::{Bpe, Model};
 use crate::pattern::{Regex, SearchPattern};
 use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
 use crate::printable;
 use crate::stages::Stages;
+use crate::vocab::{Vocab, show};
 
 /// The token that ends a document; special wherever the vocabulary holds it.
 pub const END_OF_TEXT: &str = "<|endoftext|>";
@@ -74,7 +75,7 @@ pub fn stages(vocab: Vocab, merges: Merges) -> Result<Stages> {
 /// What suggests that a vocabulary and merges are of two tokenizers: tokens that no text becomes.
 ///
 /// A few are in real files (`madeupword0000` in RoBERTa's), beside special tokens in brackets.
-pub fn doubts(stages: &Stages) -> Vec<String> {
+pub fn warnings(stages: &Stages) -> Vec<String> {
     const FEW: usize = 4;
     let Model::Bpe(bpe) = &stages.model else {
         return Vec::new();

@@ -8,17 +8,18 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::known::{self, Encoding};
 use super::sniff::{self, Format};
-use super::{file, gpt2, huggingface, sentencepiece, special_token, tiktoken, wordpiece};
+use super::{gpt2, huggingface, sentencepiece, special_token, tiktoken, wordpiece};
 use crate::added_tokens::{AddedToken, check_ids};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
-use crate::model::show;
+use crate::files;
 use crate::pre_tokenizer::named;
+use crate::published;
+use crate::published::Encoding;
 use crate::roles::Role;
 use crate::stages::Stages;
 use crate::threads::both;
-use crate::tokenizer::Tokenizer;
+use crate::vocab::show;
 
 /// From how many bytes on a file is read by two threads.
 const LARGE_FILE: usize = 1 << 17;
@@ -27,7 +28,7 @@ const LARGE_FILE: usize = 1 << 17;
 /// says itself is an error, so that nothing said is passed over.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
-    /// The published encoding that ranks are; see [`known::ENCODINGS`].
+    /// The published encoding that ranks are; see [`published::ENCODINGS`].
     pub encoding: Option<String>,
     /// The pattern that cuts text before ranks: the name of one, or a regular expression.
     pub pattern: Option<String>,
@@ -61,49 +62,44 @@ impl LoadOptions {
     }
 }
 
-/// A tokenizer that was loaded, and what the file tells beside it.
+/// What a file says: the stages of a tokenizer, and what is told beside them.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The tokenizer.
-    pub tokenizer: Tokenizer,
+    /// The file or the folder that was read, as errors name it.
+    pub path: PathBuf,
+    /// The stages of the tokenizer.
+    pub stages: Stages,
     /// What about the file suggests that it is not what it was meant to be, though the library that
-    /// it belongs to reads it in the same way. Each doubt names the file.
-    pub doubts: Vec<String>,
+    /// it belongs to reads it in the same way. Each warning names the file.
+    pub warnings: Vec<String>,
     /// The roles of special tokens that go with the format or the published encoding, beside those
     /// that the stages tell.
     pub roles: Vec<Role>,
 }
 
-/// The tokenizer of a file, or of a folder that holds one.
+/// What a file says, or a folder that holds one.
 ///
 /// # Errors
 /// Content that shows the mark of no format, or is not what its mark promises, with the place; an
 /// option that the format does not leave open; a pattern that is missing.
-pub fn load(path: &Path, options: &LoadOptions) -> Result<Tokenizer> {
-    load_whole(path, options).map(|loaded| loaded.tokenizer)
-}
-
-/// As [`load`], with all that the file tells.
-///
-/// # Errors
-/// As [`load`].
-pub fn load_whole(path: &Path, options: &LoadOptions) -> Result<Loaded> {
+pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded> {
     if path.is_dir() {
         return load_folder(path, options);
     }
-    let data = file::read(path)?;
+    let data = files::read(path)?;
     let place = |error: Error| error.at(path.display().to_string());
     let Contents {
         stages,
-        mut doubts,
+        mut warnings,
         roles,
     } = read(path, &data, options).map_err(place)?;
-    for doubt in &mut doubts {
-        doubt.insert_str(0, &format!("{}: ", path.display()));
+    for warning in &mut warnings {
+        warning.insert_str(0, &format!("{}: ", path.display()));
     }
     Ok(Loaded {
-        tokenizer: Tokenizer::new(stages).map_err(place)?,
-        doubts,
+        path: path.to_owned(),
+        stages,
+        warnings,
         roles,
     })
 }
@@ -111,7 +107,7 @@ pub fn load_whole(path: &Path, options: &LoadOptions) -> Result<Loaded> {
 /// What the bytes of a file say.
 struct Contents {
     stages: Stages,
-    doubts: Vec<String>,
+    warnings: Vec<String>,
     roles: Vec<Role>,
 }
 
@@ -119,7 +115,7 @@ impl From<Stages> for Contents {
     fn from(stages: Stages) -> Self {
         Self {
             stages,
-            doubts: Vec::new(),
+            warnings: Vec::new(),
             roles: Vec::new(),
         }
     }
@@ -169,7 +165,7 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
             options.allow(format.name(), &[])?;
             let stages = sentencepiece::read(data)?;
             Contents {
-                doubts: sentencepiece::doubts(&stages),
+                warnings: sentencepiece::warnings(&stages),
                 ..stages.into()
             }
         }
@@ -185,7 +181,7 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
             options.allow(format.name(), &["lowercase"])?;
             let stages = wordpiece::read(data, options.lowercase)?;
             Contents {
-                doubts: wordpiece::doubts(data, stages.model.vocab()),
+                warnings: wordpiece::warnings(data, stages.model.vocab()),
                 ..stages.into()
             }
         }
@@ -245,10 +241,10 @@ fn encoding_of(data: &[u8], name: Option<&str>) -> Result<Option<&'static Encodi
         let _ = write!(sha256, "{byte:02x}");
     }
     let Some(name) = name else {
-        return Ok(known::by_sha256(&sha256));
+        return Ok(published::by_sha256(&sha256));
     };
-    let Some(encoding) = known::by_name(name) else {
-        let names = known::ENCODINGS.iter().map(|encoding| encoding.name);
+    let Some(encoding) = published::by_name(name) else {
+        let names = published::ENCODINGS.iter().map(|encoding| encoding.name);
         let error = Error::new(ErrorKind::Argument, format!("unknown encoding {name:?}"));
         return Err(match did_you_mean(name, names) {
             Some(close) => error.hint(format!("did you mean {close:?}?")),
@@ -273,7 +269,7 @@ fn read_pair(path: &Path, vocab_json: &[u8], options: &LoadOptions) -> Result<Co
         Some(merges) => merges.clone(),
         None => merges_beside(path)?,
     };
-    let merges_txt = file::read(&merges_path)?;
+    let merges_txt = files::read(&merges_path)?;
     let vocab = gpt2::read_vocab(vocab_json)?;
     let merges = gpt2::read_merges(&merges_txt, &vocab)
         .map_err(|error| error.at(merges_path.display().to_string()))?;
@@ -282,7 +278,7 @@ fn read_pair(path: &Path, vocab_json: &[u8], options: &LoadOptions) -> Result<Co
         add_special_tokens(&mut stages, tokens)?;
     }
     Ok(Contents {
-        doubts: gpt2::doubts(&stages),
+        warnings: gpt2::warnings(&stages),
         roles: roles_among(gpt2::ROLES, &stages.added_tokens),
         ..stages.into()
     })
@@ -343,7 +339,7 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
     let present = |name: &&str| folder.join(name).is_file();
     if present(&"tokenizer.json") {
         let beside = |name: &str| match present(&name) {
-            true => file::read(&folder.join(name)).map(Some),
+            true => files::read(&folder.join(name)).map(Some),
             false => Ok(None),
         };
         options
@@ -355,7 +351,7 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
             beside("added_tokens.json")?,
         ];
         let stages = huggingface::read_folder(
-            &file::read(&folder.join("tokenizer.json"))?,
+            &files::read(&folder.join("tokenizer.json"))?,
             huggingface::Beside {
                 config: config.as_deref(),
                 special_tokens: special_tokens.as_deref(),
@@ -363,8 +359,9 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
             },
         );
         return Ok(Loaded {
-            tokenizer: stages.and_then(Tokenizer::new).map_err(place)?,
-            doubts: Vec::new(),
+            path: folder.to_owned(),
+            stages: stages.map_err(place)?,
+            warnings: Vec::new(),
             roles: Vec::new(),
         });
     }
@@ -377,7 +374,7 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
         .collect();
     found.extend(ranks_in(folder)?);
     match found.as_slice() {
-        [one] => load_whole(one, options),
+        [one] => load(one, options),
         [] => Err(place(
             Error::new(
                 ErrorKind::FileMissing,
@@ -409,7 +406,7 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
 
 /// The `.tiktoken` files of a folder, by name.
 fn ranks_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut paths = file::list(folder)?;
+    let mut paths = files::list(folder)?;
     paths.retain(|path| {
         path.extension()
             .is_some_and(|extension| extension == "tiktoken")
@@ -419,7 +416,7 @@ fn ranks_in(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Where the merges of a new `vocab.json` go.
-pub(super) fn merges_path_for(vocab_json: &Path) -> PathBuf {
+pub(crate) fn merges_path_for(vocab_json: &Path) -> PathBuf {
     let name = vocab_json.file_name().unwrap_or_default();
     let (ending, other) = match name.as_encoded_bytes().ends_with(b"encoder.json") {
         true => ("encoder.json", "vocab.bpe"),

@@ -3,20 +3,19 @@
 //! One file a format. Each knows the conventions that the format stores tokens by; past this
 //! module, tokens are bytes.
 
-pub(crate) mod file;
 pub mod gpt2;
 pub mod huggingface;
-pub mod known;
 mod load;
-mod save;
 pub mod sentencepiece;
 pub mod snapshot;
 mod sniff;
+mod target;
 pub mod tiktoken;
 pub mod wordpiece;
 
-pub use load::{LoadOptions, Loaded, load, load_whole};
-pub use save::{Target, left_out_of_folder, save, write_into};
+pub(crate) use load::merges_path_for;
+pub use load::{LoadOptions, Loaded, load};
+pub use target::Target;
 
 use crate::added_tokens::AddedToken;
 use crate::decoder::Decoder;
@@ -40,7 +39,7 @@ fn special_token(content: String, id: u32) -> AddedToken {
 }
 
 /// A stage as messages call it: what it is, and of which kind.
-fn stage<T: std::fmt::Debug>(what: &str, value: Option<&T>) -> String {
+pub(crate) fn stage<T: std::fmt::Debug>(what: &str, value: Option<&T>) -> String {
     let Some(value) = value else {
         return format!("a tokenizer without a {what}");
     };

@@ -3,14 +3,10 @@
 //! Look here when a pickle is refused. An image is made by one version of jeton and read by the
 //! same format version only; to keep a tokenizer, save it in a published format.
 
-use std::cell::Cell;
-
-use serde::{Deserialize, Deserializer};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::stages::Stages;
-use crate::tokenizer::Tokenizer;
 
 /// What an image begins with: a mark, then the version of the format.
 const MARK: &[u8] = b"jeton\0";
@@ -18,22 +14,22 @@ const MARK: &[u8] = b"jeton\0";
 /// Goes up with every change to a type that [`Stages`] holds.
 const VERSION: u8 = 1;
 
-/// The image of a tokenizer. Equal tokenizers have equal images.
+/// The image of a tokenizer of these stages. Equal tokenizers have equal images.
 ///
 /// # Errors
 /// A tokenizer that cannot be written down; none that can be built today.
-pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
+pub fn write(stages: &Stages) -> Result<Vec<u8>> {
     let mut image = MARK.to_vec();
     image.push(VERSION);
-    postcard::to_extend(tokenizer.stages(), image)
+    postcard::to_extend(stages, image)
         .map_err(|error| Error::new(ErrorKind::Unsupported, error.to_string()))
 }
 
-/// The tokenizer of an image.
+/// The stages of the tokenizer that an image is of.
 ///
 /// # Errors
-/// What is no image, or one of another version, or one whose stages do not fit together.
-pub fn read(image: &[u8]) -> Result<Tokenizer> {
+/// What is no image, or one of another version.
+pub fn read(image: &[u8]) -> Result<Stages> {
     let broken = |message: String| Error::new(ErrorKind::Format, message).at("tokenizer image");
     let Some((&version, stages)) = image.strip_prefix(MARK).and_then(<[u8]>::split_first) else {
         return Err(broken("this is no image of a tokenizer".to_owned()));
@@ -45,7 +41,7 @@ pub fn read(image: &[u8]) -> Result<Tokenizer> {
         );
     }
     match postcard::take_from_bytes::<Stages>(stages) {
-        Ok((stages, [])) => Tokenizer::new(stages).map_err(|error| error.at("tokenizer image")),
+        Ok((stages, [])) => Ok(stages),
         Ok((_, rest)) => Err(broken(format!("{} bytes after its end", rest.len()))),
         Err(error) => Err(broken(format!("it is damaged: {error}"))),
     }
@@ -55,55 +51,26 @@ pub fn read(image: &[u8]) -> Result<Tokenizer> {
 ///
 /// # Errors
 /// As [`write()`].
-pub fn fingerprint(tokenizer: &Tokenizer) -> Result<[u8; 32]> {
-    write(tokenizer).map(|image| Sha256::digest(image).into())
-}
-
-/// How deeply sequences of stages may be nested in an image.
-const MAX_DEPTH: usize = 64;
-
-/// Reads the parts of a sequence of stages, no deeper than [`MAX_DEPTH`]: a few bytes of image
-/// can ask for a level each, and each level takes stack.
-pub(crate) fn nested<'de, D, T>(deserializer: D) -> std::result::Result<Vec<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    thread_local!(static DEPTH: Cell<usize> = const { Cell::new(0) });
-
-    struct Level;
-
-    impl Drop for Level {
-        fn drop(&mut self) {
-            DEPTH.set(DEPTH.get() - 1);
-        }
-    }
-
-    DEPTH.set(DEPTH.get() + 1);
-    let _level = Level;
-    if DEPTH.get() > MAX_DEPTH {
-        return Err(serde::de::Error::custom("sequences nested too deeply"));
-    }
-    Vec::deserialize(deserializer)
+pub fn fingerprint(stages: &Stages) -> Result<[u8; 32]> {
+    write(stages).map(|image| Sha256::digest(image).into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::format::gpt2;
-    use crate::normalizer::Normalizer;
 
     const VOCAB: &[u8] = br#"{"a": 0, "b": 1, "ab": 2, "<|endoftext|>": 3}"#;
 
     fn image() -> Vec<u8> {
-        write(&Tokenizer::new(gpt2::read(VOCAB, b"a b\n").unwrap()).unwrap()).unwrap()
+        write(&gpt2::read(VOCAB, b"a b\n").unwrap()).unwrap()
     }
 
     #[test]
     fn an_image_gives_the_tokenizer_back() {
-        let tokenizer = read(&image()).unwrap();
-        assert_eq!(*tokenizer.stages(), gpt2::read(VOCAB, b"a b\n").unwrap());
-        assert_eq!(write(&tokenizer).unwrap(), image());
+        let stages = read(&image()).unwrap();
+        assert_eq!(stages, gpt2::read(VOCAB, b"a b\n").unwrap());
+        assert_eq!(write(&stages).unwrap(), image());
     }
 
     #[test]
@@ -133,15 +100,6 @@ mod tests {
                 let _ = read(&damaged);
             }
         }
-    }
-
-    #[test]
-    fn deep_nesting_is_refused() {
-        let sequence = postcard::to_allocvec(&Normalizer::Sequence(vec![])).unwrap()[0];
-        let image = [sequence, 1].repeat(1_000_000);
-        assert!(postcard::from_bytes::<Normalizer>(&image).is_err());
-        let image = [[sequence, 1].repeat(10).as_slice(), &[sequence, 0]].concat();
-        assert!(postcard::from_bytes::<Normalizer>(&image).is_ok());
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 
-use super::sentencepiece::ModelProto;
+use crate::model::sentencepiece::spec::ModelProto;
 
 /// A format of tokenizer files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

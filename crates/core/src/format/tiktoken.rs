@@ -20,10 +20,11 @@ use crate::added_tokens::{AddedToken, check_ids};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::MergeRule;
-use crate::model::{ABSENT, Bpe, MAX_ID, Model, Vocab, show};
+use crate::model::{Bpe, Model};
 use crate::pattern::SearchPattern;
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
 use crate::stages::Stages;
+use crate::vocab::{ABSENT, MAX_ID, Vocab, show};
 
 /// The ranks in a file.
 ///

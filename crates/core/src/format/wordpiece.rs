@@ -10,11 +10,12 @@ use std::collections::HashMap;
 use super::{special_token, stage};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Model, Vocab, WordPiece, show};
+use crate::model::{Model, WordPiece};
 use crate::normalizer::Normalizer;
 use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::PreTokenizer;
 use crate::stages::Stages;
+use crate::vocab::{Vocab, show};
 
 const UNK: &str = "[UNK]";
 const CLS: &str = "[CLS]";
@@ -86,10 +87,10 @@ fn any_lines(file: &[u8]) -> Result<Vocab> {
 
 /// What about the bytes of a file, of which this vocabulary was read, suggests that it does not mean
 /// what it says, though `tokenizers` reads it in the same way.
-pub fn doubts(file: &[u8], vocab: &Vocab) -> Vec<String> {
-    let mut doubts = Vec::new();
+pub fn warnings(file: &[u8], vocab: &Vocab) -> Vec<String> {
+    let mut warnings = Vec::new();
     if file.starts_with("\u{feff}".as_bytes()) {
-        doubts.push(
+        warnings.push(
             "the file begins with a byte order mark, which becomes part of its first token; save \
              it without"
                 .to_owned(),
@@ -101,7 +102,7 @@ pub fn doubts(file: &[u8], vocab: &Vocab) -> Vec<String> {
     };
     // Each token of a vocabulary has one id.
     if (lines().zip(0..)).all(|(token, id)| vocab.token(id) == Some(token)) {
-        return doubts;
+        return warnings;
     }
     let mut first = HashMap::new();
     let mut repeated = Vec::new();
@@ -112,14 +113,14 @@ pub fn doubts(file: &[u8], vocab: &Vocab) -> Vec<String> {
         }
     }
     if let Some((token, earlier, later)) = repeated.first() {
-        doubts.push(format!(
+        warnings.push(format!(
             "{} of the lines repeat a token, the first of them {} on lines {earlier} and {later}; \
              the last line counts, and the ids of the others stand for nothing",
             repeated.len(),
             show(token)
         ));
     }
-    doubts
+    warnings
 }
 
 /// The tokenizer that BERT makes of a vocabulary; of `lowercase`, see [`read`].
@@ -302,13 +303,13 @@ mod tests {
 
     #[test]
     fn what_makes_a_file_doubtful_is_told() {
-        let doubts = |file: &str| {
+        let warnings = |file: &str| {
             let read = any_lines(file.as_bytes()).unwrap();
-            doubts(file.as_bytes(), &read)
+            warnings(file.as_bytes(), &read)
         };
-        assert!(doubts("[UNK]\na\n\nb\n").is_empty());
-        let [mark, repeated] = &doubts("\u{feff}[UNK]\na\nb \na\r\nb\n")[..] else {
-            panic!("two doubts");
+        assert!(warnings("[UNK]\na\n\nb\n").is_empty());
+        let [mark, repeated] = &warnings("\u{feff}[UNK]\na\nb \na\r\nb\n")[..] else {
+            panic!("two warnings");
         };
         assert!(mark.contains("byte order mark"), "{mark}");
         let expected = "2 of the lines repeat a token, the first of them \"a\" on lines 2 and 4;";

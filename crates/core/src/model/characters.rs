@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Token, Vocab, only_withheld, show};
+use super::{Token, only_withheld};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::paced;
+use crate::vocab::{Vocab, show};
 
 /// What stands for an unseen character in an open alphabet.
 pub const UNK_TOKEN: &str = "<UNK>";

@@ -11,14 +11,9 @@ pub mod bpe;
 pub mod characters;
 #[cfg(test)]
 mod golden;
-pub(crate) mod queue;
 mod sampling;
 pub mod sentencepiece;
-mod special_tokens;
-pub(crate) mod trie;
 pub mod unigram;
-mod vocab;
-mod withheld;
 pub mod word_level;
 pub mod wordpiece;
 
@@ -27,12 +22,11 @@ pub use characters::Characters;
 pub use sampling::{Sampler, Sampling};
 pub use sentencepiece::SentencePiece;
 pub use unigram::Unigram;
-pub(crate) use vocab::{ABSENT, show};
-pub use vocab::{MAX_ID, Vocab};
 pub use word_level::WordLevel;
 pub use wordpiece::WordPiece;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::vocab::{Vocab, show};
 
 /// A token of a piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,7 +156,7 @@ impl Model {
 }
 
 /// Training goes on, unless the caller's `watch` has said `Break`.
-fn unless_interrupted(told: ControlFlow<()>) -> Result<()> {
+pub(crate) fn unless_interrupted(told: ControlFlow<()>) -> Result<()> {
     match told {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Error::new(ErrorKind::Training, "training was interrupted")

@@ -24,9 +24,9 @@ use serde::{Deserialize, Serialize};
 use unicode_normalization_alignments::char::is_combining_mark;
 
 use crate::error::{Error, Result};
-use crate::growth::{self, Growth};
+use crate::growth::Growth;
 use crate::interrupt::{Pace, paced, position};
-use crate::pattern::SearchPattern;
+use crate::pattern::{self, SearchPattern};
 use crate::printable;
 use crate::text::{self, AlignedText, replaced, white_space};
 
@@ -84,7 +84,7 @@ pub enum Normalizer {
     /// Each byte written as one of GPT-2's 256 printable characters.
     ByteLevel,
     /// One after another.
-    Sequence(#[serde(deserialize_with = "crate::format::snapshot::nested")] Vec<Normalizer>),
+    Sequence(#[serde(deserialize_with = "crate::nesting::nested")] Vec<Normalizer>),
 }
 
 impl Normalizer {
@@ -178,7 +178,7 @@ impl Normalizer {
             Self::Strip { .. } => "Strip",
             Self::Nmt => "Nmt",
             Self::Replace { pattern, content } => {
-                let name = growth::replacing(pattern, content);
+                let name = pattern::replacing(pattern, content);
                 return error.at(format!("normalizer {name}"));
             }
             Self::Prepend { .. } => "Prepend",

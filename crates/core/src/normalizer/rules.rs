@@ -11,7 +11,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::Charsmap;
 use crate::error::{Error, Result, by_name};
-use crate::lazy::LazyStatic;
+use crate::mem::lazy::LazyStatic;
 
 type Rules = BTreeMap<String, String>;
 

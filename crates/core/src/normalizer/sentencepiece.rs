@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Charsmap;
 use crate::error::Result;
 use crate::interrupt::Pace;
-use crate::model::trie::Trie;
+use crate::tables::trie::Trie;
 use crate::text::AlignedText;
 
 /// What stands for a space.

@@ -25,7 +25,7 @@ use unicode_normalization_alignments::{
 use super::Normalizer;
 use crate::error::Result;
 use crate::interrupt::{Pace, paced};
-use crate::lazy::LazyStatic;
+use crate::mem::lazy::LazyStatic;
 use crate::text::AlignedText;
 
 /// A normalization form.

@@ -16,7 +16,7 @@ use regex_automata::util::primitives::{PatternID, StateID};
 use regex_automata::{Anchored, Input};
 use regex_syntax::hir::Hir;
 
-use super::kinds::Kinds;
+use crate::pattern::character_classes::Kinds;
 use crate::text::boundary_before;
 
 /// How large the automaton may become, in bytes: far above what split patterns need, and soon made.

@@ -12,7 +12,7 @@ use fancy_regex::{Error as FancyError, RegexBuilder, RegexInput, RuntimeError};
 
 use super::budget::{Budget, Spent};
 use super::oniguruma::{Expression, Searcher, Tried};
-use crate::lazy::Lazy;
+use crate::mem::lazy::Lazy;
 
 /// How many steps a try may take, one after another, of an engine that is compiled for each; of the
 /// other, each time twice as many. The last is a second or so, and three times what Oniguruma allows

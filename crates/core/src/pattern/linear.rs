@@ -27,7 +27,7 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Lo
 
 use super::Dialect;
 use super::automaton::{Automaton, TAIL, before_last};
-use crate::lazy::Lazy;
+use crate::mem::lazy::Lazy;
 
 const TAILS: [&str; 2] = [r"|\s+(?!\S)|\s+", r"|\s+(?!\S)|\s"];
 

@@ -6,15 +6,15 @@
 //! cut by an automaton over kinds of characters (`automaton`, `kinds`), by several where a pattern
 //! looks around (`around`).
 
-mod around;
-mod aside;
 mod automaton;
 mod backtracking;
 mod budget;
-mod certain;
-mod kinds;
+mod character_classes;
 mod linear;
+mod look_around;
 mod oniguruma;
+mod side_thread;
+mod sync_points;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::lazy::Lazy;
-use around::Around;
-use aside::Aside;
+use crate::mem::lazy::Lazy;
 use backtracking::{Fancy, Stop};
 use budget::Budget;
 use linear::Linear;
+use look_around::Around;
 pub(crate) use oniguruma::Expression;
+use side_thread::Aside;
 
 /// A text to look for, or a regular expression.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -385,6 +385,17 @@ impl<'t> Matches<'t> {
     }
 }
 
+/// What replaces a pattern by a text, for people.
+pub(crate) fn replacing(pattern: &SearchPattern, content: &str) -> String {
+    const SHOWN: usize = 40;
+    let start = |text: &str| text.chars().take(SHOWN).collect::<String>();
+    let pattern = match pattern {
+        SearchPattern::Literal(literal) => start(literal),
+        SearchPattern::Regex(regex) => start(regex.source()),
+    };
+    format!("Replace {pattern:?} by {:?}", start(content))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -484,8 +495,8 @@ mod tests {
     /// Each well-known pattern in each dialect where it runs in linear time: that, and the
     /// dialect's own engine.
     fn linear_patterns() -> &'static [(Regex, Regex)] {
-        static PATTERNS: crate::lazy::LazyStatic<Vec<(Regex, Regex)>> =
-            crate::lazy::LazyStatic::new(|| {
+        static PATTERNS: crate::mem::lazy::LazyStatic<Vec<(Regex, Regex)>> =
+            crate::mem::lazy::LazyStatic::new(|| {
                 let named = NAMED.iter().flat_map(|known| known.sources().0);
                 let dialects = [Dialect::Tiktoken, Dialect::Oniguruma];
                 (named

@@ -14,7 +14,7 @@ use onig_sys::{
     OnigMatchParam, OnigRegex, OnigRegion, OnigSyntaxType,
 };
 
-use crate::lazy::LazyStatic;
+use crate::mem::lazy::LazyStatic;
 
 /// What a try came to.
 pub(super) enum Tried {

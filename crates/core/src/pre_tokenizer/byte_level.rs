@@ -6,7 +6,7 @@ use super::SplitBehavior;
 use super::named::GPT2_ORIGINAL;
 use super::split::split;
 use crate::error::{Error, Result};
-use crate::lazy::LazyStatic;
+use crate::mem::lazy::LazyStatic;
 use crate::pattern::{Dialect, Regex};
 use crate::printable;
 use crate::text::Pieces;

@@ -17,7 +17,7 @@ use unicode_categories::UnicodeCategories;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::{Pace, paced};
-use crate::lazy::LazyStatic;
+use crate::mem::lazy::LazyStatic;
 use crate::pattern::{Dialect, Regex, SearchPattern};
 use crate::text::Pieces;
 use split::{split, split_at_characters};
@@ -115,7 +115,7 @@ pub enum PreTokenizer {
         pattern: SearchPattern,
     },
     /// One after another.
-    Sequence(#[serde(deserialize_with = "crate::format::snapshot::nested")] Vec<PreTokenizer>),
+    Sequence(#[serde(deserialize_with = "crate::nesting::nested")] Vec<PreTokenizer>),
 }
 
 impl PreTokenizer {

@@ -10,7 +10,7 @@ use std::ops::Range;
 use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 use unicode_script::{Script, UnicodeScript};
 
-use crate::lazy::LazyStatic;
+use crate::mem::lazy::LazyStatic;
 
 /// Cuts `text` where a script begins, and appends where the pieces lie. What stands before the first
 /// character that has a script is dropped, and so is a text without any: so does `tokenizers`.

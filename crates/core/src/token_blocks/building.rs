@@ -3,10 +3,10 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::compiled::Place;
-use crate::corpus::{At, DocumentPart, Part};
 use crate::error::Result;
+use crate::fast::Place;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
+use crate::train::corpus::{At, DocumentPart, Part};
 
 /// How documents become tokens.
 #[derive(Clone, Debug, Default)]

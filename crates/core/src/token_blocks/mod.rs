@@ -16,9 +16,11 @@ mod tests;
 
 pub use building::{TokenBlock, TokenOptions, Tokens, reordered};
 
-use crate::corpus::{Corpus, DocumentOptions, DocumentPart, Documents, PATIENCE, ReadDocuments};
 use crate::error::Result;
 use crate::tokenizer::Tokenizer;
+use crate::train::corpus::{
+    Corpus, DocumentOptions, DocumentPart, Documents, PATIENCE, ReadDocuments,
+};
 
 /// How many blocks there may be for each thread that nobody has taken yet.
 const BLOCKS_PER_THREAD: u64 = 3;
@@ -28,7 +30,7 @@ const BLOCKS_PER_THREAD: u64 = 3;
 /// ```no_run
 /// use std::sync::Arc;
 /// use std::time::Duration;
-/// use jeton_core::corpus::{Corpus, CorpusOptions, DocumentOptions};
+/// use jeton_core::train::corpus::{Corpus, CorpusOptions, DocumentOptions};
 /// use jeton_core::token_blocks::{Step, TokenBlocks, TokenOptions};
 /// # use jeton_core::Tokenizer;
 /// # fn example(tokenizer: Arc<Tokenizer>) -> jeton_core::Result<()> {

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::corpus::{At, CorpusOptions, InvalidUtf8, Unit};
-use crate::model::{Bpe, Characters, Model, Vocab};
+use crate::model::{Bpe, Characters, Model};
 use crate::pre_tokenizer::{PreTokenizer, named};
 use crate::tokenizer::EncodeOptions;
+use crate::train::corpus::{At, CorpusOptions, InvalidUtf8, Unit};
+use crate::vocab::Vocab;
 use crate::{ErrorKind, Stages};
 
 const END: u32 = 1 << 16;

@@ -2,8 +2,8 @@
 
 use super::{EncodeOptions, Tokenizer};
 use crate::added_tokens::SpecialPolicy;
-use crate::compiled::{Front, Place};
 use crate::error::Result;
+use crate::fast::{Front, Place};
 use crate::interrupt;
 
 /// About how many bytes of text are encoded at a time, at least and at most; and how many for each

@@ -5,10 +5,10 @@
 //! [`Tokenizer::encode_ids`].
 
 use super::{EncodeOptions, OnInvalid, Tokenizer};
-use crate::compiled::Place;
 use crate::decoder::{Broken, Characters, Invalid, Stops, TokenStream};
 use crate::error::{Error, ErrorKind, Result};
-use crate::word_counts::FirstStages;
+use crate::fast::Place;
+use crate::train::word_counts::FirstStages;
 
 /// The text of ids that come one by one.
 ///
@@ -220,8 +220,9 @@ mod tests {
 
     use super::*;
     use crate::Stages;
-    use crate::model::{Bpe, Characters, Model, Vocab};
+    use crate::model::{Bpe, Characters, Model};
     use crate::pre_tokenizer::named;
+    use crate::vocab::Vocab;
 
     fn tokenizers() -> Vec<Tokenizer> {
         let bytes = (0..=u8::MAX).map(|byte| vec![byte]);

@@ -72,8 +72,9 @@ mod tests {
     use super::{Shape, Tokenizer};
     use crate::Stages;
     use crate::decoder::Decoder;
-    use crate::model::{Model, Vocab, WordLevel};
+    use crate::model::{Model, WordLevel};
     use crate::pattern::SearchPattern;
+    use crate::vocab::Vocab;
 
     #[test]
     fn tokens_have_the_text_that_they_have_between_others() {

@@ -10,12 +10,13 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use jeton_core::added_tokens::SpecialPolicy;
-use jeton_core::corpus::{Corpus, CorpusOptions, InvalidUtf8};
-use jeton_core::format::{LoadOptions, load};
+use jeton_core::convert::{for_json, for_model_file};
+use jeton_core::format::LoadOptions;
 use jeton_core::format::{gpt2, huggingface, sentencepiece, snapshot, tiktoken, wordpiece};
 use jeton_core::pre_tokenizer::named;
 use jeton_core::tokenizer::OnInvalid;
-use jeton_core::word_counts::{CountingOptions, FirstStages, WordCounter, WordCounts};
+use jeton_core::train::corpus::{Corpus, CorpusOptions, InvalidUtf8};
+use jeton_core::train::word_counts::{CountingOptions, FirstStages, WordCounter, WordCounts};
 use jeton_core::{EncodeOptions, Result, Stages, Tokenizer, Unit};
 use libfuzzer_sys::fuzz_target;
 use sha2::{Digest, Sha256};
@@ -52,13 +53,13 @@ fn read(reader: u8, file: &[u8]) -> Result<()> {
             exercise(gpt2::read(vocab, merges)?)
         }
         4 => exercise(wordpiece::read(file, None)?),
-        5 => exercise(snapshot::read(file)?.stages().clone()),
+        5 => exercise(snapshot::read(file)?),
         6 => {
             let counts = WordCounts::from_bytes(&sealed(file)?)?;
             assert!(WordCounts::from_bytes(&counts.to_bytes()?)? == counts);
             Ok(())
         }
-        7 => load(&written("file", file), &LoadOptions::default()).map(drop),
+        7 => Tokenizer::load(&written("file", file), &LoadOptions::default()).map(drop),
         8 => count("lines.jsonl", file),
         _ => {
             let (name, file) = halves(file);
@@ -138,14 +139,14 @@ fn exercise(stages: Stages) -> Result<()> {
             tokenizer.decode(&ids, false, OnInvalid::Replace)?;
         }
     }
-    let image = snapshot::write(&tokenizer)?;
-    assert!(snapshot::read(&image)?.stages() == tokenizer.stages());
+    let image = snapshot::write(tokenizer.stages())?;
+    assert!(snapshot::read(&image)? == *tokenizer.stages());
     let stages = tokenizer.stages();
-    if let Ok(file) = huggingface::write(stages) {
+    if let Ok(file) = for_json(stages).and_then(|held| huggingface::write(&held)) {
         let again = huggingface::read(file.as_bytes());
         assert!(again.is_ok(), "{again:?}");
     }
-    if let Ok(file) = sentencepiece::write(stages) {
+    if let Ok(file) = for_model_file(stages).and_then(|held| sentencepiece::write(&held)) {
         let again = sentencepiece::read(&file);
         assert!(again.is_ok(), "{again:?}");
     }

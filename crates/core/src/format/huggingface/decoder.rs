@@ -6,7 +6,7 @@ use super::json::Node;
 use super::{normalizer, pattern, pre_tokenizer};
 use crate::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
 use crate::error::Result;
-use crate::format::sentencepiece::TrainerSpec;
+use crate::model::sentencepiece::spec::TrainerSpec;
 
 const KNOWN: [&str; 10] = [
     "BPEDecoder",

@@ -25,7 +25,6 @@ use self::json::{Json, Node};
 use crate::added_tokens::{AddedToken, assign_ids};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::sentencepiece;
 use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Characters, Model, WordLevel};
 use crate::normalizer::Normalizer;
@@ -213,7 +212,6 @@ pub fn respelled(stages: &Stages) -> Result<Stages> {
 fn fields(stages: &Stages) -> Result<Map<String, Value>> {
     let stages = match &stages.model {
         model if is_raw(model) => Cow::Owned(ranks::spell_out(stages)?),
-        Model::SentencePiece(_) => Cow::Owned(sentencepiece::to_huggingface(stages)?),
         Model::Characters(model) => Cow::Owned(characters_as_words(model, stages)?),
         _ => Cow::Borrowed(stages),
     };

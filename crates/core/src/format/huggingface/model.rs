@@ -7,11 +7,10 @@ use serde_json::{Map, Value, json};
 use super::json::{Json, Node};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::{Alphabet, BpeOptions, MergeRule};
-use crate::model::{
-    ABSENT, Bpe, Characters, MAX_ID, Model, Unigram, Vocab, WordLevel, WordPiece, show,
-};
+use crate::model::{Bpe, Characters, Model, Unigram, WordLevel, WordPiece};
 use crate::printable;
 use crate::threads::{LARGE, both};
+use crate::vocab::{ABSENT, MAX_ID, Vocab, show};
 
 const KNOWN: [&str; 4] = ["BPE", "WordPiece", "WordLevel", "Unigram"];
 

@@ -7,28 +7,19 @@
 //! special tokens. Then each stretch of text between them is encoded by itself, dummy prefix
 //! included, as programs do that put the ids of control pieces between encoded texts.
 
-mod approximate;
-mod convert;
-mod explanation;
-mod pieces;
-mod proto;
 mod reader;
-mod verify;
-mod wire;
 
 use crate::added_tokens::AddedToken;
 use crate::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::stage;
-use crate::model::{Model, Sampler, Sampling, SentencePiece, show};
+use crate::model::{Model, Sampler, Sampling, SentencePiece};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
 use crate::stages::Stages;
 use crate::threads::{LARGE, both};
+use crate::vocab::show;
 
-pub use approximate::{approximate_huggingface, approximate_model};
-pub use convert::{from_huggingface, to_huggingface};
-pub use pieces::{Piece, PieceKind, Pieces};
-pub use proto::{Algorithm, ModelProto, NormalizerSpec, SelfTest, TrainerSpec};
+use crate::model::sentencepiece::spec::{ModelProto, NormalizerSpec, PieceKind};
 pub use reader::{DecodedPiece, Given, ReadPath, ReadPiece, Reader, Samples};
 
 /// The stages of a tokenizer that a file describes.
@@ -48,7 +39,7 @@ pub fn read(file: &[u8]) -> Result<Stages> {
 }
 
 /// What about a file that was read suggests that it is not whole, though SentencePiece reads it.
-pub fn doubts(stages: &Stages) -> Vec<String> {
+pub fn warnings(stages: &Stages) -> Vec<String> {
     let Model::SentencePiece(model) = &stages.model else {
         return Vec::new();
     };
@@ -59,8 +50,8 @@ pub fn doubts(stages: &Stages) -> Vec<String> {
         (true, false) => Some("normalizer_spec"),
         (false, false) => Some("trainer_spec and no normalizer_spec"),
     };
-    let mut doubts = Vec::new();
-    doubts.extend(missing.map(|what| {
+    let mut warnings = Vec::new();
+    warnings.extend(missing.map(|what| {
         format!(
             "there is no {what} behind the pieces, as if the file had been cut; what it does not \
              say is as SentencePiece has it by default"
@@ -70,12 +61,12 @@ pub fn doubts(stages: &Stages) -> Vec<String> {
     if let Some(size) = proto.stated_size()
         && size > pieces as u64
     {
-        doubts.push(format!(
+        warnings.push(format!(
             "trainer_spec says that there are {size} pieces, and the file holds {pieces}"
         ));
     }
-    doubts.extend(failed_self_test(stages, model));
-    doubts
+    warnings.extend(failed_self_test(stages, model));
+    warnings
 }
 
 /// The stages that a file means.
@@ -238,7 +229,7 @@ fn failed_self_test(stages: &Stages, model: &SentencePiece) -> Option<String> {
 }
 
 /// The file of a tokenizer: one that was read from such a file, or one that means what such a file
-/// can mean; see [`from_huggingface`]. Truncation and padding are not part of it.
+/// can mean, which `convert` tells of any other. Truncation and padding are not part of it.
 ///
 /// # Errors
 /// A tokenizer that the file cannot hold, such as one that was changed since it was read; the stage
@@ -254,7 +245,13 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
         ))
     };
     let Model::SentencePiece(model) = &stages.model else {
-        return from_huggingface(stages).map(|proto| proto.write());
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "a .model file holds no {} model of another format",
+                stages.model.kind()
+            ),
+        ));
     };
     let held = self::stages(model.proto().clone())?;
     let Stages {

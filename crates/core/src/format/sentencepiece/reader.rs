@@ -4,10 +4,10 @@
 //! with their scores, and for what each piece of a decoded text became. Places are SentencePiece's: all
 //! of what a character became begins where the character does, and only its last part has an end.
 
-use super::{PieceKind, Pieces};
 use crate::decoder::{Decoder, Invalid, SentencePieceDecoder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::sentencepiece::Segment;
+use crate::model::sentencepiece::spec::{PieceKind, Pieces};
 use crate::model::{Model, Sampler, SentencePiece, byte_token};
 use crate::normalizer::{Normalizer, SentencePieceNormalizer};
 use crate::stages::Stages;
@@ -281,9 +281,10 @@ pub struct DecodedPiece {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ModelProto, NormalizerSpec, Piece, TrainerSpec, stages};
+    use super::super::stages;
     use super::*;
     use crate::model::Sampling;
+    use crate::model::sentencepiece::spec::{ModelProto, NormalizerSpec, Piece, TrainerSpec};
     use std::collections::{BTreeMap, HashMap};
 
     fn reader(stages: &Stages) -> Reader<'_> {

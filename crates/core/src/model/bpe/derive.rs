@@ -15,9 +15,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::MergeList;
-use crate::compiled::{Growing, Merges, SCANNED, Work};
-use crate::model::Vocab;
+use crate::merge::{Growing, Merges, SCANNED, Work};
 use crate::threads::both;
+use crate::vocab::Vocab;
 
 /// Tokens of up to so many bytes are told from the ranks of pairs of bytes.
 const FEW: usize = 3;

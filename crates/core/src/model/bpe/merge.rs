@@ -11,8 +11,8 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::interrupt::{Pace, paced};
-use crate::large_pages;
-use crate::model::queue::{HEAPED, Lists, Queue};
+use crate::mem::large_pages;
+use crate::merge::queue::{HEAPED, Lists, Queue};
 
 /// Up to how many symbols scanning is faster than a heap.
 const SCANNED: usize = 64;
@@ -28,7 +28,7 @@ const GONE: u32 = u32::MAX;
 
 /// A token of a piece, or a part of one that is still to be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Symbol {
+pub(crate) struct Symbol {
     pub id: u32,
     /// How many bytes of the piece it holds.
     pub length: u32,
@@ -36,7 +36,7 @@ pub(super) struct Symbol {
 
 /// What becomes of a pair: the lower the rank, the earlier the merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Merge {
+pub(crate) struct Merge {
     pub rank: u32,
     pub id: u32,
 }
@@ -50,21 +50,21 @@ impl Merge {
 
 /// The pairs of ids that may be merged.
 #[derive(Clone, Default)]
-pub(super) struct Pairs {
+pub(crate) struct Pairs {
     merges: HashMap<u64, Merge, FixedState>,
     /// No rank is higher.
     highest: u32,
 }
 
 impl Pairs {
-    pub(super) fn with_capacity(capacity: usize) -> Self {
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
         Self {
             merges: HashMap::with_capacity_and_hasher(capacity, FixedState::default()),
             highest: 0,
         }
     }
 
-    pub(super) fn insert(&mut self, left: u32, right: u32, merge: Merge) {
+    pub(crate) fn insert(&mut self, left: u32, right: u32, merge: Merge) {
         self.highest = self.highest.max(merge.rank);
         self.merges.insert(Self::key(left, right), merge);
     }
@@ -83,7 +83,7 @@ impl Pairs {
 }
 
 /// Merges `symbols` by all pairs but those of the rank `except`, which may be none (`u32::MAX`).
-pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &Pairs, except: u32) {
+pub(crate) fn merge(symbols: &mut Vec<Symbol>, pairs: &Pairs, except: u32) {
     match symbols.len() {
         ..=1 => {}
         2..=SCANNED => merge_by_scan(symbols, pairs, except),
@@ -123,7 +123,7 @@ fn merge_by_scan(symbols: &mut Vec<Symbol>, pairs: &Pairs, except: u32) {
 /// that it accepts: BPE-dropout as Hugging Face `tokenizers` does it.
 ///
 /// `symbols` must be fewer than `u32::MAX`.
-pub(super) fn merge_by_queue(
+pub(crate) fn merge_by_queue(
     symbols: &mut Vec<Symbol>,
     pairs: &Pairs,
     except: u32,

@@ -16,17 +16,17 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 mod derive;
-mod merge;
-pub mod train;
+pub(crate) mod merge;
 mod withheld;
 
 use self::merge::{Merge, Pairs, Symbol, merge, merge_by_queue};
-use super::{Sampler, Token, Vocab, byte_token, only_withheld, show};
-use crate::compiled::{Growing, Merges};
+use super::{Sampler, Token, byte_token, only_withheld};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::{Pace, paced};
-use crate::lazy::Lazy;
+use crate::mem::lazy::Lazy;
+use crate::merge::{Growing, Merges};
 use crate::threads::{LARGE, both};
+use crate::vocab::{Vocab, show};
 
 /// Which pairs may be merged, and in which order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -230,7 +230,11 @@ impl Bpe {
     }
 
     /// As [`Bpe::of_ids`], of options that are known to be right too.
-    fn by_ids(vocab: Vocab, mut merges: Vec<((u32, u32), u32)>, options: BpeOptions) -> Self {
+    pub(crate) fn by_ids(
+        vocab: Vocab,
+        mut merges: Vec<((u32, u32), u32)>,
+        options: BpeOptions,
+    ) -> Self {
         // What is listed twice makes the same twice.
         let mut made = vec![false; vocab.max_id().map_or(0, |last| last as usize + 1)];
         let mut ids = merges.iter().map(|(_, id)| *id as usize);

@@ -1,11 +1,11 @@
 //! Tokens that a byte pair encoding never makes of text, and what that leaves without a token.
 
 use super::{Alphabet, Bpe};
-use crate::lazy::Lazy;
+use crate::mem::lazy::Lazy;
 
 impl Bpe {
     /// See [`Model::withhold`](crate::model::Model::withhold). No merge makes such a token either.
-    pub(in crate::model) fn withhold(&mut self, ids: &[u32]) {
+    pub(crate) fn withhold(&mut self, ids: &[u32]) {
         let before = self.vocab.withheld().clone();
         self.vocab.withhold(ids);
         if *self.vocab.withheld() != before {

@@ -8,9 +8,9 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 
 use super::{Segment, SentencePiece};
-use crate::format::sentencepiece::PieceKind;
 use crate::interrupt::{Pace, paced};
 use crate::model::Sampler;
+use crate::model::sentencepiece::spec::PieceKind;
 
 /// A stretch of text in the list of what is not merged yet.
 struct Symbol {

@@ -10,9 +10,9 @@ use std::ops::Range;
 
 use super::drawing::Weighted;
 use super::{Segment, SentencePiece};
-use crate::format::sentencepiece::PieceKind;
 use crate::interrupt::{Pace, paced};
 use crate::model::Sampler;
+use crate::model::sentencepiece::spec::PieceKind;
 
 /// A piece at a place of the text.
 pub(super) struct Node {

@@ -7,6 +7,7 @@
 mod bpe;
 mod drawing;
 mod lattice;
+pub mod spec;
 #[cfg(test)]
 mod tests;
 mod unigram;
@@ -18,12 +19,13 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::trie::Trie;
-use super::{Sampler, Token, Vocab, byte_token, show};
+use super::{Sampler, Token, byte_token};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::sentencepiece::{Algorithm, ModelProto, Piece, PieceKind};
 use crate::interrupt::paced;
+use crate::tables::trie::Trie;
 use crate::threads::{LARGE, both};
+use crate::vocab::{Vocab, show};
+use spec::{Algorithm, ModelProto, Piece, PieceKind};
 
 /// The score of a character that no piece covers lies this far below that of the worst piece.
 const UNK_PENALTY: f32 = 10.0;

@@ -1,8 +1,8 @@
 //! SentencePiece's algorithms against their definitions, and what sampling draws.
 
 use super::*;
-use crate::format::sentencepiece::{NormalizerSpec, Piece, TrainerSpec};
 use crate::model::Sampling;
+use crate::model::sentencepiece::spec::{NormalizerSpec, Piece, TrainerSpec};
 
 fn model(algorithm: Algorithm, pieces: &[(&str, f32, PieceKind)]) -> Result<SentencePiece> {
     with_spec(

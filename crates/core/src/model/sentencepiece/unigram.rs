@@ -5,8 +5,8 @@
 //! stays, which is the one whose last piece is the longest.
 
 use super::{Segment, SentencePiece, UNK_PENALTY};
-use crate::format::sentencepiece::{Algorithm, PieceKind};
 use crate::interrupt::paced;
+use crate::model::sentencepiece::spec::{Algorithm, PieceKind};
 
 /// The best segmentation of the text up to some byte.
 #[derive(Clone, Copy)]

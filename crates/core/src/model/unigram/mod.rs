@@ -6,14 +6,14 @@
 use serde::{Deserialize, Serialize};
 
 mod nbest;
-pub mod train;
 
 pub(crate) use nbest::Part;
 
-use super::trie::Trie;
-use super::{Token, Vocab, byte_token, show};
+use super::{Token, byte_token};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::{Pace, filled, paced};
+use crate::tables::trie::Trie;
+use crate::vocab::{Vocab, show};
 
 /// How much worse an unknown character is than the worst token.
 const UNK_PENALTY: f64 = 10.0;

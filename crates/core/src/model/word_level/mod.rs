@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-pub mod train;
-
-use super::{Token, Vocab, missing_unk};
+use super::{Token, missing_unk};
 use crate::error::Result;
+use crate::vocab::Vocab;
 
 /// Whole words: a piece is one token, or unknown.
 ///

@@ -4,15 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
-mod published;
-mod train;
-
-pub use train::{WordPieceRule, train_wordpiece};
-
-use super::trie::{Place, Trie};
-use super::{Token, Vocab, missing_unk};
+use super::{Token, missing_unk};
 use crate::error::Result;
 use crate::interrupt::Pace;
+use crate::tables::trie::{Place, Trie};
+use crate::vocab::Vocab;
 
 /// WordPiece: the longest token that the rest of the piece begins with, again and again.
 ///

@@ -5,8 +5,8 @@
 //! one `▁` or nothing, whatever stands around the stretch, and behind which a character stands that leaves something.
 
 use super::table::MARK;
-use crate::compiled::decode;
-use crate::lazy::Lazy;
+use crate::mem::lazy::Lazy;
+use crate::split::safe_cuts::decode;
 
 /// Characters from here on are in no stretch.
 const CHARACTERS: u32 = 1 << 16;

@@ -9,11 +9,11 @@
 use super::changes::{Chain, Changed, Changing};
 use super::table::{BYTE, MARK, MARKED, ODD, Table, Tables, UNKNOWN};
 use super::{Output, Section};
-use crate::compiled::Place;
-use crate::format::sentencepiece::Algorithm;
+use crate::fast::Place;
 use crate::interrupt::poll;
 use crate::model::Model;
 use crate::model::bpe::Alphabet;
+use crate::model::sentencepiece::spec::Algorithm;
 use crate::normalizer::{Form, Normalizer};
 use crate::pattern::SearchPattern;
 use crate::post_processor::Margins;

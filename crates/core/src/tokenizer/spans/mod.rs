@@ -30,8 +30,8 @@ use std::rc::Rc;
 
 use super::{EncodeOptions, Tokenizer};
 use crate::added_tokens::Cut;
-use crate::compiled::Place;
 use crate::error::Result;
+use crate::fast::Place;
 use crate::growth::Growth;
 use crate::interrupt::paced;
 use crate::model::{Model, Sampling};

@@ -8,9 +8,9 @@
 use super::kept::{Ascii, Kept};
 use super::table::{At, Table, Tables};
 use super::{Output, Section};
-use crate::compiled::Place;
-use crate::format::sentencepiece::PieceKind;
+use crate::fast::Place;
 use crate::interrupt::Pace;
+use crate::model::sentencepiece::spec::PieceKind;
 use crate::model::{Model, SentencePiece};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer};
 use crate::stages::Stages;

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 
 use super::Row;
-use crate::format::sentencepiece::PieceKind;
-use crate::lazy::Lazy;
+use crate::mem::lazy::Lazy;
+use crate::model::sentencepiece::spec::PieceKind;
 use crate::model::{Model, byte_token};
 use crate::stages::Stages;
 use crate::text::Unit;

@@ -11,7 +11,7 @@ use super::kept::{Ascii, Kept};
 use super::table::{At, CONTINUES, ODD, Table, Tables, bytes_of, units_of};
 use super::{Output, Section};
 use crate::interrupt::{Pace, position};
-use crate::lazy::Lazy;
+use crate::mem::lazy::Lazy;
 use crate::model::{Model, Sampler, Sampling};
 use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::PreTokenizer;

@@ -1,0 +1,43 @@
+//! From one kind of tokenizer to another: where the meaning can be kept, and the nearest where not.
+//!
+//! Look here for what a tokenizer is saved as ([`save()`]), and why a conversion is refused.
+
+mod approximate;
+mod explanation;
+mod save;
+mod sentencepiece;
+mod verify;
+
+pub use approximate::{approximate_huggingface, approximate_model};
+pub use save::{left_out_of_folder, save};
+pub use sentencepiece::{from_huggingface, to_huggingface};
+
+use std::borrow::Cow;
+
+use crate::error::Result;
+use crate::format::sentencepiece as model_file;
+use crate::model::Model;
+use crate::stages::Stages;
+
+/// The stages that a `tokenizer.json` of these is written from: those of a `.model` file converted, any
+/// other as they are.
+///
+/// # Errors
+/// As [`to_huggingface`].
+pub fn for_json(stages: &Stages) -> Result<Cow<'_, Stages>> {
+    Ok(match stages.model {
+        Model::SentencePiece(_) => Cow::Owned(to_huggingface(stages)?),
+        _ => Cow::Borrowed(stages),
+    })
+}
+
+/// The stages that a `.model` file of these is written from: its own as they are, any other converted.
+///
+/// # Errors
+/// As [`from_huggingface`].
+pub fn for_model_file(stages: &Stages) -> Result<Cow<'_, Stages>> {
+    Ok(match stages.model {
+        Model::SentencePiece(_) => Cow::Borrowed(stages),
+        _ => Cow::Owned(model_file::stages(from_huggingface(stages)?)?),
+    })
+}

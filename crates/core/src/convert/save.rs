@@ -1,0 +1,177 @@
+//! Saving: the format of a new file is told by its name.
+//!
+//! Look here for which name means which format, and for what a file leaves out. A file that would
+//! mean another tokenizer is refused by its format. What a format leaves open, and whoever loads the
+//! file can say, is left out and named: the pattern and special tokens of ranks, a padding.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::{for_json, for_model_file};
+use crate::added_tokens::AddedToken;
+use crate::error::{Error, Result};
+use crate::files::{write_all, write_into};
+use crate::format::{
+    Target, gpt2, huggingface, merges_path_for, sentencepiece, tiktoken, wordpiece,
+};
+use crate::pattern::{Regex, SearchPattern};
+use crate::pre_tokenizer::{PreTokenizer, named};
+use crate::published;
+use crate::roles;
+use crate::stages::Stages;
+
+/// Writes a tokenizer of these stages to `path`, in the format that its name says, and says what is not in it; see
+/// [`Target::of`].
+///
+/// Each file is written beside its place and renamed into it.
+///
+/// # Errors
+/// A name that says no format; what the format cannot hold, by name.
+pub fn save(stages: &Stages, path: &Path) -> Result<Vec<String>> {
+    let place = |error: Error| error.at(path.display().to_string());
+    let target = Target::of(path, stages)?;
+    let alone = |contents: Vec<u8>| vec![(path.to_owned(), contents)];
+    let files = match target {
+        Target::Folder => {
+            let files = for_json(stages)
+                .and_then(|held| huggingface::write_folder(&held, &roles::of(stages)));
+            let files = files.map_err(place)?.into_iter();
+            let files: Vec<_> = files
+                .map(|(name, text)| (name.to_owned(), text.into_bytes()))
+                .collect();
+            write_into(path, &files)?;
+            return Ok(left_out(stages, target, &[]));
+        }
+        Target::Json => {
+            let json = for_json(stages).and_then(|held| huggingface::write(&held));
+            alone(json.map_err(place)?.into_bytes())
+        }
+        Target::Pair => {
+            let (vocab, merges) = gpt2::write(stages).map_err(place)?;
+            vec![
+                (merges_path_for(path), merges.into_bytes()),
+                (path.to_owned(), vocab.into_bytes()),
+            ]
+        }
+        Target::Ranks => alone(tiktoken::write(stages).map_err(place)?),
+        Target::SentencePiece => {
+            let file = for_model_file(stages).and_then(|held| sentencepiece::write(&held));
+            alone(file.map_err(place)?)
+        }
+        Target::VocabText => alone(wordpiece::write(stages).map_err(place)?),
+    };
+    write_all(&files)?;
+    let contents = files.last().map_or(&[][..], |(_, contents)| contents);
+    Ok(left_out(stages, target, contents))
+}
+
+/// What a folder leaves to whoever loads it; see [`save`].
+pub fn left_out_of_folder(stages: &Stages) -> Vec<String> {
+    left_out(stages, Target::Folder, &[])
+}
+
+/// What a file of these contents leaves to whoever loads it.
+fn left_out(stages: &Stages, target: Target, contents: &[u8]) -> Vec<String> {
+    let mut left_out = Vec::new();
+    let specials: Vec<&AddedToken> = match target {
+        Target::Ranks => {
+            if is_published(stages, contents) {
+                return left_out;
+            }
+            left_out.push(pattern_of(stages.pre_tokenizer.as_ref()));
+            stages.added_tokens.iter().collect()
+        }
+        Target::Pair => {
+            let added = stages.added_tokens.iter();
+            added.filter(|it| it.content != gpt2::END_OF_TEXT).collect()
+        }
+        Target::Json | Target::Folder => huggingface::aliases(stages).collect(),
+        _ => Vec::new(),
+    };
+    left_out.extend(listed(&specials));
+    if !matches!(target, Target::Json | Target::Folder) {
+        left_out.extend(stages.padding.is_some().then(|| "the padding".to_owned()));
+        let truncation = stages.truncation.is_some();
+        left_out.extend(truncation.then(|| "the truncation".to_owned()));
+    }
+    left_out
+}
+
+/// Whether ranks are told by their content, as published ones are, and mean these stages.
+fn is_published(stages: &Stages, ranks: &[u8]) -> bool {
+    let mut sha256 = String::new();
+    for byte in Sha256::digest(ranks) {
+        // Writing to a string cannot fail.
+        let _ = write!(sha256, "{byte:02x}");
+    }
+    let Some(encoding) = published::by_sha256(&sha256) else {
+        return false;
+    };
+    let has_all = {
+        let mut tokens: Vec<(String, u32)> = encoding.special_tokens().collect();
+        let mut held: Vec<(String, u32)> = (stages.added_tokens.iter())
+            .map(|token| (token.content.clone(), token.id))
+            .collect();
+        tokens.sort_unstable();
+        held.sort_unstable();
+        tokens == held
+    };
+    let regex = stages.pre_tokenizer.as_ref().and_then(regex_of);
+    let pattern = regex.and_then(named::of_regex);
+    has_all
+        && pattern.is_some_and(|it| named::find(encoding.pattern).is_ok_and(|found| found == it))
+}
+
+/// The pattern that cuts text, as messages name it.
+fn pattern_of(pre_tokenizer: Option<&PreTokenizer>) -> String {
+    const LONGEST: usize = 40;
+    let Some(regex) = pre_tokenizer.and_then(regex_of) else {
+        return "the pattern".to_owned();
+    };
+    match named::of_regex(regex) {
+        Some(known) => format!("the pattern {:?}", known.name),
+        None => {
+            let source: String = regex.source().chars().take(LONGEST).collect();
+            let end = if source.len() < regex.source().len() {
+                "…"
+            } else {
+                ""
+            };
+            format!("the pattern {source:?}{end}")
+        }
+    }
+}
+
+/// The expression that cuts text.
+fn regex_of(pre_tokenizer: &PreTokenizer) -> Option<&Regex> {
+    match pre_tokenizer {
+        PreTokenizer::Matches {
+            pattern: SearchPattern::Regex(regex),
+        }
+        | PreTokenizer::Split {
+            pattern: SearchPattern::Regex(regex),
+            ..
+        } => Some(regex),
+        PreTokenizer::Sequence(steps) => steps.iter().find_map(regex_of),
+        _ => None,
+    }
+}
+
+/// Some special tokens as messages list them: the first by name.
+fn listed(tokens: &[&AddedToken]) -> Option<String> {
+    const NAMED: usize = 4;
+    let names = tokens.iter().take(NAMED);
+    let names: Vec<String> = names.map(|it| format!("{:?}", it.content)).collect();
+    let names = names.join(", ");
+    match tokens.len() {
+        0 => None,
+        1 => Some(format!("the special token {names}")),
+        2..=NAMED => Some(format!("the special tokens {names}")),
+        more => Some(format!(
+            "the special tokens {names} and {} more",
+            more - NAMED
+        )),
+    }
+}

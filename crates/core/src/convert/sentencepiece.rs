@@ -1,0 +1,609 @@
+//! A SentencePiece model as a `tokenizer.json`, and back, where the meaning can be kept.
+//!
+//! Look here for why a conversion is refused. Models of merges and of characters have a counterpart
+//! in `tokenizer.json`; whole words have not, since there neighbouring unknown words are not one
+//! token. Unigram and character maps have one that comes near: see [`super::approximate`].
+//!
+//! What was converted is compared with what it was made of, on texts made of the pieces: ids must be
+//! equal, and so must be what they are decoded to, as long as the text has no `▁` of its own.
+//! Decoded, a control piece is its name, unless special tokens are skipped.
+
+use std::collections::HashMap;
+
+use super::verify::verify;
+use crate::added_tokens::AddedToken;
+use crate::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::huggingface::shortest;
+use crate::format::{sentencepiece as model_file, stage};
+use crate::model::bpe::{Alphabet, BpeOptions, MergeRule};
+use crate::model::sentencepiece::spec::{
+    Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+};
+use crate::model::{Bpe, Model, SentencePiece, Unigram, byte_token};
+use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
+use crate::pattern::{Dialect, Regex, SearchPattern};
+use crate::stages::Stages;
+use crate::text::AlignedText;
+use crate::vocab::show;
+
+/// Longer pieces are refused, so that finding their parts takes bounded time. SentencePiece's own
+/// have at most 16 characters unless told otherwise.
+const LONGEST_PIECE: usize = 1024;
+
+/// The stages of a `tokenizer.json` that mean what these stages of a `.model` file do.
+///
+/// # Errors
+/// What cannot be kept, by name; a text that would be encoded or decoded otherwise.
+pub fn to_huggingface(stages: &Stages) -> Result<Stages> {
+    let converted = convert(stages, Exactness::Exact).map_err(|error| {
+        error.hint(match convert(stages, Exactness::Near) {
+            Ok(_) => {
+                "save it as .model, which holds everything, or save its approximation: \
+                 Tokenizer.approximation in Python, --approximate on the command line"
+            }
+            Err(_) => "save it as .model, which holds everything",
+        })
+    })?;
+    verify(stages, &converted, None)?;
+    Ok(converted)
+}
+
+/// Whether a conversion must keep the meaning of every text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exactness {
+    /// Of every text.
+    Exact,
+    /// But for the few texts that [`super::approximate`] explains.
+    Near,
+}
+
+fn cannot_hold(what: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        format!("tokenizer.json cannot hold {what}"),
+    )
+}
+
+pub(super) fn convert(stages: &Stages, exactness: Exactness) -> Result<Stages> {
+    let (Model::SentencePiece(model), Some(Normalizer::SentencePiece(normalizer))) =
+        (&stages.model, &stages.normalizer)
+    else {
+        return Err(cannot_hold(
+            "a SentencePiece model without SentencePiece's normalizer",
+        ));
+    };
+    let Some(Decoder::SentencePiece(decoder)) = &stages.decoder else {
+        return Err(cannot_hold(
+            "a SentencePiece model without SentencePiece's decoder",
+        ));
+    };
+    if let Some(piece) = model.twin() {
+        return Err(cannot_hold(format!(
+            "two pieces that are spelled {piece:?}, one of text and one that text never becomes"
+        )));
+    }
+    let converted = match (model.proto().trainer().algorithm, exactness) {
+        (Algorithm::Unigram, Exactness::Near) => Model::Unigram(convert_unigram(model)?),
+        _ => Model::Bpe(convert_model(model)?),
+    };
+    let mut added_tokens = stages.added_tokens.clone();
+    // Pieces of a Unigram model are chosen by their scores there.
+    let user_defined = match &converted {
+        Model::Bpe(_) => normalizer.user_defined(),
+        _ => &[],
+    };
+    let converted_normalizer = convert_normalizer(normalizer, user_defined, exactness)?;
+    if !user_defined.is_empty() {
+        added_tokens.extend(added_pieces(model, converted_normalizer.as_ref())?);
+    }
+    added_tokens.sort_by_key(|token| token.id);
+    Ok(Stages {
+        added_tokens,
+        normalizer: converted_normalizer,
+        pre_tokenizer: stages.pre_tokenizer.clone(),
+        model: converted,
+        post_processor: stages.post_processor.clone(),
+        decoder: Some(convert_decoder(decoder)?),
+        truncation: stages.truncation.clone(),
+        padding: stages.padding.clone(),
+    })
+}
+
+/// User-defined pieces as added tokens, which are cut out of normalized text as these are.
+fn added_pieces(model: &SentencePiece, normalizer: Option<&Normalizer>) -> Result<Vec<AddedToken>> {
+    let pieces = model.proto().pieces.of_kind(PieceKind::UserDefined);
+    let token = |(piece, id): (Piece<&str>, u32)| {
+        let mut text = AlignedText::original(piece.text);
+        normalizer.map_or(Ok(()), |it| it.normalize(&mut text))?;
+        if text.as_str() != piece.text {
+            return Err(cannot_hold(format!(
+                "the user-defined piece {:?}: there, it would be looked for as {:?}",
+                piece.text,
+                text.as_str()
+            )));
+        }
+        Ok(AddedToken {
+            id,
+            content: piece.text.to_owned(),
+            special: false,
+            single_word: false,
+            lstrip: false,
+            rstrip: false,
+            normalized: true,
+        })
+    };
+    pieces.map(token).collect()
+}
+
+fn convert_normalizer(
+    normalizer: &SentencePieceNormalizer,
+    user_defined: &[String],
+    exactness: Exactness,
+) -> Result<Option<Normalizer>> {
+    if normalizer.charsmap().is_some() && exactness == Exactness::Exact {
+        return Err(cannot_hold(
+            "the character map: there, what replaces a character replaces the marks after it, too",
+        ));
+    }
+    let white_space = normalizer.white_space();
+    if white_space.suffix && white_space.add_dummy_prefix {
+        return Err(cannot_hold("a space that is put at the end of the text"));
+    }
+    if let Some(piece) = user_defined.first()
+        && (white_space.add_dummy_prefix || white_space.remove_extra)
+        && exactness == Exactness::Exact
+    {
+        return Err(cannot_hold(format!(
+            "the user-defined piece {piece:?}: a text that is nothing else gets no space in front"
+        )));
+    }
+    normalizer_of(normalizer.charsmap(), white_space, user_defined)
+}
+
+/// What `tokenizer.json` has for a character map, these rules of white space, and pieces that are
+/// cut out of normalized text.
+///
+/// Such a piece is looked for by its normalized spelling, so a space that is put in front of a text
+/// must not be put in front of it: of a text that is the piece and nothing else, it is taken away.
+pub(super) fn normalizer_of(
+    charsmap: Option<&Charsmap>,
+    white_space: WhiteSpace,
+    cut_out: &[String],
+) -> Result<Option<Normalizer>> {
+    let space = if white_space.escape { "▁" } else { " " };
+    let replace = |pattern, content: &str| Normalizer::Replace {
+        pattern,
+        content: content.to_owned(),
+    };
+    let regex = |source: &str| Regex::new(source, Dialect::Oniguruma).map(SearchPattern::Regex);
+    let charsmap = charsmap.cloned().map(Normalizer::Precompiled);
+    let mut steps = Vec::from_iter(charsmap);
+    if white_space.remove_extra {
+        let ends = if white_space.escape {
+            r"\A +|[ ▁]+\z"
+        } else {
+            r"\A +| +\z"
+        };
+        steps.push(replace(regex(ends)?, ""));
+        steps.push(replace(regex(" {2,}")?, " "));
+    }
+    if white_space.add_dummy_prefix {
+        steps.push(Normalizer::Prepend {
+            prefix: space.to_owned(),
+        });
+        if !cut_out.is_empty() {
+            let pieces: Vec<String> = cut_out.iter().map(|it| regex_syntax::escape(it)).collect();
+            let alone = format!(r"\A{space}(?=(?:{})\z)", pieces.join("|"));
+            steps.push(replace(regex(&alone)?, ""));
+        }
+    }
+    if white_space.escape {
+        steps.push(replace(SearchPattern::Literal(" ".to_owned()), space));
+    }
+    Ok((!steps.is_empty()).then_some(Normalizer::Sequence(steps)))
+}
+
+fn convert_decoder(decoder: &SentencePieceDecoder) -> Result<Decoder> {
+    if decoder.denormalizer.is_some() {
+        return Err(cannot_hold(
+            "the character map that decoded text goes through",
+        ));
+    }
+    let replace = |pattern: &str, content: &str| Decoder::Replace {
+        pattern: SearchPattern::Literal(pattern.to_owned()),
+        content: content.to_owned(),
+    };
+    let mut steps = Vec::new();
+    // With bytes, no text becomes the unknown piece.
+    if let Some((unknown, surface)) = &decoder.unknown
+        && !decoder.bytes
+        && surface != unknown
+    {
+        steps.push(replace(unknown, surface));
+    }
+    steps.push(replace("▁", " "));
+    if decoder.bytes {
+        steps.push(Decoder::ByteFallback);
+    }
+    steps.push(Decoder::Fuse);
+    if decoder.leading_spaces != LeadingSpaces::Keep {
+        steps.push(Decoder::Strip {
+            content: ' ',
+            start: 1,
+            stop: 0,
+        });
+    }
+    Ok(Decoder::Sequence(steps))
+}
+
+fn convert_model(model: &SentencePiece) -> Result<Bpe> {
+    let proto = model.proto();
+    let merges = match proto.trainer().algorithm {
+        Algorithm::Bpe => derive_merges(proto)?,
+        Algorithm::Char => Vec::new(),
+        Algorithm::Word => {
+            return Err(cannot_hold(
+                "a model of whole words in which neighbouring unknown words are one token",
+            ));
+        }
+        Algorithm::Unigram => {
+            return Err(cannot_hold(
+                "this Unigram model: there, scores are summed in 64 bits and not in 32, and \
+                 control and byte pieces are found in text",
+            ));
+        }
+    };
+    for piece in proto.pieces.iter() {
+        let found_in_text = matches!(piece.kind, PieceKind::Normal | PieceKind::UserDefined);
+        if !found_in_text && piece.text.chars().nth(1).is_none() {
+            return Err(cannot_hold(format!(
+                "the piece {:?}, a character that text never becomes",
+                piece.text
+            )));
+        }
+    }
+    let options = BpeOptions {
+        alphabet: Alphabet::Characters,
+        unk_token: proto
+            .pieces
+            .iter()
+            .find(|piece| piece.kind == PieceKind::Unknown)
+            .map(|piece| piece.text.to_owned()),
+        fuse_unk: true,
+        byte_fallback: proto.trainer().byte_fallback,
+        ..BpeOptions::default()
+    };
+    Bpe::by_merges(model.vocab().clone(), merges, options)
+}
+
+/// A Unigram model that differs in rounding, and in text that spells control and byte pieces: these
+/// have the lowest score, so that they are the last resort.
+fn convert_unigram(model: &SentencePiece) -> Result<Unigram> {
+    // Few digits, which every reader of JSON reads alike.
+    let decimal = |score| shortest(score).unwrap_or(f64::from(score));
+    let lowest = decimal(model.min_score());
+    let mut unk_id = None;
+    let mut pieces = Vec::new();
+    for (piece, id) in model.proto().pieces.iter().zip(0..) {
+        let score = match piece.kind {
+            PieceKind::Normal => decimal(piece.score),
+            PieceKind::UserDefined => decimal(SentencePiece::bonus(piece.text.len())),
+            PieceKind::Control | PieceKind::Byte => lowest,
+            PieceKind::Unknown => {
+                unk_id = Some(id);
+                lowest
+            }
+            PieceKind::Unused => {
+                return Err(cannot_hold(format!(
+                    "the unused piece {:?}, which text never becomes",
+                    piece.text
+                )));
+            }
+        };
+        pieces.push((piece.text, score));
+    }
+    if unk_id.is_none() {
+        return Err(cannot_hold("a Unigram model without an unknown piece"));
+    }
+    if lowest > 0.0 {
+        return Err(cannot_hold("scores of which the lowest is above zero"));
+    }
+    Unigram::new(pieces, unk_id, model.proto().trainer().byte_fallback)
+}
+
+/// All pairs of pieces that make a piece: the best piece first, and the longest left part first.
+fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+    let of_kind = |kind: PieceKind| proto.pieces.iter().filter(move |piece| piece.kind == kind);
+    if let Some(piece) = of_kind(PieceKind::Unused).next() {
+        return Err(cannot_hold(format!(
+            "the unused piece {:?}, which is made and falls apart again",
+            piece.text
+        )));
+    }
+    let ids: HashMap<&str, usize> = of_kind(PieceKind::Normal)
+        .map(|piece| piece.text)
+        .zip(0..)
+        .collect();
+    let mut made = Vec::new();
+    for piece in of_kind(PieceKind::Normal) {
+        let text = piece.text;
+        if text.chars().nth(1).is_none() {
+            continue;
+        }
+        if text.len() > LONGEST_PIECE {
+            return Err(cannot_hold(format!("a piece of {} bytes", text.len())));
+        }
+        let mut buffer = [0; 4];
+        if let Some(alone) = text
+            .chars()
+            .find(|character| !ids.contains_key(&*character.encode_utf8(&mut buffer)))
+        {
+            return Err(cannot_hold(format!(
+                "the piece {text:?}: it is made of {alone:?}, which is no piece itself"
+            )));
+        }
+        let pairs: Vec<(&str, &str)> = text
+            .char_indices()
+            .skip(1)
+            .map(|(at, _)| text.split_at(at))
+            .filter(|(left, right)| ids.contains_key(left) && ids.contains_key(right))
+            .collect();
+        if !pairs.is_empty() {
+            made.push((piece, pairs));
+        }
+    }
+    made.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score));
+    let mut merges = Vec::new();
+    for equals in made.chunk_by(|(a, _), (b, _)| a.score == b.score) {
+        check_equals(equals.iter().map(|(piece, _)| *piece))?;
+        let mut pairs: Vec<_> = equals.iter().flat_map(|(_, pairs)| pairs.clone()).collect();
+        let length = |text: &str| std::cmp::Reverse(text.chars().count());
+        pairs.sort_by_key(|(left, right)| (length(left), length(right)));
+        merges.extend(
+            pairs
+                .iter()
+                .map(|(left, right)| ((*left).into(), (*right).into())),
+        );
+    }
+    Ok(merges)
+}
+
+/// Refuses pieces of equal scores, of which the leftmost is made first, unless all of them repeat
+/// one character: then it does not matter as long as the longest left parts come first, since a run
+/// grows from its front either way.
+fn check_equals<'p>(mut pieces: impl Iterator<Item = Piece<&'p str>>) -> Result<()> {
+    let Some(first) = pieces.next() else {
+        return Ok(());
+    };
+    let repeated = first.text.chars().next();
+    let is_run = |piece: &Piece<&str>| piece.text.chars().all(|c| Some(c) == repeated);
+    match pieces.find(|piece| !is_run(&first) || !is_run(piece)) {
+        None => Ok(()),
+        Some(other) => Err(cannot_hold(format!(
+            "the equal scores of {:?} and {:?}, of which the leftmost is made first",
+            first.text, other.text
+        ))),
+    }
+}
+
+/// The `.model` file that means what these stages of a `tokenizer.json` do.
+///
+/// # Errors
+/// Stages that are not what [`to_huggingface`] makes of such a file, each named; a text that would
+/// be encoded or decoded otherwise.
+pub fn from_huggingface(stages: &Stages) -> Result<ModelProto> {
+    let cannot = |what: &str| {
+        Error::new(
+            ErrorKind::Unsupported,
+            format!("a SentencePiece model cannot hold {what}"),
+        )
+        .hint("save it as tokenizer.json")
+    };
+    let bpe = match &stages.model {
+        Model::Bpe(bpe) => bpe,
+        Model::Unigram(_) => {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "a SentencePiece model cannot hold a Unigram model of tokenizer.json: its scores \
+                 are summed in 64 bits and not in 32",
+            )
+            .hint(
+                "save it as tokenizer.json, or save its approximation: Tokenizer.approximation in \
+                 Python, --approximate on the command line",
+            ));
+        }
+        other => return Err(cannot(&format!("a {} model", other.kind()))),
+    };
+    if bpe.options().unk_token.is_none() && !bpe.options().byte_fallback {
+        return Err(cannot("a model without an unknown token"));
+    }
+    let white_space = white_space_of(stages.normalizer.as_ref())?.ok_or_else(|| {
+        let stage = stage("normalizer", stages.normalizer.as_ref());
+        cannot(&format!("{stage}, which does more than mark spaces"))
+    })?;
+    let proto = ModelProto::new(
+        pieces_of(stages, bpe)?,
+        TrainerSpec {
+            algorithm: match bpe.merges().merges.is_empty() {
+                true => Algorithm::Char,
+                false => Algorithm::Bpe,
+            },
+            byte_fallback: bpe.options().byte_fallback,
+            unk_surface: unk_surface(stages, bpe.options().unk_token.as_deref()),
+            ..TrainerSpec::default()
+        },
+        NormalizerSpec {
+            name: "identity".to_owned(),
+            add_dummy_prefix: white_space.add_dummy_prefix,
+            remove_extra_whitespaces: white_space.remove_extra,
+            escape_whitespaces: white_space.escape,
+            ..NormalizerSpec::default()
+        },
+    );
+    let made = model_file::stages(proto.clone())
+        .map_err(|error| cannot(&format!("these tokens, as pieces: {error}")))?;
+    let held = convert(&made, Exactness::Exact).map_err(|error| {
+        cannot(&format!(
+            "this BPE model, which its pieces do not make again: {error}"
+        ))
+    })?;
+    let Model::Bpe(held_bpe) = &held.model else {
+        return Err(cannot("this BPE model"));
+    };
+    for (what, kept) in [
+        (
+            "these added tokens, of which it means control and user-defined pieces".to_owned(),
+            held.added_tokens == stages.added_tokens,
+        ),
+        (
+            stage("normalizer", stages.normalizer.as_ref()),
+            held.normalizer == stages.normalizer,
+        ),
+        (
+            stage("pre-tokenizer", stages.pre_tokenizer.as_ref()),
+            held.pre_tokenizer == stages.pre_tokenizer,
+        ),
+        (
+            "these options of the BPE model".to_owned(),
+            held_bpe.options() == bpe.options(),
+        ),
+        (
+            "merges that are not all pairs of tokens that make a token, token by token".to_owned(),
+            by_token(held_bpe) == by_token(bpe),
+        ),
+        (
+            stage("post-processor", stages.post_processor.as_ref()) + ", which adds special tokens",
+            held.post_processor == stages.post_processor,
+        ),
+        (
+            stage("decoder", stages.decoder.as_ref()) + " with these steps",
+            held.decoder == stages.decoder,
+        ),
+    ] {
+        if !kept {
+            return Err(cannot(&what));
+        }
+    }
+    verify(stages, &made, None)?;
+    Ok(proto)
+}
+
+/// The rules for white space that a normalizer stands for.
+fn white_space_of(normalizer: Option<&Normalizer>) -> Result<Option<WhiteSpace>> {
+    for bits in 0..8 {
+        let white_space = WhiteSpace {
+            add_dummy_prefix: bits & 1 != 0,
+            remove_extra: bits & 2 != 0,
+            escape: bits & 4 != 0,
+            suffix: false,
+        };
+        if normalizer_of(None, white_space, &[])?.as_ref() == normalizer {
+            return Ok(Some(white_space));
+        }
+    }
+    Ok(None)
+}
+
+/// What the decoder writes for the unknown token: its name, unless it replaces that.
+pub(super) fn unk_surface(stages: &Stages, unknown: Option<&str>) -> String {
+    let first = match &stages.decoder {
+        Some(Decoder::Sequence(steps)) => steps.first(),
+        _ => None,
+    };
+    match first {
+        Some(Decoder::Replace {
+            pattern: SearchPattern::Literal(pattern),
+            content,
+        }) if unknown == Some(pattern) => content.clone(),
+        _ => unknown.unwrap_or_default().to_owned(),
+    }
+}
+
+/// The tokens as pieces: those that merges make have the highest scores, the first merge the
+/// highest.
+fn pieces_of(stages: &Stages, bpe: &Bpe) -> Result<Vec<Piece>> {
+    let cannot = |what: String| {
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("a SentencePiece model cannot hold {what}"),
+        ))
+    };
+    let made = made_tokens(bpe);
+    let scores = scores_of(&made);
+    let options = bpe.options();
+    let mut pieces = Vec::with_capacity(bpe.vocab().len());
+    let mut unmade = -(scores.len() as f32);
+    for (token, id) in bpe.vocab().iter() {
+        if id as usize != pieces.len() {
+            return cannot(format!("a gap in the ids: none is {}", pieces.len()));
+        }
+        let Ok(text) = std::str::from_utf8(token) else {
+            return cannot(format!("the token {}, which is not text", show(token)));
+        };
+        let added = stages.added_tokens.iter().find(|added| added.id == id);
+        let is_byte = || (0..=u8::MAX).any(|byte| byte_token(byte) == *token);
+        let kind = match added {
+            _ if options.unk_token.as_deref() == Some(text) => PieceKind::Unknown,
+            Some(added) if added.special => PieceKind::Control,
+            Some(_) => PieceKind::UserDefined,
+            None if options.byte_fallback && is_byte() => PieceKind::Byte,
+            None => PieceKind::Normal,
+        };
+        let score = match (kind, scores.get(token)) {
+            (PieceKind::Normal, Some(score)) => *score,
+            (PieceKind::Normal, None) => {
+                unmade -= 1.0;
+                unmade
+            }
+            _ => 0.0,
+        };
+        pieces.push(Piece::new(text, score, kind));
+    }
+    Ok(pieces)
+}
+
+/// The scores of what merges make: the earlier the higher, and equal where the merges of several
+/// tokens are mixed.
+fn scores_of(made: &[Vec<u8>]) -> HashMap<&[u8], f32> {
+    let last: HashMap<&[u8], usize> = made.iter().map(Vec::as_slice).zip(0..).collect();
+    let mut scores = HashMap::new();
+    let (mut score, mut end) = (0.0, None);
+    for (at, token) in made.iter().enumerate() {
+        if end.is_some_and(|end| at > end) {
+            score -= 1.0;
+        }
+        scores.insert(token.as_slice(), score);
+        end = end.max(last.get(token.as_slice()).copied());
+    }
+    scores
+}
+
+/// What each merge makes, first to last.
+fn made_tokens(bpe: &Bpe) -> Vec<Vec<u8>> {
+    let token = |id| bpe.vocab().token(id).unwrap_or_default();
+    let merges = bpe.merges().merges;
+    merges
+        .into_iter()
+        .map(|(left, right)| [token(left), token(right)].concat())
+        .collect()
+}
+
+/// The merges, those that make one token together and in one order.
+fn by_token(bpe: &Bpe) -> Option<Vec<Vec<(u32, u32)>>> {
+    if matches!(bpe.rule(), MergeRule::Ranks) {
+        return None;
+    }
+    let merges = bpe.merges().merges;
+    let made: Vec<_> = made_tokens(bpe).into_iter().zip(merges).collect();
+    let groups = made.chunk_by(|(a, _), (b, _)| a == b);
+    Some(
+        groups
+            .map(|group| {
+                let mut pairs: Vec<_> = group.iter().map(|(_, pair)| *pair).collect();
+                pairs.sort_unstable();
+                pairs
+            })
+            .collect(),
+    )
+}

@@ -1,0 +1,384 @@
+//! Decoding by table: the text of each token, where it does not depend on what stands around it.
+//!
+//! Most decoders give a token the same text wherever it stands, but for the ends of a text. Their
+//! texts are computed once, by the decoder itself, and decoding is then copying. Look here for which
+//! decoders these are; a property test holds both ways equal.
+
+use super::sentencepiece::SentencePieceDecoder;
+use super::{Decoder, Invalid, byte_level};
+use crate::error::Result;
+use crate::growth::is_in_proportion;
+use crate::interrupt;
+
+/// Texts of up to this many bytes lie in the table itself.
+const SHORT: usize = 15;
+/// After so many tokens it is asked whether decoding is to go on.
+const POLLED: usize = 1 << 14;
+/// What the last byte of an entry is where the entry holds no short text.
+const LONG: u8 = 0x80;
+const BYTE: u8 = 0x81;
+const ABSENT: u8 = 0xFF;
+
+/// A text of up to [`SHORT`] bytes and, last, its length; or, by the last byte: where a longer text
+/// lies, what byte a byte token stands for, nothing.
+type Entry = [u8; SHORT + 1];
+
+/// The texts of all tokens.
+#[derive(Debug)]
+pub(crate) struct Surfaces {
+    entries: Vec<Entry>,
+    long: Vec<u8>,
+    special: Vec<bool>,
+    ends: Ends,
+}
+
+/// What is different at the ends of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ends {
+    /// Nothing.
+    Same,
+    /// The first and the last token; the decoder itself says how.
+    Tokens,
+    /// Tokens up to the first that shows; the decoder itself says how.
+    Front,
+}
+
+impl Surfaces {
+    /// The table of a decoder, if it is one of those, and if no text is much longer than its token:
+    /// the decoder itself sees to it that texts do not outgrow the tokens. `tokens` are what it gets
+    /// for each id, from 0 on, and whether it is special.
+    pub(crate) fn new(decoder: Option<&Decoder>, tokens: &[Option<(&[u8], bool)>]) -> Option<Self> {
+        let mut table = Self {
+            entries: vec![[ABSENT; SHORT + 1]; tokens.len()],
+            long: Vec::new(),
+            special: tokens.iter().map(|t| t.is_some_and(|(_, s)| s)).collect(),
+            ends: Ends::Tokens,
+        };
+        let known = || {
+            let tokens = (0..).zip(tokens);
+            tokens.filter_map(|(id, token)| token.map(|(token, _)| (id, token)))
+        };
+        match decoder {
+            Some(Decoder::ByteLevel { printable }) => {
+                table.ends = Ends::Same;
+                for (id, token) in known() {
+                    match printable {
+                        false => table.set(id, token, token)?,
+                        true => {
+                            let spelled = vec![token.to_vec()];
+                            let text = byte_level::join(spelled, true, Invalid::Keep);
+                            table.set(id, token, &text)?;
+                        }
+                    }
+                }
+            }
+            Some(Decoder::SentencePiece(decoder)) if decoder.denormalizer.is_none() => {
+                table.ends = Ends::Front;
+                for (id, token) in known() {
+                    match decoder.byte(token) {
+                        Some(byte) => {
+                            table.entries[id] = [byte; SHORT + 1];
+                            table.entries[id][SHORT] = BYTE;
+                        }
+                        None => table.set(id, token, &decoder.surface(token, &mut false))?,
+                    }
+                }
+            }
+            Some(decoder) if is_token_by_token(decoder) => {
+                // One token more at each end, so that all others are in the middle.
+                let ends = || std::iter::once(Vec::new());
+                let middle = known().map(|(_, token)| token.to_vec());
+                let all = ends().chain(middle).chain(ends()).collect();
+                let texts = decoder.decode(all, Invalid::Keep).ok()?;
+                for ((id, token), text) in known().zip(texts.get(1..)?) {
+                    table.set(id, token, text)?;
+                }
+            }
+            None => {
+                for (id, token) in known() {
+                    table.set(id, token, &[b" ", token].concat())?;
+                }
+            }
+            _ => return None,
+        }
+        Some(table)
+    }
+
+    fn set(&mut self, id: usize, token: &[u8], text: &[u8]) -> Option<()> {
+        if !is_in_proportion(token.len(), text.len()) {
+            return None;
+        }
+        let entry = &mut self.entries[id];
+        if text.len() <= SHORT {
+            entry[..text.len()].copy_from_slice(text);
+            entry[SHORT] = text.len() as u8;
+            return Some(());
+        }
+        let start = u32::try_from(self.long.len()).ok()?;
+        let length = u32::try_from(text.len()).ok()?;
+        entry[..4].copy_from_slice(&start.to_le_bytes());
+        entry[4..8].copy_from_slice(&length.to_le_bytes());
+        entry[SHORT] = LONG;
+        self.long.extend_from_slice(text);
+        Some(())
+    }
+
+    /// Whether an id stands for a token.
+    pub(crate) fn has(&self, id: u32) -> bool {
+        let entry = self.entries.get(id as usize);
+        entry.is_some_and(|entry| entry[SHORT] != ABSENT)
+    }
+
+    /// Whether an id is that of a special token.
+    pub(crate) fn is_special(&self, id: u32) -> bool {
+        self.special[id as usize]
+    }
+
+    /// Appends the text of ids, all of which stand for a token. `decoder` is that of the table,
+    /// `token` gives what it gets for an id.
+    pub(crate) fn decode<'t>(
+        &self,
+        decoder: Option<&Decoder>,
+        token: impl Fn(u32) -> &'t [u8],
+        ids: &[u32],
+        invalid: Invalid,
+        text: &mut Vec<u8>,
+    ) -> Result<()> {
+        let by_decoder = |ids: &[u32]| -> Result<Vec<Vec<u8>>> {
+            let tokens = ids.iter().map(|&id| token(id).to_vec()).collect();
+            match decoder {
+                Some(decoder) => decoder.decode(tokens, invalid),
+                None => Ok(match tokens {
+                    tokens if tokens.len() > 1 => vec![
+                        tokens[0].clone(),
+                        [b" ", tokens[tokens.len() - 1].as_slice()].concat(),
+                    ],
+                    tokens => tokens,
+                }),
+            }
+        };
+        match (self.ends, ids) {
+            (Ends::Same, _) => self.append(ids, invalid, text),
+            (Ends::Tokens, [] | [_]) => text.extend(by_decoder(ids)?.concat()),
+            (Ends::Tokens, [first, middle @ .., last]) => {
+                let ends = by_decoder(&[*first, *last])?;
+                text.extend_from_slice(&ends[0]);
+                self.append(middle, invalid, text);
+                text.extend(ends[1..].concat());
+            }
+            (Ends::Front, _) => {
+                let shows = ids.iter().position(|&id| self.shows(id));
+                let (front, rest) = ids.split_at(shows.map_or(ids.len(), |at| at + 1));
+                text.extend(by_decoder(front)?.concat());
+                self.append(rest, invalid, text);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a token has a text that is not white space alone.
+    fn shows(&self, id: u32) -> bool {
+        let entry = &self.entries[id as usize];
+        match entry[SHORT] {
+            LONG => true,
+            length @ ..=15 => entry[..usize::from(length)]
+                .iter()
+                .any(|&byte| byte != b' '),
+            _ => false,
+        }
+    }
+
+    /// Appends the texts of tokens in the middle.
+    fn append(&self, ids: &[u32], invalid: Invalid, text: &mut Vec<u8>) {
+        let mut bytes = Vec::new();
+        for ids in ids.chunks(POLLED) {
+            interrupt::poll();
+            for &id in ids {
+                let entry = self
+                    .entries
+                    .get(id as usize)
+                    .unwrap_or(&[ABSENT; SHORT + 1]);
+                let tag = entry[SHORT];
+                if tag <= SHORT as u8 && bytes.is_empty() {
+                    text.reserve(entry.len());
+                    let length = text.len();
+                    // SAFETY: there is room for a whole entry, of which no more is kept than was
+                    // written.
+                    unsafe {
+                        let end = text.as_mut_ptr().add(length).cast::<Entry>();
+                        end.write(*entry);
+                        text.set_len(length + usize::from(tag));
+                    }
+                    continue;
+                }
+                if tag == BYTE {
+                    bytes.push(entry[0]);
+                    continue;
+                }
+                SentencePieceDecoder::join_bytes(&mut bytes, invalid, text);
+                match tag {
+                    LONG => {
+                        let number = |at: usize| {
+                            let bytes = [entry[at], entry[at + 1], entry[at + 2], entry[at + 3]];
+                            u32::from_le_bytes(bytes) as usize
+                        };
+                        text.extend_from_slice(&self.long[number(0)..number(0) + number(4)]);
+                    }
+                    length @ ..=15 => text.extend_from_slice(&entry[..usize::from(length)]),
+                    _ => {}
+                }
+            }
+        }
+        SentencePieceDecoder::join_bytes(&mut bytes, invalid, text);
+    }
+}
+
+/// Whether a decoder rewrites tokens one by one, and only the first and the last otherwise.
+fn is_token_by_token(decoder: &Decoder) -> bool {
+    match decoder {
+        Decoder::WordPiece { .. }
+        | Decoder::Metaspace { .. }
+        | Decoder::Bpe { .. }
+        | Decoder::Strip { .. }
+        | Decoder::Replace { .. } => true,
+        Decoder::Sequence(decoders) => decoders.iter().all(is_token_by_token),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::added_tokens::AddedToken;
+    use crate::decoder::LeadingSpaces;
+    use crate::model::{Bpe, Model};
+    use crate::pattern::SearchPattern;
+    use crate::pre_tokenizer::PrependScheme;
+    use crate::stages::Stages;
+    use crate::tokenizer::Tokenizer;
+    use crate::vocab::Vocab;
+
+    fn decoders() -> Vec<Option<Decoder>> {
+        let replace = Decoder::Replace {
+            pattern: SearchPattern::Literal("▁".to_owned()),
+            content: " ".to_owned(),
+        };
+        let strip = Decoder::Strip {
+            content: 'a',
+            start: 1,
+            stop: 1,
+        };
+        let sentencepiece = |leading_spaces, bytes| {
+            Some(Decoder::SentencePiece(SentencePieceDecoder {
+                control: ["<s>".to_owned()].into(),
+                unknown: Some(("<unk>".to_owned(), " ⁇ ".to_owned())),
+                bytes,
+                leading_spaces,
+                denormalizer: None,
+            }))
+        };
+        vec![
+            None,
+            Some(Decoder::ByteLevel { printable: false }),
+            Some(Decoder::ByteLevel { printable: true }),
+            Some(Decoder::WordPiece {
+                prefix: "##".to_owned(),
+                cleanup: true,
+            }),
+            Some(Decoder::Metaspace {
+                replacement: '▁',
+                prepend_scheme: PrependScheme::Always,
+                split: true,
+            }),
+            Some(Decoder::Bpe {
+                suffix: "</w>".to_owned(),
+            }),
+            Some(Decoder::Sequence(vec![replace, strip])),
+            Some(Decoder::Sequence(vec![
+                Decoder::ByteFallback,
+                Decoder::Fuse,
+            ])),
+            sentencepiece(LeadingSpaces::Keep, true),
+            sentencepiece(LeadingSpaces::DropAll, true),
+            sentencepiece(LeadingSpaces::DropOne, true),
+            sentencepiece(LeadingSpaces::DropOne, false),
+        ]
+    }
+
+    const ODD: [&str; 18] = [
+        "▁",
+        "▁▁",
+        "▁a",
+        "##b",
+        "b</w>",
+        "<0xE2>",
+        "<0x82>",
+        "<0xAC>",
+        "<0x41>",
+        "<s>",
+        "é",
+        "<unk>",
+        " .",
+        " n't",
+        "a text of more than fifteen bytes",
+        "▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁",
+        "Ġa",
+        "aba",
+    ];
+
+    #[test]
+    fn a_table_decodes_as_the_stages_do() {
+        let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+        let tokens = bytes.chain(ODD.map(|token| token.as_bytes().to_vec()));
+        let vocab = Vocab::new(tokens.zip(0..)).unwrap();
+        let added = |id, content: &str, special| AddedToken {
+            id,
+            content: content.to_owned(),
+            special,
+            single_word: false,
+            lstrip: false,
+            rstrip: false,
+            normalized: false,
+        };
+        let mut numbers = ChaCha8Rng::seed_from_u64(7);
+        for decoder in decoders() {
+            let mut stages = Stages::of_model(Model::Bpe(Bpe::by_ranks(vocab.clone()).unwrap()));
+            stages.added_tokens = vec![added(265, "<s>", true), added(300, "▁plus", false)];
+            stages.decoder = decoder.clone();
+            let tokenizer = Tokenizer::new(stages).unwrap();
+            tokenizer.decode_bytes(&[97; 2000], false).unwrap();
+            for _ in 0..2000 {
+                let ids: Vec<u32> = (0..numbers.random_range(0..9))
+                    .map(|_| match numbers.random_range(0..9) {
+                        0 => numbers.random_range(0..256),
+                        1 => 300,
+                        _ => numbers.random_range(256..256 + ODD.len() as u32),
+                    })
+                    .collect();
+                for (skip, invalid) in [(false, Invalid::Keep), (true, Invalid::Replace)] {
+                    let mut text = Vec::new();
+                    let replace = invalid == Invalid::Replace;
+                    tokenizer
+                        .decode_into(&ids, skip, replace, &mut text)
+                        .unwrap();
+                    let mut expected = tokenizer.decode_by_stages(&ids, skip, invalid).unwrap();
+                    if replace {
+                        // Whoever asks for bytes that may not be UTF-8 mends them.
+                        text = String::from_utf8_lossy(&text).into_owned().into_bytes();
+                        expected = String::from_utf8_lossy(&expected).into_owned().into_bytes();
+                    }
+                    assert_eq!(text, expected, "{decoder:?} {ids:?}");
+                }
+            }
+            let error = tokenizer.decode_bytes(&[97, 299], false).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "id 299 at position 1 stands for no token"
+            );
+            assert!(tokenizer.decode_bytes(&[97, 1 << 31], false).is_err());
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! Byte-level BPE, compiled: text is cut by a scanner, a piece is looked up among those met before,
+//! and only a new one is merged.
+
+mod spellings;
+mod whole_piece_tokens;
+
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+
+use crate::error::Result;
+use crate::fast::cache::group::{GROUP, Group};
+use crate::fast::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
+use crate::fast::cache::words::{SHORT_IDS, WordCache};
+use crate::fast::cache::workspace_pool::{Reusable, Spare};
+use crate::fast::sink::Sink;
+use crate::interrupt::Pace;
+use crate::mem::short_keys::{LONG, ShortKey};
+use crate::merge::merges::{Merges, SCANNED};
+use crate::merge::work::Work;
+use crate::model::Bpe;
+use crate::normalizer::{Form, Normalizer};
+use crate::pre_tokenizer::PreTokenizer;
+use crate::split::safe_cuts::Cuts;
+use crate::split::scanner::{Rules, Scanner};
+use crate::split::splitter::{Splitter, uncut};
+use crate::split::starts::places;
+use crate::threads::{LARGE, both};
+use spellings::Spellings;
+use whole_piece_tokens::Whole;
+
+/// About how many bytes are copied where a space is put in front.
+const FRONT: usize = 1 << 10;
+/// For how many blocks places are looked up together.
+const PLACED: usize = 1 << 10;
+/// For how many rounds of new words tokens are not looked for, when few were found.
+const PAUSE: u32 = 16;
+
+/// A byte-level BPE, compiled.
+pub struct ByteLevel {
+    /// The form that text is brought into first.
+    form: Option<Form>,
+    /// Whether a space is put in front of text that does not begin with one.
+    prefix_space: bool,
+    splitter: Splitter,
+    merges: Merges,
+    /// Finds most new words without merging.
+    spellings: Spellings,
+    whole: Whole,
+    /// Where long pieces may be cut.
+    cuts: Cuts,
+    /// Working space of calls that have ended, for calls to come.
+    spare: Spare<Workspace>,
+}
+
+/// What one call works with: where pieces lie, those that were met before, and those that are merged.
+struct Workspace {
+    scanner: Scanner,
+    bounds: Vec<u32>,
+    groups: [Group; 2],
+    words: WordCache,
+    tokens: Box<[u32; MOST_PENDING]>,
+    holes: Vec<(usize, usize)>,
+    works: Vec<Work>,
+    /// How many rounds of new words to come are merged without looking for tokens.
+    pause: u32,
+}
+
+impl Reusable for Workspace {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            scanner: Scanner::default(),
+            bounds: Vec::new(),
+            groups: [Group::NONE; 2],
+            words: WordCache::new(RandomState::default().hash_one(0)),
+            tokens: Box::new([0; MOST_PENDING]),
+            holes: Vec::new(),
+            works: vec![Work::NEW; MOST_NEW],
+            pause: 0,
+        })
+    }
+
+    fn is_current(&self) -> bool {
+        self.words.keeps_the_limit()
+    }
+}
+
+impl ByteLevel {
+    /// The compiled form of these stages, if the path knows all of them.
+    pub fn new(
+        normalizer: Option<&Normalizer>,
+        pre_tokenizer: Option<&PreTokenizer>,
+        bpe: &Bpe,
+    ) -> Option<Self> {
+        let form = match normalizer.filter(|it| !it.changes_nothing()) {
+            Some(normalizer) => Some(Form::of(normalizer)?),
+            None => None,
+        };
+        if !bpe.merges_bytes_only() {
+            return None;
+        }
+        let (prefix_space, splitter) = match pre_tokenizer? {
+            PreTokenizer::ByteLevel {
+                add_prefix_space: true,
+                use_regex: true,
+                printable: false,
+                ..
+            } => (true, Splitter::Scanner(Rules::GPT2)),
+            pre_tokenizer => (false, Splitter::of(pre_tokenizer)?),
+        };
+        let vocab = bpe.vocab();
+        let is_large = vocab.len() >= LARGE;
+        let merges = || match bpe.newly_derived() {
+            Some(growing) => (Some(growing), None),
+            None => (None, Merges::new(bpe.vocab(), bpe.reachable_merges())),
+        };
+        let ((growing, listed), cuts) = both(is_large, merges, || Cuts::new(vocab));
+        let (mut merges, characters, spellings) = match growing {
+            Some(growing) => {
+                let (table, (characters, spellings)) = both(
+                    is_large,
+                    || growing.pairs().completed(),
+                    || (growing.characters(vocab), Spellings::new(bpe, &growing)),
+                );
+                (growing.complete(table), characters, spellings)
+            }
+            None => {
+                let merges = listed?;
+                let (characters, spellings) = both(
+                    is_large,
+                    || merges.characters(vocab),
+                    || Spellings::new(bpe, &merges),
+                );
+                (merges, characters, spellings)
+            }
+        };
+        merges.begin_as(characters, cuts.partial());
+        Some(Self {
+            form,
+            prefix_space,
+            splitter,
+            whole: Whole::of(bpe, &spellings),
+            spellings,
+            merges,
+            cuts,
+            spare: Spare::default(),
+        })
+    }
+
+    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`.
+    ///
+    /// # Errors
+    /// A pattern that gave up on this text; more than 4 GiB without a place to cut.
+    pub fn encode(&self, text: &str, sink: &mut impl Sink) -> Result<()> {
+        let text = match self.form {
+            Some(form) => form.normalized(text),
+            None => text.into(),
+        };
+        let (front, rest) = self.front(&text);
+        let mut workspace = self.spare.take();
+        let Workspace {
+            scanner,
+            bounds,
+            groups,
+            words,
+            tokens,
+            holes,
+            works,
+            pause,
+        } = &mut *workspace;
+        let mut pieces = Pieces {
+            compiled: self,
+            words,
+            works,
+            pause,
+            pending: Pending::new(tokens, holes),
+            pace: Pace::default(),
+        };
+        let mut too_long = None;
+        for text in [&*front, rest] {
+            self.splitter.split(scanner, text, |offset, length, bits| {
+                let Ok(end) = u32::try_from(length) else {
+                    too_long = Some(length);
+                    return;
+                };
+                bounds.clear();
+                for (base, bits) in (0..).step_by(PLACED * 64).zip(bits.chunks(PLACED)) {
+                    pieces.pace.step();
+                    places(bits, base, bounds);
+                }
+                bounds.push(end);
+                pieces.all(groups, &text.as_bytes()[offset..], bounds, sink);
+            })?;
+        }
+        pieces.fill(sink);
+        if let Some(length) = too_long {
+            return Err(uncut(length));
+        }
+        self.spare.put(workspace);
+        Ok(())
+    }
+}
+
+impl ByteLevel {
+    /// The beginning of `text` with a space in front, if one is put there, and the rest of it.
+    fn front<'t>(&self, text: &'t str) -> (String, &'t str) {
+        if !self.prefix_space || text.is_empty() || text.starts_with(' ') {
+            return (String::new(), text);
+        }
+        let (first, rest) = text.split_at(self.splitter.part_end(text, 0, FRONT));
+        (format!(" {first}"), rest)
+    }
+
+    /// Whether it sees the bytes of the text and no others.
+    pub fn reads_text_as_it_is(&self) -> bool {
+        self.form.is_none() && !self.prefix_space
+    }
+
+    /// Where a part of `text` that is encoded by itself ends; see [`Splitter::part_end`].
+    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
+        // An expression's places are certain in the text that it sees; a prefix has a scanner.
+        if self.form.is_some() && !matches!(self.splitter, Splitter::Scanner(_)) {
+            return text.len();
+        }
+        let fixes = |at| self.form.is_none_or(|form| form.fixes(text, at));
+        self.splitter
+            .part_end_where(text, start, reach, |before, after| {
+                let puts_no_space = !self.prefix_space || text.as_bytes()[after - 1] == b' ';
+                puts_no_space && fixes(before) && fixes(after)
+            })
+    }
+}
+
+impl std::fmt::Debug for ByteLevel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ByteLevel")
+            .field("splitter", &self.splitter)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The pieces of a text, a group at a time.
+struct Pieces<'c, 't> {
+    compiled: &'c ByteLevel,
+    words: &'c mut WordCache,
+    works: &'c mut [Work],
+    pause: &'c mut u32,
+    pending: Pending<'c, 't>,
+    pace: Pace,
+}
+
+impl<'t> Pieces<'_, 't> {
+    /// Tokens of the pieces of `text` that lie between neighbours in `bounds`. Memory is asked for on
+    /// behalf of a group while the one before it is looked up.
+    fn all(
+        &mut self,
+        groups: &mut [Group; 2],
+        text: &'t [u8],
+        bounds: &[u32],
+        sink: &mut impl Sink,
+    ) {
+        let [mut group, mut next] = groups.each_mut();
+        let end = bounds.len() - 1;
+        let until = |first: usize| (first + GROUP).min(end);
+        group.ask(self.words, text, &bounds[..=until(0)]);
+        let mut first = 0;
+        while first < end {
+            self.pace.step();
+            let last = until(first);
+            if last < end {
+                next.ask(self.words, text, &bounds[last..=until(last)]);
+            }
+            self.group(group, text, &bounds[first..=last], sink);
+            std::mem::swap(&mut group, &mut next);
+            first = last;
+        }
+    }
+
+    /// Tokens of the pieces of a group whose memory is asked for.
+    fn group(&mut self, group: &Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
+        self.make_room(sink);
+        let mut number = 0;
+        loop {
+            number = group.known(self.words, text, bounds, number, &mut self.pending);
+            let [start, end] = match bounds.get(number..number + 2) {
+                Some(bounds) => [bounds[0] as usize, bounds[1] as usize],
+                None => return,
+            };
+            if end - start <= LONG {
+                let (key, hash) = group.piece(number);
+                self.new_piece(&text[start..end], key, hash, sink);
+            } else {
+                self.very_long(text, start, end, sink);
+                self.make_room(sink);
+            }
+            number += 1;
+        }
+    }
+
+    /// Makes room for the tokens of a group, a byte of a piece being a token at worst.
+    #[inline(always)]
+    fn make_room(&mut self, sink: &mut impl Sink) {
+        if !self.pending.has_room(GROUP * LONG) {
+            self.fill(sink);
+        }
+    }
+
+    /// A piece of up to [`SCANNED`] bytes that is not known.
+    #[inline(never)]
+    fn new_piece(&mut self, piece: &'t [u8], key: ShortKey, hash: u64, sink: &mut impl Sink) {
+        if !self.pending.hole(piece, key, hash) {
+            self.fill(sink);
+            self.pending.hole(piece, key, hash);
+        }
+    }
+
+    /// Merges all pieces that are new, remembers them, and gives all tokens away.
+    #[inline(never)]
+    fn fill(&mut self, sink: &mut impl Sink) {
+        let Self {
+            compiled,
+            words,
+            works,
+            pending,
+            pause,
+            ..
+        } = self;
+        let new = pending.new_pieces();
+        let pieces = new.pieces();
+        if pieces.is_empty() {
+            return pending.give(|_| (&[], 0), sink);
+        }
+        for &hash in new.hashes() {
+            // Both lines are looked at for a free place; by the time the words are merged they are here.
+            words.prefetch_beside(hash);
+        }
+        let merges = &compiled.merges;
+        let left = match **pause {
+            0 => {
+                let left = compiled.spellings.find(new.keys(), works);
+                if left.count_ones() as usize * 3 > pieces.len() * 2 {
+                    **pause = PAUSE;
+                }
+                left
+            }
+            _ => {
+                **pause -= 1;
+                (1 << pieces.len()) - 1
+            }
+        };
+        merges.merge_together(pieces, left, works);
+        let takes_whole = !compiled.whole.is_empty();
+        for (((piece, &key), &hash), work) in pieces
+            .iter()
+            .zip(new.keys())
+            .zip(new.hashes())
+            .zip(works.iter_mut())
+        {
+            if takes_whole
+                && work.tokens().len() > 1
+                && let Some(id) = compiled.whole.token(piece)
+            {
+                work.become_tokens(&[id]);
+            }
+            let tokens = work.tokens();
+            if key == ShortKey::NONE {
+                words.insert(piece, tokens);
+            } else if tokens.len() <= SHORT_IDS {
+                words.insert_few(key, hash, work.first_tokens(), tokens.len());
+            } else {
+                words.insert_many(key, hash, tokens);
+            }
+        }
+        pending.give(
+            |number| {
+                let work = &works[number];
+                (&work.first_tokens::<SCANNED>()[..], work.tokens().len())
+            },
+            sink,
+        );
+    }
+
+    /// A piece longer than [`LONG`]: cut where no token spans, else merged as it is.
+    #[inline(never)]
+    fn very_long(&mut self, text: &'t [u8], start: usize, end: usize, sink: &mut impl Sink) {
+        let cuts = &self.compiled.cuts;
+        let mut ends = [0; GROUP];
+        let mut count = cuts.part_ends(text, start, end, &mut ends);
+        if count == 1 {
+            return self.uncut(&text[start..end], sink);
+        }
+        let mut group = Group::NONE;
+        let mut bounds = [start as u32; GROUP + 1];
+        loop {
+            self.pace.step();
+            for (bound, &end) in bounds[1..].iter_mut().zip(&ends[..count]) {
+                *bound = end as u32;
+            }
+            if self.compiled.whole.is_empty() {
+                group.ask(self.words, text, &bounds[..=count]);
+                self.group(&group, text, &bounds[..=count], sink);
+            } else {
+                self.parts(&mut group, text, &bounds[..=count], sink);
+            }
+            let last = ends[count - 1];
+            if last == end {
+                return;
+            }
+            bounds[0] = last as u32;
+            count = cuts.part_ends(text, last, end, &mut ends);
+        }
+    }
+
+    /// The parts of a piece, between neighbours in `bounds`. One that is a token only when it is a piece
+    /// is neither looked up nor remembered.
+    #[inline(never)]
+    fn parts(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
+        let compiled = self.compiled;
+        let part = |bounds: &[u32]| &text[bounds[0] as usize..bounds[1] as usize];
+        let is_token = |bounds: &&[u32]| compiled.whole.token(part(bounds)).is_some();
+        let mut first = 0;
+        while first + 1 < bounds.len() {
+            let odd = bounds[first..]
+                .windows(2)
+                .position(|bounds| is_token(&bounds));
+            let last = odd.map_or(bounds.len() - 1, |count| first + count);
+            if first < last {
+                group.ask(self.words, text, &bounds[first..=last]);
+                self.group(group, text, &bounds[first..=last], sink);
+            }
+            if odd.is_some() {
+                self.fill(sink);
+                sink.push_all(&compiled.merges.merge_long(part(&bounds[last..])));
+            }
+            first = last + usize::from(odd.is_some());
+        }
+    }
+
+    /// A piece that is longer than [`LONG`] and not cut.
+    fn uncut(&mut self, piece: &'t [u8], sink: &mut impl Sink) {
+        let hash = self.words.prefetch_rest(piece);
+        if let Some(ids) = self.words.find_rest(piece, hash) {
+            if self.pending.has_room(ids.len() + GROUP * LONG) {
+                return self.pending.many(ids);
+            }
+            // What is remembered meanwhile may have these forgotten.
+            let ids = ids.to_vec();
+            self.fill(sink);
+            return sink.push_all(&ids);
+        }
+        if piece.len() <= SCANNED {
+            return self.new_piece(piece, ShortKey::NONE, hash, sink);
+        }
+        self.fill(sink);
+        let Self {
+            compiled, words, ..
+        } = self;
+        let whole = compiled.whole.token(piece);
+        let ids = whole.map_or_else(|| compiled.merges.merge_long(piece), |id| vec![id]);
+        sink.push_all(&ids);
+        words.insert(piece, &ids);
+    }
+}

@@ -1,0 +1,232 @@
+//! Chunks to tokens: looked up in groups among those that were met before, and the others given to
+//! the family that they belong to.
+
+use std::hash::BuildHasher;
+use std::ops::Range;
+
+use foldhash::fast::RandomState;
+
+use super::group::{AHEAD, GROUP};
+use super::words::{Found, SHORT_IDS, WordCache};
+use crate::error::Result;
+use crate::fast::cache::output_buffer::{Few, MOST_WAITING};
+use crate::fast::cache::workspace_pool::Reusable;
+use crate::interrupt::paced;
+use crate::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
+use crate::split::delimiters::{Chunks, Delimiters};
+
+/// What one call works with.
+pub struct Workspace {
+    /// Where chunks lie.
+    pub chunks: Chunks,
+    /// The chunks met before.
+    pub words: WordCache,
+    /// Room for tokens on their way.
+    pub tokens: [u32; MOST_WAITING],
+}
+
+impl Default for Workspace {
+    fn default() -> Self {
+        Self {
+            chunks: Chunks::default(),
+            words: WordCache::new(RandomState::default().hash_one(0)),
+            tokens: [0; MOST_WAITING],
+        }
+    }
+}
+
+impl Reusable for Workspace {
+    fn new() -> Box<Self> {
+        Box::default()
+    }
+
+    fn is_current(&self) -> bool {
+        self.words.keeps_the_limit()
+    }
+}
+
+/// What makes tokens of a chunk that is not among those met before.
+pub trait Family<S: Few> {
+    /// The chunks met before.
+    fn words(&self) -> &WordCache;
+
+    /// Gives the tokens of `text[start..end]`, which are not remembered, to `sink` and says where what
+    /// was read ends: at `end`, or at the end of a later chunk if the tokens of this one depend on what
+    /// follows.
+    ///
+    /// # Errors
+    /// As the stages.
+    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize>;
+}
+
+/// Gives the tokens of the chunks of `text` from `start` on to `sink`.
+///
+/// # Errors
+/// As the stages.
+pub fn tokens<S: Few>(
+    family: &mut impl Family<S>,
+    delimiters: &Delimiters,
+    chunks: &mut Chunks,
+    text: &str,
+    start: usize,
+    sink: &mut S,
+) -> Result<()> {
+    let mut done = start;
+    delimiters.chunks(text.as_bytes(), start, chunks, |starts, ends| {
+        for (starts, ends) in starts.chunks(GROUP).zip(ends.chunks(GROUP)) {
+            group(family, text, starts, ends, &mut done, sink)?;
+        }
+        Ok(())
+    })
+}
+
+/// Gives the tokens of the pieces of `text` that lie at `pieces`, one behind the other, to `sink`.
+///
+/// # Errors
+/// As the stages.
+pub fn tokens_of<S: Few>(
+    family: &mut impl Family<S>,
+    text: &str,
+    pieces: &[Range<usize>],
+    sink: &mut S,
+) -> Result<()> {
+    let mut done = 0;
+    for pieces in paced(pieces.chunks(GROUP)) {
+        let (mut starts, mut ends) = ([0; GROUP], [0; GROUP]);
+        for ((piece, start), end) in pieces.iter().zip(&mut starts).zip(&mut ends) {
+            (*start, *end) = (piece.start, piece.end);
+        }
+        let count = pieces.len();
+        group(
+            family,
+            text,
+            &starts[..count],
+            &ends[..count],
+            &mut done,
+            sink,
+        )?;
+    }
+    Ok(())
+}
+
+/// As [`tokens`], of one group; `done` is where what was read ends.
+#[inline(always)]
+fn group<S: Few>(
+    family: &mut impl Family<S>,
+    text: &str,
+    starts: &[usize],
+    ends: &[usize],
+    done: &mut usize,
+    sink: &mut S,
+) -> Result<()> {
+    let bytes = text.as_bytes();
+    let asked = Asked::new(family.words(), bytes, starts, ends);
+    for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
+        if start < *done {
+            continue;
+        }
+        match asked.find(i, family.words(), bytes, start, end) {
+            Some(Found::Short(ids, count)) => sink.push_few(ids, count),
+            Some(Found::Long(ids, count)) => sink.push_all(&ids[..count]),
+            Some(Found::Spilled(ids, count)) => sink.push_all(&ids[..count]),
+            Some(Found::Many(ids)) => sink.push_all(ids),
+            None => {
+                if let Some(&hash) = asked.hashes.get(i + AHEAD) {
+                    family.words().prefetch_beside(hash);
+                }
+                *done = family.chunk(text, start, end, sink)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Pieces of a group whose memory is asked for.
+pub struct Asked {
+    keys: [ShortKey; GROUP],
+    hashes: [u64; GROUP],
+}
+
+impl Asked {
+    /// Asks for the memory of up to [`GROUP`] pieces.
+    #[inline(always)]
+    pub fn new(words: &WordCache, text: &[u8], starts: &[usize], ends: &[usize]) -> Self {
+        let mut keys = [ShortKey::NONE; GROUP];
+        let mut hashes = [0; GROUP];
+        let mut longer = 0_u32;
+        for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
+            if end - start <= SHORT {
+                keys[i] = ShortKey::new(text, start, end - start);
+                hashes[i] = words.prefetch_short(keys[i]);
+            } else if end - start <= LONG {
+                hashes[i] = words.prefetch_long(LongKey::new(text, start, end - start));
+            } else {
+                hashes[i] = words.prefetch_rest(&text[start..end]);
+                longer |= 1 << i;
+            }
+        }
+        while longer != 0 {
+            words.prefetch_rest_ids(hashes[longer.trailing_zeros() as usize]);
+            longer &= longer - 1;
+        }
+        Self { keys, hashes }
+    }
+
+    /// The tokens of the piece of this number and how many there are, if it is short, they are known
+    /// and an entry holds them.
+    #[inline(always)]
+    pub fn few<'w>(
+        &self,
+        number: usize,
+        words: &'w WordCache,
+    ) -> Option<(&'w [u32; SHORT_IDS], usize)> {
+        match words.find_short(self.keys[number], self.hashes[number])? {
+            Found::Short(ids, count) => Some((ids, count)),
+            _ => None,
+        }
+    }
+
+    /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is no
+    /// longer than [`LONG`].
+    #[inline(always)]
+    pub fn find<'w>(
+        &self,
+        number: usize,
+        words: &'w WordCache,
+        text: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Option<Found<'w>> {
+        let hash = self.hashes[number];
+        if end - start <= SHORT {
+            words.find_short(self.keys[number], hash)
+        } else if end - start <= LONG {
+            words.find_long(LongKey::new(text, start, end - start), hash)
+        } else {
+            None
+        }
+    }
+
+    /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is longer
+    /// than [`LONG`].
+    #[inline(always)]
+    pub fn find_rest<'w>(
+        &self,
+        number: usize,
+        words: &'w WordCache,
+        text: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Option<&'w [u32]> {
+        match end - start > LONG {
+            true => words.find_rest(&text[start..end], self.hashes[number]),
+            false => None,
+        }
+    }
+
+    /// The hash of the piece of this number, if it is not too long to be kept.
+    #[inline(always)]
+    pub fn hash(&self, number: usize) -> u64 {
+        self.hashes[number]
+    }
+}

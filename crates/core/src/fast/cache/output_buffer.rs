@@ -1,0 +1,88 @@
+//! Tokens on their way from the word cache to where they go: gathered, and given away many at a time.
+
+use super::words::SHORT_IDS;
+use crate::fast::sink::Sink;
+
+/// How many tokens wait, at most, before they are given away together.
+pub const MOST_WAITING: usize = 512;
+
+/// Tokens that were found and not yet given away.
+pub struct Waiting<'w> {
+    tokens: &'w mut [u32; MOST_WAITING],
+    count: usize,
+}
+
+impl<'w> Waiting<'w> {
+    /// No tokens, and room for some.
+    pub fn new(tokens: &'w mut [u32; MOST_WAITING]) -> Self {
+        Self { tokens, count: 0 }
+    }
+
+    /// Takes the first `count` of `ids`; copying all of them is faster than copying some.
+    #[inline(always)]
+    pub fn few<const N: usize>(&mut self, ids: &[u32; N], count: usize, sink: &mut impl Sink) {
+        if self.count + N > MOST_WAITING {
+            self.give(sink);
+        }
+        self.tokens[self.count..self.count + N].copy_from_slice(ids);
+        self.count += count;
+    }
+
+    /// Takes all of `ids`.
+    pub fn many(&mut self, ids: &[u32], sink: &mut impl Sink) {
+        if self.count + ids.len() > MOST_WAITING {
+            self.give(sink);
+            sink.push_all(ids);
+        } else {
+            self.tokens[self.count..self.count + ids.len()].copy_from_slice(ids);
+            self.count += ids.len();
+        }
+    }
+
+    /// Gives all tokens to `sink`.
+    pub fn give(&mut self, sink: &mut impl Sink) {
+        sink.push_all(&self.tokens[..self.count]);
+        self.count = 0;
+    }
+}
+
+/// A sink that takes a few tokens sooner than others do.
+pub trait Few: Sink {
+    /// Takes the first `count` of `ids`.
+    fn push_few(&mut self, ids: &[u32; SHORT_IDS], count: usize);
+}
+
+/// A sink behind tokens that wait for it.
+pub struct Buffered<'s, S: Sink> {
+    waiting: Waiting<'s>,
+    sink: &'s mut S,
+}
+
+impl<'s, S: Sink> Buffered<'s, S> {
+    /// Nothing waits. When this is dropped, all that waits is given to `sink`.
+    pub fn new(room: &'s mut [u32; MOST_WAITING], sink: &'s mut S) -> Self {
+        Self {
+            waiting: Waiting::new(room),
+            sink,
+        }
+    }
+}
+
+impl<S: Sink> Sink for Buffered<'_, S> {
+    fn push_all(&mut self, ids: &[u32]) {
+        self.waiting.many(ids, self.sink);
+    }
+}
+
+impl<S: Sink> Few for Buffered<'_, S> {
+    #[inline(always)]
+    fn push_few(&mut self, ids: &[u32; SHORT_IDS], count: usize) {
+        self.waiting.few(ids, count, self.sink);
+    }
+}
+
+impl<S: Sink> Drop for Buffered<'_, S> {
+    fn drop(&mut self) {
+        self.waiting.give(self.sink);
+    }
+}

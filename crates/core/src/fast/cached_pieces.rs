@@ -1,0 +1,286 @@
+//! Tokenizers of any stages that come to pieces, compiled: text is normalized and cut as the stages do,
+//! and of the pieces only those that were not met before are given to the model.
+//!
+//! Look here last: the other families find their pieces with less work.
+
+use std::borrow::Cow;
+use std::hash::BuildHasher;
+use std::rc::Rc;
+
+use foldhash::fast::RandomState;
+
+use crate::error::Result;
+use crate::fast::cache::lookup::{Family, tokens_of};
+use crate::fast::cache::output_buffer::{Buffered, Few, MOST_WAITING};
+use crate::fast::cache::words::{LONGEST, WordCache};
+use crate::fast::cache::workspace_pool::{Reusable, Spare};
+use crate::fast::fallback::{Staged, Tables};
+use crate::fast::sink::Sink;
+use crate::fast::whitespace_words::keeps_words_apart;
+use crate::growth::Growth;
+use crate::interrupt::{Pace, paced};
+use crate::mem::short_keys::LONG;
+use crate::merge::Work;
+use crate::model::Model;
+use crate::normalizer::Normalizer;
+use crate::printable;
+use crate::split::cutter::Cutter;
+use crate::split::scanner::Scanner;
+use crate::stages::Stages;
+
+/// Stages that cut text into pieces for the model, compiled.
+#[derive(Debug)]
+pub struct Piecewise {
+    cutter: Cutter,
+    tables: Tables,
+    spare: Spare<Workspace>,
+}
+
+/// What one call works with.
+struct Workspace {
+    scanner: Scanner,
+    /// The words met before; and the pieces of what is too long to be one.
+    words: WordCache,
+    pieces: WordCache,
+    /// Room for a new piece.
+    work: Work,
+    /// Room for tokens on their way.
+    tokens: [u32; MOST_WAITING],
+}
+
+impl Reusable for Workspace {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            scanner: Scanner::default(),
+            words: WordCache::half(RandomState::default().hash_one(0)),
+            pieces: WordCache::half(RandomState::default().hash_one(1)),
+            work: Work::NEW,
+            tokens: [0; MOST_WAITING],
+        })
+    }
+
+    fn is_current(&self) -> bool {
+        self.words.keeps_the_limit()
+    }
+}
+
+impl Piecewise {
+    /// The compiled form of these stages, if pieces are cut by themselves and have the same tokens
+    /// wherever they stand.
+    pub fn new(stages: &Stages) -> Option<Self> {
+        let qualifies = match &stages.model {
+            Model::Bpe(bpe) => bpe.options().dropout.is_none(),
+            Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => true,
+            Model::Characters(_) | Model::SentencePiece(_) => false,
+        };
+        if !qualifies {
+            return None;
+        }
+        let cutter = Cutter::new(stages.pre_tokenizer.as_ref()?)?;
+        Some(Self {
+            cutter,
+            tables: Tables::new(),
+            spare: Spare::default(),
+        })
+    }
+
+    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`; `is_normalized` says
+    /// that it went through the normalizer before they were looked for, `growth` has the length of the
+    /// text that it is of.
+    ///
+    /// # Errors
+    /// As the stages.
+    pub(crate) fn encode(
+        &self,
+        stages: &Stages,
+        text: &str,
+        is_normalized: bool,
+        growth: &Rc<Growth>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let text = match stages.normalizer.as_ref().filter(|_| !is_normalized) {
+            Some(normalizer) => normalizer.normalized_within(text, growth)?,
+            None => Cow::Borrowed(text),
+        };
+        let mut workspace = self.spare.take();
+        let Workspace {
+            scanner,
+            words,
+            pieces,
+            work,
+            tokens: room,
+        } = &mut *workspace;
+        let mut call = Call {
+            cutter: &self.cutter,
+            words,
+            pieces,
+            staged: Staged::new(&stages.model, &self.tables, work),
+            printable: self.cutter.printable.then(String::new),
+        };
+        let done = self.cutter.cut(scanner, text).and_then(|(text, pieces)| {
+            let mut sink = Buffered::new(room, sink);
+            tokens_of(&mut call, &text, &pieces, &mut sink)
+        });
+        self.spare.put(workspace);
+        done
+    }
+
+    /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall have
+    /// about `reach` bytes. The whole rest where no such place is known.
+    pub fn part_end(
+        &self,
+        normalizer: Option<&Normalizer>,
+        text: &str,
+        start: usize,
+        reach: usize,
+    ) -> usize {
+        let normalizer = normalizer.filter(|it| !it.changes_nothing());
+        match normalizer.is_none_or(keeps_words_apart) {
+            true => self.cutter.part_end(normalizer, text, start, reach),
+            false => text.len(),
+        }
+    }
+}
+
+/// One text on its way.
+struct Call<'c> {
+    cutter: &'c Cutter,
+    words: &'c mut WordCache,
+    pieces: &'c mut WordCache,
+    staged: Staged<'c>,
+    /// Room for a piece in GPT-2's printable characters, if the model sees those.
+    printable: Option<String>,
+}
+
+impl Call<'_> {
+    /// Appends the tokens of a piece that no stage cuts any more to those of the word.
+    fn add(&mut self, piece: &str) -> Result<()> {
+        let seen = match &mut self.printable {
+            Some(printable) => {
+                printable.clear();
+                printable.extend(piece.chars().flat_map(printable::of_character));
+                printable
+            }
+            None => piece,
+        };
+        self.staged.add(seen.as_bytes())
+    }
+
+    /// Gives the tokens of a piece that no stage cuts any more to `sink`; if it is too long to be
+    /// kept, by parts that the model sees as it sees the whole.
+    fn piece(&mut self, piece: &str, sink: &mut impl Sink) -> Result<()> {
+        let in_parts = piece.len() > LONGEST && self.printable.is_none();
+        let mut start = 0;
+        let mut pace = Pace::default();
+        while start < piece.len() {
+            pace.step();
+            let end = match in_parts {
+                true => self.staged.part_end(piece.as_bytes(), start),
+                false => piece.len(),
+            };
+            let part = &piece[start..end];
+            if !self.pieces.emit(part.as_bytes(), sink) {
+                self.staged.begin();
+                self.add(part)?;
+                sink.push_all(self.staged.ids());
+                self.pieces.insert(part.as_bytes(), self.staged.ids());
+            }
+            start = end;
+        }
+        Ok(())
+    }
+}
+
+impl<S: Few> Family<S> for Call<'_> {
+    #[inline(always)]
+    fn words(&self) -> &WordCache {
+        self.words
+    }
+
+    #[inline(never)]
+    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
+        let word = &text[start..end];
+        let is_cut = self.cutter.cuts_words();
+        if is_cut && word.len() > LONG {
+            let (text, pieces) = self.cutter.cut_word(word)?;
+            for piece in paced(pieces.into_iter()) {
+                self.piece(&text[piece], sink)?;
+            }
+        } else if word.len() > LONGEST {
+            self.piece(word, sink)?;
+        } else if !self.words.emit(word.as_bytes(), sink) {
+            self.staged.begin();
+            if is_cut {
+                let (text, pieces) = self.cutter.cut_word(word)?;
+                pieces.into_iter().try_for_each(|it| self.add(&text[it]))?;
+            } else {
+                self.add(word)?;
+            }
+            sink.push_all(self.staged.ids());
+            self.words.insert(word.as_bytes(), self.staged.ids());
+        }
+        Ok(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::WordLevel;
+    use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
+    use crate::vocab::Vocab;
+
+    #[test]
+    fn worked_example() {
+        let entries = ["[UNK]", "room ", "101", "."];
+        let vocab = Vocab::new(entries.into_iter().zip(0..)).unwrap();
+        let mut stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab, "[UNK]")));
+        stages.normalizer = Some(Normalizer::Lowercase);
+        let punctuation = PreTokenizer::Punctuation {
+            behavior: SplitBehavior::Isolated,
+        };
+        let digits = PreTokenizer::Digits {
+            individual_digits: false,
+        };
+        stages.pre_tokenizer = Some(PreTokenizer::Sequence(vec![punctuation, digits]));
+        let piecewise = Piecewise::new(&stages).unwrap();
+        let mut ids = Vec::new();
+        for text in ["Room 101.", "ROOM 101!"] {
+            let growth = Rc::new(Growth::of(text.len()));
+            piecewise
+                .encode(&stages, text, false, &growth, &mut ids)
+                .unwrap();
+        }
+        assert_eq!(ids, [1, 2, 3, 1, 2, 0]);
+        ids.clear();
+        let growth = Rc::new(Growth::of(9));
+        piecewise
+            .encode(&stages, "Room 101.", true, &growth, &mut ids)
+            .unwrap();
+        assert_eq!(ids, [0, 2, 3]);
+    }
+
+    #[test]
+    fn what_only_the_stages_know() {
+        let vocab = || Vocab::new([("[UNK]", 0)]).unwrap();
+        let mut stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab(), "[UNK]")));
+        assert!(Piecewise::new(&stages).is_none());
+        let bytes = |add_prefix_space, printable| PreTokenizer::ByteLevel {
+            add_prefix_space,
+            trim_offsets: true,
+            use_regex: true,
+            printable,
+        };
+        let (plain, written) = (bytes(false, false), bytes(false, true));
+        for (parts, is_known) in [
+            (vec![bytes(true, true)], true),
+            (vec![PreTokenizer::Bert, written.clone()], true),
+            (vec![written, plain.clone()], true),
+            (vec![plain, bytes(true, false)], false),
+            (vec![], false),
+        ] {
+            stages.pre_tokenizer = Some(PreTokenizer::Sequence(parts));
+            assert_eq!(Piecewise::new(&stages).is_some(), is_known, "{stages:?}");
+        }
+    }
+}

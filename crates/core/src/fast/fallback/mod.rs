@@ -1,0 +1,263 @@
+//! New words by the stages themselves: what the families share that give them to whatever model
+//! there is.
+//!
+//! Look here for the words that need not go through the stages in front of the model, because it is
+//! known what those make of them.
+
+pub(super) mod characters;
+mod longest;
+pub(super) mod merged;
+mod units;
+
+use crate::error::Result;
+use crate::fast::cache::lookup;
+use crate::fast::cache::workspace_pool::Reusable;
+use crate::interrupt::paced;
+use crate::mem::lazy::Lazy;
+use crate::merge::Work;
+use crate::model::{Model, Sampler, Sampling, Token};
+use crate::pre_tokenizer::PreTokenizer;
+use crate::text::{AlignedText, Pieces};
+use characters::Cut;
+use longest::Longest;
+use merged::Merged;
+
+/// What stands for a space.
+pub(super) const SPACE: char = '▁';
+
+/// What the stages in front of the model make of words of ASCII, and of a space before them: one
+/// piece of the same characters.
+#[derive(Clone, Debug)]
+pub struct Plain {
+    /// What stands for a space. With one, words are those that a single space begins; without,
+    /// those with no space.
+    pub mark: Option<char>,
+    /// Whether it is so for all that is printed, or for letters and digits only.
+    pub punctuation: bool,
+    /// Whether letters are lowered.
+    pub lowers: bool,
+    /// Where one of these stands it is not so.
+    pub replaced: Vec<String>,
+}
+
+impl Plain {
+    /// Writes the piece that a word becomes to `piece`, if it is such a word.
+    pub(super) fn piece(&self, word: &str, piece: &mut String) -> bool {
+        let (mark, word) = match self.mark {
+            None => (None, word),
+            Some(mark) => match word.strip_prefix(' ') {
+                Some(word) => (Some(mark), word),
+                None => return false,
+            },
+        };
+        let is_kept = |byte: u8| {
+            byte.is_ascii_alphanumeric() || self.punctuation && byte.is_ascii_punctuation()
+        };
+        if word.is_empty()
+            || !word.bytes().all(is_kept)
+            || self.replaced.iter().any(|text| word.contains(text))
+        {
+            return false;
+        }
+        piece.clear();
+        piece.extend(mark);
+        piece.push_str(word);
+        if self.lowers {
+            piece.make_ascii_lowercase();
+        }
+        true
+    }
+}
+
+/// Tables in which the tokens of new pieces are found, for models that have such; made when the first
+/// piece is new.
+#[derive(Debug)]
+pub(super) struct Tables(Lazy<Table>);
+
+#[derive(Debug)]
+pub(super) enum Table {
+    Longest(Longest),
+    Merged(Box<Merged>),
+    None,
+}
+
+impl Tables {
+    pub(super) fn new() -> Self {
+        Self(Lazy::new())
+    }
+
+    pub(super) fn of(&self, model: &Model) -> &Table {
+        self.0.get(|| match model {
+            Model::WordPiece(model) => Table::Longest(Longest::new(model)),
+            Model::Bpe(bpe) => match Merged::new(bpe) {
+                Some(merged) => Table::Merged(Box::new(merged)),
+                None => Table::None,
+            },
+            _ => Table::None,
+        })
+    }
+}
+
+/// What one call works with.
+pub(super) struct Workspace {
+    pub(super) lookup: lookup::Workspace,
+    pub(super) work: Work,
+}
+
+impl Reusable for Workspace {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            lookup: lookup::Workspace::default(),
+            work: Work::NEW,
+        })
+    }
+
+    fn is_current(&self) -> bool {
+        self.lookup.words.keeps_the_limit()
+    }
+}
+
+/// The model, and room for the tokens of a word.
+pub(super) struct Staged<'c> {
+    model: &'c Model,
+    tables: &'c Tables,
+    work: &'c mut Work,
+    ids: Vec<u32>,
+    tokens: Vec<Token>,
+    piece: String,
+}
+
+impl<'c> Staged<'c> {
+    /// No word yet.
+    pub(super) fn new(model: &'c Model, tables: &'c Tables, work: &'c mut Work) -> Self {
+        Self {
+            model,
+            tables,
+            work,
+            ids: Vec::new(),
+            tokens: Vec::new(),
+            piece: String::new(),
+        }
+    }
+
+    /// Where the first part of `piece[start..]` ends that may be given to the model by itself.
+    pub(super) fn part_end(&self, piece: &[u8], start: usize) -> usize {
+        match (self.tables.of(self.model), self.model) {
+            (Table::Merged(merged), Model::Bpe(bpe)) => merged.part_end(bpe, piece, start),
+            _ => piece.len(),
+        }
+    }
+
+    /// The tokens of the last word.
+    pub fn ids(&self) -> &[u32] {
+        &self.ids
+    }
+
+    /// Makes the tokens of a word, if it is one of those that are known to be one piece.
+    ///
+    /// # Errors
+    /// As the model.
+    pub fn plain(&mut self, plain: &Plain, word: &str) -> Result<bool> {
+        if !plain.piece(word, &mut self.piece) {
+            return Ok(false);
+        }
+        self.ids.clear();
+        let piece = std::mem::take(&mut self.piece);
+        let done = self.add(piece.as_bytes());
+        self.piece = piece;
+        done.map(|()| true)
+    }
+
+    /// Makes the tokens of `word`, which is as it is, behind so many spaces, which become `▁`.
+    ///
+    /// # Errors
+    /// As the model.
+    pub fn marked(&mut self, spaces: usize, word: &str) -> Result<()> {
+        let mut piece = std::mem::take(&mut self.piece);
+        piece.clear();
+        piece.extend(std::iter::repeat_n(SPACE, spaces));
+        piece.push_str(word);
+        self.ids.clear();
+        let done = self.add(piece.as_bytes());
+        self.piece = piece;
+        done
+    }
+
+    /// Makes the tokens of normalized text.
+    ///
+    /// # Errors
+    /// As the stages.
+    pub fn normalized(
+        &mut self,
+        text: AlignedText,
+        pre_tokenizer: Option<&PreTokenizer>,
+    ) -> Result<()> {
+        let mut pieces = Pieces::new(text);
+        if let Some(pre_tokenizer) = pre_tokenizer {
+            pre_tokenizer.cut(&mut pieces)?;
+        }
+        self.ids.clear();
+        paced(pieces.iter()).try_for_each(|piece| self.add(piece.as_str().as_bytes()))
+    }
+
+    /// No tokens yet.
+    pub(super) fn begin(&mut self) {
+        self.ids.clear();
+    }
+
+    /// Makes the tokens of a word's pieces.
+    ///
+    /// # Errors
+    /// As the model.
+    pub fn cut(&mut self, cut: &Cut) -> Result<()> {
+        self.ids.clear();
+        paced(cut.pieces()).try_for_each(|piece| self.add(piece))
+    }
+
+    pub(super) fn add(&mut self, piece: &[u8]) -> Result<()> {
+        let ids = &mut self.ids;
+        let done = match (self.tables.of(self.model), self.model) {
+            (Table::Longest(longest), _) => longest.tokenize(piece, ids),
+            (Table::Merged(merged), Model::Bpe(bpe)) => merged.merge(bpe, piece, self.work, ids),
+            _ => false,
+        };
+        if !done {
+            self.tokens.clear();
+            let mut sampler = Sampler::new(Sampling::default());
+            let piece = String::from_utf8_lossy(piece);
+            (self.model).tokenize(&piece, &mut sampler, &mut self.tokens)?;
+            ids.extend(self.tokens.iter().map(|token| token.id));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worked_example() {
+        let marked = Plain {
+            mark: Some('▁'),
+            punctuation: true,
+            lowers: true,
+            replaced: vec!["--".to_owned()],
+        };
+        let mut piece = String::new();
+        assert!(marked.piece(" Don't", &mut piece));
+        assert_eq!(piece, "▁don't");
+        for other in ["Don't", " ", "  a", " a b", " a--b", " é", " \u{7f}"] {
+            assert!(!marked.piece(other, &mut piece), "{other:?}");
+        }
+        let bare = Plain {
+            mark: None,
+            punctuation: false,
+            lowers: false,
+            replaced: Vec::new(),
+        };
+        assert!(bare.piece("Don", &mut piece));
+        assert_eq!(piece, "Don");
+        assert!(!bare.piece("Don't", &mut piece) && !bare.piece(" Don", &mut piece));
+    }
+}

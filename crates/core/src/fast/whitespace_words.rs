@@ -1,0 +1,307 @@
+//! Tokenizers that drop white space and see each word by itself, such as BERT's, compiled: a word of
+//! the original text is looked up among those met before, and only a new one goes through the stages.
+//!
+//! Look here for which stages qualify, and for why a word's tokens do not depend on its neighbours.
+
+use crate::error::Result;
+use crate::fast::cache::lookup;
+use crate::fast::cache::lookup::{Family, tokens};
+use crate::fast::cache::output_buffer::{Buffered, Few};
+use crate::fast::cache::words::WordCache;
+use crate::fast::cache::workspace_pool::Spare;
+use crate::fast::fallback::characters::{Characters, Cut};
+use crate::fast::fallback::{Plain, Staged, Tables, Workspace};
+use crate::fast::sink::Sink;
+use crate::interrupt::{self, Pace};
+use crate::mem::short_keys::SHORT;
+use crate::model::Model;
+use crate::normalizer::Normalizer;
+use crate::pre_tokenizer::PreTokenizer;
+use crate::split::delimiters::Delimiters;
+use crate::split::scanner::decode;
+use crate::stages::Stages;
+use crate::text::AlignedText;
+
+/// Stages that treat words by themselves, compiled.
+#[derive(Debug)]
+pub struct Local {
+    delimiters: Delimiters,
+    /// Where words outside ASCII may be cut.
+    around: Around,
+    /// Letters and digits of ASCII are one piece to each of the pre-tokenizers.
+    plain: Plain,
+    /// What becomes of other words, if that is known character by character.
+    characters: Option<Characters>,
+    tables: Tables,
+    spare: Spare<Workspace>,
+}
+
+/// The characters that are always a word by themselves, ASCII aside.
+#[derive(Clone, Copy, Debug)]
+struct Around {
+    punctuation: bool,
+    ideographs: bool,
+}
+
+impl Local {
+    /// The compiled form of these stages, if they treat words by themselves.
+    ///
+    /// White space of ASCII is white space to each of these pre-tokenizers, and stays it under each
+    /// of these normalizers. They map character by character, or (the normalization forms) move and
+    /// join only characters that follow a character other than a space, so nothing crosses it.
+    /// Nor does it cross ASCII punctuation, which each of BERT's stages keeps as it is, unless the
+    /// normalizer composes: `=` and U+0338 are `≠`.
+    pub fn new(stages: &Stages) -> Option<Self> {
+        let splits_at_punctuation = match stages.pre_tokenizer.as_ref()? {
+            PreTokenizer::Bert => true,
+            PreTokenizer::Whitespace | PreTokenizer::WhitespaceSplit => false,
+            _ => return None,
+        };
+        let qualifies = match &stages.model {
+            Model::Bpe(bpe) => bpe.options().dropout.is_none(),
+            Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => true,
+            Model::Characters(_) | Model::SentencePiece(_) => false,
+        };
+        let normalizer = stages.normalizer.as_ref();
+        if !qualifies || !normalizer.is_none_or(keeps_words_apart) {
+            return None;
+        }
+        let maps_characters = match normalizer {
+            None | Some(Normalizer::Lowercase | Normalizer::Bert { .. }) => true,
+            Some(_) => false,
+        };
+        let punctuation = splits_at_punctuation && maps_characters;
+        let alone = match punctuation {
+            true => vec![b'!'..=b'/', b':'..=b'@', b'['..=b'`', b'{'..=b'~'],
+            false => Vec::new(),
+        };
+        Some(Self {
+            delimiters: Delimiters::new(
+                vec![b'\t'..=b'\n', b'\r'..=b'\r', b' '..=b' '],
+                true,
+                alone,
+            ),
+            plain: Plain {
+                mark: None,
+                punctuation: false,
+                lowers: normalizer.is_some_and(lowers),
+                replaced: Vec::new(),
+            },
+            around: Around {
+                punctuation,
+                ideographs: splits_at_punctuation
+                    && matches!(
+                        normalizer,
+                        Some(Normalizer::Bert {
+                            handle_chinese_chars: true,
+                            ..
+                        })
+                    ),
+            },
+            characters: Characters::new(stages),
+            tables: Tables::new(),
+            spare: Spare::default(),
+        })
+    }
+
+    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`.
+    ///
+    /// # Errors
+    /// As the stages.
+    pub fn encode(&self, stages: &Stages, text: &str, sink: &mut impl Sink) -> Result<()> {
+        let mut workspace = self.spare.take();
+        let Workspace { lookup, work } = &mut *workspace;
+        let lookup::Workspace {
+            chunks,
+            words,
+            tokens: room,
+        } = lookup;
+        let mut call = Call {
+            compiled: self,
+            stages,
+            words,
+            staged: Staged::new(&stages.model, &self.tables, work),
+            cut: Cut::default(),
+        };
+        let mut sink = Buffered::new(room, sink);
+        tokens(&mut call, &self.delimiters, chunks, text, 0, &mut sink)?;
+        drop(sink);
+        self.spare.put(workspace);
+        Ok(())
+    }
+
+    /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: before
+    /// white space.
+    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
+        let rest = text
+            .as_bytes()
+            .get(start.saturating_add(reach)..)
+            .unwrap_or_default();
+        let space = interrupt::position(rest, |byte| self.delimiters.is_space(byte));
+        space.map_or(text.len(), |space| start + reach + space)
+    }
+}
+
+/// Whether what becomes of a word does not depend on what stands beyond the white space around it.
+pub(super) fn keeps_words_apart(normalizer: &Normalizer) -> bool {
+    use Normalizer::{Bert, Lowercase, Nfc, Nfd, Nfkc, Nfkd, Nmt, Sequence, StripAccents};
+    match normalizer {
+        Nfc | Nfd | Nfkc | Nfkd | Lowercase | StripAccents | Nmt | Bert { .. } => true,
+        Sequence(normalizers) => normalizers.iter().all(keeps_words_apart),
+        _ => false,
+    }
+}
+
+/// Whether one of these normalizers lowers letters. None of them changes printable ASCII otherwise.
+fn lowers(normalizer: &Normalizer) -> bool {
+    match normalizer {
+        Normalizer::Lowercase => true,
+        Normalizer::Bert { lowercase, .. } => *lowercase,
+        Normalizer::Sequence(normalizers) => normalizers.iter().any(lowers),
+        _ => false,
+    }
+}
+
+impl Around {
+    /// Whether the character of this code point is always a word by itself.
+    fn holds(self, code_point: u32) -> bool {
+        self.ideographs && matches!(code_point, 0x3400..=0x4DBF | 0x4E00..=0x9FFF)
+            || self.punctuation
+                && matches!(
+                    code_point,
+                    0x2010..=0x2027
+                        | 0x2030..=0x2043
+                        | 0x3001..=0x3003
+                        | 0x3008..=0x3011
+                        | 0xFF01..=0xFF03
+                        | 0xFF05..=0xFF0A
+                        | 0xFF0C..=0xFF0F
+                        | 0xFF1A
+                        | 0xFF1B
+                        | 0xFF1F
+                )
+    }
+
+    /// The end of the first part of `text[start..end]` that is cut by itself.
+    fn part_end(self, text: &[u8], start: usize, end: usize) -> usize {
+        let mut at = start;
+        let mut pace = Pace::default();
+        while at < end {
+            pace.step();
+            let (code_point, length) = match text[at] {
+                byte if byte < 0x80 => (0, 1),
+                _ => decode(text, at),
+            };
+            if self.holds(code_point) {
+                return if at == start { at + length } else { at };
+            }
+            at += length;
+        }
+        end
+    }
+}
+
+/// One text on its way.
+struct Call<'c> {
+    compiled: &'c Local,
+    stages: &'c Stages,
+    words: &'c mut WordCache,
+    staged: Staged<'c>,
+    cut: Cut,
+}
+
+impl<S: Few> Family<S> for Call<'_> {
+    #[inline(always)]
+    fn words(&self) -> &WordCache {
+        self.words
+    }
+
+    #[inline(never)]
+    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
+        let bytes = text.as_bytes();
+        let mut part = start;
+        let mut pace = Pace::default();
+        while part < end {
+            pace.step();
+            let next = match end - part <= SHORT {
+                true => end,
+                false => self.compiled.around.part_end(bytes, part, end),
+            };
+            let word = &bytes[part..next];
+            if !self.words.emit(word, sink) {
+                self.new_word(&text[part..next])?;
+                sink.push_all(self.staged.ids());
+                self.words.insert(word, self.staged.ids());
+            }
+            part = next;
+        }
+        Ok(end)
+    }
+}
+
+impl Call<'_> {
+    fn new_word(&mut self, word: &str) -> Result<()> {
+        let Self {
+            compiled,
+            stages,
+            staged,
+            cut,
+            ..
+        } = self;
+        if staged.plain(&compiled.plain, word)? {
+            return Ok(());
+        }
+        if let Some(characters) = &compiled.characters
+            && characters.cut(stages, word, cut)
+        {
+            return staged.cut(cut);
+        }
+        let mut text = AlignedText::original(word);
+        if let Some(normalizer) = &stages.normalizer {
+            normalizer.normalize(&mut text)?;
+        }
+        staged.normalized(text, stages.pre_tokenizer.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worked_example() {
+        let mut stages = Stages::of_model(Model::WordLevel(crate::model::WordLevel::new(
+            crate::vocab::Vocab::new([("[UNK]", 0)]).unwrap(),
+            "[UNK]",
+        )));
+        stages.normalizer = Some(Normalizer::Bert {
+            clean_text: true,
+            handle_chinese_chars: true,
+            strip_accents: None,
+            lowercase: true,
+        });
+        stages.pre_tokenizer = Some(PreTokenizer::Bert);
+        let local = Local::new(&stages).unwrap();
+        let text = "Wörter, 漢字!";
+        let mut words = Vec::new();
+        let visit = |starts: &[usize], ends: &[usize]| -> Result<()> {
+            words.extend(
+                starts
+                    .iter()
+                    .zip(ends)
+                    .map(|(&start, &end)| &text[start..end]),
+            );
+            Ok(())
+        };
+        let mut chunks = crate::split::delimiters::Chunks::default();
+        local
+            .delimiters
+            .chunks(text.as_bytes(), 0, &mut chunks, visit)
+            .unwrap();
+        assert_eq!(words, ["Wörter", ",", "漢字", "!"]);
+        assert_eq!(local.around.part_end("漢字".as_bytes(), 0, 6), 3);
+        let mut ids = Vec::new();
+        local.encode(&stages, text, &mut ids).unwrap();
+        assert_eq!(ids, [0; 5]);
+    }
+}

@@ -1,0 +1,349 @@
+//! The words of a text by Unicode's rules, with how often each occurs: what fertility is measured on.
+//!
+//! Look here for what a word is where no tokenizer has a say: the segments of UAX #29 that hold a
+//! letter or a digit; in the scripts that write no space between words, each character.
+
+use std::hash::BuildHasher;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use foldhash::fast::RandomState;
+use rayon::prelude::*;
+use unicode_script::{Script, UnicodeScript};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::interrupt::Listener;
+use crate::mem::short_keys::{SHORT, ShortKey};
+use crate::train::word_counts::table::{CountedWord, Entry, GROUP, Table, by_count, join};
+
+/// A run without white space is kept whole, to be cut once however often it occurs, if it has no
+/// more bytes than this.
+const LONGEST_RUN: usize = 40;
+
+/// How many different runs are kept until they are cut.
+const RUNS: usize = if cfg!(test) { 8 } else { 1 << 20 };
+
+/// One occurrence; where it stands is of no concern.
+const ONCE: Entry = Entry { count: 1, place: 0 };
+
+/// The words of texts with how often each occurs.
+///
+/// A word that stands right behind a space is another than the same word elsewhere, and is given
+/// with its space.
+///
+/// ```
+/// use jeton_core::measure::unicode_words::UnicodeWords;
+///
+/// let words = UnicodeWords::default();
+/// words.add(&["the cat can't, the cat"], 1);
+/// let counted = words.finish(100);
+/// let expected = [(" cat", 2), (" can't", 1), (" the", 1), ("the", 1)];
+/// assert_eq!(counted.common, expected.map(|(word, count)| (word.to_owned(), count)));
+/// assert_eq!((counted.kinds, counted.total), (4, 5));
+/// ```
+pub struct UnicodeWords {
+    seed: u64,
+    /// A thread takes whichever is free.
+    tables: [Mutex<Option<Tables>>; 16],
+}
+
+/// Words that were counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CountedWords {
+    /// The most common ones with how often each occurs, the most common first, of equals the smaller.
+    pub common: Vec<(String, u64)>,
+    /// Of all others every so many, in the same order; none if the common ones are all.
+    pub others: Vec<(String, u64)>,
+    /// How many kinds of words there are.
+    pub kinds: usize,
+    /// How many words there are.
+    pub total: u64,
+}
+
+/// What a thread has counted.
+struct Tables {
+    seed: u64,
+    /// Runs between white space, each with the space before it, if it is one.
+    runs: Table,
+    words: Table,
+}
+
+impl Default for UnicodeWords {
+    fn default() -> Self {
+        Self {
+            seed: RandomState::default().hash_one(0),
+            tables: Default::default(),
+        }
+    }
+}
+
+impl UnicodeWords {
+    /// Counts the words of texts, each by itself, on as many threads.
+    pub fn add(&self, texts: &[&str], threads: usize) {
+        let add = |text: &&str| {
+            let free = self.tables.iter().find_map(|table| table.try_lock().ok());
+            let mut tables = free.unwrap_or_else(|| lock(&self.tables[0]));
+            let tables = tables.get_or_insert_with(|| Tables::new(self.seed));
+            tables.add(text);
+        };
+        match threads {
+            1 => texts.iter().for_each(add),
+            _ => Listener::told(|listener| {
+                texts
+                    .par_iter()
+                    .for_each(|text| listener.during(|| add(text)));
+            }),
+        }
+    }
+
+    /// The words that were counted, of which about `most` kinds are given.
+    pub fn finish(self, most: usize) -> CountedWords {
+        let (mut runs, mut words) = (Vec::new(), Vec::new());
+        for tables in self.tables {
+            let tables = tables.into_inner().unwrap_or_else(PoisonError::into_inner);
+            if let Some(tables) = tables {
+                runs.push(tables.runs);
+                words.push(tables.words);
+            }
+        }
+        // Joined first, so that no run is cut twice.
+        let cut = join(runs).into_par_iter();
+        words.par_extend(cut.map(|runs| cut_all(runs, Table::new(self.seed, usize::MAX))));
+        let tables = join(words);
+        let words = by_count(&tables);
+        let kinds = words.len();
+        let total = words.iter().map(|(_, count)| count).sum();
+        let common = if kinds <= most { kinds } else { most / 2 };
+        let step = (kinds - common)
+            .div_ceil((most - common.min(most)).max(1))
+            .max(1);
+        let text = |(word, count): &(CountedWord<'_>, u64)| {
+            let word = String::from_utf8(word.to_vec());
+            (word.expect("words are cut at characters"), *count)
+        };
+        let (first, rest) = words.split_at(common);
+        CountedWords {
+            common: first.iter().map(text).collect(),
+            others: rest.iter().step_by(step).map(text).collect(),
+            kinds,
+            total,
+        }
+    }
+}
+
+impl Tables {
+    fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            runs: Table::new(seed, usize::MAX),
+            words: Table::new(seed, usize::MAX),
+        }
+    }
+
+    /// Counts the words of a text. No word goes across white space of ASCII, and none begins
+    /// otherwise behind it than at the start of a text.
+    fn add(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut keys = [ShortKey::EMPTY; GROUP];
+        let mut waiting = 0;
+        let mut start = 0;
+        while start < bytes.len() {
+            let length = bytes[start..].iter().position(u8::is_ascii_whitespace);
+            let end = length.map_or(bytes.len(), |length| start + length);
+            let with_space = start - usize::from(start > 0 && bytes[start - 1] == b' ');
+            if end == start {
+                // Nothing stands between two spaces.
+            } else if end - with_space <= SHORT {
+                let key = ShortKey::new(bytes, with_space, end - with_space);
+                self.runs.prefetch(key);
+                keys[waiting] = key;
+                waiting += 1;
+                if waiting == GROUP {
+                    waiting = 0;
+                    keys.iter().for_each(|&key| self.runs.add_short(key, ONCE));
+                }
+            } else if end - start <= LONGEST_RUN {
+                self.runs.add(&bytes[with_space..end], ONCE);
+            } else {
+                cut(&text[with_space..end], 1, &mut self.words);
+            }
+            start = end + 1;
+        }
+        for &key in &keys[..waiting] {
+            self.runs.add_short(key, ONCE);
+        }
+        if self.runs.len() >= RUNS {
+            let empty = Table::new(self.seed, usize::MAX);
+            let runs = std::mem::replace(&mut self.runs, empty);
+            let words = std::mem::replace(&mut self.words, Table::new(self.seed, usize::MAX));
+            self.words = cut_all(runs, words);
+        }
+    }
+}
+
+/// Adds the words of runs to others.
+fn cut_all(runs: Table, mut words: Table) -> Table {
+    let done: Result<(), std::convert::Infallible> = runs.try_for_each(|run, entry| {
+        let run = str::from_utf8(run).expect("runs are cut at white space");
+        cut(run, entry.count, &mut words);
+        Ok(())
+    });
+    match done {
+        Ok(()) => words,
+    }
+}
+
+/// Counts the words of a run that occurs so often, and may begin with a space.
+fn cut(run: &str, times: u64, words: &mut Table) {
+    let space = usize::from(run.starts_with(' '));
+    if run.is_ascii() {
+        for (at, word) in run[space..].unicode_word_indices() {
+            let start = if at == 0 { 0 } else { at + space };
+            count(
+                words,
+                &run.as_bytes()[start..at + space + word.len()],
+                times,
+            );
+        }
+        return;
+    }
+    for (at, segment) in run[space..].split_word_bound_indices() {
+        if !segment.contains(char::is_alphanumeric) {
+            continue;
+        }
+        let start = if at == 0 { 0 } else { at + space };
+        let end = at + space + segment.len();
+        if segment.is_ascii() || !segment.chars().any(stands_alone) {
+            count(words, &run.as_bytes()[start..end], times);
+            continue;
+        }
+        // Digits of these scripts join letters of others into one segment.
+        let mut rest = 0;
+        let mut word = |from: usize, to: usize| {
+            if segment[from..to].contains(char::is_alphanumeric) {
+                let from = if from == 0 { start } else { at + space + from };
+                count(words, &run.as_bytes()[from..at + space + to], times);
+            }
+        };
+        for (inner, character) in segment.grapheme_indices(true) {
+            if character.chars().any(stands_alone) {
+                word(rest, inner);
+                rest = inner + character.len();
+                word(inner, rest);
+            }
+        }
+        word(rest, segment.len());
+    }
+}
+
+fn lock(tables: &Mutex<Option<Tables>>) -> MutexGuard<'_, Option<Tables>> {
+    tables.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a character is of a script that writes no space between words.
+fn stands_alone(character: char) -> bool {
+    matches!(
+        character.script(),
+        Script::Han
+            | Script::Hiragana
+            | Script::Katakana
+            | Script::Thai
+            | Script::Lao
+            | Script::Khmer
+            | Script::Myanmar
+    )
+}
+
+fn count(words: &mut Table, word: &[u8], times: u64) {
+    let entry = Entry {
+        count: times,
+        place: 0,
+    };
+    words.add(word, entry);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn counted(texts: &[&str], threads: usize) -> Vec<(String, u64)> {
+        let words = UnicodeWords::default();
+        words.add(texts, threads);
+        words.finish(1 << 20).common
+    }
+
+    #[test]
+    fn of_many_kinds_the_common_and_some_others_are_given() {
+        let words = UnicodeWords::default();
+        words.add(&["a a a b b c d e f g h i"], 1);
+        let counted = words.finish(4);
+        let names = |words: &[(String, u64)]| -> Vec<String> {
+            words
+                .iter()
+                .map(|(word, _)| word.trim().to_owned())
+                .collect()
+        };
+        assert_eq!(names(&counted.common), ["a", "b"]);
+        assert_eq!(names(&counted.others), ["c", "g"]);
+        assert_eq!((counted.kinds, counted.total), (10, 12));
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_cut_by_character() {
+        let found = counted(&["東京タワーへ ไทย"], 1);
+        let words: Vec<&str> = found.iter().map(|(word, _)| word.as_str()).collect();
+        assert_eq!(words, [" ไ", "ท", "ย", "へ", "タ", "ワ", "ー", "京", "東"]);
+    }
+
+    #[test]
+    fn what_stands_between_such_characters_is_a_word() {
+        let found = counted(&["\u{e50}ab\u{e51}"], 1);
+        let words: Vec<&str> = found.iter().map(|(word, _)| word.as_str()).collect();
+        assert_eq!(words, ["ab", "\u{e50}", "\u{e51}"]);
+    }
+
+    #[test]
+    fn words_are_those_of_unicode() {
+        let found = counted(
+            &["The quick (\"brown\") fox can't jump 32.3 feet, right?"],
+            1,
+        );
+        let mut words: Vec<&str> = found.iter().map(|(word, _)| word.trim()).collect();
+        words.sort_unstable();
+        let expected = [
+            "32.3", "The", "brown", "can't", "feet", "fox", "jump", "quick", "right",
+        ];
+        assert_eq!(words, expected);
+        assert!(
+            found.contains(&("brown".to_owned(), 1)),
+            "a quotation mark stands before it"
+        );
+    }
+
+    proptest! {
+        /// Runs are cut one by one, but give the words of the whole text.
+        #[test]
+        fn words_of_runs_are_words_of_the_text(texts in prop::collection::vec(
+            "([a-c',.:_1-3\u{301}\u{200d}é🙂 \n\u{a0}]|\\PC){0,60}", 0..4,
+        )) {
+            prop_assume!(!texts.iter().any(|text| text.chars().any(stands_alone)));
+            let mut expected = BTreeMap::new();
+            for text in &texts {
+                for word in text.unicode_words() {
+                    // A mark behind a space is one word with it.
+                    let word = word.trim_start_matches(' ');
+                    *expected.entry(word.to_owned()).or_insert(0) += 1;
+                }
+            }
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let mut found = BTreeMap::new();
+            for (word, count) in counted(&texts, 2) {
+                *found.entry(word.trim_start_matches(' ').to_owned()).or_insert(0) += count;
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

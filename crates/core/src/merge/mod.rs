@@ -1,0 +1,20 @@
+//! What every byte pair encoding merges with: merges found by their pair, a piece as a row of symbols,
+//! and queues for text that is too long to look for the best pair.
+//!
+//! Look here for how a piece of bytes becomes tokens. The model of BPE derives its merges with these
+//! tables, and the fast path merges new words with them.
+
+pub(crate) mod growing;
+pub(crate) mod long;
+pub(crate) mod merges;
+pub(crate) mod pair_table;
+pub(crate) mod pairs;
+pub(crate) mod queue;
+pub(crate) mod row;
+pub(crate) mod token_reachability;
+pub(crate) mod work;
+
+pub(crate) use growing::Growing;
+pub(crate) use merges::{Merges, SCANNED};
+pub(crate) use pairs::Pairs;
+pub(crate) use work::Work;

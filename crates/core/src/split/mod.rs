@@ -1,0 +1,11 @@
+//! Where text is cut: into pieces by a pattern, into chunks at spaces, and long ones of either between
+//! characters that no token holds together.
+
+pub mod cutter;
+pub mod delimiters;
+#[cfg(neon)]
+mod neon;
+pub mod safe_cuts;
+pub mod scanner;
+pub mod splitter;
+pub mod starts;

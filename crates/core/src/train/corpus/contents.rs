@@ -1,0 +1,62 @@
+//! The contents of one file of a corpus, decompressed, as bytes that somebody else makes texts of.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::stream::{self, Digested};
+use crate::error::Result;
+use crate::files::file_error;
+
+/// The contents of a file, decompressed if it begins as gzip or Zstandard does.
+///
+/// ```no_run
+/// use jeton_core::train::corpus::Contents;
+///
+/// let mut contents = Contents::open("web.txt.zst".as_ref())?;
+/// let first = contents.read(1 << 20)?;
+/// # Ok::<(), jeton_core::Error>(())
+/// ```
+pub struct Contents {
+    path: PathBuf,
+    stream: Box<dyn Read + Send>,
+    digested: Arc<Digested>,
+}
+
+impl Contents {
+    /// Opens a file; the path `-` is the standard input.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn open(path: &Path) -> Result<Self> {
+        let opened = stream::open_digested(path);
+        let (stream, digested) = opened.map_err(|error| file_error(path, "read", &error))?;
+        Ok(Self {
+            path: path.to_owned(),
+            stream,
+            digested,
+        })
+    }
+
+    /// The next bytes: as many as asked for, but at the end.
+    ///
+    /// # Errors
+    /// It cannot be read, or is damaged.
+    pub fn read(&mut self, size: usize) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let read = self
+            .stream
+            .by_ref()
+            .take(size as u64)
+            .read_to_end(&mut bytes);
+        match read {
+            Ok(_) => Ok(bytes),
+            Err(error) => Err(file_error(&self.path, "read", &error)),
+        }
+    }
+
+    /// How many bytes of the file on the disk were read, and their SHA-256.
+    pub fn digest(&self) -> (u64, [u8; 32]) {
+        self.digested.bytes_and_sha256()
+    }
+}

@@ -1,0 +1,508 @@
+//! A hash table from words to how often each occurs and where it was first met.
+//!
+//! Words of up to 15 bytes, nearly all, are two numbers in a flat table with open addressing, which
+//! one look at memory finds; the bytes of longer ones stand in one row.
+
+use std::hash::BuildHasher;
+use std::io;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use rayon::prelude::*;
+
+use super::WordCounts;
+use crate::mem::prefetch::prefetch;
+use crate::mem::short_keys::{SHORT, ShortKey};
+
+/// How many words are looked up together, so that their memory is fetched at the same time.
+pub(crate) const GROUP: usize = 32;
+const FEWEST: usize = 1 << 12;
+
+/// How often a word occurs, and where it was first met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    pub count: u64,
+    pub place: u64,
+}
+
+impl Entry {
+    pub(super) fn join(&mut self, other: Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.place = self.place.min(other.place);
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// [`ShortKey::EMPTY`] where there is no word.
+    key: ShortKey,
+    entry: Entry,
+}
+
+struct LongWord {
+    start: usize,
+    end: usize,
+    hash: u64,
+    entry: Entry,
+}
+
+/// Words with their entries.
+pub(crate) struct Table {
+    seed: u64,
+    /// How many characters a word has at most.
+    pub(super) longest: usize,
+    /// How often a word had more.
+    pub(super) cut: u64,
+    slots: Vec<Slot>,
+    used: usize,
+    text: Vec<u8>,
+    long: Vec<LongWord>,
+    index: HashTable<usize>,
+}
+
+impl Table {
+    /// An empty table. Tables that shall be joined have the same `seed`.
+    pub(crate) fn new(seed: u64, longest: usize) -> Self {
+        Self {
+            seed,
+            longest,
+            cut: 0,
+            slots: vec![Slot::default(); FEWEST],
+            used: 0,
+            text: Vec::new(),
+            long: Vec::new(),
+            index: HashTable::new(),
+        }
+    }
+
+    /// How many words there are.
+    pub(crate) fn len(&self) -> usize {
+        self.used + self.long.len()
+    }
+
+    /// How much memory the words take, about; the table itself may have three times that.
+    pub(super) fn size(&self) -> usize {
+        let (slot, long) = (size_of::<Slot>(), size_of::<LongWord>() + 16);
+        self.used * slot + self.long.len() * long + self.text.len()
+    }
+
+    /// Adds to the entry of a word, which must not be too long.
+    pub(crate) fn add(&mut self, word: &[u8], entry: Entry) {
+        match word.len() {
+            0 => {}
+            1..=SHORT => self.add_short(ShortKey::new(word, 0, word.len()), entry),
+            _ => self.add_long(word, long_hash(word, self.seed), entry),
+        }
+    }
+
+    /// Counts one occurrence of a word that may be too long.
+    #[cold]
+    fn add_pieces(&mut self, word: &str, place: u64) {
+        for (start, piece) in pieces(word, self.longest) {
+            if start == 0 && piece.len() < word.len() {
+                self.cut += 1;
+            }
+            let place = place + start as u64;
+            self.add(piece.as_bytes(), Entry { count: 1, place });
+        }
+    }
+
+    /// Calls `each` with the words, and empties the table.
+    pub(crate) fn try_for_each<E>(
+        self,
+        mut each: impl FnMut(&[u8], Entry) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for Slot { key, entry } in self.slots {
+            if key != ShortKey::EMPTY {
+                let (bytes, length) = key.bytes();
+                each(&bytes[..length], entry)?;
+            }
+        }
+        for word in &self.long {
+            each(&self.text[word.start..word.end], word.entry)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the words in the order of their bytes, and empties the table.
+    pub(super) fn drain_sorted(
+        &mut self,
+        mut each: impl FnMut(&[u8], Entry) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let empty = Self {
+            cut: self.cut,
+            ..Self::new(self.seed, self.longest)
+        };
+        let Self {
+            mut slots,
+            text,
+            mut long,
+            ..
+        } = std::mem::replace(self, empty);
+        slots.retain(|slot| slot.key != ShortKey::EMPTY);
+        // The bytes behind the end of a short word are zero, so it is before what it begins.
+        slots.sort_unstable_by_key(|slot| {
+            let (bytes, length) = slot.key.bytes();
+            let mut word = [0; SHORT + 1];
+            word[..length].copy_from_slice(&bytes[..length]);
+            (u128::from_be_bytes(word), length)
+        });
+        long.sort_unstable_by(|a, b| text[a.start..a.end].cmp(&text[b.start..b.end]));
+        let mut long = long.iter().peekable();
+        for Slot { key, entry } in slots {
+            let (bytes, length) = key.bytes();
+            let short = &bytes[..length];
+            while let Some(word) = long.next_if(|word| text[word.start..word.end] < *short) {
+                each(&text[word.start..word.end], word.entry)?;
+            }
+            each(short, entry)?;
+        }
+        long.try_for_each(|word| each(&text[word.start..word.end], word.entry))
+    }
+
+    /// Counts the words of `text` that begin where `starts` has bits, counted from `offset`, the
+    /// last of which ends `length` bytes after that.
+    pub(super) fn add_stretch(
+        &mut self,
+        text: &str,
+        place: u64,
+        (offset, length): (usize, usize),
+        starts: &[u64],
+    ) {
+        let (whole, text) = (text, text.as_bytes());
+        let surely_whole = self.longest.min(SHORT);
+        let mut keys = [(ShortKey::EMPTY, 0); GROUP];
+        let mut waiting = 0;
+        let mut word = |table: &mut Self, start: usize, end: usize| {
+            let place = place + start as u64;
+            if end - start > surely_whole {
+                return table.add_pieces(&whole[start..end], place);
+            }
+            let key = ShortKey::new(text, start, end - start);
+            table.prefetch(key);
+            keys[waiting] = (key, place);
+            waiting += 1;
+            if waiting == GROUP {
+                waiting = 0;
+                for (key, place) in keys {
+                    table.add_short(key, Entry { count: 1, place });
+                }
+            }
+        };
+        let mut start = offset;
+        for (block, &bits) in starts.iter().enumerate() {
+            let mut rest = bits;
+            while rest != 0 {
+                let next = offset + block * 64 + rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                if next > start {
+                    word(self, start, next);
+                }
+                start = next;
+            }
+        }
+        word(self, start, offset + length);
+        for (key, place) in &keys[..waiting] {
+            let place = *place;
+            self.add_short(*key, Entry { count: 1, place });
+        }
+    }
+
+    /// Fetches the memory in which a short word would be found.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, key: ShortKey) {
+        prefetch(
+            &self.slots,
+            key.hash(self.seed) as usize & (self.slots.len() - 1),
+        );
+    }
+
+    /// Adds to the entry of a short word.
+    #[inline(always)]
+    pub(crate) fn add_short(&mut self, key: ShortKey, entry: Entry) {
+        let mask = self.slots.len() - 1;
+        let mut at = key.hash(self.seed) as usize & mask;
+        loop {
+            let slot = &mut self.slots[at];
+            if slot.key == key {
+                return slot.entry.join(entry);
+            }
+            if slot.key == ShortKey::EMPTY {
+                *slot = Slot { key, entry };
+                self.used += 1;
+                if 4 * self.used > 3 * self.slots.len() {
+                    self.grow();
+                }
+                return;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let larger = vec![Slot::default(); 2 * self.slots.len()];
+        let old = std::mem::replace(&mut self.slots, larger);
+        self.used = 0;
+        for slot in old.into_iter().filter(|slot| slot.key != ShortKey::EMPTY) {
+            self.add_short(slot.key, slot.entry);
+        }
+    }
+
+    fn add_long(&mut self, word: &[u8], hash: u64, entry: Entry) {
+        let Self {
+            text, long, index, ..
+        } = self;
+        let same = |&at: &usize| {
+            let known: &LongWord = &long[at];
+            known.hash == hash && text[known.start..known.end] == *word
+        };
+        if let Some(&at) = index.find(hash, same) {
+            return long[at].entry.join(entry);
+        }
+        index.insert_unique(hash, long.len(), |&at| long[at].hash);
+        let start = text.len();
+        text.extend_from_slice(word);
+        long.push(LongWord {
+            start,
+            end: text.len(),
+            hash,
+            entry,
+        });
+    }
+
+    /// Adds the words of `tables` whose hashes fall to `part` of so many parts.
+    fn absorb_part(&mut self, tables: &[Self], part: usize) {
+        let parts = tables.len();
+        let falls_here = |hash: u64| ((hash >> 48) as usize * parts) >> 16 == part;
+        for table in tables {
+            for slot in &table.slots {
+                if slot.key != ShortKey::EMPTY && falls_here(slot.key.hash(self.seed)) {
+                    self.add_short(slot.key, slot.entry);
+                }
+            }
+            for word in &table.long {
+                if falls_here(word.hash) {
+                    self.add_long(&table.text[word.start..word.end], word.hash, word.entry);
+                }
+            }
+        }
+    }
+}
+
+/// The words of all tables, which have the same seed, each in one table only.
+pub(crate) fn join(mut tables: Vec<Table>) -> Vec<Table> {
+    tables.retain(|table| table.len() > 0);
+    if tables.len() > 1 {
+        let parts = (0..tables.len()).into_par_iter();
+        tables = parts
+            .map(|part| {
+                let mut joined = Table::new(tables[0].seed, usize::MAX);
+                joined.absorb_part(&tables, part);
+                joined
+            })
+            .collect();
+    }
+    tables
+}
+
+/// The words of joined tables that `keep` accepts, by length and count, in the order in which they
+/// were first met.
+pub(super) fn in_order(
+    mut tables: Vec<Table>,
+    mut keep: impl FnMut(usize, u64) -> bool,
+) -> WordCounts {
+    let mut met: Vec<Met> = Vec::with_capacity(tables.iter().map(Table::len).sum());
+    for (table, number) in tables.iter_mut().zip(0..) {
+        for Slot { key, entry } in std::mem::take(&mut table.slots) {
+            if key != ShortKey::EMPTY && keep(key.bytes().1, entry.count) {
+                let word = Word::Short(key);
+                met.push(Met { entry, word });
+            }
+        }
+        for (word, at) in table.long.iter().zip(0..) {
+            let entry = word.entry;
+            if keep(word.end - word.start, entry.count) {
+                let word = Word::Long(number, at);
+                met.push(Met { entry, word });
+            }
+        }
+    }
+    met.par_sort_unstable_by(|a, b| {
+        let places = a.entry.place.cmp(&b.entry.place);
+        places.then_with(|| a.word.bytes(&tables).cmp(&b.word.bytes(&tables)))
+    });
+    let size = met.iter().map(|met| met.word.bytes(&tables).len()).sum();
+    let mut text = Vec::with_capacity(size);
+    let mut ends = Vec::with_capacity(met.len());
+    for Met { word, .. } in &met {
+        text.extend_from_slice(&word.bytes(&tables));
+        ends.push(text.len());
+    }
+    WordCounts {
+        text: String::from_utf8(text).expect("words are cut out of text between characters"),
+        ends,
+        counts: met.iter().map(|met| met.entry.count).collect(),
+        provenance: None,
+    }
+}
+
+/// The words of joined tables with how often each occurs, what occurs most first, of equals the
+/// smaller.
+pub(crate) fn by_count(tables: &[Table]) -> Vec<(CountedWord<'_>, u64)> {
+    let words = tables.iter().flat_map(|table| {
+        let short = table
+            .slots
+            .iter()
+            .filter(|slot| slot.key != ShortKey::EMPTY);
+        let short = short.map(|slot| (CountedWord::Short(slot.key), slot.entry.count));
+        let long = table.long.iter().map(|word| {
+            let text = &table.text[word.start..word.end];
+            (CountedWord::Long(text), word.entry.count)
+        });
+        short.chain(long)
+    });
+    let mut words: Vec<_> = words.collect();
+    words.par_sort_unstable_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.order(b)));
+    words
+}
+
+/// A word of a table.
+#[derive(Clone, Copy)]
+pub(crate) enum CountedWord<'t> {
+    Short(ShortKey),
+    Long(&'t [u8]),
+}
+
+impl CountedWord<'_> {
+    /// Its bytes.
+    pub(crate) fn to_vec(self) -> Vec<u8> {
+        match self {
+            Self::Short(key) => {
+                let (bytes, length) = key.bytes();
+                bytes[..length].to_vec()
+            }
+            Self::Long(bytes) => bytes.to_vec(),
+        }
+    }
+
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        // The bytes behind the end of a short word are zero, so it is before what it begins.
+        let number = |word: &Self| match *word {
+            Self::Short(key) => {
+                let (mut bytes, length) = key.bytes();
+                bytes[SHORT] = 0;
+                (u128::from_be_bytes(bytes), length)
+            }
+            Self::Long(bytes) => {
+                let mut first = [0; SHORT + 1];
+                first.copy_from_slice(&bytes[..=SHORT]);
+                (u128::from_be_bytes(first), bytes.len())
+            }
+        };
+        let (a, b) = (number(self), number(other));
+        a.0.cmp(&b.0).then_with(|| match (self, other) {
+            (Self::Long(a), Self::Long(b)) => a.cmp(b),
+            _ => a.1.cmp(&b.1),
+        })
+    }
+}
+
+/// A word on its way from the tables into order.
+struct Met {
+    entry: Entry,
+    word: Word,
+}
+
+enum Word {
+    Short(ShortKey),
+    /// The number of its table, and its own in there.
+    Long(u32, usize),
+}
+
+impl Word {
+    fn bytes<'t>(&self, tables: &'t [Table]) -> Bytes<'t> {
+        match *self {
+            Self::Short(key) => {
+                let (bytes, length) = key.bytes();
+                Bytes::Here(bytes, length)
+            }
+            Self::Long(table, at) => {
+                let table = &tables[table as usize];
+                let word = &table.long[at];
+                Bytes::There(&table.text[word.start..word.end])
+            }
+        }
+    }
+}
+
+/// The bytes of a word.
+enum Bytes<'t> {
+    Here([u8; SHORT + 1], usize),
+    There(&'t [u8]),
+}
+
+impl std::ops::Deref for Bytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Here(bytes, length) => &bytes[..*length],
+            Self::There(bytes) => bytes,
+        }
+    }
+}
+
+/// A word cut into pieces of so many characters and a rest, with where each begins.
+pub(super) fn pieces(word: &str, longest: usize) -> impl Iterator<Item = (usize, &str)> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let rest = &word[start..];
+        let end = match rest.len() <= longest {
+            true => rest.len(),
+            false => {
+                let cut = rest.char_indices().nth(longest);
+                cut.map_or(rest.len(), |(at, _)| at)
+            }
+        };
+        let piece = (start, &rest[..end]);
+        start += end;
+        (end > 0).then_some(piece)
+    })
+}
+
+/// The hash of a word that is no short one.
+fn long_hash(word: &[u8], seed: u64) -> u64 {
+    FixedState::with_seed(seed).hash_one(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn tables_count_short_and_long_words() {
+        let words: Vec<String> = (0..10_000)
+            .map(|n| format!("{}{}", "x".repeat(n % 20), n / 3))
+            .collect();
+        let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut tables = [0; 3].map(|_| Table::new(7, usize::MAX));
+        for (word, place) in words.iter().chain(&words).zip(0..) {
+            tables[place as usize % 3].add(word.as_bytes(), Entry { count: 1, place });
+            *expected.entry(word).or_default() += 1;
+        }
+        let counts = in_order(join(tables.into()), |_, _| true);
+        assert_eq!(counts.iter().collect::<BTreeMap<_, _>>(), expected);
+        let mut met: Vec<&str> = words.iter().map(String::as_str).collect();
+        met.dedup();
+        let order: Vec<&str> = counts.iter().map(|(word, _)| word).collect();
+        assert_eq!(
+            order,
+            WordCounts::from_words(met.into_iter().map(|word| (word, 1)))
+                .iter()
+                .map(|(word, _)| word)
+                .collect::<Vec<_>>()
+        );
+    }
+}
