@@ -18,11 +18,10 @@ from pyarrow import parquet
 
 import jeton
 from chat_cases import TURNS
-from command_line import Run, error_of, here, run
+from command_line import Run, error_of, here, needs_full, run, shell
 from jeton.chat import TEMPLATES
 from jeton.cli import documents
 from kinds import ranks
-from test_cli_streams import needs_full, shell
 
 TOK = ranks()
 PRICES = {
