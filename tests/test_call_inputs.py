@@ -77,7 +77,7 @@ def test_columns() -> None:
     assert BERT(pa.array(["the"]), ["un"])["input_ids"] == [[1, 3, 2, 6, 2]]
     with pytest.raises(ArgumentError, match="text has 2 entries and text_pair 1"):
         BERT(pa.array(["the", "un"]), ["un"])
-    with pytest.raises(UnsupportedError, match="words of a text in a column"):
+    with pytest.raises(UnsupportedError, match="words are not found for the texts of a column"):
         batch.word_ids(0)
 
 

@@ -142,7 +142,7 @@ def test_a_result_is_a_mapping() -> None:
 def test_a_result_of_columns_knows_nothing_else() -> None:
     batch = BatchEncoding({"input_ids": [[1]]})
     assert not batch.is_fast and batch.encodings is None and batch.n_sequences is None
-    with pytest.raises(UnsupportedError, match="made of columns"):
+    with pytest.raises(UnsupportedError, match="made from columns"):
         batch.tokens()
 
 
@@ -192,7 +192,7 @@ def test_tensors() -> None:
     assert lists.convert_to_tensors("pt")["attention_mask"].tolist() == [[1, 1, 1, 1], [1, 1, 1, 0]]
     single = BERT("the").convert_to_tensors("np", prepend_batch_axis=True)
     assert single["input_ids"].shape == (1, 3)
-    with pytest.raises(ArgumentError, match="rows of input_ids are not equally long"):
+    with pytest.raises(ArgumentError, match="rows of input_ids differ in length"):
         BERT(["the", "the un"]).to_torch()
     collated = torch.utils.data.default_collate([BERT("the").to_torch(), BERT("un").to_torch()])
     assert collated["input_ids"].tolist() == [[1, 3, 2], [1, 6, 2]]

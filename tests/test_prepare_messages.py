@@ -377,7 +377,7 @@ def test_a_column_that_is_not_there(tmp_path: Path) -> None:
     for data in (table, tmp_path / "in.parquet"):
         with pytest.raises(FormatError, match=r"no column 'messages' .did you mean 'massages'"):
             prepare(data, TOK, tmp_path / "out", messages=CHATML)
-    with pytest.raises(ArgumentError, match="a column alone"):
+    with pytest.raises(ArgumentError, match="a single column"):
         prepare(table.column(0), TOK, tmp_path / "out", messages=CHATML)
 
 

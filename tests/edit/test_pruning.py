@@ -158,7 +158,7 @@ def test_dropped_by_name() -> None:
 
 
 BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
-    "nothing said": ({}, ArgumentError, "say what is to go"),
+    "nothing said": ({}, ArgumentError, "say what to remove"),
     "min_count alone": ({"min_count": 2}, ArgumentError, "corpus= or counts="),
     "both": ({"corpus": ["a"], "counts": {}}, ArgumentError, "not both"),
     "no file": ({"corpus": "text"}, MissingFileError, "there is no such file"),
