@@ -383,7 +383,7 @@ def test_a_column_that_is_not_there(tmp_path: Path) -> None:
 
 def test_errors_of_the_template_are_no_bad_records(tmp_path: Path) -> None:
     for template, told in (
-        ("{% if %}", "no Jinja"),
+        ("{% if %}", "not valid Jinja"),
         ("{{ ''.__class__ }}{{ messages.append(1) }}", "may not do that"),
         ("chatnl", "no chat template 'chatnl'"),
         (None, "has no chat template"),
