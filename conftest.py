@@ -4,9 +4,12 @@ stand on a framework are left out where that is not installed, tests of absent d
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from _pytest.terminal import TerminalReporter
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
 
 settings.register_profile("jeton", deadline=None)
 settings.load_profile("jeton")
