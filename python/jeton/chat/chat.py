@@ -248,7 +248,9 @@ class Chat:
             raise ArgumentTypeError('roles must be an iterable of roles, as ("assistant",)')
         wanted = set(roles)
         if not wanted:
-            raise ArgumentError('roles is empty: the loss mask would be all zero (name roles, as ("assistant",))')
+            raise ArgumentError(
+                'roles is empty: the loss mask would be all zero (name roles, as ("assistant",))'
+            )
         generated = [origin.generated for _, origin in self._runs]
         if any(generated) and wanted == {"assistant"}:
             mask = self._has_run(generated)
