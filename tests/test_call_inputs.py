@@ -161,7 +161,7 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] =
         (["", "a"],),
         {"add_special_tokens": False, "return_tensors": "pt"},
         ArgumentError,
-        "rows have 0 to 1 tokens, so that they are no array",
+        "rows have 0 to 1 tokens.*padding=True",
     ),
     "stride": (("a",), {"stride": -1}, ArgumentError, "stride must be at least 0"),
     "side": (("a",), {"padding_side": "up"}, ArgumentError, '"right", "left", not'),
