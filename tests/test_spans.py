@@ -150,7 +150,7 @@ def mapped(*stages: Any, unigram: bool = False) -> Callable[[], jeton.Tokenizer]
     def load() -> jeton.Tokenizer:
         tok = published("t5_style_unigram.model")().approximation("tokenizer.json")
         assert isinstance(tok.normalizer, normalizers.Sequence)
-        map_alone = tok.normalizer.normalizers[0]
+        map_alone = tok.normalizer.steps[0]
         assert isinstance(map_alone, normalizers.Precompiled)
         cut: Any = stages[0] if len(stages) == 1 else pre_tokenizers.Sequence(stages)
         if unigram:

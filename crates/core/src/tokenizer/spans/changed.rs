@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::table::is_inside;
 use crate::text::{AlignedText, Span, boundary_before};
 
 /// A text as it is now, and its stretches that were changed.
@@ -79,8 +80,7 @@ impl Changed {
             return;
         }
         // It is as long as it was.
-        let is_inside = |byte: &u8| byte & 0xC0 == 0x80;
-        let first = self.text.iter().rposition(|byte| !is_inside(byte));
+        let first = self.text.iter().rposition(|byte| !is_inside(*byte));
         let length = end - first.unwrap_or(end);
         self.edits.push(Edit {
             range: end - length..end,

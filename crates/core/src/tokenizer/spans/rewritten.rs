@@ -2,7 +2,9 @@
 
 use super::changed::Changed;
 use super::lengths::{Lengths, STEPS, margins};
-use super::table::{At, BYTE, INSIDE, MARK_BYTES, MARKED, ODD, Table, UNKNOWN, bytes_of, units_of};
+use super::table::{
+    At, BYTE, INSIDE, MARK_BYTES, MARKED, ODD, Table, UNKNOWN, bytes_of, is_inside, units_of,
+};
 use super::{Output, Section};
 use crate::interrupt::{Pace, paced, poll};
 use crate::model::Model;
@@ -239,10 +241,13 @@ impl Call<'_> {
         Span::new(start + span.start, start + span.end)
     }
 
-    /// The characters of the new text from where the tokens have come to, as long as there are any.
+    /// The characters of the new text from where the tokens have come to; none inside a character.
     fn rest(&self) -> impl Iterator<Item = char> {
         let text = &self.changed.text[..];
-        let mut at = self.start;
+        let mut at = match text.get(self.start) {
+            Some(byte) if !is_inside(*byte) => self.start,
+            _ => text.len(),
+        };
         std::iter::from_fn(move || {
             (at < text.len()).then(|| {
                 let (character, length) = decode(text, at);

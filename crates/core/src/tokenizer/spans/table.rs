@@ -223,7 +223,7 @@ impl Table {
 }
 
 /// Whether a byte of UTF-8 is not the first one of its character.
-fn is_inside(byte: u8) -> bool {
+pub fn is_inside(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
