@@ -113,8 +113,9 @@ impl Steps {
                 after_space = collapses && new.ends_with(' ');
                 match new.contains(MARK) {
                     true => changed.push(&new.replace(MARK, " "), at..end),
-                    false if *new == text[at..end] => {
-                        changed.text.extend_from_slice(new.as_bytes())
+                    // A user-defined piece has one span.
+                    false if *new == text[at..end] && new.chars().nth(1).is_none() => {
+                        changed.text.extend_from_slice(new.as_bytes());
                     }
                     false => changed.push(new, at..end),
                 }
