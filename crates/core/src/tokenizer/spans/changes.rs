@@ -55,6 +55,8 @@ pub struct Chain {
 #[derive(Debug)]
 struct Characters {
     kept: Kept,
+    /// No kept character is removed together with what stands behind it.
+    stay: bool,
     /// Those that may change what stands before them.
     behind: CharacterSet,
 }
@@ -184,12 +186,15 @@ impl Chain {
             ascii[usize::from(b'\n')] = Ascii::Space;
         }
         let map = self.map().filter(|_| self.only_map);
-        let (others, behind) = match map.and_then(Charsmap::key_characters) {
+        let characters = map.and_then(Charsmap::key_characters);
+        let stay = characters.is_some();
+        let (others, behind) = match characters {
             Some(KeyCharacters { keys, behind }) => (keys.and(&behind), behind),
             None => (CharacterSet::all(), CharacterSet::all()),
         };
         Characters {
             kept: Kept::new(ascii, self.collapses, others),
+            stay,
             behind,
         }
     }
@@ -219,8 +224,9 @@ impl Chain {
         let bytes = text.as_bytes();
         // What is removed at the very front moves all spans that follow.
         let begins_kept = |at: &u8| !self.strips[0] || !at.is_ascii_whitespace();
+        let stays = || characters.stay || bytes.get(1).is_none_or(u8::is_ascii);
         if let Some(first) = bytes.first()
-            && (kept.length(text, 0, false).is_none() || !begins_kept(first))
+            && (kept.length(text, 0, false).is_none() || !begins_kept(first) || !stays())
         {
             return None;
         }
@@ -247,7 +253,12 @@ impl Chain {
                 at = end;
                 continue;
             }
-            let start = stretch_start(text, done, at);
+            // What stands before it stays.
+            let first = match characters.stay {
+                true => at,
+                false => done.max(boundary_before(text, at.saturating_sub(1))),
+            };
+            let start = stretch_start(text, done, first);
             let end = stretch_end(kept, text, at, last);
             self.keep(kept, &text[done..start], &mut changed.text);
             let is_last = end == text.len();
