@@ -287,7 +287,7 @@ impl Chain {
         stretch: Range<usize>,
         changed: &mut Changed,
     ) -> bool {
-        let Characters { kept, behind } = characters;
+        let Characters { kept, behind, .. } = characters;
         let Some(map) = self.map().filter(|_| self.only_map) else {
             return false;
         };
