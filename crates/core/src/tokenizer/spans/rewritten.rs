@@ -288,12 +288,14 @@ impl Call<'_> {
             if self.lengths.may_know(self.stages, c)
                 && let Some(id) = vocab.text_id(c.encode_utf8(&mut bytes).as_bytes())
             {
-                match &self.stages.model {
-                    Model::SentencePiece(model) => match model.kind(id) {
-                        PieceKind::Normal | PieceKind::UserDefined => {}
-                        _ => return None,
-                    },
-                    _ => {}
+                let is_text = match &self.stages.model {
+                    Model::SentencePiece(model) => {
+                        matches!(model.kind(id), PieceKind::Normal | PieceKind::UserDefined)
+                    }
+                    _ => true,
+                };
+                if !is_text {
+                    return None;
                 }
                 break;
             }
