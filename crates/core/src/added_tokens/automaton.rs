@@ -347,7 +347,7 @@ mod tests {
             (state >> 16) % below
         };
         for round in 0..2_000 {
-            let mut word = |longest| -> String {
+            let mut word = |longest: u32| -> String {
                 let length = draw(longest + 1);
                 (0..length)
                     .map(|_| ["a", "b", "é"][draw(3) as usize])
