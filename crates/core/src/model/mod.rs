@@ -3,7 +3,7 @@
 //! A model knows nothing of spans in the original or of special tokens. It sees one piece and says
 //! which tokens it consists of, and which bytes of the piece each holds.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -152,15 +152,6 @@ impl Model {
             Self::Characters(_) => "Characters",
             Self::SentencePiece(_) => "SentencePiece",
         }
-    }
-}
-
-/// Training goes on, unless the caller's `watch` has said `Break`.
-pub(crate) fn unless_interrupted(told: ControlFlow<()>) -> Result<()> {
-    match told {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(Error::new(ErrorKind::Training, "training was interrupted")
-            .hint("the word counts can be trained from again")),
     }
 }
 

@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use super::changes::Changes;
 use super::queue::{Candidate, Queue};
 use super::words::{NONE, Words};
-use super::{BpeTraining, TieBreak, Tokens};
+use super::{BpeTrainer, TieBreak, Tokens};
 use crate::error::{Error, ErrorKind, Result};
 use crate::mem::large_pages;
 
@@ -79,7 +79,7 @@ pub(super) struct Corpus {
 }
 
 impl Corpus {
-    pub(super) fn new(words: Words, training: &BpeTraining, tokens: &Tokens) -> Result<Self> {
+    pub(super) fn new(words: Words, training: &BpeTrainer, tokens: &Tokens) -> Result<Self> {
         if i64::try_from(words.sum).is_err() {
             return Err(Error::new(
                 ErrorKind::Training,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::units::{Tokens, spelling};
-use super::{Alphabet, BpeTraining};
+use super::{Alphabet, BpeTrainer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::merge::{Merge, Pairs, Symbol, merge};
 use crate::vocab::show;
@@ -43,7 +43,7 @@ impl Start {
     }
 
     /// Gives the tokens their ids; returns those of special tokens.
-    pub(super) fn place(&self, training: &BpeTraining, tokens: &mut Tokens) -> Result<Vec<u32>> {
+    pub(super) fn place(&self, training: &BpeTrainer, tokens: &mut Tokens) -> Result<Vec<u32>> {
         let prefix = training.continuing_subword_prefix.as_deref().unwrap_or("");
         let suffix = training.end_of_word_suffix.as_deref().unwrap_or("");
         let largest = self.tokens.iter().map(|(_, id)| *id);

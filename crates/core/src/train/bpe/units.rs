@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use super::parameters::too_small;
 use super::words::Words;
-use super::{BpeTraining, ByteOrder, too_small};
+use super::{BpeTrainer, ByteOrder};
 use crate::error::Result;
 use crate::model::bpe::Alphabet;
 use crate::model::byte_token;
@@ -29,7 +30,7 @@ pub(crate) struct Tokens {
 
 impl Tokens {
     /// The special tokens of a training.
-    pub fn of_specials(training: &BpeTraining) -> Self {
+    pub fn of_specials(training: &BpeTrainer) -> Self {
         let mut tokens = Self::default();
         for special in &training.special_tokens {
             tokens.intern(special.as_bytes(), special.chars().count());
@@ -45,7 +46,7 @@ impl Tokens {
     /// # Errors
     /// There are more tokens than `vocab_size` allows, before the first merge, and that is no way to
     /// ask for none.
-    pub fn check_room(&self, training: &BpeTraining) -> Result<()> {
+    pub fn check_room(&self, training: &BpeTrainer) -> Result<()> {
         let needed = self.count + training.last_tokens();
         match needed > training.vocab_size && training.refuses_less() {
             true => Err(too_small(training, training.vocab_size, needed)),
@@ -148,7 +149,7 @@ pub(crate) struct Units {
 
 impl Units {
     /// Makes the alphabet of a corpus: the bare units by code point, then the marked ones.
-    pub fn new(counts: &WordCounts, training: &BpeTraining, tokens: &mut Tokens) -> Self {
+    pub fn new(counts: &WordCounts, training: &BpeTrainer, tokens: &mut Tokens) -> Self {
         let mut units = Self {
             unknown_parts: training.sentencepiece,
             ..Self::default()
@@ -293,7 +294,7 @@ fn for_each_unit(word: &str, alphabet: Alphabet, mut each: impl FnMut(u32, usize
 }
 
 /// The characters of the corpus, and those that shall be there anyhow, by code point.
-fn alphabet(counts: &WordCounts, training: &BpeTraining) -> BTreeSet<char> {
+fn alphabet(counts: &WordCounts, training: &BpeTrainer) -> BTreeSet<char> {
     let mut frequencies: HashMap<char, u64, FixedState> = HashMap::default();
     for (word, count) in counts.iter() {
         for character in word.chars() {

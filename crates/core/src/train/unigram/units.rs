@@ -7,7 +7,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::UnigramTraining;
+use super::PieceTrainer;
 use super::alphabet::Alphabet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::tables::trie::Trie;
@@ -38,7 +38,7 @@ impl Units {
     pub(super) fn new(
         words: &WordCounts,
         alphabet: &Alphabet,
-        training: &UnigramTraining,
+        training: &PieceTrainer,
     ) -> Result<Self> {
         let meta = training.meta_pieces.iter().map(String::as_bytes);
         let cutter = Cutter {
@@ -100,7 +100,7 @@ impl Units {
 
 struct Cutter<'a> {
     alphabet: &'a Alphabet,
-    training: &'a UnigramTraining,
+    training: &'a PieceTrainer,
     meta: Trie,
 }
 

@@ -11,16 +11,15 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::unless_interrupted;
-use crate::train::bpe::{BpeTraining, Progress, TieBreak, Tokens, Units, Words, merge_in_word};
+use crate::train::bpe::{BpeTrainer, TieBreak, Tokens, Units, Words, merge_in_word};
 use crate::train::word_counts::WordCounts;
+use crate::train::{Phase, Watch};
 
 /// How many merges lie between two calls of the caller's `watch`.
 const WATCH_EVERY: usize = 16;
@@ -214,11 +213,11 @@ impl Pairs {
     }
 }
 
-/// The tokens that training makes.
-pub(super) fn train(
+/// Merges the pair with the best score until there are enough tokens, which it returns.
+pub(super) fn learn(
     counts: &WordCounts,
-    training: &BpeTraining,
-    mut watch: impl FnMut(Progress) -> ControlFlow<()>,
+    training: &BpeTrainer,
+    watch: &mut Watch<'_>,
 ) -> Result<Tokens> {
     let mut tokens = Tokens::of_specials(training);
     let units = Units::new(counts, training, &mut tokens);
@@ -261,12 +260,7 @@ pub(super) fn train(
             break;
         };
         if merges % WATCH_EVERY == 0 {
-            let progress = Progress {
-                tokens: tokens.ids(),
-                goal: training.vocab_size,
-                frequency: pairs.score(best).both,
-            };
-            unless_interrupted(watch(progress))?;
+            watch.tell(Phase::Merging, tokens.ids(), training.vocab_size)?;
         }
         let (left, right) = pairs.all[best as usize].ids;
         let id = tokens.merge(left, right, prefix);
@@ -274,7 +268,7 @@ pub(super) fn train(
         pairs.frequency.resize(tokens.ids(), 0);
         merge(&mut words, &mut pairs, &tokens, best, id, limit);
     }
-    unless_interrupted(watch(Progress::last(tokens.ids())))?;
+    watch.tell(Phase::Merging, tokens.ids(), tokens.ids())?;
     Ok(tokens)
 }
 
