@@ -5,14 +5,15 @@
 //! score of the piece they make, and sums of scores are rounded to 32 bits.
 
 mod bpe;
-mod drawing;
 mod lattice;
+mod nbest;
+mod sampling;
 pub mod spec;
 #[cfg(test)]
 mod tests;
 mod unigram;
 
-pub use lattice::MOST_PATHS;
+pub use nbest::MOST_PATHS;
 
 use std::collections::HashMap;
 use std::ops::Range;
