@@ -8,8 +8,7 @@
 use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
-use super::super::Dialect;
-use super::super::linear::{WORD, alike, parse, reads_count_alike, to_hir};
+use crate::pattern::dialects::{Dialect, WORD, alike, parse, reads_count_alike, to_hir};
 
 /// The character that stands for the first part taken out; the ones behind it stand for the others.
 const STAND_IN: char = '\u{10f000}';
