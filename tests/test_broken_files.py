@@ -186,7 +186,7 @@ def test_every_truncation(content: bytes, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "doubt"),
+    ("content", "warning"),
     [
         (GOOD, "there is no trainer_spec and no normalizer_spec behind the pieces"),
         (GOOD + BPE, "there is no normalizer_spec behind the pieces"),
@@ -197,11 +197,11 @@ def test_every_truncation(content: bytes, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_models_that_seem_cut(content: bytes, doubt: str, tmp_path: Path) -> None:
+def test_models_that_seem_cut(content: bytes, warning: str, tmp_path: Path) -> None:
     """They are read as by SentencePiece, with a warning."""
     path = tmp_path / "x.model"
     path.write_bytes(content)
-    with pytest.warns(FormatWarning, match=f"x.model: {doubt}"):
+    with pytest.warns(FormatWarning, match=f"x.model: {warning}"):
         assert jeton.load(path).encode("a") == [1, 2]
 
 

@@ -338,7 +338,7 @@ class TestConvert:
         output = run("convert", pair, target).stdout
         assert output.splitlines()[-1].endswith(f"0 differences  {library}")
 
-    def test_case_and_doubts_of_a_vocab_txt(self, run: Run, here: Path) -> None:
+    def test_case_and_warnings_of_a_vocab_txt(self, run: Run, here: Path) -> None:
         (here / "vocab.txt").write_text("[UNK]\na\nb\na\n", encoding="utf-8")
         result = run("convert", "vocab.txt", "cased.json", "--cased")
         assert "warning: vocab.txt: 1 of the lines repeat a token" in result.stderr
@@ -381,7 +381,7 @@ class TestConvert:
         assert "of the texts hold what the alphabet lacks" in result.stderr
         assert jeton.load("b.json") == jeton.load("a.json")
 
-    def test_doubts_are_told_once(self, run: Run, here: Path) -> None:
+    def test_warnings_are_given_once(self, run: Run, here: Path) -> None:
         (here / "b.model").write_bytes(GOOD + BPE)
         result = run("convert", "b.model", "c.model")
         assert result.stderr.count("warning:") == 1

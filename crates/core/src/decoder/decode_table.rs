@@ -25,7 +25,7 @@ type Entry = [u8; SHORT + 1];
 
 /// The texts of all tokens.
 #[derive(Debug)]
-pub(crate) struct Surfaces {
+pub(crate) struct DecodeTable {
     entries: Vec<Entry>,
     long: Vec<u8>,
     special: Vec<bool>,
@@ -43,7 +43,7 @@ enum Ends {
     Front,
 }
 
-impl Surfaces {
+impl DecodeTable {
     /// The table of a decoder, if it is one of those, and if no text is much longer than its token:
     /// the decoder itself sees to it that texts do not outgrow the tokens. `tokens` are what it gets
     /// for each id, from 0 on, and whether it is special.

@@ -18,7 +18,7 @@ mod sentencepiece;
 mod stream;
 mod text;
 
-pub(crate) use decode_table::Surfaces;
+pub(crate) use decode_table::DecodeTable;
 pub use sentencepiece::{LeadingSpaces, SentencePieceDecoder};
 pub(crate) use stream::{Broken, Characters, Stops, TokenStream, not_text};
 use text::{clean_up, in_text, replace_matches, strip};

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_a_file_doubtful_is_told() {
+    fn what_makes_a_file_suspect_is_a_warning() {
         let warnings = |file: &str| {
             let read = any_lines(file.as_bytes()).unwrap();
             warnings(file.as_bytes(), &read)

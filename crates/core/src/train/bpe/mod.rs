@@ -5,7 +5,7 @@
 //! The worked example: in `low`×5 `lower`×2 `newest`×6 `widest`×3, each with `</w>` at its end,
 //! `es` comes first (9 times), then `est`, `est</w>`, `lo` and `low`.
 //!
-//! Here are the steps, and `parameters` stand beside them. `corpus` knows the pairs and where they occur, `words`
+//! Here are the steps, and `parameters` stand beside them. `pair_counts` knows the pairs and where they occur, `words`
 //! holds the words, `changes` what a merge does to the pairs around it, and `queue` tells which
 //! pair comes next.
 
@@ -13,19 +13,19 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 mod changes;
-mod corpus;
+mod pair_counts;
 mod parameters;
 mod queue;
 mod start;
-mod units;
+mod symbols;
 mod words;
 
 pub use self::parameters::{BpeTrainer, ByteOrder, TieBreak};
 pub use self::start::Start;
-pub(crate) use self::units::{Tokens, Units};
+pub(crate) use self::symbols::{InitialSymbols, Tokens};
 pub(crate) use self::words::{Words, merge_in_word};
 
-use self::corpus::Corpus;
+use self::pair_counts::PairCounts;
 use self::parameters::too_small;
 use crate::error::Result;
 use crate::model::bpe::{Alphabet, Bpe, BpeOptions};
@@ -199,7 +199,7 @@ fn learn<'t>(
             specials.insert(tokens.intern_special(special, training.alphabet));
         }
     }
-    let units = Units::new(counts, training, &mut tokens);
+    let symbols = InitialSymbols::new(counts, training, &mut tokens);
     if training.sentencepiece {
         tokens.reserved.extend(&specials);
         let unk = training.unk_token.as_deref().unwrap_or("");
@@ -212,13 +212,13 @@ fn learn<'t>(
     };
     tokens.check_room(training)?;
     let (first, first_id, given) = (tokens.count(), tokens.ids(), merges.len());
-    let words = units.words(counts, training.alphabet, start::merging(&merges));
-    let mut corpus = Corpus::new(words, training, &tokens)?;
+    let words = symbols.words(counts, training.alphabet, start::merging(&merges));
+    let mut pairs = PairCounts::new(words, training, &tokens)?;
     let last = training.last_tokens();
     let size = training.vocab_size.saturating_sub(last);
     merges.reserve(size.saturating_sub(tokens.count()));
     while tokens.count() < size {
-        let Some(best) = corpus.most_frequent(&tokens) else {
+        let Some(best) = pairs.most_frequent(&tokens) else {
             break;
         };
         if best.count < training.min_frequency {
@@ -227,13 +227,13 @@ fn learn<'t>(
         if merges.len() % WATCH_EVERY == 0 {
             watch.tell(Phase::Merging, tokens.count() + last, training.vocab_size)?;
         }
-        let (left, right) = corpus.pair(best);
+        let (left, right) = pairs.pair(best);
         if tokens.make_reserved(left, right, prefix) {
             continue;
         }
         let id = tokens.merge(left, right, prefix);
         merges.push(((left, right), id));
-        corpus.merge(best, id, &tokens);
+        pairs.merge(best, id, &tokens);
     }
     let count = tokens.count() + last;
     watch.tell(Phase::Merging, count, count)?;

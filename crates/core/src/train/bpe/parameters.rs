@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::start::Start;
-use super::units;
+use super::symbols;
 use crate::error::{Error, ErrorKind, Result, by_name};
 use crate::model::bpe::Alphabet;
 use crate::train::checks::{self, wrong};
@@ -255,7 +255,7 @@ impl BpeTrainer {
     /// byte's token.
     fn longer_specials(&self) -> usize {
         let specials = self.special_tokens.iter();
-        let spelled = specials.map(|token| units::spelling(token, self.alphabet));
+        let spelled = specials.map(|token| symbols::spelling(token, self.alphabet));
         spelled.filter(|token| token.len() > 1).count()
     }
 

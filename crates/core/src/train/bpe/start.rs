@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::units::{Tokens, spelling};
+use super::symbols::{Tokens, spelling};
 use super::{Alphabet, BpeTrainer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::merge::{Merge, Pairs, Symbol, merge};

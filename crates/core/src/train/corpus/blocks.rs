@@ -9,9 +9,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 use crate::train::word_counts::{FirstStages, amount};
 
-/// How a file is taken apart.
+/// How a file is read in blocks.
 #[derive(Clone, Debug)]
-pub(super) struct Apart {
+pub(super) struct BlockOptions {
     /// About how many bytes a block has.
     pub block: usize,
     /// How many bytes a line may have that cannot be cut.
@@ -45,7 +45,7 @@ pub(super) struct Block {
 pub(super) struct Blocks<R> {
     stream: R,
     path: PathBuf,
-    apart: Apart,
+    options: BlockOptions,
     /// What was read of the line that the next block begins with.
     rest: Vec<u8>,
     /// At which byte of the file the next block begins, and how many lines were read before it.
@@ -55,11 +55,11 @@ pub(super) struct Blocks<R> {
 }
 
 impl<R: Read> Blocks<R> {
-    pub(super) fn new(stream: R, path: &Path, start: u64, apart: Apart) -> Self {
+    pub(super) fn new(stream: R, path: &Path, start: u64, options: BlockOptions) -> Self {
         Self {
             stream,
             path: path.to_owned(),
-            apart,
+            options,
             rest: Vec::new(),
             offset: start,
             lines: 0,
@@ -98,13 +98,13 @@ impl<R: Read> Blocks<R> {
     /// The bytes of the next block; none at the end.
     fn read(&mut self) -> Result<Vec<u8>> {
         let mut bytes = std::mem::take(&mut self.rest);
-        let Apart {
+        let BlockOptions {
             block,
             longest_line,
             is_strict,
             between_lines,
             ..
-        } = self.apart;
+        } = self.options;
         while !self.ended {
             let before = bytes.len();
             match between_lines {
@@ -140,7 +140,7 @@ impl<R: Read> Blocks<R> {
 
     /// Where words part near the end of a line, whatever follows.
     fn certain_cut(&self, line: &[u8]) -> Option<usize> {
-        let stages = self.apart.stages.as_ref()?;
+        let stages = self.options.stages.as_ref()?;
         let mut near = line.len().saturating_sub(NEAR);
         while near < line.len() && line[near] & 0xC0 == 0x80 {
             near += 1;
@@ -161,8 +161,8 @@ impl<R: Read> Blocks<R> {
     }
 
     fn too_long(&self) -> Error {
-        let most = amount(self.apart.longest_line as u64);
-        if !self.apart.between_lines {
+        let most = amount(self.options.longest_line as u64);
+        if !self.options.between_lines {
             let message = format!(
                 "the document has more than {most} without a place where it can surely be cut"
             );
@@ -187,7 +187,7 @@ impl<R: Read> Blocks<R> {
             Err(error) => error,
         };
         let place = self.offset + error.utf8_error().valid_up_to() as u64;
-        match self.apart.errors {
+        match self.options.errors {
             InvalidUtf8::Strict => {
                 let is_utf16 = self.offset == 0
                     && matches!(error.as_bytes(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]);

@@ -24,12 +24,12 @@ mod json_lines;
 mod stream;
 
 pub use contents::Contents;
-pub use documents::{At, DocumentOptions, Unit};
+pub use documents::{CorpusPosition, DocumentOptions, DocumentUnit};
 pub use find::{Found, find_files};
 
 pub(crate) use documents::{DocumentPart, Documents, Part, Read as ReadDocuments};
 
-use blocks::{Apart, Block, Blocks};
+use blocks::{Block, BlockOptions, Blocks};
 
 use crate::error::{Error, ErrorKind, Result, by_name};
 use crate::files;
@@ -263,7 +263,7 @@ impl Corpus {
     /// time, and less of each, where the counter has little memory.
     pub fn read(&self, threads: usize, counter: &WordCounter) -> Reading {
         let mut threads = threads.max(1);
-        let mut apart = Apart {
+        let mut options = BlockOptions {
             block: BLOCK,
             longest_line: LONGEST_LINE,
             is_strict: false,
@@ -276,15 +276,15 @@ impl Corpus {
             if share / threads < BLOCK / 4 {
                 threads = 1;
             }
-            apart.is_strict = true;
-            apart.longest_line = (share / threads).clamp(LEAST_BLOCK, LONGEST_LINE);
-            apart.block = apart.longest_line.min(BLOCK);
+            options.is_strict = true;
+            options.longest_line = (share / threads).clamp(LEAST_BLOCK, LONGEST_LINE);
+            options.block = options.longest_line.min(BLOCK);
         }
         Reading {
             waiting: self.files.clone().into(),
             open: VecDeque::new(),
             threads,
-            apart,
+            options,
             progress: CountProgress {
                 text: 0,
                 read: 0,
@@ -300,7 +300,7 @@ pub struct Reading {
     waiting: VecDeque<Arc<CorpusFile>>,
     open: VecDeque<(Arc<CorpusFile>, Receiver<Result<Block>>)>,
     threads: usize,
-    apart: Apart,
+    options: BlockOptions,
     progress: CountProgress,
     /// How much text had been read when memory was last given back.
     given_back: u64,
@@ -321,7 +321,7 @@ impl Reading {
             while self.open.len() < self.threads
                 && let Some(file) = self.waiting.pop_front()
             {
-                let blocks = read_ahead(Arc::clone(&file), self.apart.clone());
+                let blocks = read_ahead(Arc::clone(&file), self.options.clone());
                 self.open.push_back((file, blocks));
             }
             let Some((file, blocks)) = self.open.front() else {
@@ -331,7 +331,7 @@ impl Reading {
                 Ok(block) => {
                     let block = block?;
                     self.progress.text += block.text.len() as u64;
-                    let is_limited = self.apart.is_strict;
+                    let is_limited = self.options.is_strict;
                     if is_limited && self.progress.text - self.given_back >= GIVE_BACK_EVERY {
                         self.given_back = self.progress.text;
                         word_counts::give_back();
@@ -339,7 +339,7 @@ impl Reading {
                     return Ok(Step::Lines(Lines {
                         block,
                         file: Arc::clone(file),
-                        errors: self.apart.errors,
+                        errors: self.options.errors,
                     }));
                 }
                 Err(RecvTimeoutError::Timeout) => return Ok(Step::Waiting),
@@ -378,9 +378,9 @@ impl Iterator for Reading {
 }
 
 /// Reads a file on a thread of its own, some blocks ahead.
-fn read_ahead(file: Arc<CorpusFile>, apart: Apart) -> Receiver<Result<Block>> {
+fn read_ahead(file: Arc<CorpusFile>, options: BlockOptions) -> Receiver<Result<Block>> {
     let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
-    thread::spawn(move || match file.blocks(apart) {
+    thread::spawn(move || match file.blocks(options) {
         // A receiver that is gone wants no more.
         Ok(mut blocks) => {
             while blocks
@@ -449,7 +449,7 @@ impl CorpusFile {
             }
             return Ok(());
         };
-        let apart = Apart {
+        let options = BlockOptions {
             block: BLOCK,
             longest_line: LONGEST_LINE,
             is_strict: true,
@@ -457,7 +457,7 @@ impl CorpusFile {
             between_lines: true,
             errors,
         };
-        if let Some((number, first)) = self.blocks(apart)?.first_line()? {
+        if let Some((number, first)) = self.blocks(options)?.first_line()? {
             let checked = json_lines::text(&first, field, errors);
             checked.map_err(|error| self.at_line(error, number))?;
         }
@@ -476,24 +476,24 @@ impl CorpusFile {
         error.at(format!("{}: line {line}{from}", self.path.display()))
     }
 
-    fn blocks(&self, apart: Apart) -> Result<Blocks<Box<dyn Read + Send>>> {
+    fn blocks(&self, options: BlockOptions) -> Result<Blocks<Box<dyn Read + Send>>> {
         let stream = match &self.part {
             Some(part) => stream::open_part(&self.path, part),
             None => stream::open(&self.path),
         };
         let stream = stream.map_err(|error| self.failed(&error))?;
-        Ok(self.blocks_of(stream, apart))
+        Ok(self.blocks_of(stream, options))
     }
 
-    fn blocks_of<R: Read>(&self, stream: R, mut apart: Apart) -> Blocks<R> {
+    fn blocks_of<R: Read>(&self, stream: R, mut options: BlockOptions) -> Blocks<R> {
         if self.field.is_some() {
             // A part of a line is no JSON.
-            (apart.stages, apart.is_strict) = (None, true);
-            (apart.between_lines, apart.longest_line) =
-                (true, apart.longest_line.min(LONGEST_LINE));
+            (options.stages, options.is_strict) = (None, true);
+            (options.between_lines, options.longest_line) =
+                (true, options.longest_line.min(LONGEST_LINE));
         }
         let start = self.part.as_ref().map_or(0, |part| part.start);
-        Blocks::new(stream, &self.path, start, apart)
+        Blocks::new(stream, &self.path, start, options)
     }
 }
 

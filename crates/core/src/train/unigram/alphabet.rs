@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::train::word_counts::WordCounts;
 
 /// The required characters in the order of code points. Symbols are their places, from 1 on; 0 is
-/// the end of a unit.
+/// the end of a fragment.
 pub(super) struct Alphabet {
     required: Vec<char>,
     classes: Vec<Class>,

@@ -6,13 +6,14 @@
 //! the least, and again, until few enough are left. Sources: Kudo, "Subword Regularization", 2018;
 //! the steps, the thresholds and the names of the parameters are those of SentencePiece.
 //!
-//! Here are the parameters and the steps. `rules` says which strings may be pieces, `units` cuts
+//! Here are the parameters and the steps. `rules` says which strings may be pieces, `fragments` cuts
 //! the words where no piece can cross, `suffixes` and `seeds` find the substrings, `matches` knows
 //! which pieces begin at each place, `expectation` and `pruning` are the two halves of a round.
 //! `model` makes a model of the pieces, with those that are not learnt.
 
 mod alphabet;
 mod expectation;
+mod fragments;
 mod matches;
 mod model;
 mod pruning;
@@ -21,11 +22,10 @@ mod seeds;
 mod suffixes;
 #[cfg(test)]
 mod tests;
-mod units;
 
 use self::alphabet::Alphabet;
+use self::fragments::Fragments;
 use self::matches::Matches;
-use self::units::Units;
 use crate::error::{Error, ErrorKind, Result};
 use crate::train::checks::{self, wrong};
 use crate::train::word_counts::WordCounts;
@@ -160,8 +160,8 @@ impl Trainer for PieceTrainer {
         if required > self.pieces {
             return Err(too_few(self, required));
         }
-        let units = Units::new(words, &alphabet, self)?;
-        if units.is_empty() {
+        let fragments = Fragments::new(words, &alphabet, self)?;
+        if fragments.is_empty() {
             return Err(
                 Error::new(ErrorKind::Training, "the corpus has no words to learn from").hint(
                     "is it empty, or min_word_count too high, or character_coverage too low?",
@@ -169,7 +169,7 @@ impl Trainer for PieceTrainer {
             );
         }
         watch.tell(Phase::Seeding, 0, 1)?;
-        let mut matches = seeds::find(units, &self.rules, self.seed_size);
+        let mut matches = seeds::find(fragments, &self.rules, self.seed_size);
         watch.tell(Phase::Seeding, 1, 1)?;
 
         // A tenth more than asked for is pruned down to, and the least probable go last.

@@ -35,9 +35,9 @@ fn words(seed: u64, count: usize) -> WordCounts {
 
 fn seeded(words: &WordCounts, training: &PieceTrainer) -> (Matches, Alphabet) {
     let alphabet = Alphabet::new(words, training).unwrap();
-    let units = Units::new(words, &alphabet, training).unwrap();
+    let fragments = Fragments::new(words, &alphabet, training).unwrap();
     (
-        seeds::find(units, &training.rules, training.seed_size),
+        seeds::find(fragments, &training.rules, training.seed_size),
         alphabet,
     )
 }

@@ -124,7 +124,7 @@ impl Trainer for WordPieceTrainer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::bpe::{TieBreak, Tokens, Units};
+    use crate::train::bpe::{InitialSymbols, TieBreak, Tokens};
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
     use std::cmp::Reverse;
@@ -177,11 +177,11 @@ mod tests {
     /// The rule as it is written down, counted anew for each merge.
     fn naive(counts: &WordCounts, training: &BpeTrainer) -> Vec<String> {
         let mut tokens = Tokens::of_specials(training);
-        let units = Units::new(counts, training, &mut tokens);
+        let symbols = InitialSymbols::new(counts, training, &mut tokens);
         let alphabet: Vec<String> = (tokens.bytes.iter())
             .map(|token| String::from_utf8(token.clone()).unwrap())
             .collect();
-        drop(units);
+        drop(symbols);
         let mut tokens = alphabet;
         let id = |tokens: &[String], token: &str| tokens.iter().position(|t| t == token).unwrap();
         let mut words: Vec<(Vec<usize>, u128)> = counts

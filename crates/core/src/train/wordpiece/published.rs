@@ -17,7 +17,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::train::bpe::{BpeTrainer, TieBreak, Tokens, Units, Words, merge_in_word};
+use crate::train::bpe::{BpeTrainer, InitialSymbols, TieBreak, Tokens, Words, merge_in_word};
 use crate::train::word_counts::WordCounts;
 use crate::train::{Phase, Watch};
 
@@ -220,9 +220,9 @@ pub(super) fn learn(
     watch: &mut Watch<'_>,
 ) -> Result<Tokens> {
     let mut tokens = Tokens::of_specials(training);
-    let units = Units::new(counts, training, &mut tokens);
+    let symbols = InitialSymbols::new(counts, training, &mut tokens);
     tokens.check_room(training)?;
-    let mut words = units.words(counts, training.alphabet, |_| {});
+    let mut words = symbols.words(counts, training.alphabet, |_| {});
     if words.row.len() >= u32::MAX as usize || i64::try_from(words.sum).is_err() {
         return Err(Error::new(
             ErrorKind::Training,
@@ -236,7 +236,7 @@ pub(super) fn learn(
         numbers: HashMap::default(),
         all: Vec::new(),
         of_symbol: vec![Vec::new(); tokens.ids()],
-        frequency: units.frequencies(counts, training.alphabet, tokens.ids()),
+        frequency: symbols.frequencies(counts, training.alphabet, tokens.ids()),
         queue: BinaryHeap::new(),
         min_frequency: training.min_frequency,
         tie_break: training.tie_break,

@@ -65,7 +65,7 @@ fn key(left: u32, right: u32) -> u64 {
 }
 
 /// The words, the pairs in them, and which pair comes next.
-pub(super) struct Corpus {
+pub(super) struct PairCounts {
     words: Words,
     pairs: Pairs,
     segments: Vec<Segment>,
@@ -78,7 +78,7 @@ pub(super) struct Corpus {
     limit: usize,
 }
 
-impl Corpus {
+impl PairCounts {
     pub(super) fn new(words: Words, training: &BpeTrainer, tokens: &Tokens) -> Result<Self> {
         if i64::try_from(words.sum).is_err() {
             return Err(Error::new(

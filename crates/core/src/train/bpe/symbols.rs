@@ -139,7 +139,7 @@ fn position(is_first: bool, is_last: bool) -> usize {
 
 /// The alphabet: the symbol of each unit in each of the four positions.
 #[derive(Default)]
-pub(crate) struct Units {
+pub(crate) struct InitialSymbols {
     symbols: HashMap<u32, [Option<u32>; 4], FixedState>,
     /// What ends each word, where that is a symbol of its own.
     suffix: Option<u32>,
@@ -147,7 +147,7 @@ pub(crate) struct Units {
     unknown_parts: bool,
 }
 
-impl Units {
+impl InitialSymbols {
     /// Makes the alphabet of a corpus: the bare units by code point, then the marked ones.
     pub fn new(counts: &WordCounts, training: &BpeTrainer, tokens: &mut Tokens) -> Self {
         let mut units = Self {
