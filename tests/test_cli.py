@@ -346,7 +346,7 @@ class TestConvert:
         assert jeton.load("cased.json").encode("A b") == [0, 2]
         assert jeton.load("lower.json").encode("A b") == [3, 2]
         message = error_of(run("convert", "cased.json", "b.json", "--lowercase", code=1))
-        assert "lowercase was given, which Hugging Face files do not leave open" in message
+        assert "lowercase is not accepted for Hugging Face files" in message
 
     def test_approximations(self, run: Run, here: Path) -> None:
         text = samples.read("languages").splitlines()

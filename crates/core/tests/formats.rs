@@ -158,7 +158,7 @@ fn what_ranks_leave_open_must_be_said() {
     });
     assert_eq!(
         text,
-        "own: merges was given, which tiktoken ranks do not leave open (leave merges out)"
+        "own: merges is not accepted for tiktoken ranks (leave merges out)"
     );
     let (_, text) = message(&LoadOptions {
         pattern: some("gpt2"),

@@ -13,7 +13,8 @@ use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-use super::{plain_bpe, special_token, stage};
+use super::losses::stage;
+use super::{plain_bpe, special_token};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::BpeOptions;
@@ -232,12 +233,6 @@ pub fn write(stages: &Stages) -> Result<(String, String)> {
         Err(Error::new(ErrorKind::Unsupported, what).hint("save it as tokenizer.json"))
     };
     let bpe = plain_bpe(stages, FORMAT)?;
-    if let Some(token) = stages.added_tokens.iter().find(|token| !token.special) {
-        return cannot(format!(
-            "{FORMAT} cannot hold the added token {:?}, which is not special",
-            token.content
-        ));
-    }
     if !stages.pre_tokenizer.as_ref().is_some_and(cuts_as_gpt2) {
         return cannot(format!(
             "{FORMAT} goes with GPT-2's pattern, and {} cuts text otherwise",

@@ -24,7 +24,7 @@ use crate::vocab::show;
 /// From how many bytes on a file is read by two threads.
 const LARGE_FILE: usize = 1 << 17;
 
-/// What a caller may say beside the path, for formats that leave it open. Saying what the file
+/// What a caller may say beside the path, for formats whose files do not say it. Saying what the file
 /// says itself is an error, so that nothing said is passed over.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
@@ -41,8 +41,8 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    /// Refuses whatever was said that `format` does not leave open.
-    fn allow(&self, format: &str, open: &[&str]) -> Result<()> {
+    /// Refuses every option but those that `format` takes.
+    fn allow(&self, format: &str, taken: &[&str]) -> Result<()> {
         for (name, given) in [
             ("encoding", self.encoding.is_some()),
             ("pattern", self.pattern.is_some()),
@@ -50,10 +50,10 @@ impl LoadOptions {
             ("merges", self.merges.is_some()),
             ("lowercase", self.lowercase.is_some()),
         ] {
-            if given && !open.contains(&name) {
+            if given && !taken.contains(&name) {
                 return Err(Error::new(
                     ErrorKind::Argument,
-                    format!("{name} was given, which {format} do not leave open"),
+                    format!("{name} is not accepted for {format}"),
                 )
                 .hint(format!("leave {name} out")));
             }
@@ -81,7 +81,7 @@ pub struct Loaded {
 ///
 /// # Errors
 /// Content that shows the mark of no format, or is not what its mark promises, with the place; an
-/// option that the format does not leave open; a pattern that is missing.
+/// option that the format does not take; a pattern that is missing.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded> {
     if path.is_dir() {
         return load_folder(path, options);

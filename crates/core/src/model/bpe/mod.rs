@@ -46,7 +46,7 @@ pub enum Alphabet {
     Characters,
 }
 
-/// What a vocabulary and merges leave open.
+/// How a model reads and merges, beside its vocabulary and merges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BpeOptions {
     /// What a piece is before the first merge.
@@ -267,7 +267,7 @@ impl Bpe {
         &self.rule
     }
 
-    /// What vocabulary and merges leave open.
+    /// How the model reads and merges.
     pub fn options(&self) -> &BpeOptions {
         &self.options
     }
