@@ -10,21 +10,22 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind};
 use regex_syntax::is_word_character;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::growth::Growth;
-use crate::interrupt::{self, paced};
+use crate::interrupt::paced;
 use crate::normalizer::Normalizer;
 use crate::text::{AlignedText, white_space};
 
 mod ids;
+mod search;
 
 pub use ids::assign_ids;
 use ids::check;
 pub(crate) use ids::check_ids;
+use search::{STRETCH, Search, Searches, hits};
 
 /// A token that is found in text by its spelling, whatever the model would make of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,33 +76,8 @@ pub struct AddedTokens {
     all: Searches,
 }
 
-/// What finds the tokens: first in the original text, then in what the normalizer makes of the
-/// stretches between them.
-#[derive(Clone, Debug, Default)]
-struct Searches {
-    original: Option<Search>,
-    normalized: Option<Search>,
-}
-
-/// An automaton over the spellings of some tokens.
-#[derive(Clone, Debug)]
-struct Search {
-    automaton: AhoCorasick,
-    /// The index of the token that each pattern belongs to.
-    owners: Vec<usize>,
-    /// Whether each of them is a special token.
-    all_special: bool,
-}
-
-/// Bytes of one spelling above which the automaton is not made deterministic: that takes time in
-/// the square of a spelling that repeats itself.
-const LONG: usize = 512;
-
 /// How much text before a place is looked at for tokens that what is cut there may depend on, in bytes.
 const NEAR: usize = 1 << 10;
-
-/// How many bytes are searched for tokens in one go.
-const STRETCH: usize = 1 << 20;
 
 /// A stretch of text between added tokens, or one of them.
 #[derive(Clone, Debug)]
@@ -394,52 +370,6 @@ impl AddedTokens {
         }
         Ok(found)
     }
-
-    /// What finds those tokens that `wanted` accepts.
-    fn searches(&self, wanted: impl Fn(&AddedToken) -> bool) -> Result<Searches> {
-        let search = |normalized: bool| {
-            let mut patterns = Vec::new();
-            let mut owners = Vec::new();
-            let mut seen = HashSet::new();
-            for (index, token) in self.tokens.iter().enumerate() {
-                if token.normalized != normalized || !wanted(token) {
-                    continue;
-                }
-                let pattern = self.normalized.get(&index).unwrap_or(&token.content);
-                if seen.insert(pattern) {
-                    patterns.push(pattern);
-                    owners.push(index);
-                }
-            }
-            if patterns.is_empty() {
-                return Ok(None);
-            }
-            let has_long = patterns.iter().any(|pattern| pattern.len() > LONG);
-            let automaton = AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .kind(has_long.then_some(AhoCorasickKind::ContiguousNFA))
-                .build(&patterns)
-                .map_err(|error| {
-                    Error::new(
-                        ErrorKind::Unsupported,
-                        format!(
-                            "{} added tokens cannot be searched for: {error}",
-                            owners.len()
-                        ),
-                    )
-                })?;
-            let all_special = owners.iter().all(|index| self.tokens[*index].special);
-            Ok(Some(Search {
-                automaton,
-                owners,
-                all_special,
-            }))
-        };
-        Ok(Searches {
-            original: search(false)?,
-            normalized: search(true)?,
-        })
-    }
 }
 
 /// The error about a special token that begins at byte `at` of the original.
@@ -457,37 +387,6 @@ fn refused(token: &AddedToken, at: usize, original: &AlignedText) -> Error {
         ),
     )
     .hint("allow special tokens if the text is trusted, or ignore them to read it as plain text")
-}
-
-/// The hits of an automaton in a text, from left to right and beside each other: those of its
-/// `find_iter`, which hears no interrupt while it finds nothing, so it goes over `stretch` bytes at a time.
-fn hits<'s>(
-    automaton: &'s AhoCorasick,
-    text: &'s str,
-    stretch: usize,
-) -> impl Iterator<Item = Match> + 's {
-    let longest = automaton.max_pattern_len();
-    // What is empty is found between any two bytes, which takes no time.
-    let mut all = (automaton.min_pattern_len() == 0).then(|| automaton.find_iter(text));
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        if let Some(all) = &mut all {
-            return all.next();
-        }
-        while at < text.len() {
-            // A hit that begins before `sure` ends before `seen`.
-            let sure = text.len().min(at.saturating_add(stretch));
-            let seen = text.len().min(sure.saturating_add(longest));
-            let hit = automaton.find(Input::new(text).range(at..seen));
-            if let Some(hit) = hit.filter(|hit| hit.start() < sure) {
-                at = hit.end();
-                return Some(hit);
-            }
-            interrupt::poll();
-            at = sure;
-        }
-        None
-    })
 }
 
 #[cfg(test)]
@@ -527,26 +426,6 @@ mod tests {
             token(3, "end", false),
         ];
         AddedTokens::new(tokens, None).unwrap()
-    }
-
-    #[test]
-    fn hits_are_the_same_in_stretches() {
-        let text = "aab<ab>ababa<a<ab>abcé<ab";
-        for patterns in [
-            &["ab", "<ab>", "a"][..],
-            &["aba", "bab", "ababa"],
-            &["é", "", "ab"],
-            &["x"],
-        ] {
-            let builder = &mut AhoCorasick::builder();
-            let builder = builder.match_kind(MatchKind::LeftmostLongest);
-            let automaton = builder.build(patterns).unwrap();
-            let expected: Vec<_> = automaton.find_iter(text).collect();
-            for stretch in 1..text.len() + 2 {
-                let found: Vec<_> = hits(&automaton, text, stretch).collect();
-                assert_eq!(found, expected, "{patterns:?}, {stretch} bytes at a time");
-            }
-        }
     }
 
     #[test]

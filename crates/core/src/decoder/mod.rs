@@ -13,14 +13,18 @@ use crate::pattern::{self, SearchPattern};
 
 mod byte_fallback;
 mod byte_level;
+mod characters;
 mod decode_table;
 mod sentencepiece;
+mod stops;
 mod stream;
 mod text;
 
+pub(crate) use characters::{Broken, Characters, not_text};
 pub(crate) use decode_table::DecodeTable;
 pub use sentencepiece::{LeadingSpaces, SentencePieceDecoder};
-pub(crate) use stream::{Broken, Characters, Stops, TokenStream, not_text};
+pub(crate) use stops::Stops;
+pub(crate) use stream::TokenStream;
 use text::{clean_up, in_text, replace_matches, strip};
 
 /// One decoder. The names are those of Hugging Face `tokenizers`, and so are the meanings.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Token, only_withheld};
+use super::token::{Token, only_withheld};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::paced;
 use crate::vocab::{Vocab, show};

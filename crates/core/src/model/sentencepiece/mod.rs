@@ -20,7 +20,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Sampler, Token, byte_token};
+use super::Sampler;
+use super::token::{Token, byte_token};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::paced;
 use crate::tables::trie::Trie;

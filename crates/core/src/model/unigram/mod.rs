@@ -9,7 +9,7 @@ mod nbest;
 
 pub(crate) use nbest::Part;
 
-use super::{Token, byte_token};
+use super::token::{Token, byte_token};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::{Pace, filled, paced};
 use crate::tables::trie::Trie;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Token, missing_unk};
+use super::token::{Token, missing_unk};
 use crate::error::Result;
 use crate::vocab::Vocab;
 

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Token, missing_unk};
+use super::token::{Token, missing_unk};
 use crate::error::Result;
 use crate::interrupt::Pace;
 use crate::tables::trie::{Place, Trie};
