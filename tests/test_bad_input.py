@@ -125,7 +125,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "nbest of merges": (
         lambda: sentence_pieces().nbest("x", 2),
         errors.UnsupportedError,
-        "a BPE model knows of one segmentation only",
+        "a BPE model gives only one segmentation of a text",
     ),
     "lowercase as an int": (
         lambda: jeton.load("vocab.txt", lowercase=1),  # type: ignore[arg-type]
@@ -484,7 +484,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "trainer unk": (
         lambda: J.BPETrainer(alphabet="characters", unk_token="<unk>"),
         ValueError,
-        "is no special token",
+        "is not a special token",
     ),
     "trainer no file": (
         lambda: J.BPETrainer(300).train("no-such-*.txt"),

@@ -254,7 +254,7 @@ impl AddedTokens {
         };
         let error = Error::new(
             ErrorKind::Argument,
-            format!("{name:?} is no special token of this tokenizer"),
+            format!("{name:?} is not a special token of this tokenizer"),
         );
         let specials = self.tokens.iter().filter(|token| token.special);
         Err(
@@ -445,7 +445,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::Argument);
         assert_eq!(
             error.to_string(),
-            "\"<|ende|>\" is no special token of this tokenizer (did you mean \"<|end|>\"?)"
+            "\"<|ende|>\" is not a special token of this tokenizer (did you mean \"<|end|>\"?)"
         );
         let error = ids(&some(), "", &only(&["end"])).unwrap_err();
         assert!(error.to_string().contains("always found"), "{error}");

@@ -195,7 +195,7 @@ fn folders_and_unknown_files_are_not_guessed_at() {
     let prose = out.0.join("prose");
     std::fs::write(&prose, "It was a dark and stormy night.").unwrap();
     assert!(
-        message(&prose).starts_with("DIR/prose: this is no tokenizer of a known format; tried")
+        message(&prose).starts_with("DIR/prose: this is not a tokenizer of a known format; tried")
     );
     std::fs::write(&prose, "").unwrap();
     assert_eq!(message(&prose), "DIR/prose: the file is empty");
@@ -227,5 +227,9 @@ fn tokenizer_json_comes_back_alone_and_in_a_folder() {
         assert_eq!(load(&path).stages(), tokenizer.stages(), "{name}");
     }
     let error = convert::save(tokenizer.stages(), &out.0.join("own.xyz")).unwrap_err();
-    assert!(error.to_string().contains("the name says no format"));
+    assert!(
+        error
+            .to_string()
+            .contains("the name does not tell the format")
+    );
 }

@@ -212,7 +212,7 @@ fn read_token(text: &str) -> Result<Vec<u8>> {
         Error::new(
             ErrorKind::Format,
             format!(
-                "{:?} in the token {text:?} is none of the 256 characters that stand for bytes",
+                "{:?} in the token {text:?} is not one of the 256 characters that stand for bytes",
                 stranger.unwrap_or_default()
             ),
         )
@@ -398,7 +398,7 @@ mod tests {
             (
                 "a space",
                 r#"{" a": 0}"#,
-                "' ' in the token \" a\" is none of the 256 characters that stand for bytes",
+                "' ' in the token \" a\" is not one of the 256 characters that stand for bytes",
             ),
         ];
         for (name, json, message) in cases {
@@ -440,7 +440,7 @@ mod tests {
             (
                 "not printable",
                 "a \u{2581}".as_bytes(),
-                "line 1: '▁' in the token \"▁\" is none of the 256 characters that stand for bytes",
+                "line 1: '▁' in the token \"▁\" is not one of the 256 characters that stand for bytes",
             ),
         ];
         for (name, file, message) in cases {

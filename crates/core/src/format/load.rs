@@ -135,7 +135,7 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
             match data.is_empty() {
                 true => "the file is empty".to_owned(),
                 false => format!(
-                    "this is no tokenizer of a known format; tried {}",
+                    "this is not a tokenizer of a known format; tried {}",
                     Format::MARKS.join(", ")
                 ),
             },
@@ -153,7 +153,7 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
         Format::Merges => {
             return Err(Error::new(
                 ErrorKind::Argument,
-                "two words a line: this is a merge list alone, or no tokenizer at all",
+                "each line holds two words: this is a merge list without its vocabulary, or not a tokenizer",
             )
             .hint("load the vocab.json that belongs to it, with this file as merges="));
         }
@@ -172,7 +172,7 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
         Format::SentencePieceList => {
             return Err(Error::new(
                 ErrorKind::Format,
-                "a piece and its score a line: this is the list of pieces that SentencePiece \
+                "each line holds a piece and its score: this is the list of pieces that SentencePiece \
                  writes for people to read",
             )
             .hint("load the .model file that belongs to it"));
@@ -204,7 +204,7 @@ fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Contents> {
     let Some(pre_tokenizer) = pre_tokenizer.transpose()? else {
         return Err(Error::new(
             ErrorKind::Argument,
-            "ranks hold no pattern, and these are none of the published ones",
+            "a file of ranks holds no pattern, and this file is not a published encoding",
         )
         .hint(
             "say how text is cut: pattern=\"cl100k\" or another known name, or a regular \

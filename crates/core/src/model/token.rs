@@ -26,7 +26,7 @@ pub(super) fn only_withheld(unit: &[u8]) -> Error {
     let unit = show(unit);
     Error::new(
         ErrorKind::Encode,
-        format!("the only token for {unit} is a special one, which text does not become"),
+        format!("the only token for {unit} is a special token, and text never becomes one"),
     )
     .hint("allow special tokens if the text is trusted")
 }

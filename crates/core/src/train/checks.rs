@@ -14,7 +14,7 @@ pub(super) fn wrong<T>(message: impl Into<String>, hint: &str) -> Result<T> {
 pub(super) fn check_vocab_size(vocab_size: usize) -> Result<()> {
     if vocab_size > MAX_ID as usize {
         return wrong(
-            format!("vocab_size {vocab_size} is past the largest id"),
+            format!("vocab_size {vocab_size} is larger than the largest id"),
             "real vocabularies have 1,000 to 300,000 tokens",
         );
     }
@@ -62,7 +62,7 @@ pub(super) fn check_unk(unk_token: &str, special_tokens: &[String]) -> Result<()
         None => format!("add {unk_token:?} to special_tokens"),
     };
     wrong(
-        format!("unk_token {unk_token:?} is no special token"),
+        format!("unk_token {unk_token:?} is not one of special_tokens"),
         &hint,
     )
 }

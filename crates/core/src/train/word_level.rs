@@ -136,11 +136,11 @@ mod tests {
             ),
             (
                 refused(&|t| t.vocab_size = usize::MAX),
-                "is past the largest id",
+                "is larger than the largest id",
             ),
             (
                 refused(&|t| t.special_tokens.clear()),
-                "is no special token (add \"<unk>\" to",
+                "is not one of special_tokens (add \"<unk>\" to",
             ),
             (
                 refused(&|t| t.special_tokens.push(String::new())),

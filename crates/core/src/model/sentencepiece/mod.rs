@@ -192,7 +192,7 @@ impl SentencePiece {
                     return Err(Error::new(
                         ErrorKind::Unsupported,
                         format!(
-                            "a {} model knows of one segmentation only",
+                            "a {} model gives only one segmentation of a text",
                             algorithm.name()
                         ),
                     )
@@ -230,7 +230,7 @@ impl SentencePiece {
             algorithm => Err(Error::new(
                 ErrorKind::Unsupported,
                 format!(
-                    "a {} model knows of one segmentation only",
+                    "a {} model gives only one segmentation of a text",
                     algorithm.name()
                 ),
             )),
@@ -433,7 +433,7 @@ impl Roles {
             false => None,
         };
         if unk_id.is_none() && byte_ids.is_none() {
-            return broken("no piece is the unknown piece");
+            return broken("there is no unknown piece");
         }
         let is_unigram = proto.trainer().algorithm == Algorithm::Unigram;
         if is_unigram && !pieces.kinds().iter().any(|kind| is_text(*kind)) {

@@ -232,7 +232,9 @@ impl TryFrom<Parts> for Unigram {
         }
         if let Some(id) = unk_id.filter(|id| vocab.token(*id).is_none()) {
             let tokens = vocab.len();
-            return broken(format!("unk_id {id} is none of the {tokens} tokens"));
+            return broken(format!(
+                "unk_id {id} is not the id of one of the {tokens} tokens"
+            ));
         }
         let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
         Ok(Self {
@@ -283,7 +285,7 @@ mod tests {
         );
         assert_eq!(
             refused(&[("a", 0.0)], Some(1)),
-            "unk_id 1 is none of the 1 tokens"
+            "unk_id 1 is not the id of one of the 1 tokens"
         );
     }
 

@@ -49,7 +49,7 @@ impl Start {
         let largest = self.tokens.iter().map(|(_, id)| *id);
         let largest = largest.chain(self.special_tokens.iter().map(|(_, id)| *id));
         if let Some(id) = largest.max().filter(|&id| id > crate::vocab::MAX_ID) {
-            let message = format!("start_from: the id {id} is past the largest there can be");
+            let message = format!("start_from: the id {id} is larger than the largest id");
             return Err(Error::new(ErrorKind::Argument, message));
         }
         for (token, id) in &self.tokens {

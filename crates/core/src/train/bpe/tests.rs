@@ -359,7 +359,7 @@ fn parameters_that_make_no_sense_are_refused() {
             t.special_tokens = some(&["<unk>"]);
             t.unk_token = Some("<unk".to_owned());
         }),
-        "unk_token \"<unk\" is no special token (did you mean \"<unk>\"?)"
+        "unk_token \"<unk\" is not one of special_tokens (did you mean \"<unk>\"?)"
     );
     assert!(refused(&|t| t.max_token_length = Some(0)).starts_with("max_token_length"));
     assert!(

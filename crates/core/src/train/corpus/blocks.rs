@@ -76,7 +76,7 @@ impl<R: Read> Blocks<R> {
     pub(super) fn pass_over(&mut self, bytes: u64, lines: u64) -> Result<()> {
         let passed = io::copy(&mut self.stream.by_ref().take(bytes), &mut io::sink());
         if passed.map_err(|error| self.failed(&error))? < bytes {
-            let error = Error::new(ErrorKind::File, "is shorter than it was when it was read");
+            let error = Error::new(ErrorKind::File, "became shorter while it was read");
             return Err(error.at(self.path.display().to_string()));
         }
         (self.offset, self.lines) = (bytes, lines);
@@ -164,7 +164,7 @@ impl<R: Read> Blocks<R> {
         let most = amount(self.options.longest_line as u64);
         if !self.options.between_lines {
             let message = format!(
-                "the document has more than {most} without a place where it can surely be cut"
+                "the document has more than {most} without a place where it can be cut safely"
             );
             let error = Error::new(ErrorKind::Unsupported, message);
             return error
@@ -173,7 +173,7 @@ impl<R: Read> Blocks<R> {
         }
         let error = Error::new(
             ErrorKind::Training,
-            format!("the line has more than {most} without a place where it can surely be cut"),
+            format!("the line has more than {most} without a place where it can be cut safely"),
         );
         let place = format!("{}: line {}", self.path.display(), self.lines + 1);
         error

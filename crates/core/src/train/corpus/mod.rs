@@ -434,14 +434,14 @@ impl CorpusFile {
         read.map_err(|error| self.failed(&error))?;
         if begin.starts_with(word_counts::MARK) {
             return Err(place(
-                Error::new(ErrorKind::Format, "these are word counts, and no text")
+                Error::new(ErrorKind::Format, "this is a file of word counts, not text")
                     .hint("train from WordCounts.load of this file"),
             ));
         }
         let Some(field) = &self.field else {
             let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());
             if is_named(&self.path, &[".json"]) && matches!(first, Some(b'{' | b'[')) {
-                let message = "this is a JSON document, and no text";
+                let message = "this is a JSON document, not text";
                 return Err(place(Error::new(ErrorKind::Format, message).hint(
                     "write it as JSON lines, one object each, in a file named .jsonl; if it holds \
                      such lines, set field=",

@@ -169,7 +169,7 @@ impl Spill {
         match error.kind() {
             io::ErrorKind::StorageFull => Error::new(
                 ErrorKind::File,
-                "there is no room for the word counts that memory does not hold",
+                "the disk is full: it has no room for the word counts that do not fit in memory",
             )
             .at(self.folder.display().to_string())
             .hint("name another folder with temp_dir, or allow more memory"),

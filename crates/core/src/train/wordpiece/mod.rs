@@ -95,7 +95,7 @@ impl Trainer for WordPieceTrainer {
     fn check(&self) -> Result<()> {
         if self.merging.alphabet != Alphabet::Characters {
             return checks::wrong(
-                "WordPiece is made of characters, and this alphabet is bytes",
+                "WordPiece needs an alphabet of characters, and this one is bytes",
                 "set alphabet=\"characters\"",
             );
         }

@@ -129,7 +129,7 @@ impl<'a> Piece<&'a str> {
             false => Err(Error::new(
                 ErrorKind::Format,
                 format!(
-                    "the score of {} is {}, which no order is defined for",
+                    "the score of {} is {}, which cannot be compared with other scores",
                     show(piece.text.as_bytes()),
                     piece.score
                 ),
