@@ -484,7 +484,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "trainer unk": (
         lambda: J.BPETrainer(alphabet="characters", unk_token="<unk>"),
         ValueError,
-        "is not a special token",
+        "is not one of special_tokens",
     ),
     "trainer no file": (
         lambda: J.BPETrainer(300).train("no-such-*.txt"),

@@ -331,7 +331,7 @@ def test_bad_input() -> None:
         tok.explain("x", special=["<|ent|>"])
     with pytest.raises(SpecialTokenError):
         tok.explain("<|end|>", special="raise")
-    with pytest.raises(EncodeError, match="none of the"):
+    with pytest.raises(EncodeError, match="is not one of the"):
         jeton.CharTrainer().train("ab").explain("abc")
 
 
