@@ -76,7 +76,7 @@ pub struct AddedTokens {
     all: Searches,
 }
 
-/// How much text before a place is looked at for tokens that what is cut there may depend on, in bytes.
+/// Bytes before a place that are searched for tokens on which the cut there may depend.
 const NEAR: usize = 1 << 10;
 
 /// A stretch of text between added tokens, or one of them.

@@ -30,7 +30,7 @@ pub(super) struct Search {
 /// the square of a spelling that repeats itself.
 const LONG: usize = 512;
 
-/// How many bytes are searched for tokens in one go.
+/// Bytes that are searched for tokens in one go.
 pub(super) const STRETCH: usize = 1 << 20;
 
 impl AddedTokens {

@@ -28,8 +28,8 @@ use crate::stages::Stages;
 use crate::text::AlignedText;
 use crate::vocab::show;
 
-/// Longer pieces are refused, so that finding their parts takes bounded time. SentencePiece's own
-/// have at most 16 characters unless told otherwise.
+/// Bytes above which a piece is refused, so that finding its parts takes bounded time. SentencePiece's
+/// own have at most 16 characters unless told otherwise.
 const LONGEST_PIECE: usize = 1024;
 
 /// The stages of a `tokenizer.json` that mean what these stages of a `.model` file do.

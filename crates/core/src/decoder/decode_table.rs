@@ -10,9 +10,9 @@ use crate::error::Result;
 use crate::growth::is_in_proportion;
 use crate::interrupt;
 
-/// Texts of up to this many bytes lie in the table itself.
+/// Bytes up to which a text lies in the table itself.
 const SHORT: usize = 15;
-/// After so many tokens it is asked whether decoding is to go on.
+/// Tokens after which decoding asks whether it is to go on.
 const POLLED: usize = 1 << 14;
 /// What the last byte of an entry is where the entry holds no short text.
 const LONG: u8 = 0x80;

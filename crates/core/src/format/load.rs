@@ -21,7 +21,7 @@ use crate::stages::Stages;
 use crate::threads::both;
 use crate::vocab::show;
 
-/// From how many bytes on a file is read by two threads.
+/// Bytes from which on a file is read by two threads.
 const LARGE_FILE: usize = 1 << 17;
 
 /// What a caller may say beside the path, for formats whose files do not say it. Saying what the file

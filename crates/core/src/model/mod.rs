@@ -46,7 +46,7 @@ pub enum Model {
     SentencePiece(SentencePiece),
 }
 
-/// What marks a part of a word, and how many bytes that may have.
+/// What marks a part of a word, and the bytes that it may have.
 const MARKS: [&str; 2] = ["continuing_subword_prefix", "end_of_word_suffix"];
 const LONGEST_MARK: usize = 128;
 

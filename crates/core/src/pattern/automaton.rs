@@ -19,7 +19,7 @@ use regex_syntax::hir::Hir;
 use crate::pattern::character_classes::CharacterClasses;
 use crate::text::boundary_before;
 
-/// How large the automaton may become, in bytes: far above what split patterns need, and soon made.
+/// Bytes of the largest automaton: far above what split patterns need, and soon made.
 const ROOM: usize = 1 << 20;
 
 /// Which pattern of an automaton reads more than its match: the white space of the tail, or a letter behind
@@ -146,7 +146,7 @@ impl Automaton {
         from: usize,
         read_in_vain: &mut u64,
     ) -> Result<Option<Range<usize>>, usize> {
-        /// How many bytes may be read again.
+        /// Bytes that may be read again.
         const PATIENCE: usize = 4 << 10;
         let mut read_again = 0;
         let mut start = from;
@@ -178,7 +178,7 @@ impl Automaton {
         bits: &mut [u64],
         read_in_vain: &mut u64,
     ) -> usize {
-        /// How many bytes are read in vain before matches are looked for one by one.
+        /// Bytes that are read in vain before matches are searched for one by one.
         const PATIENCE: u64 = 64 << 10;
         let bytes = text.as_bytes();
         let limit = bytes.len().min(origin + bits.len() * 64);

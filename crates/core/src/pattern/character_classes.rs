@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange};
 use regex_syntax::hir::{Hir, HirKind, Repetition};
 
-/// How many classes there may be.
+/// Classes that there may be.
 const MOST: usize = 127;
 
 /// One row for the last six bits of a code point.

@@ -21,7 +21,7 @@ use crate::mem::lazy::Lazy;
 
 const TAILS: [&str; 2] = [r"|\s+(?!\S)|\s+", r"|\s+(?!\S)|\s"];
 
-/// Room for the states of the lazy automaton. Text in many scripts visits thousands of them; the
+/// Bytes for the states of the lazy automaton. Text in many scripts visits thousands of them; the
 /// default of 2 MB is thrown away and filled again many times over.
 const CACHE_BYTES: usize = 16 << 20;
 

@@ -8,9 +8,9 @@
 use super::automaton::{Automaton, Step};
 use crate::text::boundary_before;
 
-/// How much text is looked at for one place, in bytes.
+/// Bytes that are searched for one place.
 const WINDOW: usize = 512;
-/// How many steps are taken for it at most: where many states stay possible there is none.
+/// Steps that are taken for it at most: where many states stay possible there is none.
 const PATIENCE: usize = 1 << 20;
 
 /// What may be true of the place between two characters.

@@ -11,7 +11,7 @@ pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
     at
 }
 
-/// How many bytes are searched for a text in one go.
+/// Bytes that are searched for a text in one go.
 const STRETCH: usize = 1 << 20;
 
 /// Where `wanted`, which is not empty, stands in a text, from left to right and beside each other: what

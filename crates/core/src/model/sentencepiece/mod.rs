@@ -29,7 +29,7 @@ use crate::threads::{LARGE, both};
 use crate::vocab::{Vocab, show};
 use spec::{Algorithm, ModelProto, Piece, PieceKind};
 
-/// The score of a character that no piece covers lies this far below that of the worst piece.
+/// Score by which a character that no piece covers is worse than the worst piece.
 const UNK_PENALTY: f32 = 10.0;
 
 /// A SentencePiece model: the file, and what is looked up in it.

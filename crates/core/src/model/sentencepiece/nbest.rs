@@ -11,7 +11,7 @@ use crate::interrupt::Pace;
 /// The most segmentations that are ever searched for.
 pub const MOST_PATHS: usize = 512;
 
-/// The search keeps this many hypotheses when it has grown to `AGENDA_LIMIT`, and gives up when it
+/// Hypotheses that the search keeps when it has grown to `AGENDA_LIMIT`, and gives up when it
 /// has done so `MOST_SHRINKS` times. The numbers are SentencePiece's: they are part of the meaning.
 const AGENDA_KEPT: usize = 512;
 const AGENDA_LIMIT: usize = 10_000;

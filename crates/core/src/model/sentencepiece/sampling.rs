@@ -16,8 +16,8 @@ use crate::error::Result;
 use crate::interrupt::{Pace, paced};
 use crate::model::Sampler;
 
-/// When so many beginnings of samples wait, those that are hardly drawn are forgotten, as in
-/// SentencePiece: more than so many for each sample, and more than so many at all.
+/// Beginnings of samples that may wait; when there are more, those that are hardly drawn are forgotten,
+/// as in SentencePiece. So many are kept for each sample, and so many at most.
 const MOST_WAITING: usize = 10_000;
 const KEPT_FOR_EACH: usize = 10;
 const MOST_KEPT: usize = 512;

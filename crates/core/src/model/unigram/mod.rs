@@ -15,7 +15,7 @@ use crate::interrupt::{Pace, filled, paced};
 use crate::tables::trie::Trie;
 use crate::vocab::{Vocab, show};
 
-/// How much worse an unknown character is than the worst token.
+/// Score by which an unknown character is worse than the worst token.
 const UNK_PENALTY: f64 = 10.0;
 
 /// Unigram: the segmentation with the greatest sum of scores.

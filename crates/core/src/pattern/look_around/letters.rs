@@ -9,7 +9,7 @@ use regex_syntax::hir::{Class, ClassUnicode, Hir};
 use super::source::Node;
 use crate::pattern::character_classes::CharacterClasses;
 
-/// A letter has fewer bits than a byte, the last of which is left to others.
+/// Bits of a letter: one fewer than a byte has, whose last bit is left to others.
 const BITS: u32 = 7;
 
 /// A set of letters.

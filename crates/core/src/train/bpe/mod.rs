@@ -33,7 +33,7 @@ use crate::train::word_counts::WordCounts;
 use crate::train::{Phase, Progress, Trainer, Watch};
 use crate::vocab::Vocab;
 
-/// How many merges lie between two calls of the caller's `watch`.
+/// Merges between two calls of the caller's `watch`.
 const WATCH_EVERY: usize = 64;
 
 /// Learns the byte pair encoding of words.

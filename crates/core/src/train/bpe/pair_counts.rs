@@ -18,10 +18,10 @@ use super::{BpeTrainer, TieBreak, Tokens};
 use crate::error::{Error, ErrorKind, Result};
 use crate::mem::large_pages;
 
-/// From how many words on a merge is shared by two threads; few in tests, so that they do it.
+/// Words from which on a merge is shared by two threads; few in tests, so that they do it.
 const SHARED: usize = if cfg!(test) { 4 } else { 4096 };
 
-/// Up to so many symbols, all their pairs are numbered in one small table.
+/// Symbols up to which all their pairs are numbered in one small table.
 const FEW_SYMBOLS: usize = 512;
 
 /// Words in which a pair occurs, or has occurred.

@@ -25,7 +25,7 @@ pub(super) struct BlockOptions {
     pub errors: InvalidUtf8,
 }
 
-/// How much of the end of a line is looked at for a place to cut.
+/// Bytes at the end of a line that are searched for a place to cut.
 const NEAR: usize = 1 << 16;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();

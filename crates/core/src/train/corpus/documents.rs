@@ -46,9 +46,9 @@ pub struct CorpusPosition {
     pub line: u64,
 }
 
-/// About how many bytes are given at a time.
+/// Bytes that are given at a time, about.
 const BLOCK: usize = if cfg!(test) { 64 } else { 1 << 20 };
-/// How many times that is read ahead of each file.
+/// Blocks that are read ahead of each file.
 const AHEAD: usize = 3;
 
 /// A corpus while its documents are read.

@@ -145,27 +145,27 @@ pub struct CountProgress {
     pub total: u64,
 }
 
-/// How many blocks are read ahead of each file.
+/// Blocks that are read ahead of each file.
 const BLOCKS_AHEAD: usize = 2;
-/// How many there are at most: those ahead, one that waits to join them, one that is being read
+/// Blocks that there are at most: those ahead, one that waits to join them, one that is being read
 /// with what it leaves to the next, and one that is being counted.
 const BLOCKS: u64 = BLOCKS_AHEAD as u64 + 4;
 
-/// About how many bytes a block has where there is memory enough, and at least.
+/// Bytes of a block, about, where there is memory enough, and at least.
 const BLOCK: usize = if cfg!(test) { 64 } else { 4 << 20 };
 const LEAST_BLOCK: usize = if cfg!(test) { 64 } else { 1 << 16 };
-/// A line that is longer is cut, at a blank if there is one near: memory has to be bounded.
+/// Bytes above which a line is cut, at a blank if there is one near: memory has to be bounded.
 const LONGEST_LINE: usize = if cfg!(test) { 1 << 10 } else { 64 << 20 };
 
-/// The longest document that is read whole, in bytes: a small compressed file may hold any number.
+/// Bytes of the longest document that is read whole: a small compressed file may hold any number.
 const LONGEST_DOCUMENT: usize = if cfg!(test) { 1 << 16 } else { 512 << 20 };
-/// After how many bytes of text freed memory is given back, where there is a budget.
+/// Bytes of text after which freed memory is given back, where there is a budget.
 const GIVE_BACK_EVERY: u64 = 8 << 20;
-/// What share of the memory budget reading may take.
+/// One in so many bytes of the memory budget may be taken by reading.
 const READING: u64 = 6;
 
-/// How long the reading of a pipe that brings nothing is waited for before the caller is asked
-/// whether to go on.
+/// Time for which a pipe that brings nothing is waited for, before the caller is asked whether to go
+/// on.
 pub const PATIENCE: Duration = Duration::from_millis(100);
 
 impl Corpus {
@@ -513,7 +513,7 @@ fn is_named(path: &Path, endings: &[&str]) -> bool {
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// How many bytes of a file tell whether it is text.
+/// Bytes at the front of a file that tell whether it is text.
 const BEGINNING: u64 = 64;
 
 #[cfg(test)]

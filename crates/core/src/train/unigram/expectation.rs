@@ -143,7 +143,7 @@ impl Following {
     }
 }
 
-/// Pieces that are used less often are dropped.
+/// Expected uses below which a piece is dropped.
 const LEAST_USED: f64 = 0.5;
 
 /// Sets the probabilities to what the expected counts ask for, and drops pieces that are hardly

@@ -28,7 +28,7 @@ pub(super) struct Fragments {
     pub(super) classes: Vec<super::rules::Class>,
 }
 
-/// How many words a thread takes at a time.
+/// Words that a thread takes at a time.
 const PART: usize = if cfg!(test) { 3 } else { 1 << 14 };
 
 type Counts<'w> = HashMap<&'w str, u64, FixedState>;

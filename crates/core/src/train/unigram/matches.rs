@@ -41,7 +41,7 @@ pub(super) struct Part {
     end: usize,
 }
 
-/// How many symbols a thread takes at a time.
+/// Symbols that a thread takes at a time.
 const PART: u32 = if cfg!(test) { 20 } else { 1 << 14 };
 
 impl Matches {

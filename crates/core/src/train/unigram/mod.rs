@@ -77,7 +77,8 @@ impl Default for PieceTrainer {
     }
 }
 
-/// Longer pieces would make training slow, and no one has use for them.
+/// Characters of the longest piece that may be asked for: longer ones make training slow, and are of no
+/// use.
 const LONGEST_PIECE: usize = 512;
 
 /// A piece and the logarithm of its probability.
@@ -231,8 +232,8 @@ fn too_few(training: &PieceTrainer, required: usize) -> Error {
     ))
 }
 
-/// Characters that must be there but were lost score just above the worst, each a little better
-/// than the one before.
+/// Score between one character that must be there but was lost and the next: they score just above the
+/// worst piece.
 const LOST_STEP: f64 = 0.0001;
 
 /// The required characters, and of all other pieces the most probable.

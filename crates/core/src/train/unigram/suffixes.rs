@@ -16,7 +16,7 @@ struct Keyed {
     start: u32,
 }
 
-/// How many suffixes a thread compares with their neighbours at a time.
+/// Suffixes that a thread compares with their neighbours at a time.
 const PART: usize = if cfg!(test) { 5 } else { 1 << 15 };
 
 struct Packing {

@@ -76,12 +76,12 @@ pub struct WordCounter {
     staging: Mutex<()>,
 }
 
-/// Places of texts lie this far apart for each byte of text, to leave room for the words within.
+/// Numbers of places for each byte of text, to leave room for the words within.
 /// Normalization that makes more words than this of one byte makes the order of first meeting
 /// uncertain, but not the counts, and not the same from run to run.
 const PLACES_PER_BYTE: u64 = 64;
 
-/// About how many bytes a thread takes at a time.
+/// Bytes that a thread takes at a time, about.
 const PART: usize = if cfg!(test) { 64 } else { 1 << 19 };
 
 /// What share of the memory budget the tables of all threads may note as theirs. They may have

@@ -13,7 +13,7 @@ use crate::train::word_counts::WordCounts;
 use crate::train::{Trainer, Watch, checks};
 use crate::vocab::Vocab;
 
-/// How long a word may be before it is unknown as a whole, as released with BERT.
+/// Characters above which a word is unknown as a whole, as released with BERT.
 const MAX_INPUT_CHARS_PER_WORD: usize = 100;
 
 /// Which pair is merged next.

@@ -21,7 +21,7 @@ use crate::train::bpe::{BpeTrainer, InitialSymbols, TieBreak, Tokens, Words, mer
 use crate::train::word_counts::WordCounts;
 use crate::train::{Phase, Watch};
 
-/// How many merges lie between two calls of the caller's `watch`.
+/// Merges between two calls of the caller's `watch`.
 const WATCH_EVERY: usize = 16;
 
 /// The frequency of a pair, and the frequencies of its parts.

@@ -54,9 +54,9 @@ impl PieceKind {
     }
 }
 
-/// How many bytes the message of a normal piece has beside its text.
+/// Bytes that the message of a normal piece has beside its text.
 const USUAL_LENGTH: usize = 7;
-/// About how many bytes a piece takes in a file.
+/// Bytes that a piece takes in a file, about.
 const USUAL_BYTES: usize = 16;
 
 /// One piece; its id is its place in the file.
