@@ -163,9 +163,10 @@ print(json.dumps(sorted(set(sys.modules) - before)))
     assert {name.split(".")[0] for name in loaded} - set(sys.stdlib_module_names) == {"jeton"}
     assert {name for name in loaded if name.startswith("jeton.")} == {
         "jeton._core",
+        "jeton.arguments",
         "jeton.assembly",
         "jeton.components",
-        "jeton.components._base",
+        "jeton.components.component",
         "jeton.encoding",
         "jeton.errors",
         "jeton.forks",
@@ -174,6 +175,20 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.padding",
         "jeton.settings",
         "jeton.tokenizer",
+        "jeton.tokenizer.call",
+        "jeton.tokenizer.change",
+        "jeton.tokenizer.chat",
+        "jeton.tokenizer.core",
+        "jeton.tokenizer.cut",
+        "jeton.tokenizer.decode",
+        "jeton.tokenizer.encode",
+        "jeton.tokenizer.look",
+        "jeton.tokenizer.other_libraries",
+        "jeton.tokenizer.save",
+        "jeton.tokenizer.settings",
+        "jeton.tokenizer.stages",
+        "jeton.tokenizer.tokens",
+        "jeton.tokenizer.types",
         "jeton.vocabulary",
     }
 

@@ -6,19 +6,12 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from jeton import _core
-from jeton.arguments import checked_int, checked_texts, names_checked
+from jeton.arguments import check_field_word, check_text, checked_int, checked_texts, names_checked
 from jeton.components import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
-from jeton.components._base import check_text, one_of
+from jeton.counting import TOKEN_NEEDS, Counting, Cutting, Needs, first_stages
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
-from jeton.trainers._base import Trainer
-from jeton.word_counts import (
-    TOKEN_NEEDS,
-    Counting,
-    Cutting,
-    Needs,
-    first_stages,
-)
+from jeton.trainers.trainer import Trainer
 
 __all__ = ["UnigramTrainer"]
 
@@ -120,7 +113,7 @@ class UnigramTrainer(Trainer):
         hard_vocab_limit: bool = True,
     ) -> None:
         self.style = style
-        one_of(self, "style", style, ("sentencepiece", "huggingface"))
+        check_field_word(self, "style", style, ("sentencepiece", "huggingface"))
         self._algorithm = "sentencepiece" if style == "sentencepiece" else "unigram"
         self.special_tokens = checked_texts("special_tokens", special_tokens)
         self.user_defined_symbols = checked_texts("user_defined_symbols", user_defined_symbols)

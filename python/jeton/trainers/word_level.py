@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jeton.arguments import checked_int, checked_texts, names_checked
+from jeton.arguments import check_text, checked_int, checked_texts, names_checked
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
-from jeton.components._base import check_text
+from jeton.counting import MAX_WORD_LENGTH
 from jeton.errors import ArgumentError
-from jeton.trainers._base import WordTrainer
-from jeton.word_counts import MAX_WORD_LENGTH
+from jeton.trainers.trainer import WordTrainer
 
 __all__ = ["WordLevelTrainer"]
 
