@@ -124,7 +124,7 @@ fn what_ranks_leave_open_must_be_said() {
 
     let (kind, text) = message(&LoadOptions::default());
     assert_eq!(kind, ErrorKind::Argument);
-    assert!(text.starts_with("own: ranks hold no pattern"), "{text}");
+    assert!(text.starts_with("own: a file of ranks holds no pattern"), "{text}");
     assert!(text.contains("pattern=\"cl100k\""), "{text}");
     let (_, text) = message(&LoadOptions {
         pattern: some("cl100"),
@@ -200,7 +200,7 @@ fn folders_and_unknown_files_are_not_guessed_at() {
     std::fs::write(&prose, "").unwrap();
     assert_eq!(message(&prose), "DIR/prose: the file is empty");
     std::fs::write(&prose, "Ġ t\n").unwrap();
-    assert!(message(&prose).starts_with("DIR/prose: two words a line"));
+    assert!(message(&prose).starts_with("DIR/prose: each line holds two words"));
     let vocab = out.0.join("vocab.json");
     std::fs::write(&vocab, r#"{"a": 0}"#).unwrap();
     assert!(message(&vocab).contains("merges are missing: there is no DIR/merges.txt"));
