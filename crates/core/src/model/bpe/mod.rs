@@ -89,7 +89,8 @@ impl Default for BpeOptions {
 /// A byte pair encoding.
 ///
 /// ```
-/// use jeton_core::model::{Bpe, Sampler, Sampling, Vocab, bpe::BpeOptions};
+/// use jeton_core::model::{Bpe, Sampler, Sampling, bpe::BpeOptions};
+/// use jeton_core::vocab::Vocab;
 ///
 /// let vocab = Vocab::new([("a", 0), ("b", 1), ("ab", 2), ("abab", 3)])?;
 /// let merges = [("a", "b"), ("ab", "ab")].map(|(a, b)| (a.into(), b.into()));

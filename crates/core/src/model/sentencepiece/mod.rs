@@ -35,7 +35,7 @@ const UNK_PENALTY: f32 = 10.0;
 /// A SentencePiece model: the file, and what is looked up in it.
 ///
 /// ```
-/// use jeton_core::format::sentencepiece::{
+/// use jeton_core::model::sentencepiece::spec::{
 ///     ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 /// };
 /// use jeton_core::model::{Model, Sampler, Sampling, SentencePiece};

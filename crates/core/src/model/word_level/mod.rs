@@ -9,7 +9,8 @@ use crate::vocab::Vocab;
 /// Whole words: a piece is one token, or unknown.
 ///
 /// ```
-/// use jeton_core::model::{Model, Sampler, Sampling, Vocab, WordLevel};
+/// use jeton_core::model::{Model, Sampler, Sampling, WordLevel};
+/// use jeton_core::vocab::Vocab;
 ///
 /// let vocab = Vocab::new([("<unk>", 0), ("hello", 1)])?;
 /// let model = Model::WordLevel(WordLevel::new(vocab, "<unk>"));

@@ -13,7 +13,8 @@ use crate::vocab::Vocab;
 /// WordPiece: the longest token that the rest of the piece begins with, again and again.
 ///
 /// ```
-/// use jeton_core::model::{Model, Sampler, Sampling, Vocab, WordPiece};
+/// use jeton_core::model::{Model, Sampler, Sampling, WordPiece};
+/// use jeton_core::vocab::Vocab;
 ///
 /// let vocab = Vocab::new([("[UNK]", 0), ("un", 1), ("##aff", 2), ("##able", 3)])?;
 /// let model = Model::WordPiece(WordPiece::new(vocab, "[UNK]", "##", 100));

@@ -172,7 +172,7 @@ fn text_of(bytes: &[u8], length: usize) -> Option<&str> {
 /// The pieces of a file, by id.
 ///
 /// ```
-/// use jeton_core::format::sentencepiece::{Piece, PieceKind, Pieces};
+/// use jeton_core::model::sentencepiece::spec::{Piece, PieceKind, Pieces};
 ///
 /// let pieces: Pieces = [
 ///     Piece::new("<unk>", 0.0, PieceKind::Unknown),
