@@ -124,7 +124,10 @@ fn what_ranks_leave_open_must_be_said() {
 
     let (kind, text) = message(&LoadOptions::default());
     assert_eq!(kind, ErrorKind::Argument);
-    assert!(text.starts_with("own: a file of ranks holds no pattern"), "{text}");
+    assert!(
+        text.starts_with("own: a file of ranks holds no pattern"),
+        "{text}"
+    );
     assert!(text.contains("pattern=\"cl100k\""), "{text}");
     let (_, text) = message(&LoadOptions {
         pattern: some("cl100"),

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::InvalidUtf8;
+use super::invalid::InvalidUtf8;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 use crate::train::word_counts::{FirstStages, amount};

@@ -4,13 +4,11 @@
 //! ahead of others, so memory does not grow with their size; and taken in the order given, so the
 //! result does not depend on the number of threads.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
@@ -20,78 +18,23 @@ mod blocks;
 mod contents;
 mod documents;
 mod find;
+mod invalid;
 mod json_lines;
 mod stream;
 
 pub use contents::Contents;
 pub use documents::{CorpusPosition, DocumentOptions, DocumentUnit};
 pub use find::{Found, find_files};
+pub use invalid::InvalidUtf8;
 
 pub(crate) use documents::{DocumentPart, Documents, Part, Read as ReadDocuments};
 
 use blocks::{Block, BlockOptions, Blocks};
 
-use crate::error::{Error, ErrorKind, Result, by_name};
+use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 use crate::train::word_counts;
 use crate::train::word_counts::WordCounter;
-
-/// What becomes of bytes that are not UTF-8.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum InvalidUtf8 {
-    /// An error, with the place.
-    #[default]
-    Strict,
-    /// U+FFFD for each longest run that could have begun a character.
-    Replace,
-    /// Left out.
-    Ignore,
-}
-
-impl FromStr for InvalidUtf8 {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let names = [
-            ("strict", Self::Strict),
-            ("replace", Self::Replace),
-            ("ignore", Self::Ignore),
-        ];
-        by_name("errors", name, &names)
-    }
-}
-
-impl InvalidUtf8 {
-    /// The text of bytes.
-    ///
-    /// ```
-    /// use jeton_core::train::corpus::InvalidUtf8;
-    ///
-    /// assert_eq!(InvalidUtf8::Replace.text(b"caf\xE9")?, "caf\u{FFFD}");
-    /// assert!(InvalidUtf8::Strict.text(b"caf\xE9").is_err());
-    /// # Ok::<(), jeton_core::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If it is strict, bytes that are not UTF-8.
-    pub fn text(self, bytes: &[u8]) -> Result<Cow<'_, str>> {
-        let error = match std::str::from_utf8(bytes) {
-            Ok(text) => return Ok(Cow::Borrowed(text)),
-            Err(error) => error,
-        };
-        match self {
-            Self::Strict => {
-                let message = format!("not UTF-8 at byte {}", error.valid_up_to());
-                Err(Error::new(ErrorKind::Format, message).hint(MEND))
-            }
-            Self::Replace => Ok(String::from_utf8_lossy(bytes)),
-            Self::Ignore => Ok(bytes.utf8_chunks().map(|chunk| chunk.valid()).collect()),
-        }
-    }
-}
-
-/// What to do about bytes that are not UTF-8.
-const MEND: &str = "set errors=\"replace\" or errors=\"ignore\"";
 
 /// How files are read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -176,7 +119,7 @@ impl Corpus {
     /// text, a file of JSON lines whose first line lacks the field: all before any work is done.
     pub fn open(paths: &[PathBuf], options: CorpusOptions) -> Result<Self> {
         let files = find_files(paths)?.files.into_iter().map(|path| {
-            let (size, is_file) = match is_standard_input(&path) {
+            let (size, is_file) = match stream::is_standard_input(&path) {
                 true => (0, false),
                 false => fs::metadata(&path)
                     .map(|metadata| (metadata.len(), metadata.is_file()))
@@ -495,10 +438,6 @@ impl CorpusFile {
         let start = self.part.as_ref().map_or(0, |part| part.start);
         Blocks::new(stream, &self.path, start, options)
     }
-}
-
-fn is_standard_input(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 /// Whether a file holds JSON lines, by its name.

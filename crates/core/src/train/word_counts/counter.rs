@@ -14,10 +14,11 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::budget::{Fit, MemoryBudget, amount, give_back};
+use super::counts::{Gathered, WordCounts};
+use super::provenance::Provenance;
 use super::spill::Spill;
 use super::stages::{FirstStages, Shortcut, is_blank};
 use super::table::{self, Entry, Table, pieces};
-use super::{Gathered, Provenance, WordCounts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::split::scanner::{Rules, Scanner};
 use crate::split::splitter::Splitter;

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::Cutting;
+use super::provenance::Cutting;
 use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
 use crate::error::Result;
 use crate::format::huggingface;

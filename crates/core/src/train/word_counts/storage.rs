@@ -5,7 +5,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Provenance, WordCounts};
+use super::counts::WordCounts;
+use super::provenance::Provenance;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 

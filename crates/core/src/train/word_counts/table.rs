@@ -10,7 +10,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use rayon::prelude::*;
 
-use super::WordCounts;
+use super::counts::WordCounts;
 use crate::mem::prefetch::prefetch;
 use crate::mem::short_keys::{SHORT, ShortKey};
 
