@@ -125,7 +125,7 @@ impl<R: Read> Blocks<R> {
             };
             let end = match newline {
                 Some(at) => before + at + 1,
-                None => match self.certain_cut(&bytes) {
+                None => match self.split_point(&bytes) {
                     Some(end) => end,
                     None if bytes.len() < longest_line => continue,
                     None if is_strict => return Err(self.too_long()),
@@ -138,8 +138,8 @@ impl<R: Read> Blocks<R> {
         Ok(bytes)
     }
 
-    /// Where words part near the end of a line, whatever follows.
-    fn certain_cut(&self, line: &[u8]) -> Option<usize> {
+    /// A safe split point near the end of a line: words part there whatever follows.
+    fn split_point(&self, line: &[u8]) -> Option<usize> {
         let stages = self.options.stages.as_ref()?;
         let mut near = line.len().saturating_sub(NEAR);
         while near < line.len() && line[near] & 0xC0 == 0x80 {
@@ -153,7 +153,7 @@ impl<R: Read> Blocks<R> {
             }
             Err(_) => return None,
         };
-        stages.certain_cut(valid).map(|at| near + at)
+        stages.split_point(valid).map(|at| near + at)
     }
 
     fn failed(&self, error: &io::Error) -> Error {
