@@ -18,11 +18,13 @@ mod parameters;
 mod queue;
 mod start;
 mod symbols;
+mod tokens;
 mod words;
 
 pub use self::parameters::{BpeTrainer, ByteOrder, TieBreak};
 pub use self::start::Start;
-pub(crate) use self::symbols::{InitialSymbols, Tokens};
+pub(crate) use self::symbols::InitialSymbols;
+pub(crate) use self::tokens::Tokens;
 pub(crate) use self::words::{Words, merge_in_word};
 
 use self::pair_counts::PairCounts;
@@ -192,7 +194,11 @@ fn learn<'t>(
     let mut tokens = Tokens::default();
     let mut specials = BTreeSet::new();
     if let Some(start) = &training.start {
-        specials.extend(start.place(training, &mut tokens)?);
+        let affixes = (
+            training.continuing_subword_prefix.as_deref().unwrap_or(""),
+            training.end_of_word_suffix.as_deref().unwrap_or(""),
+        );
+        specials.extend(start.place(training.alphabet, affixes, &mut tokens)?);
     }
     if !training.specials_are_last() {
         for special in &training.special_tokens {
@@ -210,7 +216,7 @@ fn learn<'t>(
         Some(start) => start.merges(&mut tokens, prefix)?,
         None => Vec::new(),
     };
-    tokens.check_room(training)?;
+    training.check_room(tokens.count())?;
     let (first, first_id, given) = (tokens.count(), tokens.ids(), merges.len());
     let words = symbols.words(counts, training.alphabet, start::merging(&merges));
     let mut pairs = PairCounts::new(words, training, &tokens)?;

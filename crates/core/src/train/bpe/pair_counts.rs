@@ -12,9 +12,10 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::changes::Changes;
+use super::parameters::{BpeTrainer, TieBreak};
 use super::queue::{Candidate, Queue};
+use super::tokens::Tokens;
 use super::words::{NONE, Words};
-use super::{BpeTrainer, TieBreak, Tokens};
 use crate::error::{Error, ErrorKind, Result};
 use crate::mem::large_pages;
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::start::Start;
-use super::symbols;
+use super::tokens::spelling;
 use crate::error::{Error, ErrorKind, Result, by_name};
 use crate::model::bpe::Alphabet;
 use crate::train::checks::{self, wrong};
@@ -255,8 +255,20 @@ impl BpeTrainer {
     /// byte's token.
     fn longer_specials(&self) -> usize {
         let specials = self.special_tokens.iter();
-        let spelled = specials.map(|token| symbols::spelling(token, self.alphabet));
+        let spelled = specials.map(|token| spelling(token, self.alphabet));
         spelled.filter(|token| token.len() > 1).count()
+    }
+
+    /// Checks that there is room for the tokens that there are before the first merge.
+    ///
+    /// # Errors
+    /// There are more than `vocab_size` allows, and that is no way to ask for no merges.
+    pub(crate) fn check_room(&self, tokens: usize) -> Result<()> {
+        let needed = tokens + self.last_tokens();
+        match needed > self.vocab_size && self.refuses_less() {
+            true => Err(too_small(self, self.vocab_size, needed)),
+            false => Ok(()),
+        }
     }
 
     /// Whether a `vocab_size` below the tokens that there are before the first merge is an error. An

@@ -219,9 +219,9 @@ pub(super) fn learn(
     training: &BpeTrainer,
     watch: &mut Watch<'_>,
 ) -> Result<Tokens> {
-    let mut tokens = Tokens::of_specials(training);
+    let mut tokens = Tokens::of_specials(&training.special_tokens);
     let symbols = InitialSymbols::new(counts, training, &mut tokens);
-    tokens.check_room(training)?;
+    training.check_room(tokens.count())?;
     let mut words = symbols.words(counts, training.alphabet, |_| {});
     if words.row.len() >= u32::MAX as usize || i64::try_from(words.sum).is_err() {
         return Err(Error::new(
