@@ -4,7 +4,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::PieceTrainer;
+use super::parameters::PieceTrainer;
 use super::rules::Class;
 use crate::error::{Error, ErrorKind, Result};
 use crate::train::word_counts::WordCounts;

@@ -7,8 +7,8 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::PieceTrainer;
 use super::alphabet::Alphabet;
+use super::parameters::PieceTrainer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::tables::trie::Trie;
 use crate::train::word_counts::WordCounts;

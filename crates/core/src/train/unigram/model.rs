@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
-use super::PieceTrainer;
+use super::parameters::PieceTrainer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
