@@ -359,34 +359,25 @@ impl WordCounter {
         let most = words.memory().map_or(BATCH, |memory| {
             BATCH.min(usize::try_from(memory / BATCHES).unwrap_or(BATCH))
         });
-        match spill {
-            Some(spill) => {
-                spill.visit(|word, entry| {
-                    batch.push(word, entry);
-                    match batch.text.len() < most {
-                        true => Ok(()),
-                        false => words.count_batch(&mut batch),
-                    }
-                })?;
-                words.count_batch(&mut batch)?;
-                let counted = words.finish_words()?;
-                let spilled = counted.spilled + spill.bytes();
-                Ok(Counted { spilled, ..counted })
+        let mut take = |word: &[u8], entry: Entry| {
+            batch.push(word, entry);
+            match batch.text.len() < most {
+                true => Ok(()),
+                false => words.count_batch(&mut batch),
             }
+        };
+        match &spill {
+            Some(spill) => spill.visit(&mut take)?,
             None => {
                 for table in tables {
-                    table.try_for_each(|word, entry| {
-                        batch.push(word, entry);
-                        match batch.text.len() < most {
-                            true => Ok(()),
-                            false => words.count_batch(&mut batch),
-                        }
-                    })?;
+                    table.try_for_each(&mut take)?;
                 }
-                words.count_batch(&mut batch)?;
-                words.finish_words()
             }
         }
+        words.count_batch(&mut batch)?;
+        let counted = words.finish_words()?;
+        let spilled = counted.spilled + spill.map_or(0, |spill| spill.bytes());
+        Ok(Counted { spilled, ..counted })
     }
 
     /// Counts the words of stretches, each as often as it occurs, and empties the batch.
