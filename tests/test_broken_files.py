@@ -55,7 +55,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
     ".model: another file's magic": (
         "x.model",
         b"\x89PNG\r\n\x1a\n" + bytes(40),
-        "no tokenizer of a known format",
+        "not a tokenizer of a known format",
     ),
     ".model: a length past the end": (
         "x.model",
@@ -126,7 +126,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
     "vocab.txt: nothing": ("vocab.txt", b"", "the file is empty"),
     "vocab.txt: no UTF-8": ("vocab.txt", b"[UNK]\n\xff\xfe\n", "UTF-8"),
     "vocab.txt: no unknown token": ("vocab.txt", b"a\nb\n##c\n", r"\[UNK\]"),
-    "vocab.txt: binary": ("vocab.txt", bytes(range(256)) * 4, "no tokenizer of a known format"),
+    "vocab.txt: binary": ("vocab.txt", bytes(range(256)) * 4, "not a tokenizer of a known format"),
     "Unigram: no tokens": ("tokenizer.json", unigram(vocab=[]), "at least one token"),
     "Unigram: truncated": ("tokenizer.json", unigram()[:-20], "not valid JSON"),
     "Unigram: unk_id outside": (
@@ -161,7 +161,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
     "Unigram: nested a million deep": (
         "tokenizer.json",
         b"[" * 1_000_000,
-        "no tokenizer of a known format",
+        "not a tokenizer of a known format",
     ),
 }
 
