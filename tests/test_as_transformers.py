@@ -206,6 +206,21 @@ def test_every_family(name: str, tmp_path: Path) -> None:
     expect_everywhere_the_same(MADE[name], tmp_path)
 
 
+def test_the_unknown_token_is_special_in_folders_as_transformers_has_it(tmp_path: Path) -> None:
+    made = MADE["SentencePiece BPE"]()
+    assert "<unk>" not in made.special_tokens and made.roles["unk"] == "<unk>"
+    made.save(tmp_path / "file.json")
+    assert "<unk>" not in jeton.load(tmp_path / "file.json").special_tokens
+    made.save(tmp_path / "ours")
+    made.as_transformers().save_pretrained(tmp_path / "theirs")
+    unknown = made.role_ids["unk"]
+    for name in ("ours", "theirs"):
+        tok, theirs = jeton.load(tmp_path / name), auto(tmp_path / name)
+        assert tok.special_tokens["<unk>"] == unknown
+        assert theirs("<unk>", add_special_tokens=False)["input_ids"] == [unknown]
+        assert tok.encode("<unk>", special="allow") == [unknown] != tok.encode("<unk>")
+
+
 @pytest.mark.parametrize("name", REAL)
 def test_real_ones(name: str, tmp_path: Path) -> None:
     needed(VOCABULARIES)

@@ -157,6 +157,12 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] =
         "pad_to_multiple_of must be less than",
     ),
     "no text, and nulls": ((None,), {"nulls": "empty"}, ArgumentError, "within a batch"),
+    "rows of several lengths, the first empty": (
+        (["", "a"],),
+        {"add_special_tokens": False, "return_tensors": "pt"},
+        ArgumentError,
+        "rows have 0 to 1 tokens.*padding=True",
+    ),
     "stride": (("a",), {"stride": -1}, ArgumentError, "stride must be at least 0"),
     "side": (("a",), {"padding_side": "up"}, ArgumentError, '"right", "left", not'),
     "other side": (("a",), {"truncation_side": 3}, ArgumentTypeError, "truncation_side must be"),

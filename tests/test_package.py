@@ -31,6 +31,7 @@ PUBLIC = [
     "WordPieceTrainer",
     "__version__",
     "cache_limit",
+    "chat",
     "components",
     "cost",
     "errors",
