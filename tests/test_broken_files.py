@@ -55,7 +55,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
     ".model: another file's magic": (
         "x.model",
         b"\x89PNG\r\n\x1a\n" + bytes(40),
-        "no tokenizer of a known format",
+        "not a tokenizer of a known format",
     ),
     ".model: a length past the end": (
         "x.model",
@@ -78,7 +78,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
     ".model: NaN": ("x.model", UNK + piece("a", float("nan")), "score of .a. is NaN"),
     ".model: infinity": ("x.model", UNK + piece("a", float("inf")), "score of .a. is inf"),
     ".model: two unknown pieces": ("x.model", GOOD + piece("u", 0, 2), "a second unknown piece"),
-    ".model: no unknown piece": ("x.model", piece("a"), "no piece is the unknown piece"),
+    ".model: no unknown piece": ("x.model", piece("a"), "there is no unknown piece"),
     ".model: an empty piece": ("x.model", GOOD + piece(""), "piece 3: it is empty"),
     ".model: no UTF-8": ("x.model", GOOD + piece(b"\xff"), "UTF-8"),
     ".model: a byte without byte_fallback": (
@@ -126,10 +126,14 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
     "vocab.txt: nothing": ("vocab.txt", b"", "the file is empty"),
     "vocab.txt: no UTF-8": ("vocab.txt", b"[UNK]\n\xff\xfe\n", "UTF-8"),
     "vocab.txt: no unknown token": ("vocab.txt", b"a\nb\n##c\n", r"\[UNK\]"),
-    "vocab.txt: binary": ("vocab.txt", bytes(range(256)) * 4, "no tokenizer of a known format"),
+    "vocab.txt: binary": ("vocab.txt", bytes(range(256)) * 4, "not a tokenizer of a known format"),
     "Unigram: no tokens": ("tokenizer.json", unigram(vocab=[]), "at least one token"),
     "Unigram: truncated": ("tokenizer.json", unigram()[:-20], "not valid JSON"),
-    "Unigram: unk_id outside": ("tokenizer.json", unigram(unk_id=7), "unk_id 7 is none of the 2"),
+    "Unigram: unk_id outside": (
+        "tokenizer.json",
+        unigram(unk_id=7),
+        "unk_id 7 is not the id of one of the 2",
+    ),
     "Unigram: unk_id negative": ("tokenizer.json", unigram(unk_id=-1), "unk_id"),
     "Unigram: no score": ("tokenizer.json", unigram(vocab=[["a"]]), "a piece and its score"),
     "Unigram: a score that is null": ("tokenizer.json", unigram(vocab=[["a", None]]), "its score"),
@@ -157,7 +161,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
     "Unigram: nested a million deep": (
         "tokenizer.json",
         b"[" * 1_000_000,
-        "no tokenizer of a known format",
+        "not a tokenizer of a known format",
     ),
 }
 
@@ -186,7 +190,7 @@ def test_every_truncation(content: bytes, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "doubt"),
+    ("content", "warning"),
     [
         (GOOD, "there is no trainer_spec and no normalizer_spec behind the pieces"),
         (GOOD + BPE, "there is no normalizer_spec behind the pieces"),
@@ -197,18 +201,20 @@ def test_every_truncation(content: bytes, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_models_that_seem_cut(content: bytes, doubt: str, tmp_path: Path) -> None:
+def test_models_that_seem_cut(content: bytes, warning: str, tmp_path: Path) -> None:
     """They are read as by SentencePiece, with a warning."""
     path = tmp_path / "x.model"
     path.write_bytes(content)
-    with pytest.warns(FormatWarning, match=f"x.model: {doubt}"):
+    with pytest.warns(FormatWarning, match=f"x.model: {warning}"):
         assert jeton.load(path).encode("a") == [1, 2]
 
 
 def test_lists_of_pieces_are_told(tmp_path: Path) -> None:
     path = tmp_path / "x.vocab"
     path.write_text("<unk>\t0\n<s>\t0\n▁the\t-3.0157\n", encoding="utf-8")
-    with pytest.raises(FormatError, match=r"x\.vocab: a piece and its score a line.*the \.model"):
+    with pytest.raises(
+        FormatError, match=r"x\.vocab: each line holds a piece and its score.*the \.model"
+    ):
         jeton.load(path)
 
 

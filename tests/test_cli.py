@@ -345,7 +345,7 @@ class TestConvert:
         output = run("convert", pair, target).stdout
         assert output.splitlines()[-1].endswith(f"0 differences  {library}")
 
-    def test_case_and_doubts_of_a_vocab_txt(self, run: Run, here: Path) -> None:
+    def test_case_and_warnings_of_a_vocab_txt(self, run: Run, here: Path) -> None:
         (here / "vocab.txt").write_text("[UNK]\na\nb\na\n", encoding="utf-8")
         result = run("convert", "vocab.txt", "cased.json", "--cased")
         assert "warning: vocab.txt: 1 of the lines repeat a token" in result.stderr
@@ -353,7 +353,7 @@ class TestConvert:
         assert jeton.load("cased.json").encode("A b") == [0, 2]
         assert jeton.load("lower.json").encode("A b") == [3, 2]
         message = error_of(run("convert", "cased.json", "b.json", "--lowercase", code=1))
-        assert "lowercase was given, which Hugging Face files do not leave open" in message
+        assert "lowercase is not accepted for Hugging Face files" in message
 
     def test_approximations(self, run: Run, here: Path) -> None:
         text = samples.read("languages").splitlines()
@@ -388,7 +388,7 @@ class TestConvert:
         assert "of the texts hold what the alphabet lacks" in result.stderr
         assert jeton.load("b.json") == jeton.load("a.json")
 
-    def test_doubts_are_told_once(self, run: Run, here: Path) -> None:
+    def test_warnings_are_given_once(self, run: Run, here: Path) -> None:
         (here / "b.model").write_bytes(GOOD + BPE)
         result = run("convert", "b.model", "c.model")
         assert result.stderr.count("warning:") == 1

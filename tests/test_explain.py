@@ -327,11 +327,11 @@ def test_bad_input() -> None:
     tok = KINDS["byte-level"]()
     with pytest.raises(ArgumentTypeError, match="must be a str"):
         tok.explain(3)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="no special token"):
+    with pytest.raises(ArgumentError, match="is not a special token"):
         tok.explain("x", special=["<|ent|>"])
     with pytest.raises(SpecialTokenError):
         tok.explain("<|end|>", special="raise")
-    with pytest.raises(EncodeError, match="none of the"):
+    with pytest.raises(EncodeError, match="is not one of the"):
         jeton.CharTrainer().train("ab").explain("abc")
 
 

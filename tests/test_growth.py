@@ -51,7 +51,7 @@ SAID: dict[str, str] = {
     "A huge id among ranks": "past the largest supported id 16777215",
     "A length of 2^60": "1152921504606846975 bytes should follow, but only 0 are left",
     "A charsmap of a huge length": "its trie should have 4294967292 bytes, and only 100 are there",
-    "Nested lists": "no tokenizer of a known format",
+    "Nested lists": "not a tokenizer of a known format",
     "nbest of a huge n": "n must lie between 1 and 512",
     "nbest of many": "n must lie between 1 and 512",
     "A bomb to train on": "x.jsonl.zst: line 1: the line has more than 68 MB",

@@ -139,7 +139,7 @@ def test_legal_spellings(row: str, tmp_path: Path) -> None:
         (WHOLE + b"\x80\x80\x80\x80\x80\x01\x01", "4294967296 is not a field number"),
         (WHOLE + key(99, 6), "wire type 6"),
         (WHOLE + field(99, b"abc")[:-1], "3 bytes should follow, but only 2"),
-        (BOTH, "no tokenizer of a known format"),
+        (BOTH, "not a tokenizer of a known format"),
     ],
 )
 def test_illegal_spellings(content: bytes, said: str, tmp_path: Path) -> None:
@@ -195,5 +195,5 @@ def test_text_is_no_model(tmp_path: Path) -> None:
     for first, second in itertools.product("!)09AZaz", repeat=2):
         lines = f"\n{first}\n{second}" + letters * 6
         path.write_text(lines, encoding="utf-8")
-        with pytest.raises(FormatError, match="no tokenizer of a known format"):
+        with pytest.raises(FormatError, match="not a tokenizer of a known format"):
             jeton.load(path)

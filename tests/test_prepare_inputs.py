@@ -372,7 +372,7 @@ def test_bad_input(tmp_path: Path, name: str) -> None:
 
 def test_texts_without_tokens(tmp_path: Path) -> None:
     lines = _file(tmp_path, "a.txt", b"to be\nor what\n")
-    with pytest.raises(EncodeError, match=r"a\.txt: line 2: 'w' at position 3 is none of the"):
+    with pytest.raises(EncodeError, match=r"a\.txt: line 2: 'w' at position 3 is not one of the"):
         prepare(lines, CHARACTERS, tmp_path / "out", end_of_text=None, lines=True)
     with pytest.raises(EncodeError, match=r"document 1: 'w' at position 0"):
         prepare(["to be", "what"], CHARACTERS, tmp_path / "out", end_of_text=None)

@@ -416,7 +416,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "segmentations of BPE": (
         lambda sp: of_bpe().nbest_encode("a", nbest_size=2),
         UnsupportedError,
-        "one segmentation only",
+        "only one segmentation",
     ),
     "no piece in front": (
         lambda sp: (

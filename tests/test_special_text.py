@@ -331,7 +331,7 @@ def test_a_character_that_only_a_special_token_spells_is_an_error(tok: jeton.Tok
     special = tok.with_added_tokens(["a"])
     assert special.encode("wht") == tok.encode("wht")
     for call in (special.encode, special.count, special.encode_with_spans, special.encode_array):
-        with pytest.raises(EncodeError, match=r'only token for "a" is a special one'):
+        with pytest.raises(EncodeError, match=r'only token for "a" is a special token'):
             call("what")
     assert special.encode("what", special="allow")[2] == special.special_tokens["a"]
 

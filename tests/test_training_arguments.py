@@ -328,10 +328,10 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         ArgumentError,
         "field is for files of JSON lines and for tables",
     ),
-    "Unigram past the largest id": (
+    "Unigram larger than the largest id": (
         lambda: J.UnigramTrainer(2**31),
         ArgumentError,
-        "vocab_size 2147483648 is past the largest id",
+        "vocab_size 2147483648 is larger than the largest id",
     ),
     "special tokens of characters twice": (
         lambda: J.CharTrainer(special_tokens=["<a>", "<a>"]),

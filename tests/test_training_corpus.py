@@ -179,7 +179,7 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
     jeton.WordCounts([("a", 1)]).save(tmp_path / "corpus.counts")
     for name, told in (
         ("list.json", r"list\.json: this is a JSON document.*\.jsonl"),
-        ("corpus.counts", r"corpus\.counts: these are word counts.*WordCounts\.load"),
+        ("corpus.counts", r"corpus\.counts: this is a file of word counts.*WordCounts\.load"),
     ):
         steps: list[object] = []
         (tmp_path / "a.txt").write_text("a")

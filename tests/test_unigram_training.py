@@ -147,7 +147,7 @@ def test_ids_are_where_they_were_asked_for() -> None:
         ({"normalizer": normalizers.NFC()}, "cannot hold the normalizer NFC"),
         ({"pre_tokenizer": pre_tokenizers.Whitespace()}, "has no pre_tokenizer"),
         ({"vocab_size": -1}, "vocab_size must be"),
-        ({"vocab_size": 2**40}, "past the largest id"),
+        ({"vocab_size": 2**40}, "larger than the largest id"),
         ({"vocab_size": 2}, "vocab_size 2 does not hold"),
         ({"vocab_size": "many"}, "vocab_size must be"),
         ({"character_coverage": float("nan")}, "character_coverage cannot be NaN"),

@@ -70,7 +70,7 @@ def test_counts_are_trained_from() -> None:
     [
         ({"vocab_size": -1}, ArgumentError, "vocab_size"),
         ({"vocab_size": "9"}, ArgumentTypeError, "vocab_size must be an int"),
-        ({"vocab_size": 2**40}, ArgumentError, "past the largest id"),
+        ({"vocab_size": 2**40}, ArgumentError, "larger than the largest id"),
         ({"vocab_size": 0}, ArgumentError, "does not hold the 1 special tokens"),
         ({"min_frequency": 1.5}, ArgumentTypeError, "min_frequency must be an int"),
         ({"special_tokens": "[UNK]"}, ArgumentTypeError, "special_tokens"),

@@ -31,10 +31,7 @@ __all__ = [
     "cache_limit",
     "canonical_component",
     "charsmap",
-    "check_bpe_training",
     "check_regex",
-    "check_unigram_training",
-    "check_word_level_training",
     "did_you_mean",
     "find_files",
     "fingerprint",
@@ -49,8 +46,6 @@ __all__ = [
     "scripts",
     "set_cache_limit",
     "target_of",
-    "train_huggingface_unigram",
-    "train_sentencepiece_unigram",
     "unigram_separators",
     "write_into",
 ]
@@ -99,20 +94,20 @@ def scripts(text: str) -> list[str]: ...
 def did_you_mean(given: str, candidates: Any) -> str | None: ...
 def find_files(paths: list[str]) -> tuple[list[str], int]: ...
 def pattern_pre_tokenizer(pattern: str) -> str: ...
-def check_bpe_training(parameters: dict[str, Any]) -> None: ...
-def check_unigram_training(parameters: dict[str, Any]) -> None: ...
-def check_word_level_training(parameters: dict[str, Any]) -> None: ...
+
+_Algorithm: TypeAlias = Literal["bpe", "wordpiece", "word_level", "unigram", "sentencepiece"]
+
+# The phase, and how many steps of how many are done.
+_Told: TypeAlias = Callable[[Literal["merging", "seeding", "fitting"], int, int], None]
+
+def check_trainer(algorithm: _Algorithm, parameters: dict[str, Any]) -> None: ...
+def train(
+    algorithm: _Algorithm, counts: WordCounts, parameters: dict[str, Any], watch: _Told | None
+) -> Model: ...
+def train_sizes(
+    counts: WordCounts, parameters: dict[str, Any], sizes: list[int], watch: _Told | None
+) -> list[Model]: ...
 def unigram_separators(parameters: dict[str, Any]) -> bytes: ...
-def train_sentencepiece_unigram(
-    counts: WordCounts,
-    parameters: dict[str, Any],
-    watch: Callable[[Literal["seeding", "fitting"], int, int], None] | None,
-) -> Model: ...
-def train_huggingface_unigram(
-    counts: WordCounts,
-    parameters: dict[str, Any],
-    watch: Callable[[Literal["seeding", "fitting"], int, int], None] | None,
-) -> Model: ...
 
 # Tokens, lengths, whether the last document goes on, keys, bytes, empty documents, where reading
 # goes on (file, byte, line), bytes read of that file; of files that end: number, bytes, SHA-256.
@@ -454,18 +449,5 @@ class WordCounts:
     @staticmethod
     def from_bytes(image: bytes) -> WordCounts: ...
     def total(self) -> int: ...
-    def train_bpe(
-        self,
-        parameters: dict[str, Any],
-        sizes: list[int],
-        watch: Callable[[int, int], None] | None,
-    ) -> list[Model]: ...
-    def train_wordpiece(
-        self,
-        rule: str,
-        parameters: dict[str, Any],
-        watch: Callable[[int, int], None] | None,
-    ) -> Model: ...
-    def train_word_level(self, parameters: dict[str, Any]) -> Model: ...
     def check_memory(self, memory: int, needs: tuple[int, int, int]) -> None: ...
     def __len__(self) -> int: ...

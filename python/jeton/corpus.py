@@ -34,7 +34,6 @@ __all__ = [
     "count",
     "files_of",
     "is_table",
-    "merging",
     "names_a_file",
     "paths_or_texts",
     "size_of",
@@ -82,13 +81,6 @@ def check_watch(watch: object, name: str = "watch") -> None:
     """Refuses what cannot be called, before any work is done."""
     if watch is not None and not callable(watch):
         raise ArgumentTypeError(f"{name} must be callable or None, not {type(watch).__name__}")
-
-
-def merging(watch: Callable[[Progress], None] | None) -> Callable[[int, int], None] | None:
-    """What the core shall call while it merges."""
-    if watch is None:
-        return None
-    return lambda tokens, goal: watch(Progress("merging", tokens, goal))
 
 
 def warn(message: str) -> None:

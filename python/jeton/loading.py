@@ -160,7 +160,7 @@ def _of_path(
 ) -> Tokenizer:
     from jeton.tokenizer import Tokenizer
 
-    core, doubts, roles = _core.load(
+    core, warnings, roles = _core.load(
         os.fspath(path),
         encoding,
         pattern,
@@ -168,8 +168,8 @@ def _of_path(
         None if merges is None else os.path.expanduser(os.fspath(merges)),
         lowercase,
     )
-    for doubt in doubts:
-        warn_caller(doubt, FormatWarning)
+    for warning in warnings:
+        warn_caller(warning, FormatWarning)
     files = read_beside(path) if path.is_dir() else {}
     if not (files or roles):
         return Tokenizer._of_core(core)

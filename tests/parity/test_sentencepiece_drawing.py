@@ -188,7 +188,7 @@ def test_what_cannot_be_drawn(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="alpha must be at least 0"):
         tokenizer.encode("a", alpha=-1)
     _, tokenizer = _pair(tmp_path, model_type="word")
-    with pytest.raises(UnsupportedError, match="one segmentation only"):
+    with pytest.raises(UnsupportedError, match="only one segmentation"):
         tokenizer.encode("a", alpha=0.5)
     with pytest.raises(UnsupportedError, match="alpha"):
         jeton.CharTrainer().train("hello").encode("hole", alpha=0.5)

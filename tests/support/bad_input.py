@@ -118,7 +118,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "nbest of merges": (
         lambda: sentence_pieces().nbest("x", 2),
         errors.UnsupportedError,
-        "a BPE model knows of one segmentation only",
+        "a BPE model gives only one segmentation of a text",
     ),
     "lowercase as an int": (
         lambda: jeton.load("vocab.txt", lowercase=1),  # type: ignore[arg-type]
@@ -477,7 +477,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "trainer unk": (
         lambda: J.BPETrainer(alphabet="characters", unk_token="<unk>"),
         ValueError,
-        "is no special token",
+        "is not one of special_tokens",
     ),
     "trainer no file": (
         lambda: J.BPETrainer(300).train("no-such-*.txt"),

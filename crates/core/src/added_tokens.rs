@@ -21,11 +21,13 @@ use crate::text::{AlignedText, white_space};
 
 mod automaton;
 mod ids;
+mod search;
 
 use automaton::Automaton;
 pub use ids::assign_ids;
 use ids::check;
 pub(crate) use ids::check_ids;
+use search::{Search, Searches};
 
 /// A token that is found in text by its spelling, whatever the model would make of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,25 +78,7 @@ pub struct AddedTokens {
     all: Searches,
 }
 
-/// What finds the tokens: first in the original text, then in what the normalizer makes of the
-/// stretches between them.
-#[derive(Clone, Debug, Default)]
-struct Searches {
-    original: Option<Search>,
-    normalized: Option<Search>,
-}
-
-/// An automaton over the spellings of some tokens.
-#[derive(Clone, Debug)]
-struct Search {
-    automaton: Automaton,
-    /// The index of the token that each spelling belongs to.
-    owners: Vec<usize>,
-    /// Whether each of them is a special token.
-    all_special: bool,
-}
-
-/// How much text before a place is looked at for tokens that what is cut there may depend on, in bytes.
+/// Bytes before a place that are searched for tokens on which the cut there may depend.
 const NEAR: usize = 1 << 10;
 
 /// A stretch of text between added tokens, or one of them.
@@ -272,7 +256,7 @@ impl AddedTokens {
         };
         let error = Error::new(
             ErrorKind::Argument,
-            format!("{name:?} is no special token of this tokenizer"),
+            format!("{name:?} is not a special token of this tokenizer"),
         );
         let specials = self.tokens.iter().filter(|token| token.special);
         Err(
@@ -388,39 +372,6 @@ impl AddedTokens {
         }
         Ok(found)
     }
-
-    /// What finds those tokens that `wanted` accepts.
-    fn searches(&self, wanted: impl Fn(&AddedToken) -> bool) -> Result<Searches> {
-        let search = |normalized: bool| {
-            let mut spellings = Vec::new();
-            let mut owners = Vec::new();
-            let mut seen = HashSet::new();
-            for (index, token) in self.tokens.iter().enumerate() {
-                if token.normalized != normalized || !wanted(token) {
-                    continue;
-                }
-                let spelling = self.normalized.get(&index).unwrap_or(&token.content);
-                if seen.insert(spelling) {
-                    spellings.push(spelling.as_str());
-                    owners.push(index);
-                }
-            }
-            if spellings.is_empty() {
-                return Ok(None);
-            }
-            let automaton = Automaton::new(&spellings)?;
-            let all_special = owners.iter().all(|index| self.tokens[*index].special);
-            Ok(Some(Search {
-                automaton,
-                owners,
-                all_special,
-            }))
-        };
-        Ok(Searches {
-            original: search(false)?,
-            normalized: search(true)?,
-        })
-    }
 }
 
 /// The error about a special token that begins at byte `at` of the original.
@@ -496,7 +447,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::Argument);
         assert_eq!(
             error.to_string(),
-            "\"<|ende|>\" is no special token of this tokenizer (did you mean \"<|end|>\"?)"
+            "\"<|ende|>\" is not a special token of this tokenizer (did you mean \"<|end|>\"?)"
         );
         let error = ids(&some(), "", &only(&["end"])).unwrap_err();
         assert!(error.to_string().contains("always found"), "{error}");

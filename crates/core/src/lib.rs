@@ -22,7 +22,8 @@
 //! Long work is ended by [`interrupt`].
 //!
 //! ```
-//! use jeton_core::model::{Bpe, Model, Vocab};
+//! use jeton_core::model::{Bpe, Model};
+//! use jeton_core::vocab::Vocab;
 //! use jeton_core::{EncodeOptions, Stages, Tokenizer};
 //!
 //! let bytes = (0..=u8::MAX).map(|byte| vec![byte]);

@@ -352,7 +352,7 @@ fn fill(
                 let token = named.get(id.as_str()).ok_or_else(|| {
                     Error::new(
                         ErrorKind::Unsupported,
-                        format!("the template names {id:?}, which its special tokens lack"),
+                        format!("the template names {id:?}, which is not among its special tokens"),
                     )
                 })?;
                 length += token.ids.len();

@@ -5,12 +5,18 @@
 //! character points at, what an empty range means) are those of Hugging Face `tokenizers`, whose
 //! offsets ours must equal.
 
-use crate::interrupt::{paced, poll};
+use crate::interrupt::paced;
 use std::ops::Range;
 use std::rc::Rc;
 
 use crate::error::Result;
 use crate::growth::Growth;
+
+mod search;
+mod units;
+
+pub(crate) use search::{boundary_before, count, replaced, white_space};
+pub use units::{Unit, UnitIndex};
 
 /// A half-open range of the original text, in bytes or in characters as the context says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -25,104 +31,6 @@ impl Span {
     /// The range from `start` up to `end`.
     pub fn new(start: usize, end: usize) -> Self {
         Self { start, end }
-    }
-}
-
-/// The last place up to `at` where a character begins or the text ends.
-pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-/// How many bytes are searched for a text in one go.
-const STRETCH: usize = 1 << 20;
-
-/// Where `wanted`, which is not empty, stands in a text, from left to right and beside each other: what
-/// `match_indices` gives, which hears no interrupt while it finds nothing, so it goes over `stretch`
-/// bytes at a time.
-fn occurrences<'t>(
-    text: &'t str,
-    wanted: &'t str,
-    stretch: usize,
-) -> impl Iterator<Item = usize> + 't {
-    // What begins before `sure` ends in the stretch that is searched.
-    let searched = move |start: usize| {
-        let sure = boundary_before(text, start.saturating_add(stretch.max(4)));
-        let seen = boundary_before(text, sure.saturating_add(wanted.len()));
-        (start, sure, text[start..seen].match_indices(wanted))
-    };
-    let (mut start, mut sure, mut found) = searched(0);
-    let mut done = 0;
-    std::iter::from_fn(move || {
-        loop {
-            match found.next() {
-                Some((at, _)) if start + at < sure => {
-                    done = start + at + wanted.len();
-                    return Some(start + at);
-                }
-                _ if sure == text.len() => return None,
-                _ => {
-                    poll();
-                    (start, sure, found) = searched(sure.max(done));
-                }
-            }
-        }
-    })
-}
-
-/// How often `wanted`, which is not empty, stands in a text.
-pub(crate) fn count(text: &str, wanted: &str) -> usize {
-    paced(occurrences(text, wanted, STRETCH)).count()
-}
-
-/// `text` with another in place of each occurrence of `from`, which is not empty; `capacity` is how
-/// long about it becomes.
-pub(crate) fn replaced(text: &str, from: &str, to: &str, capacity: usize) -> String {
-    let mut new = String::with_capacity(capacity);
-    let mut done = 0;
-    for at in paced(occurrences(text, from, STRETCH)) {
-        new.push_str(&text[done..at]);
-        new.push_str(to);
-        done = at + from.len();
-    }
-    new.push_str(&text[done..]);
-    new
-}
-
-/// How many bytes of white space these characters begin with.
-pub(crate) fn white_space(characters: impl Iterator<Item = char>) -> usize {
-    let spaces = paced(characters).take_while(|c| c.is_whitespace());
-    spaces.map(char::len_utf8).sum()
-}
-
-/// The unit that spans are given in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
-    /// Characters (Unicode scalar values).
-    #[default]
-    Characters,
-    /// Bytes of UTF-8.
-    Bytes,
-    /// Code units of UTF-16, as JavaScript, Java and C# count.
-    Utf16,
-}
-
-impl Unit {
-    /// How many of them are in text of which these are the UTF-8 bytes: characters count where they
-    /// begin.
-    pub(crate) fn count(self, text: &[u8]) -> usize {
-        let begins = |byte: &&u8| **byte as i8 >= -0x40;
-        match self {
-            Self::Bytes => text.len(),
-            Self::Characters => text.iter().filter(begins).count(),
-            Self::Utf16 => {
-                let long = text.iter().filter(|byte| **byte >= 0xF0).count();
-                text.iter().filter(begins).count() + long
-            }
-        }
     }
 }
 
@@ -490,49 +398,6 @@ impl Pieces {
     }
 }
 
-/// Turns spans in bytes of `text` into spans in another unit.
-///
-/// Built in one pass; asked in any order.
-pub struct UnitIndex {
-    /// The number of units that begin before each byte; empty where that is the byte's own.
-    before: Vec<u32>,
-    length: usize,
-}
-
-impl UnitIndex {
-    /// The index of `text`.
-    pub fn new(text: &str, unit: Unit) -> Self {
-        let length = text.len();
-        let mut before = Vec::new();
-        if unit == Unit::Bytes || text.is_ascii() {
-            return Self { before, length };
-        }
-        before.reserve_exact(length + 1);
-        let mut units = 0;
-        for character in paced(text.chars()) {
-            before.extend(std::iter::repeat_n(units, character.len_utf8()));
-            units += match unit {
-                Unit::Utf16 => character.len_utf16() as u32,
-                _ => 1,
-            };
-        }
-        before.push(units);
-        Self { before, length }
-    }
-
-    /// The span in units of the characters that the bytes of `span` belong to.
-    pub fn of(&self, span: Span) -> Span {
-        match self.before.is_empty() {
-            true => span,
-            false => Span::new(self.at(span.start), self.at(span.end)),
-        }
-    }
-
-    fn at(&self, byte: usize) -> usize {
-        self.before[byte.min(self.length)] as usize
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -542,20 +407,6 @@ mod tests {
             .map(|i| text.span_of(i..i + 1))
             .map(|span| (span.start, span.end))
             .collect()
-    }
-
-    #[test]
-    fn occurrences_are_the_same_in_stretches() {
-        let text = "aaaab▁▁ab▁aaé▁";
-        for wanted in ["a", "aa", "aab", "▁", "▁▁", "b▁▁a", "é▁", "x"] {
-            let expected: Vec<_> = text.match_indices(wanted).map(|(at, _)| at).collect();
-            for stretch in 0..text.len() + 2 {
-                let found: Vec<_> = occurrences(text, wanted, stretch).collect();
-                assert_eq!(found, expected, "{wanted:?}, {stretch} bytes at a time");
-            }
-            assert_eq!(replaced(text, wanted, "--", 0), text.replace(wanted, "--"));
-        }
-        assert_eq!(occurrences("", "a", 1).next(), None);
     }
 
     #[test]
@@ -608,21 +459,5 @@ mod tests {
         text.prepend("▁").unwrap();
         assert_eq!(text.span_of(0..3), Span::new(1, 3));
         assert_eq!(text.span_of(0..6), Span::new(1, 4));
-    }
-
-    #[test]
-    fn units_are_counted_from_the_front() {
-        let text = "aé€🙂b";
-        for (unit, spans) in [
-            (Unit::Characters, [(1, 3), (3, 4), (4, 5)]),
-            (Unit::Bytes, [(1, 6), (6, 10), (10, 11)]),
-            (Unit::Utf16, [(1, 3), (3, 5), (5, 6)]),
-        ] {
-            let index = UnitIndex::new(text, unit);
-            for ((start, end), bytes) in spans.into_iter().zip([(1, 6), (6, 10), (10, 11)]) {
-                assert_eq!(index.of(Span::new(bytes.0, bytes.1)), Span::new(start, end));
-                assert_eq!(unit.count(&text.as_bytes()[..bytes.1]), end);
-            }
-        }
     }
 }

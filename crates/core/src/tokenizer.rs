@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::added_tokens::{AddedTokens, Cut, SpecialPolicy};
-use crate::decoder::{Decoder, Invalid, Surfaces, not_text};
+use crate::decoder::{DecodeTable, Decoder, Invalid, not_text};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fast::{Compiled, Count, Place, Settling, Sink};
@@ -52,7 +52,7 @@ pub struct Tokenizer {
     /// Whether a backtracking engine runs one of its patterns.
     backtracks: bool,
     /// The texts of tokens for decoding, once so many ids were decoded that they pay.
-    surfaces: Lazy<Option<Surfaces>>,
+    surfaces: Lazy<Option<DecodeTable>>,
     decoded: AtomicUsize,
 }
 
@@ -637,7 +637,7 @@ impl Tokenizer {
     }
 
     /// The texts of tokens, if `count` ids more make them pay, and the decoder is one with such.
-    fn surfaces(&self, count: usize) -> Option<&Surfaces> {
+    fn surfaces(&self, count: usize) -> Option<&DecodeTable> {
         if self.surfaces.made().is_none()
             && self.decoded.fetch_add(count, Ordering::Relaxed) + count < BEFORE_SURFACES
         {
@@ -653,7 +653,7 @@ impl Tokenizer {
                 let token = self.decoder_input(id)?;
                 Some((token, self.decodes_as_special(id, token)))
             });
-            Surfaces::new(self.stages.decoder.as_ref(), &tokens.collect::<Vec<_>>())
+            DecodeTable::new(self.stages.decoder.as_ref(), &tokens.collect::<Vec<_>>())
         };
         self.surfaces.get(make).as_ref()
     }

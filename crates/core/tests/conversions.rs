@@ -205,7 +205,7 @@ fn what_shows_in_a_text_only_is_refused_with_the_text() {
     let mut row = llama();
     row.normalizer.escape_whitespaces = false;
     let error = for_json(&stages(row)).unwrap_err().to_string();
-    let expected = "the meaning cannot be kept: \" \" would be decoded otherwise";
+    let expected = "the conversion would change the result: \" \" would be decoded differently";
     assert_eq!(error, expected);
 }
 

@@ -124,7 +124,10 @@ fn what_ranks_leave_open_must_be_said() {
 
     let (kind, text) = message(&LoadOptions::default());
     assert_eq!(kind, ErrorKind::Argument);
-    assert!(text.starts_with("own: ranks hold no pattern"), "{text}");
+    assert!(
+        text.starts_with("own: a file of ranks holds no pattern"),
+        "{text}"
+    );
     assert!(text.contains("pattern=\"cl100k\""), "{text}");
     let (_, text) = message(&LoadOptions {
         pattern: some("cl100"),
@@ -158,7 +161,7 @@ fn what_ranks_leave_open_must_be_said() {
     });
     assert_eq!(
         text,
-        "own: merges was given, which tiktoken ranks do not leave open (leave merges out)"
+        "own: merges is not accepted for tiktoken ranks (leave merges out)"
     );
     let (_, text) = message(&LoadOptions {
         pattern: some("gpt2"),
@@ -195,12 +198,12 @@ fn folders_and_unknown_files_are_not_guessed_at() {
     let prose = out.0.join("prose");
     std::fs::write(&prose, "It was a dark and stormy night.").unwrap();
     assert!(
-        message(&prose).starts_with("DIR/prose: this is no tokenizer of a known format; tried")
+        message(&prose).starts_with("DIR/prose: this is not a tokenizer of a known format; tried")
     );
     std::fs::write(&prose, "").unwrap();
     assert_eq!(message(&prose), "DIR/prose: the file is empty");
     std::fs::write(&prose, "Ġ t\n").unwrap();
-    assert!(message(&prose).starts_with("DIR/prose: two words a line"));
+    assert!(message(&prose).starts_with("DIR/prose: each line holds two words"));
     let vocab = out.0.join("vocab.json");
     std::fs::write(&vocab, r#"{"a": 0}"#).unwrap();
     assert!(message(&vocab).contains("merges are missing: there is no DIR/merges.txt"));
@@ -227,5 +230,9 @@ fn tokenizer_json_comes_back_alone_and_in_a_folder() {
         assert_eq!(load(&path).stages(), tokenizer.stages(), "{name}");
     }
     let error = convert::save(tokenizer.stages(), &out.0.join("own.xyz")).unwrap_err();
-    assert!(error.to_string().contains("the name says no format"));
+    assert!(
+        error
+            .to_string()
+            .contains("the name does not tell the format")
+    );
 }

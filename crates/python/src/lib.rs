@@ -28,8 +28,8 @@ mod text;
 mod texts;
 mod token_blocks;
 mod tokenizer;
-mod training;
-mod unigram_training;
+mod trainers;
+mod word_counts;
 
 use pyo3::prelude::*;
 
@@ -73,15 +73,9 @@ mod _core {
     #[pymodule_export]
     use super::tokenizer::Tokenizer;
     #[pymodule_export]
-    use super::training::{
-        WordCounter, WordCounts, check_bpe_training, check_word_level_training, find_files,
-        pattern_pre_tokenizer,
-    };
+    use super::trainers::{check_trainer, train, train_sizes, unigram_separators};
     #[pymodule_export]
-    use super::unigram_training::{
-        check_unigram_training, train_huggingface_unigram, train_sentencepiece_unigram,
-        unigram_separators,
-    };
+    use super::word_counts::{WordCounter, WordCounts, find_files, pattern_pre_tokenizer};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use jeton_core::interrupt::Listener;
 use jeton_core::token_blocks::{self, Step, TokenBlocks as Core, TokenOptions, Tokens};
-use jeton_core::train::corpus::{At, Corpus, CorpusOptions, DocumentOptions, PATIENCE, Unit};
+use jeton_core::train::corpus::{
+    Corpus, CorpusOptions, CorpusPosition, DocumentOptions, DocumentUnit, PATIENCE,
+};
 use jeton_core::{Error, ErrorKind};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
@@ -56,10 +58,10 @@ impl TokenBlocks {
             let (file, byte, line) = start;
             let reading = DocumentOptions {
                 unit: match by_line {
-                    true => Unit::Line,
-                    false => Unit::File,
+                    true => DocumentUnit::Line,
+                    false => DocumentUnit::File,
                 },
-                start: At { file, byte, line },
+                start: CorpusPosition { file, byte, line },
                 threads,
             };
             let options = token_options(tokenizer, options);
@@ -203,7 +205,7 @@ fn of_block<'py>(py: Python<'py>, block: token_blocks::TokenBlock) -> Outcome<Bl
         .iter()
         .map(|(file, bytes, sha256)| (*file, *bytes, PyBytes::new(py, sha256)));
     let digests: Vec<_> = digests.collect();
-    let At { file, byte, line } = block.after;
+    let CorpusPosition { file, byte, line } = block.after;
     Ok((
         tokens,
         PyArray1::from_vec(py, block.lengths),

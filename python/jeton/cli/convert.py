@@ -120,7 +120,7 @@ def _verify(tok: jeton.Tokenizer, written: Path) -> list[Check]:
     elif name.endswith(("vocab.json", "encoder.json")):
         left_open = {"special_tokens": specials}
     with warnings.catch_warnings():
-        # What is doubtful about the source was told when that was read.
+        # Warnings about the source were given when that was read.
         warnings.simplefilter("ignore", FormatWarning)
         again = jeton.load(written, **left_open)
     checks = [

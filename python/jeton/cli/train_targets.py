@@ -57,7 +57,7 @@ def check_ending(path: Path, kind: str, alphabet: str | None, continued: bool) -
             raise FileError(f"{path}: .tiktoken is for --alphabet bytes (name it .json)")
     else:
         raise FileError(
-            f"{path}: the name says no format (end it in .json, vocab.json, "
+            f"{path}: the name does not tell the format (end it in .json, vocab.json, "
             ".tiktoken, .model or .txt; without an ending it is a folder)"
         )
 

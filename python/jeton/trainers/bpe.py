@@ -16,12 +16,12 @@ from jeton.components import (
     pre_tokenizers,
 )
 from jeton.components.component import check_stage
-from jeton.corpus import Progress, merging
+from jeton.corpus import Progress
 from jeton.counting import MAX_WORD_LENGTH, TOKEN_NEEDS, Needs, Reading
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 from jeton.trainers.start import Start, numbered
-from jeton.trainers.trainer import WordTrainer, warn_if_short
+from jeton.trainers.trainer import WordTrainer, told, warn_if_short
 from jeton.word_counts import Corpus, WordCounts
 
 __all__ = ["BPETrainer"]
@@ -88,6 +88,8 @@ class BPETrainer(WordTrainer):
         >>> tok.merges
         [(b'i', b'n'), (b'r', b'a'), (b'ra', b'in')]
     """
+
+    _algorithm = "bpe"
 
     @names_checked
     def __init__(
@@ -187,68 +189,9 @@ class BPETrainer(WordTrainer):
             max_word_length=max_word_length,
             min_word_count=min_word_count,
         )
-        _core.check_bpe_training({**self.parameters, "vocab_size": min(self.vocab_sizes)})
+        _core.check_trainer("bpe", {**self.parameters, "vocab_size": min(self.vocab_sizes)})
         if self.decoder is None:
             self._check_decodable()
-
-    @names_checked
-    def train(
-        self,
-        data: Corpus,
-        *,
-        field: str | None = None,
-        errors: Literal["strict", "replace", "ignore"] = "strict",
-        memory: int | str | None = None,
-        temp_dir: str | os.PathLike[str] | None = None,
-        watch: Callable[[Progress], None] | None = None,
-    ) -> Tokenizer:
-        """The tokenizer that a corpus asks for; of several sizes, the largest.
-
-        The result depends on the corpus alone, not on the number of threads.
-
-        Args:
-            data: An iterable of texts; or the path of a file of UTF-8, of a folder of such files,
-                or a pattern of paths such as `"corpus/*.txt"`; or an iterable of `pathlib.Path`; or
-                `WordCounts`. Files may be compressed by gzip or Zstandard; `.jsonl` and `.ndjson`
-                are JSON lines, `.parquet` is a table; a JSON document or a file of counts is
-                refused. Of a folder, all files but those whose names begin with a dot, and of the
-                folders in it; links are followed, but into a folder once only. A file that is there
-                twice, by another name or through a link, is read once, with a warning.
-
-                A file of text is taken line by line, each with its line end, as tokenizers does: so
-                a file may be cut in any way, and no word spans lines. Runs of empty lines are not
-                learnt from; where those matter, give whole documents as texts, JSON lines or a
-                table. A byte order mark at the beginning of a file is left out. A field or a cell
-                that is null is no text.
-            field: The field of JSON lines, or the column of a table, that holds the text; `"text"`
-                if not given. Given, every file that is no table is taken to be JSON lines.
-            errors: What becomes of bytes that are not UTF-8, and of surrogates that stand alone (in
-                a text, or escaped in JSON): an error, U+FFFD, or nothing.
-            memory: How much memory counting and training may take beside the interpreter, pyarrow
-                and texts that are given as such: `"4GB"`, or in bytes, at least `"32MB"`. Past it,
-                counts go to disk and are merged from there, with the same result. The distinct
-                words must fit in the end: where they do not, an error says which `min_word_count`
-                would do; and so must a line or text that cannot be cut before it is normalized.
-            temp_dir: The folder for what goes to disk; by default the system's. The files have no
-                names, so nothing is left of them however training ends.
-            watch: Called every now and then, and when a phase ends, with a `Progress`.
-
-        Raises:
-            ArgumentError: `WordCounts` that this trainer would have counted otherwise.
-            MissingFileError: There is no such file.
-            FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: A corpus without words; a `vocab_size` that does not hold the tokens to
-                start from; words that need more than `memory`.
-
-        Example:
-            >>> import jeton
-            >>> tok = jeton.BPETrainer(258, pattern="whitespace").train(["hello hello help"])
-            >>> tok.merges
-            [(b'e', b'l'), (b'h', b'el')]
-        """
-        largest = max(self.vocab_sizes)
-        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
-        return self._train([largest], data, reading)[largest]
 
     @names_checked
     def train_all(
@@ -284,17 +227,17 @@ class BPETrainer(WordTrainer):
             {257: [(b'e', b'l')], 258: [(b'e', b'l'), (b'h', b'el')]}
         """
         reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
-        return self._train(self.vocab_sizes, data, reading)
-
-    def _train(self, sizes: Sequence[int], data: Corpus, reading: Reading) -> dict[int, Tokenizer]:
-        counts = self._words(data, reading)
-        trained = counts.train_bpe(self.parameters, list(sizes), merging(reading.watch))
+        counts = self._counts(data, reading)
+        self._check_words(counts)
+        sizes = self.vocab_sizes
+        trained = _core.train_sizes(counts, self.parameters, list(sizes), told(watch))
         tokenizers = {
             size: self._tokenizer(model) for size, model in zip(sizes, trained, strict=True)
         }
-        warn_if_short(max(sizes), tokenizers[max(sizes)])
-        if tokenizers[min(sizes)].vocab_size > min(sizes) < max(sizes):
-            warn_if_short(min(sizes), tokenizers[min(sizes)])
+        smallest, largest = sizes[0], sizes[-1]
+        warn_if_short(largest, tokenizers[largest], self._lacking)
+        if tokenizers[smallest].vocab_size > smallest < largest:
+            warn_if_short(smallest, tokenizers[smallest], self._lacking)
         return tokenizers
 
     def _sizes(

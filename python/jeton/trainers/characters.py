@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Any
 
 from jeton import _core
 from jeton.arguments import check_text, checked_texts, names_checked
 from jeton.components import AddedToken, decoders, models, pre_tokenizers
-from jeton.corpus import Progress, text_or_data
+from jeton.corpus import text_or_data
 from jeton.counting import COUNTS_NEED, Counting, Reading, first_stages
 from jeton.errors import ArgumentError, TrainingError
 from jeton.tokenizer import Tokenizer
-from jeton.trainers.trainer import Trainer
+from jeton.trainers.trainer import Told, Trainer
 from jeton.word_counts import Corpus, WordCounts
 
 __all__ = ["CharTrainer"]
@@ -21,6 +20,8 @@ __all__ = ["CharTrainer"]
 
 class CharTrainer(Trainer):
     """Trains a tokenizer with one token a character.
+
+    `train` takes a text itself, or a corpus; the path of a file is given as a `pathlib.Path`.
 
     The alphabet is the distinct characters of the training text, in the order of code points. It
     is closed: a character that was not seen is an error that names it and its place. With
@@ -61,45 +62,12 @@ class CharTrainer(Trainer):
             if token in self.special_tokens[:at]:
                 raise ArgumentError(f"special_tokens holds {token!r} twice; name each once")
 
-    @names_checked
-    def train(
-        self,
-        data: Corpus,
-        *,
-        field: str | None = None,
-        errors: Literal["strict", "replace", "ignore"] = "strict",
-        memory: int | str | None = None,
-        temp_dir: str | os.PathLike[str] | None = None,
-        watch: Callable[[Progress], None] | None = None,
-    ) -> Tokenizer:
-        """The tokenizer of the characters of a text, or of a corpus.
-
-        Args:
-            data: The text itself; or as for `BPETrainer.train`, but that a path or a pattern of
-                paths is given as a `pathlib.Path`.
-            field: As for `BPETrainer.train`.
-            errors: As for `BPETrainer.train`.
-            memory: As for `BPETrainer.train`.
-            temp_dir: As for `BPETrainer.train`.
-            watch: As for `BPETrainer.train`.
-
-        Raises:
-            ArgumentError: A `str` that is the path of a file: say which you mean. `WordCounts` of
-                something else than characters.
-            MissingFileError: There is no such file.
-            FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: No characters at all, and no `unk_token`.
-
-        Example:
-            >>> import jeton
-            >>> jeton.CharTrainer().train(["to be", "or not"]).encode("robot")
-            [5, 4, 1, 4, 6]
-        """
-        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
-        counts = WordCounts.of_core(self._counts(data, reading))
-        characters = {character for word in counts for character in word}
-        if not characters and self.unk_token is None:
+    def _check_words(self, counts: _core.WordCounts) -> None:
+        if not len(counts) and self.unk_token is None:
             raise TrainingError("the text has no characters, and a closed alphabet needs one")
+
+    def _trained(self, counts: _core.WordCounts, told: Told | None) -> Tokenizer:
+        characters = {character for word in WordCounts.of_core(counts) for character in word}
         unseen = () if self.unk_token is None else (self.unk_token,)
         alphabet = [*unseen, *sorted(characters.difference(unseen))]
         model = models.Characters(

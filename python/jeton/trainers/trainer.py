@@ -1,10 +1,10 @@
-"""What trainers share: counting, and the stages around a model of words or their parts."""
+"""What trainers share: counting, training, and the stages around a model of words."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from jeton import _core
 from jeton.arguments import checked_texts, names_checked, shown
@@ -34,11 +34,86 @@ from jeton.errors import ArgumentError, TrainingError
 from jeton.tokenizer import Tokenizer
 from jeton.word_counts import Corpus, WordCounts
 
-__all__ = ["Trainer", "WordTrainer", "warn_if_short"]
+__all__ = ["Told", "Trainer", "WordTrainer", "told", "warn_if_short"]
+
+Algorithm: TypeAlias = Literal["bpe", "wordpiece", "word_level", "unigram", "sentencepiece"]
+
+Phase: TypeAlias = Literal["merging", "seeding", "fitting"]
+
+Told: TypeAlias = Callable[[Phase, int, int], None]
+"""What the core calls while it trains: with the phase, and how many steps of how many are done."""
+
+
+def told(watch: Callable[[Progress], None] | None) -> Told | None:
+    """What the core shall call, for a caller who watches."""
+    if watch is None:
+        return None
+    return lambda phase, done, total: watch(Progress(phase, done, total))
 
 
 class Trainer:
-    """What all trainers share: from a corpus to the words that are learnt from."""
+    """What all trainers share: from a corpus to words, and from these to a tokenizer."""
+
+    @names_checked
+    def train(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> Tokenizer:
+        """The tokenizer that a corpus asks for; of several sizes, the largest.
+
+        The result depends on the texts and how often each occurs; where the first of equals is
+        taken, also on their order. It never depends on the number of threads.
+
+        Args:
+            data: An iterable of texts; or the path of a file of UTF-8, of a folder of such files,
+                or a pattern of paths such as `"corpus/*.txt"`; or an iterable of `pathlib.Path`; or
+                `WordCounts`. Files may be compressed by gzip or Zstandard; `.jsonl` and `.ndjson`
+                are JSON lines, `.parquet` is a table; a JSON document or a file of counts is
+                refused. Of a folder, all files but those whose names begin with a dot, and of the
+                folders in it; links are followed, but into a folder once only. A file that is there
+                twice, by another name or through a link, is read once, with a warning.
+
+                A file of text is taken line by line, each with its line end, as tokenizers does: so
+                a file may be cut in any way, and no word spans lines. Runs of empty lines are not
+                learnt from; where those matter, give whole documents as texts, JSON lines or a
+                table. A byte order mark at the beginning of a file is left out. A field or a cell
+                that is null is no text.
+            field: The field of JSON lines, or the column of a table, that holds the text; `"text"`
+                if not given. Given, every file that is no table is taken to be JSON lines.
+            errors: What becomes of bytes that are not UTF-8, and of surrogates that stand alone (in
+                a text, or escaped in JSON): an error, U+FFFD, or nothing.
+            memory: How much memory counting and training may take beside the interpreter, pyarrow
+                and texts that are given as such: `"4GB"`, or in bytes, at least `"32MB"`. Past it,
+                counts go to disk and are merged from there, with the same result. The distinct
+                words must fit in the end: where they do not, an error says which `min_word_count`
+                would do; and so must a line or text that cannot be cut before it is normalized.
+            temp_dir: The folder for what goes to disk; by default the system's. The files have no
+                names, so nothing is left of them however training ends.
+            watch: Called every now and then, and when a phase ends, with a `Progress`.
+
+        Raises:
+            ArgumentError: `WordCounts` that this trainer would have counted otherwise.
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: A corpus without words, or one that does not support what is asked for;
+                words that need more than `memory`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.BPETrainer(258, pattern="whitespace").train(["hello hello help"])
+            >>> tok.merges
+            [(b'e', b'l'), (b'h', b'el')]
+        """
+        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
+        counts = self._counts(data, reading)
+        self._check_words(counts)
+        return self._trained(counts, told(watch))
 
     @names_checked
     def count(
@@ -58,11 +133,11 @@ class Trainer:
 
         Args:
             data: As for `train`.
-            field: As for `BPETrainer.train`.
-            errors: As for `BPETrainer.train`.
-            memory: As for `BPETrainer.train`.
-            temp_dir: As for `BPETrainer.train`.
-            watch: As for `BPETrainer.train`.
+            field: As for `train`.
+            errors: As for `train`.
+            memory: As for `train`.
+            temp_dir: As for `train`.
+            watch: As for `train`.
 
         Raises:
             ArgumentError: `WordCounts` that this trainer would have counted otherwise.
@@ -91,6 +166,37 @@ class Trainer:
     def _counting(self) -> Counting:
         """What this trainer counts."""
         raise NotImplementedError
+
+    def _check_words(self, counts: _core.WordCounts) -> None:
+        """Refuses a corpus without words."""
+        if not len(counts):
+            raise TrainingError(
+                "the corpus has no words to learn from (is it empty, min_word_count too high, or "
+                "does the pattern find nothing in it?)"
+            )
+
+    def _fit(self, counts: _core.WordCounts, told: Told | None) -> _core.Model:
+        """The model that is learnt from words; `told` is called with how far that is."""
+        return _core.train(self._algorithm, counts, self.parameters, told)
+
+    def _tokenizer(self, model: _core.Model) -> Tokenizer:
+        """The model with the stages around it."""
+        raise NotImplementedError
+
+    def _trained(self, counts: _core.WordCounts, told: Told | None) -> Tokenizer:
+        """The tokenizer that is learnt from words; warns if it has not the size asked for."""
+        tokenizer = self._tokenizer(self._fit(counts, told))
+        warn_if_short(self.parameters["vocab_size"], tokenizer, self._lacking)
+        return tokenizer
+
+    _algorithm: Algorithm
+    """What the core calls the algorithm."""
+
+    _lacking = "pairs to merge"
+    """What a corpus has too few of where the vocabulary stays small."""
+
+    parameters: dict[str, Any]
+    """What the algorithm learns with, by name."""
 
     _given: dict[str, Any]
     """The arguments that it was made with."""
@@ -128,7 +234,7 @@ class WordTrainer(Trainer):
     ) -> None:
         self.special_tokens = checked_texts("special_tokens", special_tokens)
         self.parameters = {**parameters, "special_tokens": list(self.special_tokens)}
-        self._check_parameters()
+        _core.check_trainer(self._algorithm, self.parameters)
         self.max_word_length, self.min_word_count = checked_limits(max_word_length, min_word_count)
         if pattern is not None and pre_tokenizer is not None:
             raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
@@ -142,10 +248,6 @@ class WordTrainer(Trainer):
         check_stage(post_processors.PostProcessor, post_processor)
         check_stage(decoders.Decoder, decoder)
         self._first_stages()
-
-    def _check_parameters(self) -> None:
-        """Refuses parameters that make no sense."""
-        _core.check_bpe_training(self.parameters)
 
     def _needs(self) -> Needs:
         """The memory that training needs at most."""
@@ -167,16 +269,6 @@ class WordTrainer(Trainer):
         return Counting(
             self._first_stages(), self._needs(), self.max_word_length, self.min_word_count
         )
-
-    def _words(self, data: Corpus, reading: Reading) -> _core.WordCounts:
-        """The words to train from, of which there must be some."""
-        counts = self._counts(data, reading)
-        if not len(counts):
-            raise TrainingError(
-                "the corpus has no words to learn from (is it empty, min_word_count too high, or "
-                "does the pattern find nothing in it?)"
-            )
-        return counts
 
     def _tokenizer(self, model: _core.Model) -> Tokenizer:
         return Tokenizer._of_trained(
@@ -203,7 +295,7 @@ class WordTrainer(Trainer):
         }
 
 
-def warn_if_short(asked: int, tokenizer: Tokenizer, what: str = "pairs to merge") -> None:
+def warn_if_short(asked: int, tokenizer: Tokenizer, lacking: str) -> None:
     """Warns if there are fewer tokens than were asked for, or more: an alphabet is kept whole."""
     if tokenizer.vocab_size > asked:
         warn(
@@ -212,6 +304,6 @@ def warn_if_short(asked: int, tokenizer: Tokenizer, what: str = "pairs to merge"
         )
     if tokenizer.vocab_size < asked:
         warn(
-            f"vocab_size={asked:,} was not reached: the corpus has no more {what} than for "
+            f"vocab_size={asked:,} was not reached: the corpus has no more {lacking} than for "
             f"{tokenizer.vocab_size:,} tokens"
         )

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from jeton import _core
 from jeton.arguments import check_field_word, check_text, checked_int, checked_texts, names_checked
 from jeton.components import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
-from jeton.corpus import Progress
-from jeton.counting import TOKEN_NEEDS, Counting, Cutting, Needs, Reading, first_stages
+from jeton.counting import TOKEN_NEEDS, Counting, Cutting, Needs, first_stages
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
-from jeton.trainers.trainer import Trainer, warn_if_short
-from jeton.word_counts import Corpus
+from jeton.trainers.trainer import Trainer
 
 __all__ = ["UnigramTrainer"]
 
@@ -22,7 +19,9 @@ __all__ = ["UnigramTrainer"]
 class UnigramTrainer(Trainer):
     """Trains Unigram, by SentencePiece's method: the pieces that make a corpus the most probable.
 
-    A line of the corpus is a text of its own.
+    A line of the corpus is a text of its own. The result depends on the texts and how often each
+    occurs alone, not on their order. The words that `count` makes are texts in SentencePiece style,
+    and words as `normalizer` and `pre_tokenizer` make them in Hugging Face style.
 
     Args:
         vocab_size: How many tokens there are in the end, special ones and bytes included.
@@ -75,6 +74,8 @@ class UnigramTrainer(Trainer):
         ['▁lowest', '▁new', 'e', 'r']
     """
 
+    _lacking = "substrings to learn"
+
     @names_checked
     def __init__(
         self,
@@ -113,10 +114,11 @@ class UnigramTrainer(Trainer):
     ) -> None:
         self.style = style
         check_field_word(self, "style", style, ("sentencepiece", "huggingface"))
+        self._algorithm = "sentencepiece" if style == "sentencepiece" else "unigram"
         self.special_tokens = checked_texts("special_tokens", special_tokens)
         self.user_defined_symbols = checked_texts("user_defined_symbols", user_defined_symbols)
         normalization, charsmap = _normalization(normalizer, style)
-        self.parameters: dict[str, Any] = {
+        self.parameters = {
             "vocab_size": checked_int("vocab_size", vocab_size, 0),
             "normalization": normalization,
             "charsmap": charsmap,
@@ -152,7 +154,7 @@ class UnigramTrainer(Trainer):
             token = self.parameters[name]
             if isinstance(token, str) and (not token or "\0" in token):
                 raise ArgumentError(f"{name} must not be empty, nor hold U+0000")
-        _core.check_unigram_training(self.parameters)
+        _core.check_trainer(self._algorithm, self.parameters)
         if unk_token is None and style == "sentencepiece":
             raise ArgumentError(
                 "a SentencePiece model must have an unk_token (name it, or set style='huggingface')"
@@ -168,63 +170,6 @@ class UnigramTrainer(Trainer):
                 "a SentencePiece model has no pre_tokenizer (set style='huggingface', or say how "
                 "text is cut by split_by_whitespace and the like)"
             )
-
-    @names_checked
-    def train(
-        self,
-        data: Corpus,
-        *,
-        field: str | None = None,
-        errors: Literal["strict", "replace", "ignore"] = "strict",
-        memory: int | str | None = None,
-        temp_dir: str | os.PathLike[str] | None = None,
-        watch: Callable[[Progress], None] | None = None,
-    ) -> Tokenizer:
-        """The tokenizer that a corpus asks for.
-
-        The result depends on the texts and how often each occurs alone: not on their order, nor on
-        the number of threads.
-
-        Args:
-            data: As for `BPETrainer.train`. `WordCounts` are those that `count` makes: texts with
-                their counts in SentencePiece style, words as `normalizer` and `pre_tokenizer` make
-                them in Hugging Face style.
-            field: As for `BPETrainer.train`.
-            errors: As for `BPETrainer.train`.
-            memory: As for `BPETrainer.train`.
-            temp_dir: As for `BPETrainer.train`.
-            watch: As for `BPETrainer.train`.
-
-        Raises:
-            ArgumentError: `WordCounts` that this trainer would have counted otherwise.
-            MissingFileError: There is no such file.
-            FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: A `vocab_size` that does not hold the characters that there must be, or
-                that is more than the corpus supports; a corpus without words; one that needs more
-                than `memory`.
-
-        Example:
-            >>> import jeton
-            >>> trainer = jeton.UnigramTrainer(12, style="huggingface")
-            >>> tok = trainer.train(["low lower lowest"] * 9)
-            >>> [tok.id_to_bytes(id).decode() for id in tok.encode("lower")]
-            ['▁low', 'e', 'r']
-        """
-        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
-        counts = self._counts(data, reading)
-
-        def told(phase: Literal["seeding", "fitting"], done: int, total: int) -> None:
-            if watch is not None:
-                watch(Progress(phase, done, total))
-
-        if self.style == "sentencepiece":
-            core = _core.train_sentencepiece_unigram(counts, self.parameters, told)
-            tokenizer = Tokenizer(models.from_core(core))
-        else:
-            core = _core.train_huggingface_unigram(counts, self.parameters, told)
-            tokenizer = self._composed(core)
-        warn_if_short(self.parameters["vocab_size"], tokenizer, "substrings to learn")
-        return tokenizer
 
     def _counting(self) -> Counting:
         if self.style == "sentencepiece":
@@ -252,9 +197,11 @@ class UnigramTrainer(Trainer):
         ids = [(given[f"{name}_token"], given[f"{name}_id"]) for name in _OWN_TOKENS]
         return [(token, id) for token, id in ids if id is not None and token is not None]
 
-    def _composed(self, core: _core.Model) -> Tokenizer:
+    def _tokenizer(self, model: _core.Model) -> Tokenizer:
+        if self.style == "sentencepiece":
+            return Tokenizer(models.from_core(model))
         special = {token for token, _ in self._special_ids()} | set(self.special_tokens)
-        vocab = core.vocab()
+        vocab = model.vocab()
         added = [
             AddedToken(token, vocab[token.encode()], special=token in special)
             for token in [*special, *self.user_defined_symbols]
@@ -263,7 +210,7 @@ class UnigramTrainer(Trainer):
         prefix = self.parameters["add_dummy_prefix"]
         spaces = decoders.Metaspace(prepend_scheme="always" if prefix else "never")
         return Tokenizer._of_trained(
-            core,
+            model,
             normalizer=self.normalizer,
             pre_tokenizer=self.pre_tokenizer,
             decoder=(

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
-from typing import Literal
+from collections.abc import Iterable
 
-from jeton import _core
 from jeton.arguments import check_text, checked_int, checked_texts, names_checked
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
-from jeton.corpus import Progress
-from jeton.counting import MAX_WORD_LENGTH, Reading
+from jeton.counting import MAX_WORD_LENGTH
 from jeton.errors import ArgumentError
-from jeton.tokenizer import Tokenizer
-from jeton.trainers.trainer import WordTrainer, warn_if_short
-from jeton.word_counts import Corpus
+from jeton.trainers.trainer import WordTrainer
 
 __all__ = ["WordLevelTrainer"]
 
@@ -51,6 +45,9 @@ class WordLevelTrainer(WordTrainer):
         'to be'
     """
 
+    _algorithm = "word_level"
+    _lacking = "words"
+
     @names_checked
     def __init__(
         self,
@@ -83,47 +80,6 @@ class WordLevelTrainer(WordTrainer):
             special_tokens=checked_texts("special_tokens", special_tokens),
             max_word_length=max_word_length,
         )
-
-    @names_checked
-    def train(
-        self,
-        data: Corpus,
-        *,
-        field: str | None = None,
-        errors: Literal["strict", "replace", "ignore"] = "strict",
-        memory: int | str | None = None,
-        temp_dir: str | os.PathLike[str] | None = None,
-        watch: Callable[[Progress], None] | None = None,
-    ) -> Tokenizer:
-        """The tokenizer that a corpus asks for.
-
-        Args:
-            data: As for `BPETrainer.train`.
-            field: As for `BPETrainer.train`.
-            errors: As for `BPETrainer.train`.
-            memory: As for `BPETrainer.train`.
-            temp_dir: As for `BPETrainer.train`.
-            watch: As for `BPETrainer.train`.
-
-        Raises:
-            MissingFileError: There is no such file.
-            FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: A corpus without words; words that need more than `memory`.
-
-        Example:
-            >>> import jeton
-            >>> trainer = jeton.WordLevelTrainer(3, special_tokens=[], unk_token=None)
-            >>> trainer.train(["b a b a c"]).vocab
-            Vocabulary({b'a': 0, b'b': 1, b'c': 2})
-        """
-        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
-        model = self._words(data, reading).train_word_level(self.parameters)
-        tokenizer = self._tokenizer(model)
-        warn_if_short(self.parameters["vocab_size"], tokenizer, "words")
-        return tokenizer
-
-    def _check_parameters(self) -> None:
-        _core.check_word_level_training(self.parameters)
 
     def _decoder(self) -> None:
         return None

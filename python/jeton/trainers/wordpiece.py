@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Literal
 
 from jeton.arguments import (
@@ -15,11 +14,8 @@ from jeton.arguments import (
     names_checked,
 )
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
-from jeton.corpus import Progress, merging
-from jeton.counting import MAX_WORD_LENGTH, Needs, Reading
-from jeton.tokenizer import Tokenizer
-from jeton.trainers.trainer import WordTrainer, warn_if_short
-from jeton.word_counts import Corpus
+from jeton.counting import MAX_WORD_LENGTH, Needs
+from jeton.trainers.trainer import WordTrainer
 
 __all__ = ["WordPieceTrainer"]
 
@@ -59,6 +55,8 @@ class WordPieceTrainer(WordTrainer):
         >>> [tok.id_to_bytes(id) for id in tok.encode("undone")]
         [b'undo', b'##n', b'##e']
     """
+
+    _algorithm = "wordpiece"
 
     @names_checked
     def __init__(
@@ -106,6 +104,7 @@ class WordPieceTrainer(WordTrainer):
                 "end_of_word_suffix": None,
                 "separate_suffix": False,
                 "tie_break": tie_break,
+                "rule": rule,
             },
             pattern=None,
             default_pattern=None,
@@ -119,45 +118,6 @@ class WordPieceTrainer(WordTrainer):
             max_word_length=max_word_length,
             min_word_count=min_word_count,
         )
-
-    @names_checked
-    def train(
-        self,
-        data: Corpus,
-        *,
-        field: str | None = None,
-        errors: Literal["strict", "replace", "ignore"] = "strict",
-        memory: int | str | None = None,
-        temp_dir: str | os.PathLike[str] | None = None,
-        watch: Callable[[Progress], None] | None = None,
-    ) -> Tokenizer:
-        """The tokenizer that a corpus asks for.
-
-        Args:
-            data: As for `BPETrainer.train`.
-            field: As for `BPETrainer.train`.
-            errors: As for `BPETrainer.train`.
-            memory: As for `BPETrainer.train`.
-            temp_dir: As for `BPETrainer.train`.
-            watch: As for `BPETrainer.train`.
-
-        Raises:
-            MissingFileError: There is no such file.
-            FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: A corpus without words.
-
-        Example:
-            >>> import jeton
-            >>> tok = jeton.WordPieceTrainer(17).train(["hug pug pun bun hugs"] * 5)
-            >>> [tok.id_to_bytes(id) for id in tok.encode("hugs")]
-            [b'h', b'##ug', b'##s']
-        """
-        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
-        counts = self._words(data, reading)
-        model = counts.train_wordpiece(self.rule, self.parameters, merging(watch))
-        tokenizer = self._tokenizer(model)
-        warn_if_short(self.parameters["vocab_size"], tokenizer)
-        return tokenizer
 
     def _needs(self) -> Needs:
         fixed, per_word, per_byte = super()._needs()

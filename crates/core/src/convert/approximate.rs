@@ -23,7 +23,8 @@ use super::verify::verify;
 use crate::convert::sentencepiece::{
     Exactness, convert, from_huggingface, normalizer_of, unk_surface,
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
+use crate::format::losses::{MODEL_FILE, TOKENIZER_JSON, cannot_hold};
 use crate::format::{huggingface, sentencepiece as model_file};
 use crate::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
@@ -46,12 +47,9 @@ pub fn approximate_huggingface(stages: &Stages) -> Result<Stages> {
     }
     let converted = convert(stages, Exactness::Near)?;
     let explanation = Explanation::of(stages)?;
-    explanation.check_map().map_err(|what| {
-        Error::new(
-            ErrorKind::Unsupported,
-            format!("tokenizer.json cannot hold {what}"),
-        )
-    })?;
+    explanation
+        .check_map()
+        .map_err(|what| cannot_hold(TOKENIZER_JSON, what))?;
     verify(stages, &converted, Some(&explanation))?;
     Ok(converted)
 }
@@ -114,10 +112,7 @@ pub fn approximate_model(stages: &Stages) -> Result<Stages> {
 }
 
 fn cannot(what: impl std::fmt::Display) -> Error {
-    Error::new(
-        ErrorKind::Unsupported,
-        format!("a SentencePiece model cannot hold {what}"),
-    )
+    cannot_hold(MODEL_FILE, what)
 }
 
 /// The tokens of a Unigram model as pieces.

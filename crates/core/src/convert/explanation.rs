@@ -5,7 +5,8 @@
 use unicode_normalization::UnicodeNormalization;
 
 use crate::decoder::Decoder;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
+use crate::format::losses::{MODEL_FILE, cannot_hold};
 use crate::model::sentencepiece::spec::{Algorithm, PieceKind};
 use crate::model::{Model, SentencePiece};
 use crate::normalizer::{Normalizer, SentencePieceNormalizer, WhiteSpace};
@@ -33,10 +34,7 @@ impl<'a> Explanation<'a> {
             Some(Decoder::SentencePiece(_)),
         ) = (&stages.model, &stages.normalizer, &stages.decoder)
         else {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                "a SentencePiece model cannot hold stages that are not its own",
-            ));
+            return Err(cannot_hold(MODEL_FILE, "stages that are not its own"));
         };
         let maps = normalizer.charsmap().map(|map| {
             let untouched = WhiteSpace {

@@ -13,9 +13,10 @@ use std::collections::HashMap;
 use super::verify::verify;
 use crate::added_tokens::AddedToken;
 use crate::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::huggingface::shortest;
-use crate::format::{sentencepiece as model_file, stage};
+use crate::format::losses::{MODEL_FILE, Part, TOKENIZER_JSON, cannot_hold, lost_parts, stage};
+use crate::format::sentencepiece as model_file;
 use crate::model::bpe::{Alphabet, BpeOptions, MergeRule};
 use crate::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
@@ -27,8 +28,8 @@ use crate::stages::Stages;
 use crate::text::AlignedText;
 use crate::vocab::show;
 
-/// Longer pieces are refused, so that finding their parts takes bounded time. SentencePiece's own
-/// have at most 16 characters unless told otherwise.
+/// Bytes above which a piece is refused, so that finding its parts takes bounded time. SentencePiece's
+/// own have at most 16 characters unless told otherwise.
 const LONGEST_PIECE: usize = 1024;
 
 /// The stages of a `tokenizer.json` that mean what these stages of a `.model` file do.
@@ -58,28 +59,25 @@ pub(super) enum Exactness {
     Near,
 }
 
-fn cannot_hold(what: impl std::fmt::Display) -> Error {
-    Error::new(
-        ErrorKind::Unsupported,
-        format!("tokenizer.json cannot hold {what}"),
-    )
+fn not_in_json(what: impl std::fmt::Display) -> Error {
+    cannot_hold(TOKENIZER_JSON, what)
 }
 
 pub(super) fn convert(stages: &Stages, exactness: Exactness) -> Result<Stages> {
     let (Model::SentencePiece(model), Some(Normalizer::SentencePiece(normalizer))) =
         (&stages.model, &stages.normalizer)
     else {
-        return Err(cannot_hold(
+        return Err(not_in_json(
             "a SentencePiece model without SentencePiece's normalizer",
         ));
     };
     let Some(Decoder::SentencePiece(decoder)) = &stages.decoder else {
-        return Err(cannot_hold(
+        return Err(not_in_json(
             "a SentencePiece model without SentencePiece's decoder",
         ));
     };
     if let Some(piece) = model.twin() {
-        return Err(cannot_hold(format!(
+        return Err(not_in_json(format!(
             "two pieces that are spelled {piece:?}, one of text and one that text never becomes"
         )));
     }
@@ -117,7 +115,7 @@ fn added_pieces(model: &SentencePiece, normalizer: Option<&Normalizer>) -> Resul
         let mut text = AlignedText::original(piece.text);
         normalizer.map_or(Ok(()), |it| it.normalize(&mut text))?;
         if text.as_str() != piece.text {
-            return Err(cannot_hold(format!(
+            return Err(not_in_json(format!(
                 "the user-defined piece {:?}: there, it would be looked for as {:?}",
                 piece.text,
                 text.as_str()
@@ -142,19 +140,19 @@ fn convert_normalizer(
     exactness: Exactness,
 ) -> Result<Option<Normalizer>> {
     if normalizer.charsmap().is_some() && exactness == Exactness::Exact {
-        return Err(cannot_hold(
+        return Err(not_in_json(
             "the character map: there, what replaces a character replaces the marks after it, too",
         ));
     }
     let white_space = normalizer.white_space();
     if white_space.suffix && white_space.add_dummy_prefix {
-        return Err(cannot_hold("a space that is put at the end of the text"));
+        return Err(not_in_json("a space that is put at the end of the text"));
     }
     if let Some(piece) = user_defined.first()
         && (white_space.add_dummy_prefix || white_space.remove_extra)
         && exactness == Exactness::Exact
     {
-        return Err(cannot_hold(format!(
+        return Err(not_in_json(format!(
             "the user-defined piece {piece:?}: a text that is nothing else gets no space in front"
         )));
     }
@@ -206,7 +204,7 @@ pub(super) fn normalizer_of(
 
 fn convert_decoder(decoder: &SentencePieceDecoder) -> Result<Decoder> {
     if decoder.denormalizer.is_some() {
-        return Err(cannot_hold(
+        return Err(not_in_json(
             "the character map that decoded text goes through",
         ));
     }
@@ -243,12 +241,12 @@ fn convert_model(model: &SentencePiece) -> Result<Bpe> {
         Algorithm::Bpe => derive_merges(proto)?,
         Algorithm::Char => Vec::new(),
         Algorithm::Word => {
-            return Err(cannot_hold(
+            return Err(not_in_json(
                 "a model of whole words in which neighbouring unknown words are one token",
             ));
         }
         Algorithm::Unigram => {
-            return Err(cannot_hold(
+            return Err(not_in_json(
                 "this Unigram model: there, scores are summed in 64 bits and not in 32, and \
                  control and byte pieces are found in text",
             ));
@@ -257,7 +255,7 @@ fn convert_model(model: &SentencePiece) -> Result<Bpe> {
     for piece in proto.pieces.iter() {
         let found_in_text = matches!(piece.kind, PieceKind::Normal | PieceKind::UserDefined);
         if !found_in_text && piece.text.chars().nth(1).is_none() {
-            return Err(cannot_hold(format!(
+            return Err(not_in_json(format!(
                 "the piece {:?}, a character that text never becomes",
                 piece.text
             )));
@@ -295,7 +293,7 @@ fn convert_unigram(model: &SentencePiece) -> Result<Unigram> {
                 lowest
             }
             PieceKind::Unused => {
-                return Err(cannot_hold(format!(
+                return Err(not_in_json(format!(
                     "the unused piece {:?}, which text never becomes",
                     piece.text
                 )));
@@ -304,10 +302,10 @@ fn convert_unigram(model: &SentencePiece) -> Result<Unigram> {
         pieces.push((piece.text, score));
     }
     if unk_id.is_none() {
-        return Err(cannot_hold("a Unigram model without an unknown piece"));
+        return Err(not_in_json("a Unigram model without an unknown piece"));
     }
     if lowest > 0.0 {
-        return Err(cannot_hold("scores of which the lowest is above zero"));
+        return Err(not_in_json("scores of which the lowest is above zero"));
     }
     Unigram::new(pieces, unk_id, model.proto().trainer().byte_fallback)
 }
@@ -316,7 +314,7 @@ fn convert_unigram(model: &SentencePiece) -> Result<Unigram> {
 fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     let of_kind = |kind: PieceKind| proto.pieces.iter().filter(move |piece| piece.kind == kind);
     if let Some(piece) = of_kind(PieceKind::Unused).next() {
-        return Err(cannot_hold(format!(
+        return Err(not_in_json(format!(
             "the unused piece {:?}, which is made and falls apart again",
             piece.text
         )));
@@ -332,14 +330,14 @@ fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
             continue;
         }
         if text.len() > LONGEST_PIECE {
-            return Err(cannot_hold(format!("a piece of {} bytes", text.len())));
+            return Err(not_in_json(format!("a piece of {} bytes", text.len())));
         }
         let mut buffer = [0; 4];
         if let Some(alone) = text
             .chars()
             .find(|character| !ids.contains_key(&*character.encode_utf8(&mut buffer)))
         {
-            return Err(cannot_hold(format!(
+            return Err(not_in_json(format!(
                 "the piece {text:?}: it is made of {alone:?}, which is no piece itself"
             )));
         }
@@ -380,7 +378,7 @@ fn check_equals<'p>(mut pieces: impl Iterator<Item = Piece<&'p str>>) -> Result<
     let is_run = |piece: &Piece<&str>| piece.text.chars().all(|c| Some(c) == repeated);
     match pieces.find(|piece| !is_run(&first) || !is_run(piece)) {
         None => Ok(()),
-        Some(other) => Err(cannot_hold(format!(
+        Some(other) => Err(not_in_json(format!(
             "the equal scores of {:?} and {:?}, of which the leftmost is made first",
             first.text, other.text
         ))),
@@ -393,20 +391,13 @@ fn check_equals<'p>(mut pieces: impl Iterator<Item = Piece<&'p str>>) -> Result<
 /// Stages that are not what [`to_huggingface`] makes of such a file, each named; a text that would
 /// be encoded or decoded otherwise.
 pub fn from_huggingface(stages: &Stages) -> Result<ModelProto> {
-    let cannot = |what: &str| {
-        Error::new(
-            ErrorKind::Unsupported,
-            format!("a SentencePiece model cannot hold {what}"),
-        )
-        .hint("save it as tokenizer.json")
-    };
+    let cannot = |what: &str| cannot_hold(MODEL_FILE, what).hint("save it as tokenizer.json");
     let bpe = match &stages.model {
         Model::Bpe(bpe) => bpe,
         Model::Unigram(_) => {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                "a SentencePiece model cannot hold a Unigram model of tokenizer.json: its scores \
-                 are summed in 64 bits and not in 32",
+            return Err(cannot_hold(
+                MODEL_FILE,
+                "a Unigram model of tokenizer.json: its scores are summed in 64 bits and not in 32",
             )
             .hint(
                 "save it as tokenizer.json, or save its approximation: Tokenizer.approximation in \
@@ -451,39 +442,25 @@ pub fn from_huggingface(stages: &Stages) -> Result<ModelProto> {
     let Model::Bpe(held_bpe) = &held.model else {
         return Err(cannot("this BPE model"));
     };
-    for (what, kept) in [
-        (
-            "these added tokens, of which it means control and user-defined pieces".to_owned(),
-            held.added_tokens == stages.added_tokens,
-        ),
-        (
-            stage("normalizer", stages.normalizer.as_ref()),
-            held.normalizer == stages.normalizer,
-        ),
-        (
-            stage("pre-tokenizer", stages.pre_tokenizer.as_ref()),
-            held.pre_tokenizer == stages.pre_tokenizer,
-        ),
-        (
-            "these options of the BPE model".to_owned(),
-            held_bpe.options() == bpe.options(),
-        ),
-        (
-            "merges that are not all pairs of tokens that make a token, token by token".to_owned(),
-            by_token(held_bpe) == by_token(bpe),
-        ),
-        (
-            stage("post-processor", stages.post_processor.as_ref()) + ", which adds special tokens",
-            held.post_processor == stages.post_processor,
-        ),
-        (
-            stage("decoder", stages.decoder.as_ref()) + " with these steps",
-            held.decoder == stages.decoder,
-        ),
-    ] {
-        if !kept {
-            return Err(cannot(&what));
-        }
+    for part in lost_parts(stages, &held) {
+        let name = part.of(stages);
+        return Err(cannot(&match part {
+            Part::AddedTokens => {
+                format!("{name}, of which it means control and user-defined pieces")
+            }
+            Part::Normalizer | Part::PreTokenizer => name,
+            Part::Model if held_bpe.options() != bpe.options() => {
+                "these options of the BPE model".to_owned()
+            }
+            Part::Model if by_token(held_bpe) != by_token(bpe) => {
+                "merges that are not all pairs of tokens that make a token, token by token"
+                    .to_owned()
+            }
+            // It merges in another order, with the same result.
+            Part::Model => continue,
+            Part::PostProcessor => format!("{name}, which adds special tokens"),
+            Part::Decoder => format!("{name} with these steps"),
+        }));
     }
     verify(stages, &made, None)?;
     Ok(proto)
@@ -523,12 +500,7 @@ pub(super) fn unk_surface(stages: &Stages, unknown: Option<&str>) -> String {
 /// The tokens as pieces: those that merges make have the highest scores, the first merge the
 /// highest.
 fn pieces_of(stages: &Stages, bpe: &Bpe) -> Result<Vec<Piece>> {
-    let cannot = |what: String| {
-        Err(Error::new(
-            ErrorKind::Unsupported,
-            format!("a SentencePiece model cannot hold {what}"),
-        ))
-    };
+    let cannot = |what: String| Err(cannot_hold(MODEL_FILE, what));
     let made = made_tokens(bpe);
     let scores = scores_of(&made);
     let options = bpe.options();

@@ -26,7 +26,9 @@ pub(super) fn verify(
             let start: String = text.chars().take(60).collect();
             Err(Error::new(
                 ErrorKind::Unsupported,
-                format!("the meaning cannot be kept: {start:?} would be {how} otherwise"),
+                format!(
+                    "the conversion would change the result: {start:?} would be {how} differently"
+                ),
             ))
         };
         let others = after.encode_ids(&text, &options)?;

@@ -10,9 +10,9 @@ use crate::error::Result;
 use crate::growth::is_in_proportion;
 use crate::interrupt;
 
-/// Texts of up to this many bytes lie in the table itself.
+/// Bytes up to which a text lies in the table itself.
 const SHORT: usize = 15;
-/// After so many tokens it is asked whether decoding is to go on.
+/// Tokens after which decoding asks whether it is to go on.
 const POLLED: usize = 1 << 14;
 /// What the last byte of an entry is where the entry holds no short text.
 const LONG: u8 = 0x80;
@@ -25,7 +25,7 @@ type Entry = [u8; SHORT + 1];
 
 /// The texts of all tokens.
 #[derive(Debug)]
-pub(crate) struct Surfaces {
+pub(crate) struct DecodeTable {
     entries: Vec<Entry>,
     long: Vec<u8>,
     special: Vec<bool>,
@@ -43,7 +43,7 @@ enum Ends {
     Front,
 }
 
-impl Surfaces {
+impl DecodeTable {
     /// The table of a decoder, if it is one of those, and if no text is much longer than its token:
     /// the decoder itself sees to it that texts do not outgrow the tokens. `tokens` are what it gets
     /// for each id, from 0 on, and whether it is special.

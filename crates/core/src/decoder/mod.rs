@@ -13,14 +13,20 @@ use crate::pattern::{self, SearchPattern};
 
 mod byte_fallback;
 mod byte_level;
+mod characters;
 mod decode_table;
+mod invalid;
 mod sentencepiece;
+mod stops;
 mod stream;
 mod text;
 
-pub(crate) use decode_table::Surfaces;
+pub(crate) use characters::{Broken, Characters, not_text};
+pub(crate) use decode_table::DecodeTable;
+pub use invalid::Invalid;
 pub use sentencepiece::{LeadingSpaces, SentencePieceDecoder};
-pub(crate) use stream::{Broken, Characters, Stops, TokenStream, not_text};
+pub(crate) use stops::Stops;
+pub(crate) use stream::TokenStream;
 use text::{clean_up, in_text, replace_matches, strip};
 
 /// One decoder. The names are those of Hugging Face `tokenizers`, and so are the meanings.
@@ -85,16 +91,6 @@ pub enum Decoder {
     SentencePiece(SentencePieceDecoder),
     /// One after another.
     Sequence(#[serde(deserialize_with = "crate::nesting::nested")] Vec<Decoder>),
-}
-
-/// What becomes of bytes that are not UTF-8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Invalid {
-    /// They stay.
-    Keep,
-    /// They become U+FFFD, as many as `tokenizers` writes: one for each byte of a broken run of
-    /// `<0xNN>` tokens, one for each maximal broken sequence elsewhere.
-    Replace,
 }
 
 impl Decoder {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::{Decoder, Invalid, SentencePieceDecoder, byte_fallback, byte_level};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::growth::Growth;
 
 /// A decoder, or several one after another, between two tokens.
@@ -354,148 +354,6 @@ fn sure_of_end(kept: &[u8], content: &[u8], stop: usize) -> usize {
     end
 }
 
-/// The text of a stream's bytes, as far as characters are whole.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Characters {
-    begun: Vec<u8>,
-    /// How many bytes came before those.
-    before: usize,
-}
-
-/// What becomes of bytes that are no characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
-    Error,
-    Replaced,
-    Dropped,
-}
-
-impl Characters {
-    /// The bytes of which not all are whole characters.
-    pub(crate) fn begun(&self) -> &[u8] {
-        &self.begun
-    }
-
-    /// Appends to `text` the characters that are whole with some bytes more; at the end, that is all
-    /// there are.
-    ///
-    /// # Errors
-    /// Bytes that are no characters, if that is asked for.
-    pub(crate) fn push(
-        &mut self,
-        bytes: &[u8],
-        broken: Broken,
-        is_end: bool,
-        text: &mut String,
-    ) -> Result<()> {
-        if self.begun.is_empty()
-            && let Ok(whole) = std::str::from_utf8(bytes)
-        {
-            self.before += bytes.len();
-            text.push_str(whole);
-            return Ok(());
-        }
-        self.begun.extend_from_slice(bytes);
-        let mut rest = self.begun.as_slice();
-        while !rest.is_empty() {
-            let (valid, invalid) = match std::str::from_utf8(rest) {
-                Ok(valid) => (valid.len(), 0),
-                Err(error) => match error.error_len() {
-                    None if !is_end => (error.valid_up_to(), 0),
-                    None => (error.valid_up_to(), rest.len() - error.valid_up_to()),
-                    Some(length) => (error.valid_up_to(), length),
-                },
-            };
-            text.push_str(std::str::from_utf8(&rest[..valid]).unwrap_or_default());
-            match broken {
-                _ if invalid == 0 => {}
-                Broken::Replaced => text.push(char::REPLACEMENT_CHARACTER),
-                Broken::Dropped => {}
-                Broken::Error => return Err(not_text(rest[valid], self.before + valid)),
-            }
-            if valid + invalid == 0 {
-                break;
-            }
-            self.before += valid + invalid;
-            rest = &rest[valid + invalid..];
-        }
-        self.begun = rest.to_vec();
-        Ok(())
-    }
-}
-
-/// The error of bytes that are not UTF-8 from a position on.
-pub(crate) fn not_text(byte: u8, position: usize) -> Error {
-    Error::new(
-        crate::error::ErrorKind::Decode,
-        format!("the bytes of these ids are not UTF-8: byte {byte} at position {position}"),
-    )
-    .hint("decode with errors=\"replace\", or decode to bytes")
-}
-
-/// Finds the first of some texts to be complete, wherever it is cut.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stops {
-    stops: Arc<[String]>,
-    /// Text that may begin one of them.
-    kept: String,
-    found: Option<usize>,
-}
-
-impl Stops {
-    pub(crate) fn new(stops: Vec<String>) -> Self {
-        Self {
-            stops: stops.into(),
-            ..Self::default()
-        }
-    }
-
-    /// The text that was found, by its number.
-    pub(crate) fn found(&self) -> Option<usize> {
-        self.found
-    }
-
-    /// Appends to `text` what of `more` surely stands before a stop; at the end, that is all if there
-    /// is none.
-    pub(crate) fn push(&mut self, more: &str, is_end: bool, text: &mut String) {
-        if self.found.is_some() {
-            return;
-        }
-        if self.stops.is_empty() {
-            return text.push_str(more);
-        }
-        self.kept.push_str(more);
-        let ends = self.stops.iter().enumerate().filter_map(|(number, stop)| {
-            let start = self.kept.find(stop.as_str())?;
-            Some((start + stop.len(), start, number))
-        });
-        if let Some((_, start, number)) = ends.min() {
-            self.found = Some(number);
-            text.push_str(&self.kept[..start]);
-            self.kept.clear();
-            return;
-        }
-        let begun = match is_end {
-            true => 0,
-            false => self.begun(),
-        };
-        let sure = self.kept.len() - begun;
-        text.push_str(&self.kept[..sure]);
-        self.kept.drain(..sure);
-    }
-
-    /// How many bytes at the end of what is kept may begin a stop.
-    fn begun(&self) -> usize {
-        let begun = self.stops.iter().map(|stop| {
-            let most = stop.len().min(self.kept.len() + 1);
-            let lengths = (1..most).rev().filter(|&n| stop.is_char_boundary(n));
-            let mut lengths = lengths.filter(|&n| self.kept.ends_with(&stop[..n]));
-            lengths.next().unwrap_or(0)
-        });
-        begun.max().unwrap_or(0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -631,60 +489,6 @@ mod tests {
                     }
                 }
             }
-        }
-
-        #[test]
-        fn characters_are_whole(bytes in prop::collection::vec(
-            prop::sample::select(b"a\xC3\xA9\xE2\x96\x81\xF0\x9F\x98\x80\xFF".to_vec()), 0..12,
-        ), cuts in prop::collection::vec(0usize..12, 0..4)) {
-            let mut cuts: Vec<usize> = cuts.into_iter().map(|at| at.min(bytes.len())).collect();
-            cuts.extend([0, bytes.len()]);
-            cuts.sort_unstable();
-            for broken in [Broken::Replaced, Broken::Dropped, Broken::Error] {
-                let (mut characters, mut text) = (Characters::default(), String::new());
-                let mut made = Ok(());
-                for cut in cuts.windows(2) {
-                    let part = &bytes[cut[0]..cut[1]];
-                    made = made.and_then(|()| characters.push(part, broken, false, &mut text));
-                }
-                made = made.and_then(|()| characters.push(b"", broken, true, &mut text));
-                match (broken, std::str::from_utf8(&bytes)) {
-                    (_, Ok(whole)) => prop_assert_eq!(&text, whole),
-                    (Broken::Replaced, _) => {
-                        prop_assert_eq!(&text, &String::from_utf8_lossy(&bytes));
-                    }
-                    (Broken::Dropped, _) => {
-                        let valid: String = bytes.utf8_chunks().map(|chunk| chunk.valid()).collect();
-                        prop_assert_eq!(&text, &valid);
-                    }
-                    (Broken::Error, Err(error)) => {
-                        let place = format!("position {}", error.valid_up_to());
-                        prop_assert!(made.unwrap_err().to_string().contains(&place));
-                    }
-                }
-            }
-        }
-
-        #[test]
-        fn the_first_stop_to_be_complete_is_found(
-            parts in prop::collection::vec("[abcé]{0,3}", 0..8),
-            stops in prop::collection::vec("[abcé]{1,4}", 0..4),
-        ) {
-            let whole = parts.concat();
-            let ends = stops.iter().enumerate().filter_map(|(number, stop)| {
-                let start = whole.find(stop.as_str())?;
-                Some((start + stop.len(), start, number))
-            });
-            let first = ends.min();
-            let (mut found, mut text) = (Stops::new(stops.clone()), String::new());
-            for part in &parts {
-                found.push(part, false, &mut text);
-                // Nothing is kept that cannot begin a stop.
-                prop_assert!(found.kept.is_empty() || found.begun() == found.kept.len());
-            }
-            found.push("", true, &mut text);
-            prop_assert_eq!(found.found(), first.map(|(_, _, number)| number));
-            prop_assert_eq!(&text, first.map_or(whole.as_str(), |(_, start, _)| &whole[..start]));
         }
     }
 }

@@ -13,7 +13,8 @@ use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-use super::{plain_bpe, special_token, stage};
+use super::losses::stage;
+use super::{plain_bpe, special_token};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::BpeOptions;
@@ -211,7 +212,7 @@ fn read_token(text: &str) -> Result<Vec<u8>> {
         Error::new(
             ErrorKind::Format,
             format!(
-                "{:?} in the token {text:?} is none of the 256 characters that stand for bytes",
+                "{:?} in the token {text:?} is not one of the 256 characters that stand for bytes",
                 stranger.unwrap_or_default()
             ),
         )
@@ -232,12 +233,6 @@ pub fn write(stages: &Stages) -> Result<(String, String)> {
         Err(Error::new(ErrorKind::Unsupported, what).hint("save it as tokenizer.json"))
     };
     let bpe = plain_bpe(stages, FORMAT)?;
-    if let Some(token) = stages.added_tokens.iter().find(|token| !token.special) {
-        return cannot(format!(
-            "{FORMAT} cannot hold the added token {:?}, which is not special",
-            token.content
-        ));
-    }
     if !stages.pre_tokenizer.as_ref().is_some_and(cuts_as_gpt2) {
         return cannot(format!(
             "{FORMAT} goes with GPT-2's pattern, and {} cuts text otherwise",
@@ -403,7 +398,7 @@ mod tests {
             (
                 "a space",
                 r#"{" a": 0}"#,
-                "' ' in the token \" a\" is none of the 256 characters that stand for bytes",
+                "' ' in the token \" a\" is not one of the 256 characters that stand for bytes",
             ),
         ];
         for (name, json, message) in cases {
@@ -445,7 +440,7 @@ mod tests {
             (
                 "not printable",
                 "a \u{2581}".as_bytes(),
-                "line 1: '▁' in the token \"▁\" is none of the 256 characters that stand for bytes",
+                "line 1: '▁' in the token \"▁\" is not one of the 256 characters that stand for bytes",
             ),
         ];
         for (name, file, message) in cases {

@@ -21,10 +21,10 @@ use crate::stages::Stages;
 use crate::threads::both;
 use crate::vocab::show;
 
-/// From how many bytes on a file is read by two threads.
+/// Bytes from which on a file is read by two threads.
 const LARGE_FILE: usize = 1 << 17;
 
-/// What a caller may say beside the path, for formats that leave it open. Saying what the file
+/// What a caller may say beside the path, for formats whose files do not say it. Saying what the file
 /// says itself is an error, so that nothing said is passed over.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
@@ -41,8 +41,8 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    /// Refuses whatever was said that `format` does not leave open.
-    fn allow(&self, format: &str, open: &[&str]) -> Result<()> {
+    /// Refuses every option but those that `format` takes.
+    fn allow(&self, format: &str, taken: &[&str]) -> Result<()> {
         for (name, given) in [
             ("encoding", self.encoding.is_some()),
             ("pattern", self.pattern.is_some()),
@@ -50,10 +50,10 @@ impl LoadOptions {
             ("merges", self.merges.is_some()),
             ("lowercase", self.lowercase.is_some()),
         ] {
-            if given && !open.contains(&name) {
+            if given && !taken.contains(&name) {
                 return Err(Error::new(
                     ErrorKind::Argument,
-                    format!("{name} was given, which {format} do not leave open"),
+                    format!("{name} is not accepted for {format}"),
                 )
                 .hint(format!("leave {name} out")));
             }
@@ -81,7 +81,7 @@ pub struct Loaded {
 ///
 /// # Errors
 /// Content that shows the mark of no format, or is not what its mark promises, with the place; an
-/// option that the format does not leave open; a pattern that is missing.
+/// option that the format does not take; a pattern that is missing.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded> {
     if path.is_dir() {
         return load_folder(path, options);
@@ -135,7 +135,7 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
             match data.is_empty() {
                 true => "the file is empty".to_owned(),
                 false => format!(
-                    "this is no tokenizer of a known format; tried {}",
+                    "this is not a tokenizer of a known format; tried {}",
                     Format::MARKS.join(", ")
                 ),
             },
@@ -153,7 +153,7 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
         Format::Merges => {
             return Err(Error::new(
                 ErrorKind::Argument,
-                "two words a line: this is a merge list alone, or no tokenizer at all",
+                "each line holds two words: this is a merge list without its vocabulary, or not a tokenizer",
             )
             .hint("load the vocab.json that belongs to it, with this file as merges="));
         }
@@ -172,7 +172,7 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
         Format::SentencePieceList => {
             return Err(Error::new(
                 ErrorKind::Format,
-                "a piece and its score a line: this is the list of pieces that SentencePiece \
+                "each line holds a piece and its score: this is the list of pieces that SentencePiece \
                  writes for people to read",
             )
             .hint("load the .model file that belongs to it"));
@@ -204,7 +204,7 @@ fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Contents> {
     let Some(pre_tokenizer) = pre_tokenizer.transpose()? else {
         return Err(Error::new(
             ErrorKind::Argument,
-            "ranks hold no pattern, and these are none of the published ones",
+            "a file of ranks holds no pattern, and this file is not a published encoding",
         )
         .hint(
             "say how text is cut: pattern=\"cl100k\" or another known name, or a regular \

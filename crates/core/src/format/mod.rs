@@ -6,6 +6,7 @@
 pub mod gpt2;
 pub mod huggingface;
 mod load;
+pub(crate) mod losses;
 pub mod sentencepiece;
 pub mod snapshot;
 mod sniff;
@@ -17,9 +18,10 @@ pub(crate) use load::merges_path_for;
 pub use load::{LoadOptions, Loaded, load};
 pub use target::Target;
 
+use self::losses::{cannot_hold, stage};
 use crate::added_tokens::AddedToken;
 use crate::decoder::Decoder;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::model::bpe::Alphabet;
 use crate::model::{Bpe, Model};
 use crate::post_processor::PostProcessor;
@@ -38,37 +40,18 @@ fn special_token(content: String, id: u32) -> AddedToken {
     }
 }
 
-/// A stage as messages call it: what it is, and of which kind.
-pub(crate) fn stage<T: std::fmt::Debug>(what: &str, value: Option<&T>) -> String {
-    let Some(value) = value else {
-        return format!("a tokenizer without a {what}");
-    };
-    let shown = format!("{value:?}");
-    let end = shown.find(|c: char| !c.is_alphanumeric());
-    format!("the {what} {}", &shown[..end.unwrap_or(shown.len())])
-}
-
 /// The model of a byte-level BPE that has no more than ranks or a GPT-2 pair can say: no
 /// normalizer, template, other decoder, and nothing beside its tokens and merges.
 fn plain_bpe<'s>(stages: &'s Stages, format: &str) -> Result<&'s Bpe> {
-    let cannot = |what: &str| {
-        Err(Error::new(
-            ErrorKind::Unsupported,
-            format!("{format} cannot hold {what}"),
-        )
-        .hint("save as tokenizer.json"))
-    };
+    let cannot = |what: &str| Err(cannot_hold(format, what).hint("save it as tokenizer.json"));
     let bpe = match &stages.model {
         Model::Bpe(bpe) if bpe.options().alphabet == Alphabet::Bytes => bpe,
         Model::Bpe(_) => {
             return cannot("a BPE model that begins with characters, only one of bytes");
         }
         Model::SentencePiece(_) => {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                format!("{format} cannot hold a SentencePiece model, only BPE of bytes"),
-            )
-            .hint("save as .model"));
+            let what = "a SentencePiece model, only BPE of bytes";
+            return Err(cannot_hold(format, what).hint("save it as .model"));
         }
         other => {
             return cannot(&format!("a {} model, only BPE of bytes", other.kind()));
@@ -89,6 +72,10 @@ fn plain_bpe<'s>(stages: &'s Stages, format: &str) -> Result<&'s Bpe> {
         return cannot(&format!("{stage}, only the one that joins bytes"));
     }
     for token in &stages.added_tokens {
+        if !token.special {
+            let token = &token.content;
+            return cannot(&format!("the added token {token:?}, which is not special"));
+        }
         if token.lstrip || token.rstrip || token.single_word {
             return cannot(&format!(
                 "the options lstrip, rstrip and single_word of {:?}",

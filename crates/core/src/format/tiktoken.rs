@@ -15,7 +15,8 @@ use std::collections::HashSet;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-use super::{plain_bpe, special_token, stage};
+use super::losses::stage;
+use super::{plain_bpe, special_token};
 use crate::added_tokens::{AddedToken, check_ids};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
@@ -245,12 +246,6 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
     const FORMAT: &str = "a file of ranks";
     let cannot = |what: String| Err(Error::new(ErrorKind::Unsupported, what));
     let bpe = plain_bpe(stages, FORMAT)?;
-    if let Some(token) = stages.added_tokens.iter().find(|token| !token.special) {
-        return cannot(format!(
-            "{FORMAT} cannot hold the added token {:?}, which is not special",
-            token.content
-        ));
-    }
     if let Some(byte) =
         (0..=u8::MAX).find(|&byte| bpe.vocab().text_id(&[byte]) != bpe.vocab().id(&[byte]))
     {

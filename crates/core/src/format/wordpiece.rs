@@ -7,7 +7,8 @@
 
 use std::collections::HashMap;
 
-use super::{special_token, stage};
+use super::losses::{cannot_hold, lost_parts};
+use super::special_token;
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Model, WordPiece};
@@ -180,20 +181,11 @@ fn is_cased(vocab: &Vocab) -> bool {
 /// A tokenizer that the file would not mean, with what it cannot hold: another model, stages that
 /// are not BERT's, a token that is no line, gaps in the ids.
 pub fn write(tokenizer: &Stages) -> Result<Vec<u8>> {
-    let cannot = |what: &str| {
-        Error::new(
-            ErrorKind::Unsupported,
-            format!("vocab.txt cannot hold {what}"),
-        )
-        .hint("save it as tokenizer.json")
-    };
+    let cannot = |what: &str| cannot_hold("vocab.txt", what).hint("save it as tokenizer.json");
     let Model::WordPiece(model) = &tokenizer.model else {
         let kind = tokenizer.model.kind();
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            format!("vocab.txt cannot hold a {kind} model, only WordPiece"),
-        )
-        .hint(match tokenizer.model {
+        let error = cannot_hold("vocab.txt", format!("a {kind} model, only WordPiece"));
+        return Err(error.hint(match tokenizer.model {
             Model::SentencePiece(_) => "save it as .model",
             _ => "save it as tokenizer.json",
         }));
@@ -209,37 +201,11 @@ pub fn write(tokenizer: &Stages) -> Result<Vec<u8>> {
             false => "that text is not lower-cased, since no token has a capital that would say so",
         }));
     }
-    for (what, kept) in [
-        (
-            "these added tokens".to_owned(),
-            held.added_tokens == tokenizer.added_tokens,
-        ),
-        (
-            stage("normalizer", tokenizer.normalizer.as_ref()),
-            held.normalizer == tokenizer.normalizer,
-        ),
-        (
-            stage("pre-tokenizer", tokenizer.pre_tokenizer.as_ref()),
-            held.pre_tokenizer == tokenizer.pre_tokenizer,
-        ),
-        (
-            "these options of the model".to_owned(),
-            held.model == tokenizer.model,
-        ),
-        (
-            stage("post-processor", tokenizer.post_processor.as_ref()),
-            held.post_processor == tokenizer.post_processor,
-        ),
-        (
-            stage("decoder", tokenizer.decoder.as_ref()),
-            held.decoder == tokenizer.decoder,
-        ),
-    ] {
-        if !kept {
-            return Err(cannot(&format!(
-                "{what} as it is here: it means BERT's own"
-            )));
-        }
+    if let Some(part) = lost_parts(tokenizer, &held).next() {
+        let what = part.of(tokenizer);
+        return Err(cannot(&format!(
+            "{what} as it is here: it means BERT's own"
+        )));
     }
     let mut file = Vec::new();
     for ((token, id), expected) in vocab.iter().zip(0..) {
@@ -302,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_a_file_doubtful_is_told() {
+    fn what_makes_a_file_suspect_is_a_warning() {
         let warnings = |file: &str| {
             let read = any_lines(file.as_bytes()).unwrap();
             warnings(file.as_bytes(), &read)

@@ -6,13 +6,13 @@ use rayon::prelude::*;
 
 use crate::interrupt::Listener;
 
-/// Fewer ids than this are counted by one thread.
+/// Ids below which one thread counts them.
 const SMALL: usize = 1 << 16;
 
-/// Up to here, a table tells where the token of an id stands.
+/// Ids up to which a table tells where the token of an id stands.
 const LARGEST: u32 = 1 << 24;
 
-/// The curve has a point after so many tokens, and after each doubling.
+/// Tokens after which the curve has its first point; it has one after each doubling.
 const FIRST_POINT: u64 = 1 << 6;
 
 const ABSENT: u32 = u32::MAX;

@@ -19,11 +19,10 @@ use crate::interrupt::Listener;
 use crate::mem::short_keys::{SHORT, ShortKey};
 use crate::train::word_counts::table::{CountedWord, Entry, GROUP, Table, by_count, join};
 
-/// A run without white space is kept whole, to be cut once however often it occurs, if it has no
-/// more bytes than this.
+/// Bytes up to which a run without white space is kept whole, to be cut once however often it occurs.
 const LONGEST_RUN: usize = 40;
 
-/// How many different runs are kept until they are cut.
+/// Different runs that are kept until they are cut.
 const RUNS: usize = if cfg!(test) { 8 } else { 1 << 20 };
 
 /// One occurrence; where it stands is of no concern.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Token, only_withheld};
+use super::token::{Token, only_withheld};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::paced;
 use crate::vocab::{Vocab, show};
@@ -75,7 +75,10 @@ impl Characters {
         if let Some(id) = unk_id.filter(|id| vocab.token(*id).is_none()) {
             return Err(Error::new(
                 ErrorKind::Format,
-                format!("unk_id {id} is none of the {} tokens", vocab.len()),
+                format!(
+                    "unk_id {id} is not the id of one of the {} tokens",
+                    vocab.len()
+                ),
             ));
         }
         Ok(Self { vocab, unk_id })
@@ -109,7 +112,7 @@ impl Characters {
                 Error::new(
                     ErrorKind::Encode,
                     format!(
-                        "{character:?} at position {position} is none of the {} characters \
+                        "{character:?} at position {position} is not one of the {} characters \
                          of the closed alphabet",
                         self.vocab.len()
                     ),

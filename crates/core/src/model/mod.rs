@@ -3,8 +3,6 @@
 //! A model knows nothing of spans in the original or of special tokens. It sees one piece and says
 //! which tokens it consists of, and which bytes of the piece each holds.
 
-use std::ops::{ControlFlow, Range};
-
 use serde::{Deserialize, Serialize};
 
 pub mod bpe;
@@ -13,6 +11,7 @@ pub mod characters;
 mod golden;
 mod sampling;
 pub mod sentencepiece;
+mod token;
 pub mod unigram;
 pub mod word_level;
 pub mod wordpiece;
@@ -21,21 +20,14 @@ pub use bpe::Bpe;
 pub use characters::Characters;
 pub use sampling::{Sampler, Sampling};
 pub use sentencepiece::SentencePiece;
+pub use token::Token;
+pub(crate) use token::byte_token;
 pub use unigram::Unigram;
 pub use word_level::WordLevel;
 pub use wordpiece::WordPiece;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::vocab::{Vocab, show};
-
-/// A token of a piece.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
-    /// Its id.
-    pub id: u32,
-    /// The bytes of the piece that it holds.
-    pub range: Range<usize>,
-}
+use crate::vocab::Vocab;
 
 /// One model. The names are those of Hugging Face `tokenizers`, and so are the meanings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,7 +46,7 @@ pub enum Model {
     SentencePiece(SentencePiece),
 }
 
-/// What marks a part of a word, and how many bytes that may have.
+/// What marks a part of a word, and the bytes that it may have.
 const MARKS: [&str; 2] = ["continuing_subword_prefix", "end_of_word_suffix"];
 const LONGEST_MARK: usize = 128;
 
@@ -153,45 +145,4 @@ impl Model {
             Self::SentencePiece(_) => "SentencePiece",
         }
     }
-}
-
-/// Training goes on, unless the caller's `watch` has said `Break`.
-pub(crate) fn unless_interrupted(told: ControlFlow<()>) -> Result<()> {
-    match told {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(Error::new(ErrorKind::Training, "training was interrupted")
-            .hint("the word counts can be trained from again")),
-    }
-}
-
-/// The token that stands for one byte where a vocabulary of text must hold any byte: `<0xE2>`.
-pub(crate) fn byte_token(byte: u8) -> [u8; 6] {
-    let digit = |half: u8| b"0123456789ABCDEF"[usize::from(half)];
-    [b'<', b'0', b'x', digit(byte >> 4), digit(byte & 15), b'>']
-}
-
-/// The error of a character or byte that only a withheld token spells, where no unknown token stands
-/// for it.
-fn only_withheld(unit: &[u8]) -> Error {
-    let unit = show(unit);
-    Error::new(
-        ErrorKind::Encode,
-        format!("the only token for {unit} is a special one, which text does not become"),
-    )
-    .hint("allow special tokens if the text is trusted")
-}
-
-/// The error of an unknown piece where the vocabulary lacks the unknown token, too.
-fn missing_unk(piece: &str, unk_token: &str) -> Error {
-    let start: String = piece.chars().take(40).collect();
-    if unk_token.is_empty() {
-        let message = format!("{start:?} is unknown, and there is no unknown token");
-        return Error::new(ErrorKind::Encode, message)
-            .hint("train with an unk_token, or encode known words only");
-    }
-    Error::new(
-        ErrorKind::Encode,
-        format!("{start:?} is unknown, and so is the unknown token {unk_token:?}"),
-    )
-    .hint("add the unknown token to the vocabulary")
 }

@@ -11,12 +11,12 @@ use super::Charsmap;
 use crate::error::{Error, ErrorKind, Result};
 use crate::growth::LONGEST_REPLACEMENT;
 
-/// How many units a block has: one for each byte that a base can be combined with.
+/// Units of a block: one for each byte that a base can be combined with.
 const BLOCK: usize = 256;
-/// In how many blocks at the end free units are looked for.
+/// Blocks at the end that are searched for free units.
 const RECENT: usize = 16;
 
-/// Longer keys are refused, as they are when a map is read.
+/// Bytes above which a key is refused, as when a map is read.
 const LONGEST_KEY: usize = 1024;
 
 /// What can follow at some place in a key: bytes with the states they lead to, and for the end of a

@@ -34,11 +34,11 @@ pub struct Charsmap {
     inner_bytes: Box<[bool; 256]>,
 }
 
-/// Longer keys are refused, so that a lookup takes bounded time. SentencePiece's own have fewer
-/// than 40 bytes.
+/// Bytes above which a key is refused, so that a lookup takes bounded time. SentencePiece's own keys
+/// have fewer than 40.
 const LONGEST_KEY: u32 = 1024;
 
-/// Keys of more bytes than this together are not listed. NFKC's have two million.
+/// Bytes of all keys together above which they are not listed. NFKC's have two million.
 const KEY_BYTES: usize = 1 << 26;
 
 /// The characters of keys are not told apart where more ways than this lead to them. NFKC's keys need
@@ -48,7 +48,7 @@ const MOST_STATES: usize = 1 << 20;
 /// No code point.
 const NO_CHARACTER: u32 = u32::MAX;
 
-/// `tokenizers` looks a grapheme cluster up as a whole only if it has fewer bytes than this.
+/// Bytes from which on `tokenizers` does not look up a grapheme cluster as a whole.
 const WHOLE_GRAPHEME_LIMIT: usize = 6;
 
 impl Charsmap {

@@ -1,8 +1,8 @@
-//! The automaton of a pattern over kinds of characters: how text is cut by a pattern at speed.
+//! The automaton of a pattern over character classes: how text is cut by a pattern at speed.
 //!
 //! Look here for how matches are found that begin where the last one ended, which nearly all
 //! matches of a split pattern do. The automaton is that of `regex-automata`, made of the pattern
-//! over [`Kinds`], so it is small enough to be made at once and to stay in the nearest cache.
+//! over [`CharacterClasses`], so it is small enough to be made at once and to stay in the nearest cache.
 //! Reading a text is then one step a character. Where a match surely ends at the character that
 //! the automaton cannot read on with, the step goes on into the next match, which that character
 //! begins: cutting text takes no branch at its pieces' ends.
@@ -16,10 +16,10 @@ use regex_automata::util::primitives::{PatternID, StateID};
 use regex_automata::{Anchored, Input};
 use regex_syntax::hir::Hir;
 
-use crate::pattern::character_classes::Kinds;
+use crate::pattern::character_classes::CharacterClasses;
 use crate::text::boundary_before;
 
-/// How large the automaton may become, in bytes: far above what split patterns need, and soon made.
+/// Bytes of the largest automaton: far above what split patterns need, and soon made.
 const ROOM: usize = 1 << 20;
 
 /// Which pattern of an automaton reads more than its match: the white space of the tail, or a letter behind
@@ -65,8 +65,8 @@ struct Found {
 
 /// An automaton; see the top of this file.
 pub struct Automaton {
-    pub(super) kinds: Kinds,
-    /// One row a state: a step for each kind, and one for the end of the text.
+    pub(super) classes: CharacterClasses,
+    /// One row a state: a step for each class, and one for the end of the text.
     pub(super) steps: Vec<Step>,
 }
 
@@ -76,8 +76,8 @@ impl Automaton {
     ///
     /// `None` where it would be large.
     pub fn new(patterns: &[Hir]) -> Option<Self> {
-        let kinds = Kinds::of(patterns)?;
-        let patterns: Vec<_> = patterns.iter().map(|it| kinds.pattern(it)).collect();
+        let classes = CharacterClasses::of(patterns)?;
+        let patterns: Vec<_> = patterns.iter().map(|it| classes.pattern(it)).collect();
         let nfa = thompson::Compiler::new()
             .configure(
                 thompson::Config::new()
@@ -98,18 +98,18 @@ impl Automaton {
             .ok()?;
         let start = Input::new("").anchored(Anchored::Yes);
         let start = dfa.start_state_forward(&start).ok()?;
-        let steps = steps(&dfa, start, kinds.count());
-        Some(Self { kinds, steps })
+        let steps = steps(&dfa, start, classes.count());
+        Some(Self { classes, steps })
     }
 
     /// The step from the state of `row` at byte `at` of `text`, and the length of its character.
     #[inline(always)]
     fn step(&self, row: usize, text: &[u8], at: usize) -> (Step, usize) {
-        let (kind, length) = match at < text.len() {
-            true => self.kinds.at(text, at),
-            false => (self.kinds.count() as u8, 0),
+        let (class, length) = match at < text.len() {
+            true => self.classes.at(text, at),
+            false => (self.classes.count() as u8, 0),
         };
-        (self.steps[row + usize::from(kind)], length)
+        (self.steps[row + usize::from(class)], length)
     }
 
     /// The match that begins at byte `start`.
@@ -146,7 +146,7 @@ impl Automaton {
         from: usize,
         read_in_vain: &mut u64,
     ) -> Result<Option<Range<usize>>, usize> {
-        /// How many bytes may be read again.
+        /// Bytes that may be read again.
         const PATIENCE: usize = 4 << 10;
         let mut read_again = 0;
         let mut start = from;
@@ -156,7 +156,7 @@ impl Automaton {
                 *read_in_vain += (found.read - end) as u64;
                 return Ok(Some(start..end));
             }
-            start += self.kinds.at(text.as_bytes(), start).1;
+            start += self.classes.at(text.as_bytes(), start).1;
             read_again += found.read.saturating_sub(start);
             *read_in_vain += found.read.saturating_sub(start) as u64;
             if read_again > PATIENCE {
@@ -178,7 +178,7 @@ impl Automaton {
         bits: &mut [u64],
         read_in_vain: &mut u64,
     ) -> usize {
-        /// How many bytes are read in vain before matches are looked for one by one.
+        /// Bytes that are read in vain before matches are searched for one by one.
         const PATIENCE: u64 = 64 << 10;
         let bytes = text.as_bytes();
         let limit = bytes.len().min(origin + bits.len() * 64);
@@ -229,32 +229,32 @@ pub(super) fn before_last(text: &str, start: usize, end: usize) -> usize {
     }
 }
 
-/// The steps of `dfa` from `start` on, over so many kinds.
-pub(super) fn steps(dfa: &dense::DFA<Vec<u32>>, start: StateID, kinds: usize) -> Vec<Step> {
-    let width = kinds + 1;
-    let next = |state: StateID, kind: usize| match kind < kinds {
-        true => dfa.next_state(state, kind as u8),
+/// The steps of `dfa` from `start` on, over so many classes.
+pub(super) fn steps(dfa: &dense::DFA<Vec<u32>>, start: StateID, classes: usize) -> Vec<Step> {
+    let width = classes + 1;
+    let next = |state: StateID, class: usize| match class < classes {
+        true => dfa.next_state(state, class as u8),
         false => dfa.next_eoi_state(state),
     };
     // A match is only known one step later, in a state that may have no other purpose.
     let is_end = |state: StateID| {
         dfa.is_dead_state(state)
             || dfa.is_match_state(state)
-                && (0..width).all(|kind| dfa.is_dead_state(next(state, kind)))
+                && (0..width).all(|class| dfa.is_dead_state(next(state, class)))
     };
     let mut rows = HashMap::from([(start, 0)]);
     let mut states = vec![start];
     let mut steps = Vec::new();
     let mut done = 0;
     while let Some(&state) = states.get(done) {
-        for kind in 0..width {
-            let reached = next(state, kind);
+        for class in 0..width {
+            let reached = next(state, class);
             let mut step = 0;
             if dfa.is_match_state(reached) {
                 let tail = dfa.match_pattern(reached, 0) == TAIL;
                 step |= Step::MATCH | if tail { Step::TAIL } else { 0 };
             }
-            step |= match kind == kinds || is_end(reached) {
+            step |= match class == classes || is_end(reached) {
                 true => Step::DEAD,
                 false => *rows.entry(reached).or_insert_with(|| {
                     states.push(reached);
@@ -270,7 +270,7 @@ pub(super) fn steps(dfa: &dense::DFA<Vec<u32>>, start: StateID, kinds: usize) ->
         if !step.has(Step::DEAD) {
             continue;
         }
-        let at_end = at % width == kinds;
+        let at_end = at % width == classes;
         steps[at].0 |= match step.has(Step::MATCH) && (at_end || !step.has(Step::TAIL)) {
             true if at_end => Step::NEXT,
             true if !fresh.has(Step::DEAD) => Step::NEXT | fresh.0,
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn matches_that_tile_are_marked_up_to_a_gap() {
         let automaton = automaton(&[r"\p{L}+|\p{N}|'s"]).unwrap();
-        assert_eq!(automaton.kinds.count(), 5);
+        assert_eq!(automaton.classes.count(), 5);
         let mut bits = [0];
         assert_eq!(automaton.mark("it's 5", 0, 0, &mut bits, &mut 0), 4);
         assert_eq!(bits, [0b101]);

@@ -20,15 +20,15 @@ use crate::mem::lazy::Lazy;
 const LIMITS: [u32; 7] = [256, 2 << 10, 16 << 10, 128 << 10, 1 << 20, 8 << 20, MOST];
 const MOST: u32 = 30_000_000;
 
-/// How many places are tried by themselves before the engine searches on.
+/// Places that are tried by themselves before the engine searches on.
 const ALONE: usize = 64;
 
-/// How many places to come back to Oniguruma may have at first. It may look through all of them at
+/// Places to come back to that Oniguruma may have at first. It may look through all of them at
 /// each step, which is no step back: so that it comes back to say so, the limit rises by two.
 const PLACES: u32 = 4 << 10;
 
-/// A try that may read so many bytes, if each of its steps goes over the rest of the text, may take
-/// tenths of a second.
+/// Bytes from which on a try may take tenths of a second: those that it may read if each of its steps
+/// goes over the rest of the text.
 const LONG_TRY: u64 = 1 << 28;
 
 /// A backtracking engine with a pattern.

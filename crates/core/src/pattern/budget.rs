@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 
 use crate::interrupt;
 
-/// How many steps there are for each byte of a text, and for how many bytes more.
+/// Steps for each byte of a text, and bytes that are added to its length.
 pub(super) const STEPS_PER_BYTE: u64 = 4096;
 const MORE_BYTES: u64 = 16;
 
-/// How much time there is for each byte of a text, some hundred times what is usual, and how much more.
+/// Time for each byte of a text, some hundred times what is usual, and time that is added.
 const TIME_PER_BYTE: Duration = Duration::from_micros(32);
 const MORE_TIME: Duration = Duration::from_secs(4);
 
-/// Of the time between two looks at the clock no more counts: a process may have been stopped.
+/// Time between two looks at the clock that counts at most: a process may have been stopped.
 const MOST_BETWEEN: Duration = Duration::from_secs(1);
-/// Above this, every match is followed by a look at the clock; below, up to so many are not.
+/// Time above which every match is followed by a look at the clock; and matches that are not, below it.
 const OFTEN: Duration = Duration::from_millis(1);
 const MOST_UNSEEN: u32 = 1 << 10;
 

@@ -1,15 +1,15 @@
-//! The kinds of characters that a pattern tells apart, of which there are few.
+//! Character classes: the characters that a pattern does not tell apart, as one small number.
 //!
-//! Look here for how a character becomes a small number. Two characters are of one kind if every
+//! Look here for how a character becomes a small number. Two characters are in one class if every
 //! set and every literal of the pattern holds both or neither; so the pattern can be read as one
-//! over kinds, one byte each, and its automaton has a handful of states.
+//! over classes, one byte each, and its automaton has a handful of states.
 
 use std::collections::HashMap;
 
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange};
 use regex_syntax::hir::{Hir, HirKind, Repetition};
 
-/// How many kinds there may be.
+/// Classes that there may be.
 const MOST: usize = 127;
 
 /// One row for the last six bits of a code point.
@@ -18,9 +18,9 @@ type Row = [u8; 64];
 /// The number of rows that all of Unicode takes.
 const ROWS: usize = 0x11_0000 >> 6;
 
-/// What kind each character is of.
-pub struct Kinds {
-    /// A character of each kind.
+/// The class of each character.
+pub struct CharacterClasses {
+    /// A character of each class.
     examples: Vec<char>,
     ascii: [u8; 128],
     /// By the bits above the low six of a code point, a row of `rows`.
@@ -28,8 +28,8 @@ pub struct Kinds {
     rows: Vec<Row>,
 }
 
-impl Kinds {
-    /// The kinds that `patterns` tell apart; `None` if they are too many, or if a pattern is about
+impl CharacterClasses {
+    /// The classes that `patterns` tell apart; `None` if they are too many, or if a pattern is about
     /// bytes.
     pub fn of(patterns: &[Hir]) -> Option<Self> {
         let mut sets = Vec::new();
@@ -50,15 +50,15 @@ impl Kinds {
                 rows.push(row);
                 (rows.len() - 1) as u16
             };
-            let (kind, end) = walk.reach(first);
+            let (class, end) = walk.reach(first);
             row_of.push(match end >= first + 64 {
-                true => *alike[usize::from(kind)].get_or_insert_with(|| push([kind; 64])),
+                true => *alike[usize::from(class)].get_or_insert_with(|| push([class; 64])),
                 false => push(std::array::from_fn(|low| walk.reach(first + low as u32).0)),
             });
         }
         let mut ascii = [0; 128];
-        for (low, kind) in ascii.iter_mut().enumerate() {
-            *kind = rows[usize::from(row_of[low >> 6])][low & 63];
+        for (low, class) in ascii.iter_mut().enumerate() {
+            *class = rows[usize::from(row_of[low >> 6])][low & 63];
         }
         Some(Self {
             examples: stretches.examples,
@@ -68,12 +68,12 @@ impl Kinds {
         })
     }
 
-    /// How many kinds there are.
+    /// How many classes there are.
     pub fn count(&self) -> usize {
         self.examples.len()
     }
 
-    /// The kind of the character at byte `at` of `text`, which is UTF-8, and its length.
+    /// The class of the character at byte `at` of `text`, which is UTF-8, and its length.
     #[inline(always)]
     pub fn at(&self, text: &[u8], at: usize) -> (u8, usize) {
         let first = text[at];
@@ -94,7 +94,7 @@ impl Kinds {
         (self.rows[usize::from(row)][bits(last)], length)
     }
 
-    /// `pattern` over kinds: where it has a character, a byte that is its kind.
+    /// `pattern` over classes: where it has a character, a byte that is its class.
     pub fn pattern(&self, pattern: &Hir) -> Hir {
         let all = |items: &[Hir]| items.iter().map(|item| self.pattern(item)).collect();
         match pattern.kind() {
@@ -116,17 +116,17 @@ impl Kinds {
         }
     }
 
-    /// The kinds of the characters of a set, which is one of those that they tell apart.
+    /// The classes of the characters of a set, which is one of those that they tell apart.
     pub fn inside(&self, set: &ClassUnicode) -> impl Iterator<Item = u8> {
-        let kinds = (0_u8..).zip(&self.examples);
-        let inside = kinds.filter(|(_, example)| holds(set, **example));
-        inside.map(|(kind, _)| kind)
+        let classes = (0_u8..).zip(&self.examples);
+        let inside = classes.filter(|(_, example)| holds(set, **example));
+        inside.map(|(class, _)| class)
     }
 
     fn set(&self, set: &ClassUnicode) -> Hir {
         let ranges = self
             .inside(set)
-            .map(|kind| ClassBytesRange::new(kind, kind));
+            .map(|class| ClassBytesRange::new(class, class));
         Hir::class(Class::Bytes(ClassBytes::new(ranges)))
     }
 }
@@ -168,9 +168,9 @@ fn find_sets(pattern: &Hir, sets: &mut Vec<ClassUnicode>) -> Option<()> {
     Some(())
 }
 
-/// All code points, in stretches of one kind.
+/// All code points, in stretches of one class.
 struct Stretches {
-    /// Where a stretch begins, and its kind; in order, the first at 0.
+    /// Where a stretch begins, and its class; in order, the first at 0.
     begins: Vec<(u32, u8)>,
     examples: Vec<char>,
 }
@@ -192,7 +192,7 @@ impl Stretches {
         }
         changes.sort_unstable();
         let mut inside = vec![0_u64; sets.len().div_ceil(64)];
-        let mut kinds: HashMap<Vec<u64>, u8> = HashMap::new();
+        let mut classes: HashMap<Vec<u64>, u8> = HashMap::new();
         let mut stretches = Self {
             begins: Vec::new(),
             examples: Vec::new(),
@@ -203,18 +203,18 @@ impl Stretches {
             while let Some((_, set)) = changes.next_if(|(at, _)| *at == begin) {
                 inside[set / 64] ^= 1 << (set % 64);
             }
-            let kind = match kinds.get(&inside) {
-                Some(kind) => *kind,
-                None if kinds.len() == MOST => return None,
+            let class = match classes.get(&inside) {
+                Some(class) => *class,
+                None if classes.len() == MOST => return None,
                 None => {
-                    let kind = kinds.len() as u8;
-                    kinds.insert(inside.clone(), kind);
+                    let class = classes.len() as u8;
+                    classes.insert(inside.clone(), class);
                     let example = char::from_u32(begin)?;
                     stretches.examples.push(example);
-                    kind
+                    class
                 }
             };
-            stretches.begins.push((begin, kind));
+            stretches.begins.push((begin, class));
             begin = changes.peek().map_or(u32::MAX, |(at, _)| *at);
         }
         Some(stretches)
@@ -228,7 +228,7 @@ struct Walk<'s> {
 }
 
 impl Walk<'_> {
-    /// The kind of a code point, none of which lies before the last one asked for, and where the
+    /// The class of a code point, none of which lies before the last one asked for, and where the
     /// stretch around it ends.
     fn reach(&mut self, at: u32) -> (u8, u32) {
         loop {
@@ -236,8 +236,8 @@ impl Walk<'_> {
                 [_, rest @ ..] if rest.first().is_some_and(|(begin, _)| *begin <= at) => {
                     self.begins = rest;
                 }
-                [(_, kind), (end, _), ..] => return (*kind, *end),
-                [(_, kind)] => return (*kind, u32::MAX),
+                [(_, class), (end, _), ..] => return (*class, *end),
+                [(_, class)] => return (*class, u32::MAX),
                 [] => unreachable!("the first stretch begins at 0"),
             }
         }
@@ -260,7 +260,7 @@ mod tests {
         ];
         let source = sets.join("|");
         let pattern = regex_syntax::parse(&source).unwrap();
-        let kinds = Kinds::of(&[pattern]).unwrap();
+        let classes = CharacterClasses::of(&[pattern]).unwrap();
         let sets = sets.map(|set| match regex_syntax::parse(set).unwrap().into_kind() {
             HirKind::Class(Class::Unicode(set)) => set,
             _ => single('\''),
@@ -268,9 +268,9 @@ mod tests {
         let mut text = [0; 4];
         for character in '\0'..=char::MAX {
             let text = character.encode_utf8(&mut text).as_bytes();
-            let (kind, length) = kinds.at(text, 0);
+            let (class, length) = classes.at(text, 0);
             assert_eq!(length, text.len());
-            let example = kinds.examples[usize::from(kind)];
+            let example = classes.examples[usize::from(class)];
             for set in &sets {
                 assert_eq!(holds(set, character), holds(set, example), "{character:?}");
             }
@@ -280,17 +280,18 @@ mod tests {
     #[test]
     fn surrogates_are_of_no_kind_of_their_own() {
         let source = "[^\u{e000}-\u{10ffff}]+|[\u{e000}-\u{f8ff}]+";
-        let kinds = Kinds::of(&[regex_syntax::parse(source).unwrap()]).unwrap();
-        assert_eq!(kinds.examples, ['\0', '\u{e000}', '\u{f900}']);
-        assert_eq!(kinds.at("\u{f900}".as_bytes(), 0).0, 2);
+        let classes = CharacterClasses::of(&[regex_syntax::parse(source).unwrap()]).unwrap();
+        assert_eq!(classes.examples, ['\0', '\u{e000}', '\u{f900}']);
+        assert_eq!(classes.at("\u{f900}".as_bytes(), 0).0, 2);
     }
 
     #[test]
     fn too_many_kinds_are_refused() {
         let source: Vec<_> = ('一'..).take(MOST).map(String::from).collect();
-        let kinds =
-            |count: usize| Kinds::of(&[regex_syntax::parse(&source[..count].join("+|")).unwrap()]);
-        assert_eq!(kinds(MOST - 1).map(|kinds| kinds.count()), Some(MOST));
-        assert!(kinds(MOST).is_none());
+        let classes = |count: usize| {
+            CharacterClasses::of(&[regex_syntax::parse(&source[..count].join("+|")).unwrap()])
+        };
+        assert_eq!(classes(MOST - 1).map(|classes| classes.count()), Some(MOST));
+        assert!(classes(MOST).is_none());
     }
 }

@@ -1,8 +1,8 @@
-//! The matches of a backtracking engine, found on a thread of their own.
+//! A search on a side thread, so that a try that takes seconds can be interrupted.
 //!
-//! Look here for how an interrupt is heard in the midst of a try that takes seconds: an engine cannot be
-//! asked to leave off, so whoever needs its matches waits for them and asks meanwhile whether the work
-//! is to end. Then nobody waits any more, and the thread ends with the try. What it reads is its own.
+//! A backtracking engine cannot be asked to leave off, so whoever needs its matches waits for them and
+//! asks meanwhile whether the work is to end. Then nobody waits any more, and the thread ends with the
+//! try. What it reads is its own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,20 +12,19 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 use std::vec;
 
-use super::budget::Budget;
-use super::{Matches, Regex, Search, backtracking};
 use crate::error::{Error, Result};
 use crate::interrupt::{listening, poll};
 
-/// How many matches are sent together, at most, and how long they may be kept.
-const TOGETHER: usize = 1 << 12;
-const KEPT: Duration = Duration::from_millis(5);
-/// After so many matches the clock is looked at.
-const UNSEEN: usize = 1 << 6;
-/// How many such parcels wait to be taken.
-const WAITING: usize = 4;
-/// How often whoever waits asks whether the work is to end.
-const ASKED: Duration = Duration::from_millis(20);
+/// Matches sent together, at most.
+const PARCEL_MATCHES: usize = 1 << 12;
+/// Time for which a match may be kept before it is sent.
+const PARCEL_TIME: Duration = Duration::from_millis(5);
+/// Matches after which the clock is read.
+const CLOCK_MATCHES: usize = 1 << 6;
+/// Parcels that may wait to be taken.
+const PARCELS: usize = 4;
+/// Time after which whoever waits asks again whether the work is to end.
+const POLL_TIME: Duration = Duration::from_millis(20);
 
 /// Some matches, and whether they are the last.
 struct Parcel {
@@ -35,7 +34,7 @@ struct Parcel {
 }
 
 /// Matches that come from another thread.
-pub(super) struct Aside {
+pub(super) struct SideSearch {
     receiver: Receiver<Parcel>,
     thread: Option<JoinHandle<()>>,
     is_to_end: Arc<AtomicBool>,
@@ -43,32 +42,16 @@ pub(super) struct Aside {
     failed: Option<Error>,
 }
 
-impl Aside {
-    /// Goes on from a state of the search, with what is left of its budget; nothing if there can be no
-    /// thread.
-    pub(super) fn start(
-        regex: &Regex,
-        text: &str,
-        state: backtracking::State,
-        budget: Budget,
-    ) -> Option<Self> {
-        let (sender, receiver) = sync_channel(WAITING);
+impl SideSearch {
+    /// Searches on a thread of its own, which `search` sends its matches from; nothing if there can be
+    /// no thread.
+    pub(super) fn start(search: impl FnOnce(Outlet) + Send + 'static) -> Option<Self> {
+        let (sender, receiver) = sync_channel(PARCELS);
         let is_to_end = Arc::new(AtomicBool::new(false));
-        let (regex, text): (_, Arc<str>) = (regex.clone(), text.into());
         let told = Arc::clone(&is_to_end);
         let work = move || {
             // An interrupt ends the thread, and nobody hears of it.
-            let _ = listening(&|| told.load(Ordering::Relaxed), || {
-                let engine = regex.backtracking();
-                let matches = backtracking::Matches::at_last(engine, regex.source(), &text, state);
-                let matches = Matches {
-                    search: Search::Backtracking(matches),
-                    text: &text,
-                    budget,
-                    regex: Some(&regex),
-                };
-                send_all(matches, &sender);
-            });
+            let _ = listening(&|| told.load(Ordering::Relaxed), || search(Outlet(sender)));
         };
         let thread = Builder::new().name("jeton-pattern".to_owned()).spawn(work);
         Some(Self {
@@ -90,7 +73,7 @@ impl Aside {
                 return Some(Err(failed));
             }
             self.thread.as_ref()?;
-            let received = self.receiver.recv_timeout(ASKED);
+            let received = self.receiver.recv_timeout(POLL_TIME);
             poll();
             match received {
                 Ok(parcel) => {
@@ -115,47 +98,53 @@ impl Aside {
     }
 }
 
-impl Drop for Aside {
+impl Drop for SideSearch {
     fn drop(&mut self) {
         self.is_to_end.store(true, Ordering::Relaxed);
     }
 }
 
-/// Sends the matches, as many together as come in a short time, until nobody takes them.
-fn send_all(mut matches: Matches<'_>, sender: &SyncSender<Parcel>) {
-    let mut found = Vec::new();
-    let mut sent = Instant::now();
-    loop {
-        let (failed, is_last) = match matches.next() {
-            Some(Ok(range)) => {
-                found.push(range);
-                let is_due = found.len() >= TOGETHER
-                    || found.len().is_multiple_of(UNSEEN) && sent.elapsed() > KEPT;
-                if !is_due {
-                    continue;
+/// Where a side thread leaves its matches.
+pub(super) struct Outlet(SyncSender<Parcel>);
+
+impl Outlet {
+    /// Sends the matches, as many together as come in a short time, until nobody takes them.
+    pub(super) fn send_all(&self, mut matches: impl Iterator<Item = Result<Range<usize>>>) {
+        let mut found = Vec::new();
+        let mut sent = Instant::now();
+        loop {
+            let (failed, is_last) = match matches.next() {
+                Some(Ok(range)) => {
+                    found.push(range);
+                    let is_due = found.len() >= PARCEL_MATCHES
+                        || found.len().is_multiple_of(CLOCK_MATCHES)
+                            && sent.elapsed() > PARCEL_TIME;
+                    if !is_due {
+                        continue;
+                    }
+                    (None, false)
                 }
-                (None, false)
+                Some(Err(error)) => (Some(error), true),
+                None => (None, true),
+            };
+            let parcel = Parcel {
+                found: std::mem::take(&mut found),
+                failed,
+                is_last,
+            };
+            if self.0.send(parcel).is_err() || is_last {
+                return;
             }
-            Some(Err(error)) => (Some(error), true),
-            None => (None, true),
-        };
-        let parcel = Parcel {
-            found: std::mem::take(&mut found),
-            failed,
-            is_last,
-        };
-        if sender.send(parcel).is_err() || is_last {
-            return;
+            sent = Instant::now();
         }
-        sent = Instant::now();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Dialect;
     use super::*;
     use crate::interrupt::Interrupted;
+    use crate::pattern::{Dialect, Regex};
 
     #[test]
     fn matches_are_those_of_the_library_wherever_they_are_found() {
@@ -179,7 +168,7 @@ mod tests {
             let mut matches = regex.matches(&text);
             let heard = listening(&is_to_end, || matches.next());
             assert!(matches!(heard, Err(Interrupted)));
-            assert!(matches!(matches.search, Search::Aside(_)));
+            assert!(matches.is_on_side_thread());
         }
     }
 }

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::SplitBehavior;
 use super::named::GPT2_ORIGINAL;
-use super::split::split;
+use super::split::{SplitBehavior, split};
 use crate::error::{Error, Result};
 use crate::mem::lazy::LazyStatic;
 use crate::pattern::{Dialect, Regex};

@@ -1,9 +1,21 @@
 //! SentencePiece's pre-tokenizer: spaces written as a visible character, cut before each.
 
-use super::split::split_at_characters;
-use super::{PrependScheme, SplitBehavior};
+use serde::{Deserialize, Serialize};
+
+use super::split::{SplitBehavior, split_at_characters};
 use crate::error::Result;
 use crate::text::Pieces;
+
+/// When a meta space is put in front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PrependScheme {
+    /// On every piece.
+    Always,
+    /// Never.
+    Never,
+    /// Only at the very start of the text.
+    First,
+}
 
 pub(super) fn cut(
     pieces: &mut Pieces,

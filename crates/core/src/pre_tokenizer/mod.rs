@@ -20,33 +20,9 @@ use crate::interrupt::{Pace, paced};
 use crate::mem::lazy::LazyStatic;
 use crate::pattern::{Dialect, Regex, SearchPattern};
 use crate::text::Pieces;
+pub use metaspace::PrependScheme;
+pub use split::SplitBehavior;
 use split::{split, split_at_characters};
-
-/// What becomes of the delimiters that a split finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SplitBehavior {
-    /// `the-final--countdown` → `the` `final` `countdown`
-    Removed,
-    /// → `the` `-` `final` `-` `-` `countdown`
-    Isolated,
-    /// → `the-` `final-` `-` `countdown`
-    MergedWithPrevious,
-    /// → `the` `-final` `-` `-countdown`
-    MergedWithNext,
-    /// → `the` `-` `final` `--` `countdown`
-    Contiguous,
-}
-
-/// When a meta space is put in front.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum PrependScheme {
-    /// On every piece.
-    Always,
-    /// Never.
-    Never,
-    /// Only at the very start of the text.
-    First,
-}
 
 /// One pre-tokenizer. The names are those of Hugging Face `tokenizers`, and so are the meanings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

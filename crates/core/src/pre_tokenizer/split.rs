@@ -4,9 +4,25 @@
 
 use std::ops::Range;
 
-use super::SplitBehavior;
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 use crate::interrupt::paced;
+
+/// What becomes of the delimiters that a split finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SplitBehavior {
+    /// `the-final--countdown` → `the` `final` `countdown`
+    Removed,
+    /// → `the` `-` `final` `-` `-` `countdown`
+    Isolated,
+    /// → `the-` `final-` `-` `countdown`
+    MergedWithPrevious,
+    /// → `the` `-final` `-` `-countdown`
+    MergedWithNext,
+    /// → `the` `-` `final` `--` `countdown`
+    Contiguous,
+}
 
 /// Cuts `text` at `delimiters`, ranges of bytes from left to right, and appends where the pieces lie.
 ///

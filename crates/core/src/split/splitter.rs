@@ -152,7 +152,7 @@ impl Splitter {
     ) -> usize {
         match self {
             Self::Scanner(_) => certain_end(text.as_bytes(), start, reach, accepts),
-            Self::Matches(regex) | Self::Isolated(regex) => regex.certain_end(text, start, reach),
+            Self::Matches(regex) | Self::Isolated(regex) => regex.split_point(text, start, reach),
         }
     }
 

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use crate::error::Result;
 use crate::fast::Place;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
-use crate::train::corpus::{At, DocumentPart, Part};
+use crate::train::corpus::{CorpusPosition, DocumentPart, Part};
 
 /// How documents become tokens.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +58,7 @@ pub struct TokenBlock {
     /// How many documents were left out because they hold nothing.
     pub empty: u64,
     /// Where reading goes on behind the block.
-    pub after: At,
+    pub after: CorpusPosition,
     /// How many bytes of that file had been read from the disk when the block was.
     pub read: u64,
     /// Of each file that ends here: its number, its bytes on the disk and their SHA-256.
@@ -138,7 +138,7 @@ impl<'b> Builder<'b> {
                 keys: Vec::new(),
                 bytes: 0,
                 empty: 0,
-                after: At::default(),
+                after: CorpusPosition::default(),
                 read: 0,
                 digests: Vec::new(),
             },

@@ -9,7 +9,7 @@ use super::*;
 use crate::model::{Bpe, Characters, Model};
 use crate::pre_tokenizer::{PreTokenizer, named};
 use crate::tokenizer::EncodeOptions;
-use crate::train::corpus::{At, CorpusOptions, InvalidUtf8, Unit};
+use crate::train::corpus::{CorpusOptions, CorpusPosition, DocumentUnit, InvalidUtf8};
 use crate::vocab::Vocab;
 use crate::{ErrorKind, Stages};
 
@@ -65,15 +65,15 @@ struct Gathered {
     bytes: u64,
     empty: u64,
     /// How many documents are whole behind a block, and whether it ends in one.
-    places: Vec<(At, usize, bool)>,
+    places: Vec<(CorpusPosition, usize, bool)>,
     digests: Vec<(usize, u64, [u8; 32])>,
 }
 
 fn gathered(
     tokenizer: &Arc<Tokenizer>,
     paths: &[PathBuf],
-    unit: Unit,
-    start: At,
+    unit: DocumentUnit,
+    start: CorpusPosition,
     threads: usize,
 ) -> Result<Gathered> {
     let corpus = Corpus::open(
@@ -97,7 +97,7 @@ fn gathered(
     let tokenizer = Arc::clone(tokenizer);
     let mut blocks = TokenBlocks::new(tokenizer, &corpus, &reading, options, threads);
     let mut gathered = Gathered::default();
-    let mut is_open = unit == Unit::File && start.byte > 0;
+    let mut is_open = unit == DocumentUnit::File && start.byte > 0;
     if is_open {
         gathered.documents.push(Vec::new());
     }
@@ -185,7 +185,14 @@ fn files_are_cut_where_tokens_are_those_of_the_whole() {
             .map(|text| text.trim_start_matches('\u{FEFF}'))
             .collect();
         let expected = encoded(&tokenizer, &texts);
-        let all = gathered(&tokenizer, &paths, Unit::File, At::default(), 3).unwrap();
+        let all = gathered(
+            &tokenizer,
+            &paths,
+            DocumentUnit::File,
+            CorpusPosition::default(),
+            3,
+        )
+        .unwrap();
         assert_eq!(all.documents, expected, "{name}");
         assert_eq!(all.empty, 1);
         assert_eq!(
@@ -217,10 +224,11 @@ fn any_number_of_threads_gives_the_same_and_every_place_goes_on() {
         ("c.jsonl", br#"{"text": "the"}"#),
     ]);
     for (name, tokenizer) in kinds() {
-        for unit in [Unit::File, Unit::Line] {
-            let all = gathered(&tokenizer, &paths, unit, At::default(), 1).unwrap();
+        for unit in [DocumentUnit::File, DocumentUnit::Line] {
+            let all = gathered(&tokenizer, &paths, unit, CorpusPosition::default(), 1).unwrap();
             for threads in [2, 7] {
-                let again = gathered(&tokenizer, &paths, unit, At::default(), threads).unwrap();
+                let again =
+                    gathered(&tokenizer, &paths, unit, CorpusPosition::default(), threads).unwrap();
                 assert_eq!(again.documents, all.documents, "{name} {unit:?}");
                 assert_eq!(again.keys, all.keys);
             }
@@ -248,7 +256,14 @@ fn lines_and_records_are_documents() {
         ),
     ]);
     let tokenizer = byte_level(Some("gpt2"));
-    let all = gathered(&tokenizer, &paths, Unit::Line, At::default(), 2).unwrap();
+    let all = gathered(
+        &tokenizer,
+        &paths,
+        DocumentUnit::Line,
+        CorpusPosition::default(),
+        2,
+    )
+    .unwrap();
     let documents = ["the\r", "the weather", "no end", "a\nb", "the"];
     assert_eq!(all.documents, encoded(&tokenizer, &documents));
     assert_eq!(all.empty, 3);
@@ -290,7 +305,14 @@ fn errors_come_in_order_with_their_place() {
         ("c.jsonl", rows.as_bytes()),
     ]);
     let told = |paths: &[PathBuf]| {
-        let failed = gathered(&closed, paths, Unit::Line, At::default(), 4).unwrap_err();
+        let failed = gathered(
+            &closed,
+            paths,
+            DocumentUnit::Line,
+            CorpusPosition::default(),
+            4,
+        )
+        .unwrap_err();
         failed.to_string()
     };
     assert!(
@@ -301,14 +323,21 @@ fn errors_come_in_order_with_their_place() {
     assert!(told(&paths[1..]).contains("bad.txt: not UTF-8 at byte 800"));
     assert!(told(&paths[2..]).contains("c.jsonl: line 51"));
     let gone = [folder.0.path().join("gone")];
-    let error = gathered(&closed, &gone, Unit::File, At::default(), 1).unwrap_err();
+    let error = gathered(
+        &closed,
+        &gone,
+        DocumentUnit::File,
+        CorpusPosition::default(),
+        1,
+    )
+    .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::FileMissing);
-    let at = At {
+    let at = CorpusPosition {
         file: 0,
         byte: 1 << 40,
         line: 9,
     };
-    let error = gathered(&closed, &paths, Unit::Line, at, 1).unwrap_err();
+    let error = gathered(&closed, &paths, DocumentUnit::Line, at, 1).unwrap_err();
     assert!(error.to_string().contains("is shorter than it was"));
 }
 
@@ -342,7 +371,7 @@ proptest! {
         let (_folder, paths) = Folder::of(&[("a", text.as_bytes())]);
         for pattern in ["gpt2", "cl100k", "o200k"] {
             let tokenizer = byte_level(Some(pattern));
-            let all = gathered(&tokenizer, &paths, Unit::File, At::default(), 2).unwrap();
+            let all = gathered(&tokenizer, &paths, DocumentUnit::File, CorpusPosition::default(), 2).unwrap();
             prop_assert_eq!(all.documents, encoded(&tokenizer, &[&text]));
         }
     }

@@ -150,7 +150,7 @@ impl EncodeStream {
             ..EncodeOptions::PLAIN
         };
         let cuts = tokenizer.certain_cuts();
-        let cuts = cuts.filter(|cuts| tokenizer.has_parts(&options) && cuts.cuts_for_certain());
+        let cuts = cuts.filter(|cuts| tokenizer.has_parts(&options) && cuts.has_split_points());
         let cuts = cuts.ok_or_else(|| {
             Error::new(
                 ErrorKind::Unsupported,
@@ -209,7 +209,7 @@ impl EncodeStream {
             near += 1;
         }
         self.cuts
-            .certain_cut(&self.kept[near..])
+            .split_point(&self.kept[near..])
             .map(|at| near + at)
     }
 }

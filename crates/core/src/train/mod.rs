@@ -1,9 +1,14 @@
 //! Training: from a corpus to word counts, and from these to a vocabulary; a folder a trainer.
+//!
+//! `trainer` is what the trainers have in common.
 
 pub mod bpe;
+mod checks;
 pub mod corpus;
-pub(crate) mod special_tokens;
+mod trainer;
 pub mod unigram;
 pub mod word_counts;
 pub mod word_level;
 pub mod wordpiece;
+
+pub use self::trainer::{Phase, Progress, Trainer, Watch};

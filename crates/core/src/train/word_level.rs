@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::model::word_level::WordLevel;
-use crate::train::special_tokens;
 use crate::train::word_counts::WordCounts;
-use crate::vocab::{MAX_ID, Vocab};
+use crate::train::{Trainer, Watch, checks};
+use crate::vocab::Vocab;
 
 /// What a word-level model is trained for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WordLevelTraining {
+pub struct WordLevelTrainer {
     /// How many tokens there are at most, special ones included.
     pub vocab_size: usize,
     /// A word less frequent than this is left out.
@@ -22,7 +22,7 @@ pub struct WordLevelTraining {
     pub unk_token: Option<String>,
 }
 
-impl Default for WordLevelTraining {
+impl Default for WordLevelTrainer {
     fn default() -> Self {
         Self {
             vocab_size: 30_000,
@@ -33,23 +33,30 @@ impl Default for WordLevelTraining {
     }
 }
 
-impl WordLevelTraining {
-    /// Checks that the parameters make sense together.
-    ///
-    /// # Errors
-    /// The first parameter that does not, by name.
-    pub fn check(&self) -> Result<()> {
-        let wrong =
-            |message: String, hint: &str| Err(Error::new(ErrorKind::Argument, message).hint(hint));
-        if self.vocab_size > MAX_ID as usize {
-            return wrong(
-                format!("vocab_size {} is past the largest id", self.vocab_size),
-                "real vocabularies have 1,000 to 300,000 tokens",
-            );
-        }
+/// Learns the most frequent words; of equally frequent ones, those that come first in the order of
+/// their bytes.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use jeton_core::train::Trainer;
+/// use jeton_core::train::word_counts::WordCounts;
+/// use jeton_core::train::word_level::WordLevelTrainer;
+///
+/// let words = WordCounts::from_words([("to", 2), ("be", 2), ("or", 1), ("not", 1)]);
+/// let trainer = WordLevelTrainer { vocab_size: 3, ..WordLevelTrainer::default() };
+/// let model = trainer.train(&words, |_| ControlFlow::Continue(()))?;
+/// let tokens: Vec<_> = model.vocab().iter().map(|(token, _)| token).collect();
+/// assert_eq!(tokens, [b"be".as_slice(), b"to", b"not"]);
+/// # Ok::<(), jeton_core::Error>(())
+/// ```
+impl Trainer for WordLevelTrainer {
+    type Trained = WordLevel;
+
+    fn check(&self) -> Result<()> {
+        checks::check_vocab_size(self.vocab_size)?;
         let specials = self.special_tokens.len();
         if self.vocab_size < specials {
-            return wrong(
+            return checks::wrong(
                 format!(
                     "vocab_size {} does not hold the {specials} special tokens",
                     self.vocab_size
@@ -57,32 +64,15 @@ impl WordLevelTraining {
                 "ask for more",
             );
         }
-        special_tokens::check(&self.special_tokens)?;
+        checks::check_special_tokens(&self.special_tokens)?;
         match &self.unk_token {
-            Some(unk) => special_tokens::check_unk(unk, &self.special_tokens),
+            Some(unk) => checks::check_unk(unk, &self.special_tokens),
             None => Ok(()),
         }
     }
 
-    /// The model of the most frequent words; of equally frequent ones, those that come first in the
-    /// order of their bytes.
-    ///
-    /// ```
-    /// use jeton_core::train::word_level::WordLevelTraining;
-    /// use jeton_core::train::word_counts::WordCounts;
-    ///
-    /// let words = WordCounts::from_words([("to", 2), ("be", 2), ("or", 1), ("not", 1)]);
-    /// let training = WordLevelTraining { vocab_size: 3, ..WordLevelTraining::default() };
-    /// let model = training.train(&words)?;
-    /// let tokens: Vec<_> = model.vocab().iter().map(|(token, _)| token).collect();
-    /// assert_eq!(tokens, [b"be".as_slice(), b"to", b"not"]);
-    /// # Ok::<(), jeton_core::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// What [`Self::check`] says.
-    pub fn train(&self, words: &WordCounts) -> Result<WordLevel> {
-        self.check()?;
+    /// Takes a moment, so it tells nothing of how far it has come.
+    fn fit(&self, words: &WordCounts, _watch: &mut Watch<'_>) -> Result<WordLevel> {
         let known: BTreeSet<&str> = self.special_tokens.iter().map(String::as_str).collect();
         let mut learnt: Vec<(&str, u64)> = words
             .iter()
@@ -100,8 +90,9 @@ impl WordLevelTraining {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ops::ControlFlow;
 
-    fn tokens(training: &WordLevelTraining) -> Result<Vec<String>> {
+    fn tokens(training: &WordLevelTrainer) -> Result<Vec<String>> {
         let words = [
             ("b", 2),
             ("a", 2),
@@ -110,27 +101,30 @@ mod tests {
             ("d", 1),
             ("", 1),
         ];
-        let model = training.train(&WordCounts::from_words(words))?;
+        let model = training.train(
+            &WordCounts::from_words(words),
+            |_| ControlFlow::Continue(()),
+        )?;
         let text = |(token, _): (&[u8], u32)| String::from_utf8_lossy(token).into_owned();
         Ok(model.vocab().iter().map(text).collect())
     }
 
     #[test]
     fn the_most_frequent_words_come_behind_the_special_tokens() {
-        let training = WordLevelTraining {
+        let training = WordLevelTrainer {
             vocab_size: 4,
             special_tokens: vec!["<unk>".to_owned()],
             unk_token: Some("<unk>".to_owned()),
-            ..WordLevelTraining::default()
+            ..WordLevelTrainer::default()
         };
         assert_eq!(tokens(&training).unwrap(), ["<unk>", "c", "a", "b"]);
-        let rare = WordLevelTraining {
+        let rare = WordLevelTrainer {
             vocab_size: 30,
             min_frequency: 2,
             ..training.clone()
         };
         assert_eq!(tokens(&rare).unwrap(), ["<unk>", "c", "a", "b"]);
-        let refused = |change: &dyn Fn(&mut WordLevelTraining)| {
+        let refused = |change: &dyn Fn(&mut WordLevelTrainer)| {
             let mut training = training.clone();
             change(&mut training);
             tokens(&training).unwrap_err().to_string()
@@ -142,11 +136,11 @@ mod tests {
             ),
             (
                 refused(&|t| t.vocab_size = usize::MAX),
-                "is past the largest id",
+                "is larger than the largest id",
             ),
             (
                 refused(&|t| t.special_tokens.clear()),
-                "is no special token (add \"<unk>\" to",
+                "is not one of special_tokens (add \"<unk>\" to",
             ),
             (
                 refused(&|t| t.special_tokens.push(String::new())),

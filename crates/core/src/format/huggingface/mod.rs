@@ -25,6 +25,7 @@ use self::json::{Json, Node};
 use crate::added_tokens::{AddedToken, assign_ids};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::losses::{TOKENIZER_JSON, cannot_hold};
 use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Characters, Model, WordLevel};
 use crate::normalizer::Normalizer;
@@ -355,11 +356,11 @@ fn check_ids(stages: &Stages) -> Result<()> {
         if let Some(id) = id_in_model(&stages.model, &token.content)
             && id != token.id
         {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
+            return Err(cannot_hold(
+                TOKENIZER_JSON,
                 format!(
-                    "tokenizer.json cannot hold the added token {:?} with id {}: there it would \
-                     have the id {id} of the token that is spelled so",
+                    "the added token {:?} with id {}: there it would have the id {id} of the token \
+                     that is spelled so",
                     token.content, token.id
                 ),
             ));
@@ -417,12 +418,11 @@ fn check_out_of_reach(stages: &Stages, content: &str, id: u32) -> Result<()> {
     };
     match is_found {
         false => Ok(()),
-        true => Err(Error::new(
-            ErrorKind::Unsupported,
+        true => Err(cannot_hold(
+            TOKENIZER_JSON,
             format!(
-                "tokenizer.json cannot hold the added token {content:?} with id {id}: there, ids \
-                 go on after the model's without a gap, and in the model's vocabulary it would be \
-                 found as text"
+                "the added token {content:?} with id {id}: there, ids go on after the model's \
+                 without a gap, and in the model's vocabulary it would be found as text"
             ),
         )),
     }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::json::{Json, Node};
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::losses::{TOKENIZER_JSON, cannot_hold};
 use crate::model::bpe::{Alphabet, BpeOptions, MergeRule};
 use crate::model::{Bpe, Characters, Model, Unigram, WordLevel, WordPiece};
 use crate::printable;
@@ -288,10 +289,11 @@ pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
         })),
         Model::Unigram(model) => {
             if let Some((token, id)) = extra.first() {
-                return Err(Error::new(
-                    ErrorKind::Unsupported,
+                return Err(cannot_hold(
+                    TOKENIZER_JSON,
                     format!(
-                        "the added token {token:?} has id {id}, which tokenizer.json cannot hold: after a Unigram model, ids go on without a gap"
+                        "the added token {token:?} with id {id}: after a Unigram model, ids go on \
+                         without a gap"
                     ),
                 ));
             }

@@ -12,7 +12,7 @@ mod reader;
 use crate::added_tokens::AddedToken;
 use crate::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::stage;
+use crate::format::losses::{Part, lost_parts};
 use crate::model::{Model, Sampler, Sampling, SentencePiece};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
 use crate::stages::Stages;
@@ -235,15 +235,6 @@ fn failed_self_test(stages: &Stages, model: &SentencePiece) -> Option<String> {
 /// A tokenizer that the file cannot hold, such as one that was changed since it was read; the stage
 /// is named.
 pub fn write(stages: &Stages) -> Result<Vec<u8>> {
-    let cannot = |what: &str| {
-        Err(Error::new(
-            ErrorKind::Unsupported,
-            format!(
-                "a SentencePiece model holds its own stages alone, and cannot hold {what} that \
-                 was put there"
-            ),
-        ))
-    };
     let Model::SentencePiece(model) = &stages.model else {
         return Err(Error::new(
             ErrorKind::Unsupported,
@@ -254,41 +245,16 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
         ));
     };
     let held = self::stages(model.proto().clone())?;
-    let Stages {
-        added_tokens,
-        normalizer,
-        pre_tokenizer,
-        model: _,
-        post_processor,
-        decoder,
-        truncation: _,
-        padding: _,
-    } = &held;
-    for (what, kept) in [
-        (
-            "these added tokens".to_owned(),
-            *added_tokens == stages.added_tokens,
-        ),
-        (
-            stage("normalizer", stages.normalizer.as_ref()),
-            *normalizer == stages.normalizer,
-        ),
-        (
-            stage("pre-tokenizer", stages.pre_tokenizer.as_ref()),
-            *pre_tokenizer == stages.pre_tokenizer,
-        ),
-        (
-            stage("post-processor", stages.post_processor.as_ref()),
-            *post_processor == stages.post_processor,
-        ),
-        (
-            stage("decoder", stages.decoder.as_ref()),
-            *decoder == stages.decoder,
-        ),
-    ] {
-        if !kept {
-            return cannot(&what);
-        }
+    // The model is the file, whatever text may become.
+    match lost_parts(stages, &held).find(|part| *part != Part::Model) {
+        None => Ok(model.proto().write()),
+        Some(part) => Err(Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "a SentencePiece model holds its own stages alone, and cannot hold {} that was \
+                 put there",
+                part.of(stages)
+            ),
+        )),
     }
-    Ok(model.proto().write())
 }

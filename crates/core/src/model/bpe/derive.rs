@@ -19,13 +19,13 @@ use crate::merge::{Growing, Merges, SCANNED, Work};
 use crate::threads::both;
 use crate::vocab::Vocab;
 
-/// Tokens of up to so many bytes are told from the ranks of pairs of bytes.
+/// Bytes up to which the merges of a token are told from the ranks of pairs of bytes.
 const FEW: usize = 3;
-/// How many tokens are merged at a time.
+/// Tokens that are merged at a time.
 const AT_ONCE: usize = 32;
-/// How many times so many a thread takes at once.
+/// Groups of so many tokens that a thread takes at once.
 const BLOCKS: usize = 8;
-/// From how many tokens of one length on a second thread is started for them.
+/// Tokens of one length from which on a second thread is started for them.
 const MANY: usize = 1 << 12;
 
 /// The pairs that make the tokens of more than one byte, in the order of ids, and as a table.

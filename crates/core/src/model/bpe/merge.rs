@@ -14,7 +14,7 @@ use crate::interrupt::{Pace, paced};
 use crate::mem::large_pages;
 use crate::merge::queue::{HEAPED, Lists, Queue};
 
-/// Up to how many symbols scanning is faster than a heap.
+/// Symbols up to which scanning is faster than a heap.
 const SCANNED: usize = 64;
 
 /// Ranks from here on, which are ids that a file may choose, have no lists: their table would be large.

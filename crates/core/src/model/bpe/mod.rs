@@ -10,19 +10,19 @@
 //! Source: Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with Subword
 //! Units", 2016. Dropout: Provilkov, Emelianenko and Voita, "BPE-Dropout", 2020.
 
-use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 mod derive;
 pub(crate) mod merge;
+mod stored;
+mod tokenize;
 mod withheld;
 
-use self::merge::{Merge, Pairs, Symbol, merge, merge_by_queue};
-use super::{Sampler, Token, byte_token, only_withheld};
+use self::merge::{Merge, Pairs, merge};
+use self::stored::Parts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::interrupt::{Pace, paced};
 use crate::mem::lazy::Lazy;
 use crate::merge::{Growing, Merges};
 use crate::threads::{LARGE, both};
@@ -46,7 +46,7 @@ pub enum Alphabet {
     Characters,
 }
 
-/// What a vocabulary and merges leave open.
+/// How a model reads and merges, beside its vocabulary and merges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BpeOptions {
     /// What a piece is before the first merge.
@@ -89,7 +89,8 @@ impl Default for BpeOptions {
 /// A byte pair encoding.
 ///
 /// ```
-/// use jeton_core::model::{Bpe, Sampler, Sampling, Vocab, bpe::BpeOptions};
+/// use jeton_core::model::{Bpe, Sampler, Sampling, bpe::BpeOptions};
+/// use jeton_core::vocab::Vocab;
 ///
 /// let vocab = Vocab::new([("a", 0), ("b", 1), ("ab", 2), ("abab", 3)])?;
 /// let merges = [("a", "b"), ("ab", "ab")].map(|(a, b)| (a.into(), b.into()));
@@ -267,7 +268,7 @@ impl Bpe {
         &self.rule
     }
 
-    /// What vocabulary and merges leave open.
+    /// How the model reads and merges.
     pub fn options(&self) -> &BpeOptions {
         &self.options
     }
@@ -400,185 +401,6 @@ impl Bpe {
             .map(|(rank, (&pair, &id))| (pair, rank, id))
             .collect()
     }
-
-    /// The tokens of `piece`, appended to `tokens`.
-    ///
-    /// # Errors
-    /// An unknown character where the vocabulary lacks the unknown token; a dropout outside 0 to 1.
-    pub fn tokenize(
-        &self,
-        piece: &str,
-        sampler: &mut Sampler,
-        tokens: &mut Vec<Token>,
-    ) -> Result<()> {
-        match self.options.alphabet {
-            Alphabet::Bytes => self.tokenize_units(piece.as_bytes(), |_| 1, sampler, tokens),
-            Alphabet::Characters => {
-                let length = |at: usize| piece[at..].chars().next().map_or(1, char::len_utf8);
-                self.tokenize_units(piece.as_bytes(), length, sampler, tokens)
-            }
-        }
-    }
-
-    /// The tokens of bytes that need not be text, appended to `tokens`.
-    ///
-    /// # Errors
-    /// As [`Bpe::tokenize`]; and an alphabet of characters.
-    pub fn tokenize_bytes(
-        &self,
-        piece: &[u8],
-        sampler: &mut Sampler,
-        tokens: &mut Vec<Token>,
-    ) -> Result<()> {
-        match self.options.alphabet {
-            Alphabet::Bytes => self.tokenize_units(piece, |_| 1, sampler, tokens),
-            Alphabet::Characters => Err(Error::new(
-                ErrorKind::Unsupported,
-                "bytes cannot be encoded: this BPE's alphabet is characters",
-            )
-            .hint("decode them to text first")),
-        }
-    }
-
-    /// The tokens of a piece whose units (bytes or characters) are as long as `length_at` says.
-    fn tokenize_units(
-        &self,
-        piece: &[u8],
-        length_at: impl Fn(usize) -> usize,
-        sampler: &mut Sampler,
-        tokens: &mut Vec<Token>,
-    ) -> Result<()> {
-        let dropout = sampler.dropout(self.options.dropout);
-        check_dropout(dropout)?;
-        let whole = self.rule == MergeRule::Ranks || self.options.ignore_merges;
-        if piece.is_empty() {
-            return Ok(());
-        }
-        // With dropout a whole piece must fall apart like any other.
-        if let (true, 0.0, Some(id)) = (whole, dropout, self.vocab.text_id(piece)) {
-            let range = 0..piece.len();
-            tokens.push(Token { id, range });
-            return Ok(());
-        }
-        let mut symbols = match self.rule {
-            MergeRule::Ranks => self.bytes_as_symbols(piece)?,
-            MergeRule::Merges(_) => self.units_as_symbols(piece, length_at)?,
-        };
-        if symbols.len() >= u32::MAX as usize {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                "a piece of 4 Gi characters or more cannot be merged",
-            ));
-        }
-        match dropout {
-            0.0 => merge(&mut symbols, self.pairs(), u32::MAX),
-            _ => merge_by_queue(
-                &mut symbols,
-                self.pairs(),
-                u32::MAX,
-                BinaryHeap::new(),
-                || sampler.draw() < dropout,
-            ),
-        }
-        let mut start = 0;
-        tokens.extend(paced(symbols.iter()).map(|symbol| {
-            let end = start + symbol.length as usize;
-            let range = std::mem::replace(&mut start, end)..end;
-            let id = symbol.id;
-            Token { id, range }
-        }));
-        Ok(())
-    }
-
-    /// One symbol a byte; every byte is known, but may be withheld.
-    fn bytes_as_symbols(&self, piece: &[u8]) -> Result<Vec<Symbol>> {
-        let symbol = |byte: &u8| {
-            let unit = std::slice::from_ref(byte);
-            let id = self
-                .vocab
-                .text_id(unit)
-                .ok_or_else(|| only_withheld(unit))?;
-            Ok(Symbol { id, length: 1 })
-        };
-        paced(piece.iter()).map(symbol).collect()
-    }
-
-    /// One symbol a unit, with its prefix and suffix, where the vocabulary has it; bytes or the
-    /// unknown token where not.
-    ///
-    /// Ranges are running sums of lengths, so they shift where a unit is dropped, and an unknown
-    /// token waits for the next known unit but not for bytes: both as in `tokenizers`.
-    fn units_as_symbols(
-        &self,
-        piece: &[u8],
-        length_at: impl Fn(usize) -> usize,
-    ) -> Result<Vec<Symbol>> {
-        let options = &self.options;
-        let prefix = options.continuing_subword_prefix.as_deref().unwrap_or("");
-        let suffix = options.end_of_word_suffix.as_deref().unwrap_or("");
-        let mut symbols = Vec::with_capacity(piece.len());
-        let mut unknown: Option<Symbol> = None;
-        let mut marked = Vec::new();
-        let mut start = 0;
-        let mut pace = Pace::default();
-        while start < piece.len() {
-            pace.step();
-            let end = start + length_at(start);
-            marked.clear();
-            if start > 0 {
-                marked.extend_from_slice(prefix.as_bytes());
-            }
-            marked.extend_from_slice(&piece[start..end]);
-            if end == piece.len() && !options.separate_suffix {
-                marked.extend_from_slice(suffix.as_bytes());
-            }
-            let length = (end - start) as u32;
-            let unit = start..end;
-            start = end;
-            if let Some(id) = self.vocab.text_id(&marked) {
-                symbols.extend(unknown.take());
-                symbols.push(Symbol { id, length });
-                continue;
-            }
-            if options.byte_fallback {
-                let bytes: Option<Vec<Symbol>> = marked
-                    .iter()
-                    .map(|&byte| self.vocab.id(&byte_token(byte)))
-                    .map(|id| Some(Symbol { id: id?, length: 1 }))
-                    .collect();
-                if let Some(bytes) = bytes {
-                    symbols.extend(bytes);
-                    continue;
-                }
-            }
-            let Some(unk_token) = &options.unk_token else {
-                match self.vocab.id(&marked) {
-                    None => continue,
-                    Some(_) => return Err(only_withheld(&marked)),
-                }
-            };
-            let Some(id) = self.unk_id else {
-                return Err(Error::new(
-                    ErrorKind::Encode,
-                    format!(
-                        "{} is unknown, and so is the unknown token {unk_token:?}",
-                        show(&piece[unit])
-                    ),
-                )
-                .hint("add the unknown token to the vocabulary"));
-            };
-            match &mut unknown {
-                Some(run) if options.fuse_unk => run.length += length,
-                _ => symbols.extend(unknown.replace(Symbol { id, length })),
-            }
-        }
-        symbols.extend(unknown);
-        if options.separate_suffix {
-            let id = self.vocab.text_id(suffix.as_bytes());
-            symbols.extend(id.map(|id| Symbol { id, length: 0 }));
-        }
-        Ok(symbols)
-    }
 }
 
 fn check_dropout(dropout: f32) -> Result<()> {
@@ -615,55 +437,6 @@ fn pairs_by_rank(vocab: &Vocab) -> Pairs {
         }
     }
     pairs
-}
-
-/// What a byte pair encoding is stored as; everything else follows from it.
-#[derive(Serialize, Deserialize)]
-struct Parts {
-    vocab: Vocab,
-    rule: MergeRule,
-    options: BpeOptions,
-}
-
-impl TryFrom<Parts> for Bpe {
-    type Error = Error;
-
-    fn try_from(parts: Parts) -> Result<Self> {
-        let Parts {
-            vocab,
-            rule,
-            options,
-        } = parts;
-        let MergeRule::Merges(merges) = rule else {
-            return Self::by_ranks(vocab);
-        };
-        let token = |id| {
-            vocab.token(id).map(<[u8]>::to_vec).ok_or_else(|| {
-                Error::new(ErrorKind::Format, format!("a merge of the unknown id {id}"))
-            })
-        };
-        let merges = merges
-            .into_iter()
-            .map(|(left, right)| Ok((token(left)?, token(right)?)))
-            .collect::<Result<Vec<_>>>()?;
-        Self::by_merges(vocab, merges, options)
-    }
-}
-
-impl From<Bpe> for Parts {
-    fn from(bpe: Bpe) -> Self {
-        let Bpe {
-            vocab,
-            rule,
-            options,
-            ..
-        } = bpe;
-        Self {
-            vocab,
-            rule,
-            options,
-        }
-    }
 }
 
 impl PartialEq for Bpe {

@@ -6,7 +6,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::model::Sampling;
+use crate::model::{Sampler, Sampling};
 
 type Bytes = Vec<u8>;
 

@@ -5,21 +5,23 @@
 //! score of the piece they make, and sums of scores are rounded to 32 bits.
 
 mod bpe;
-mod drawing;
 mod lattice;
+mod nbest;
+mod sampling;
 pub mod spec;
 #[cfg(test)]
 mod tests;
 mod unigram;
 
-pub use lattice::MOST_PATHS;
+pub use nbest::MOST_PATHS;
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Sampler, Token, byte_token};
+use super::Sampler;
+use super::token::{Token, byte_token};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::paced;
 use crate::tables::trie::Trie;
@@ -27,13 +29,13 @@ use crate::threads::{LARGE, both};
 use crate::vocab::{Vocab, show};
 use spec::{Algorithm, ModelProto, Piece, PieceKind};
 
-/// The score of a character that no piece covers lies this far below that of the worst piece.
+/// Score by which a character that no piece covers is worse than the worst piece.
 const UNK_PENALTY: f32 = 10.0;
 
 /// A SentencePiece model: the file, and what is looked up in it.
 ///
 /// ```
-/// use jeton_core::format::sentencepiece::{
+/// use jeton_core::model::sentencepiece::spec::{
 ///     ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 /// };
 /// use jeton_core::model::{Model, Sampler, Sampling, SentencePiece};
@@ -190,7 +192,7 @@ impl SentencePiece {
                     return Err(Error::new(
                         ErrorKind::Unsupported,
                         format!(
-                            "a {} model knows of one segmentation only",
+                            "a {} model gives only one segmentation of a text",
                             algorithm.name()
                         ),
                     )
@@ -228,7 +230,7 @@ impl SentencePiece {
             algorithm => Err(Error::new(
                 ErrorKind::Unsupported,
                 format!(
-                    "a {} model knows of one segmentation only",
+                    "a {} model gives only one segmentation of a text",
                     algorithm.name()
                 ),
             )),
@@ -431,7 +433,7 @@ impl Roles {
             false => None,
         };
         if unk_id.is_none() && byte_ids.is_none() {
-            return broken("no piece is the unknown piece");
+            return broken("there is no unknown piece");
         }
         let is_unigram = proto.trainer().algorithm == Algorithm::Unigram;
         if is_unigram && !pieces.kinds().iter().any(|kind| is_text(*kind)) {

@@ -211,7 +211,7 @@ fn unknown_text_is_written_as_bytes() {
 fn contradictions_are_refused() {
     type Row<'a> = (&'a str, &'a [(&'a str, f32, PieceKind)]);
     let rows: &[Row] = &[
-        ("no piece is the unknown piece", &[("a", 0.0, Normal)]),
+        ("there is no unknown piece", &[("a", 0.0, Normal)]),
         (
             "piece 1: \"U\" is a second unknown piece, after piece 0",
             &[UNK, ("U", 0.0, Unknown)],

@@ -18,7 +18,7 @@ struct Best {
     id: u32,
 }
 
-/// Past this a sum is made zero, and the pending ones are changed along, so that rounding does not
+/// Sum past which it is made zero, and the pending ones are changed along, so that rounding does not
 /// drown the scores in a long text.
 const REBASE_ABOVE: f32 = 100_000.0;
 

@@ -9,13 +9,13 @@ mod nbest;
 
 pub(crate) use nbest::Part;
 
-use super::{Token, byte_token};
+use super::token::{Token, byte_token};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::{Pace, filled, paced};
 use crate::tables::trie::Trie;
 use crate::vocab::{Vocab, show};
 
-/// How much worse an unknown character is than the worst token.
+/// Score by which an unknown character is worse than the worst token.
 const UNK_PENALTY: f64 = 10.0;
 
 /// Unigram: the segmentation with the greatest sum of scores.
@@ -252,7 +252,9 @@ impl TryFrom<Parts> for Unigram {
         }
         if let Some(id) = unk_id.filter(|id| vocab.token(*id).is_none()) {
             let tokens = vocab.len();
-            return broken(format!("unk_id {id} is none of the {tokens} tokens"));
+            return broken(format!(
+                "unk_id {id} is not the id of one of the {tokens} tokens"
+            ));
         }
         let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
         Ok(Self {
@@ -303,7 +305,7 @@ mod tests {
         );
         assert_eq!(
             refused(&[("a", 0.0)], Some(1)),
-            "unk_id 1 is none of the 1 tokens"
+            "unk_id 1 is not the id of one of the 1 tokens"
         );
     }
 

@@ -194,7 +194,7 @@ impl Unigram {
     }
 }
 
-/// How many paths are looked at, at most, for each one that is asked for: two may give the same ids.
+/// Paths that are looked at, at most, for each one that is asked for: two may give the same ids.
 const TRIES: usize = 8;
 
 impl Lattice {

@@ -2,14 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Token, missing_unk};
+use super::token::{Token, missing_unk};
 use crate::error::Result;
 use crate::vocab::Vocab;
 
 /// Whole words: a piece is one token, or unknown.
 ///
 /// ```
-/// use jeton_core::model::{Model, Sampler, Sampling, Vocab, WordLevel};
+/// use jeton_core::model::{Model, Sampler, Sampling, WordLevel};
+/// use jeton_core::vocab::Vocab;
 ///
 /// let vocab = Vocab::new([("<unk>", 0), ("hello", 1)])?;
 /// let model = Model::WordLevel(WordLevel::new(vocab, "<unk>"));

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Token, missing_unk};
+use super::token::{Token, missing_unk};
 use crate::error::Result;
 use crate::interrupt::Pace;
 use crate::tables::trie::{Place, Trie};
@@ -13,7 +13,8 @@ use crate::vocab::Vocab;
 /// WordPiece: the longest token that the rest of the piece begins with, again and again.
 ///
 /// ```
-/// use jeton_core::model::{Model, Sampler, Sampling, Vocab, WordPiece};
+/// use jeton_core::model::{Model, Sampler, Sampling, WordPiece};
+/// use jeton_core::vocab::Vocab;
 ///
 /// let vocab = Vocab::new([("[UNK]", 0), ("un", 1), ("##aff", 2), ("##able", 3)])?;
 /// let model = Model::WordPiece(WordPiece::new(vocab, "[UNK]", "##", 100));

@@ -12,11 +12,11 @@ use regex_automata::{Anchored, Input, dfa::StartKind, dfa::dense};
 use super::letters::{Letters, Set};
 use super::source::Node;
 
-/// How many states a graph may have.
+/// States that a graph may have.
 const MOST_STATES: usize = 512;
-/// How many parts of a pattern may follow one another, as each is added while the one before it is.
+/// Parts of a pattern that may follow one another, as each is added while the one before it is.
 const MOST_DEPTH: usize = 256;
-/// How large an automaton may become, in bytes: far above what split patterns need, and soon made.
+/// Bytes of the largest automaton: far above what split patterns need, and soon made.
 const ROOM: usize = 1 << 20;
 
 enum State {

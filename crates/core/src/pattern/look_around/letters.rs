@@ -7,9 +7,9 @@
 use regex_syntax::hir::{Class, ClassUnicode, Hir};
 
 use super::source::Node;
-use crate::pattern::character_classes::Kinds;
+use crate::pattern::character_classes::CharacterClasses;
 
-/// A letter has fewer bits than a byte, the last of which is left to others.
+/// Bits of a letter: one fewer than a byte has, whose last bit is left to others.
 const BITS: u32 = 7;
 
 /// A set of letters.
@@ -39,11 +39,11 @@ impl Set {
     }
 }
 
-/// The letters of a pattern: the low bits of one are its character's kind, and the number behind the
-/// last kind is the end of the text; the bits above say which looks succeed before it.
+/// The letters of a pattern: the low bits of one are its character's class, and the number behind the
+/// last class is the end of the text; the bits above say which looks succeed before it.
 pub struct Letters {
-    pub kinds: Kinds,
-    /// How many bits a kind has.
+    pub classes: CharacterClasses,
+    /// How many bits a class has.
     low: u32,
     /// What has a bit, and shall be; those that stand inside others come first.
     looks: Vec<Node>,
@@ -54,9 +54,13 @@ impl Letters {
     pub fn of(pattern: &Node) -> Option<Self> {
         let (mut sets, mut looks) = (Vec::new(), Vec::new());
         collect(pattern, &mut sets, &mut looks);
-        let kinds = Kinds::of(&sets)?;
-        let low = usize::BITS - kinds.count().leading_zeros();
-        (low + looks.len() as u32 <= BITS).then_some(Self { kinds, low, looks })
+        let classes = CharacterClasses::of(&sets)?;
+        let low = usize::BITS - classes.count().leading_zeros();
+        (low + looks.len() as u32 <= BITS).then_some(Self {
+            classes,
+            low,
+            looks,
+        })
     }
 
     /// How many there may be: no letter is as large.
@@ -66,7 +70,7 @@ impl Letters {
 
     /// The end of the text.
     pub fn end(&self) -> u8 {
-        self.kinds.count() as u8
+        self.classes.count() as u8
     }
 
     /// What has a bit.
@@ -81,9 +85,9 @@ impl Letters {
 
     /// The letters of the characters of a set.
     pub fn characters(&self, class: &ClassUnicode) -> Set {
-        self.kinds
+        self.classes
             .inside(class)
-            .map(|kind| self.kind(kind))
+            .map(|class| self.kind(class))
             .fold(Set(0), Set::or)
     }
 
@@ -119,9 +123,9 @@ impl Letters {
         }
     }
 
-    /// The letters of a kind, whatever is known of the place before.
-    fn kind(&self, kind: u8) -> Set {
-        let letters = (usize::from(kind)..self.count()).step_by(1 << self.low);
+    /// The letters of a class, whatever is known of the place before.
+    fn kind(&self, class: u8) -> Set {
+        let letters = (usize::from(class)..self.count()).step_by(1 << self.low);
         Set(letters.fold(0, |letters, letter| letters | 1 << letter))
     }
 }

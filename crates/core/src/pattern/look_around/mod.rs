@@ -1,4 +1,4 @@
-//! Patterns with look-around, by automata.
+//! Patterns with look-around, run by several automata in linear time.
 //!
 //! Look here for how such a pattern runs in time that is linear in the text. Whether a look succeeds
 //! is found out for all places of the text at once, by an automaton that reads it from one end to
@@ -17,8 +17,8 @@ use std::ops::Range;
 use regex_automata::MatchKind;
 use regex_automata::dfa::Automaton as _;
 
-use super::Dialect;
 use super::automaton::{Step, steps};
+use super::dialects::Dialect;
 use graph::Graph;
 use letters::Letters;
 use source::Node;
@@ -26,7 +26,7 @@ use source::Node;
 use crate::interrupt::{Pace, paced};
 
 /// A pattern with look-around that runs by automata.
-pub struct Around {
+pub struct LookAround {
     letters: Letters,
     /// What is found out from the front, and what from the back, in this order.
     behind: Vec<Pass>,
@@ -52,7 +52,7 @@ struct Pass {
 /// Whether it is so; the row lies below.
 const IS: u32 = 1 << 31;
 
-impl Around {
+impl LookAround {
     /// The automata that mean what `source` means in `dialect`, if there are some.
     pub fn new(source: &str, dialect: Dialect) -> Option<Self> {
         let pattern = Node::read(source, dialect)?;
@@ -86,8 +86,8 @@ impl Around {
         let mut pace = Pace::default();
         while at < text.len() {
             pace.step();
-            let (kind, length) = self.letters.kinds.at(text, at);
-            places[at] = kind;
+            let (class, length) = self.letters.classes.at(text, at);
+            places[at] = class;
             at += length;
         }
         places[text.len()] = self.letters.end();
@@ -240,7 +240,7 @@ mod tests {
     type Ranges = Vec<(usize, usize)>;
 
     /// The matches by automata.
-    fn ours(around: &Around, text: &str) -> Ranges {
+    fn ours(around: &LookAround, text: &str) -> Ranges {
         let (places, mut at) = (around.places(text), 0);
         let next = || {
             let found = around.find_from(text, &places, at, &mut 0)?;
@@ -318,7 +318,9 @@ mod tests {
             for dialect in [tiktoken, oniguruma] {
                 let is_other =
                     is_valid(&source, dialect) && Linear::new(&source, dialect).is_none();
-                let around = is_other.then(|| Around::new(&source, dialect)).flatten();
+                let around = is_other
+                    .then(|| LookAround::new(&source, dialect))
+                    .flatten();
                 let Some(around) = around else { continue };
                 for _ in 0..12 {
                     let text: String = (0..numbers.random_range(0..14))
@@ -357,7 +359,7 @@ mod tests {
             r"\w++(?!a)",
         ] {
             for dialect in [Dialect::Tiktoken, Dialect::Oniguruma] {
-                let around = Around::new(source, dialect).unwrap();
+                let around = LookAround::new(source, dialect).unwrap();
                 let equal = ours(&around, &all) == theirs(source, dialect, &all);
                 assert!(equal, "{source} {dialect:?}");
             }
@@ -393,19 +395,19 @@ mod tests {
             &many,
         ] {
             for dialect in [Dialect::Tiktoken, Dialect::Oniguruma] {
-                assert!(Around::new(source, dialect).is_none(), "{source}");
+                assert!(LookAround::new(source, dialect).is_none(), "{source}");
             }
         }
     }
 
     #[test]
     fn digits_in_threes_from_the_right() {
-        let around = Around::new(r"\d(?=(?:\d{3})*\b)", Dialect::Oniguruma).unwrap();
+        let around = LookAround::new(r"\d(?=(?:\d{3})*\b)", Dialect::Oniguruma).unwrap();
         assert_eq!(
             ours(&around, "1234567 12"),
             [(0, 1), (3, 4), (6, 7), (9, 10)]
         );
-        let between = Around::new(r"(?=(?:\d{3})+(?!\d))", Dialect::Tiktoken).unwrap();
+        let between = LookAround::new(r"(?=(?:\d{3})+(?!\d))", Dialect::Tiktoken).unwrap();
         assert_eq!(ours(&between, "1234567"), [(1, 1), (4, 4)]);
     }
 
@@ -416,7 +418,7 @@ mod tests {
             (r"\s+(?=b)|\d+(?!\s)", 0),
             (r"\s++b|\Ba", 0),
         ] {
-            let around = Around::new(source, Dialect::Tiktoken).unwrap();
+            let around = LookAround::new(source, Dialect::Tiktoken).unwrap();
             assert_eq!(ours(&around, &(" ".repeat(1_000_000) + "é")).len(), count);
         }
     }

@@ -8,14 +8,13 @@
 use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
-use super::super::Dialect;
-use super::super::linear::{WORD, alike, parse, reads_count_alike, to_hir};
+use crate::pattern::dialects::{Dialect, WORD, alike, parse, reads_count_alike, to_hir};
 
 /// The character that stands for the first part taken out; the ones behind it stand for the others.
 const STAND_IN: char = '\u{10f000}';
-/// How many parts may be taken out, those inside others included.
+/// Parts that may be taken out, those inside others included.
 const MOST: usize = 64;
-/// How many look-arounds may stand one inside the other.
+/// Look-arounds that may stand one inside the other.
 const MOST_NESTED: usize = 16;
 
 /// A pattern, or a part of one.

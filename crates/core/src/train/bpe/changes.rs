@@ -5,7 +5,7 @@
 
 use super::words::{NONE, merge_in_word, prefetch};
 
-/// How many words ahead memory is asked for: about what is done while it comes.
+/// Words ahead of which memory is prefetched: about as many as are done while it comes.
 const AHEAD: usize = 12;
 
 /// One neighbour on one side.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::units::{Tokens, spelling};
-use super::{Alphabet, BpeTraining};
+use super::tokens::{Tokens, spelling};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::bpe::Alphabet;
 use crate::model::bpe::merge::{Merge, Pairs, Symbol, merge};
 use crate::vocab::show;
 
@@ -42,27 +42,31 @@ impl Start {
             || specials.any(|(own, _)| own.as_bytes() == token)
     }
 
-    /// Gives the tokens their ids; returns those of special tokens.
-    pub(super) fn place(&self, training: &BpeTraining, tokens: &mut Tokens) -> Result<Vec<u32>> {
-        let prefix = training.continuing_subword_prefix.as_deref().unwrap_or("");
-        let suffix = training.end_of_word_suffix.as_deref().unwrap_or("");
+    /// Gives the tokens, of which a prefix and a suffix are no part of the length, their ids; returns
+    /// those of special tokens.
+    pub(super) fn place(
+        &self,
+        alphabet: Alphabet,
+        (prefix, suffix): (&str, &str),
+        tokens: &mut Tokens,
+    ) -> Result<Vec<u32>> {
         let largest = self.tokens.iter().map(|(_, id)| *id);
         let largest = largest.chain(self.special_tokens.iter().map(|(_, id)| *id));
         if let Some(id) = largest.max().filter(|&id| id > crate::vocab::MAX_ID) {
-            let message = format!("start_from: the id {id} is past the largest there can be");
+            let message = format!("start_from: the id {id} is larger than the largest id");
             return Err(Error::new(ErrorKind::Argument, message));
         }
         for (token, id) in &self.tokens {
             let bare = token.strip_prefix(prefix.as_bytes()).unwrap_or(token);
             let bare = bare.strip_suffix(suffix.as_bytes()).unwrap_or(bare);
-            let length = match training.alphabet {
+            let length = match alphabet {
                 Alphabet::Bytes => bare.len(),
                 Alphabet::Characters => String::from_utf8_lossy(bare).chars().count(),
             };
             tokens.place(token, *id, length.max(1));
         }
         for (token, id) in &self.special_tokens {
-            let spelling = spelling(token, training.alphabet);
+            let spelling = spelling(token, alphabet);
             tokens.place(&spelling, *id, token.chars().count());
         }
         Ok(self.special_tokens.iter().map(|(_, id)| *id).collect())

@@ -6,9 +6,9 @@ use super::*;
 use crate::model::bpe::MergeRule;
 use crate::model::{Sampler, Sampling};
 
-fn train(words: &[(&str, u64)], training: &BpeTraining) -> Result<Bpe> {
+fn train(words: &[(&str, u64)], training: &BpeTrainer) -> Result<Bpe> {
     let counts = WordCounts::from_words(words.iter().copied());
-    train_bpe(&counts, training, |_| ControlFlow::Continue(()))
+    training.train(&counts, |_| ControlFlow::Continue(()))
 }
 
 /// The tokens that merges have made, as text, in the order of the merges.
@@ -29,19 +29,19 @@ fn tokens(bpe: &Bpe, piece: &str) -> Vec<u32> {
 }
 
 /// Characters, the pair met first on ties, this many merges.
-fn characters(alphabet: usize, merges: usize) -> BpeTraining {
-    BpeTraining {
+fn characters(alphabet: usize, merges: usize) -> BpeTrainer {
+    BpeTrainer {
         vocab_size: alphabet + merges,
         alphabet: Alphabet::Characters,
         tie_break: TieBreak::First,
-        ..BpeTraining::default()
+        ..BpeTrainer::default()
     }
 }
 
 #[test]
 fn low_lower_newest_widest() {
     let words = [("low", 5), ("lower", 2), ("newest", 6), ("widest", 3)];
-    let training = BpeTraining {
+    let training = BpeTrainer {
         end_of_word_suffix: Some("</w>".to_owned()),
         separate_suffix: true,
         // 10 letters and the suffix.
@@ -53,7 +53,7 @@ fn low_lower_newest_widest() {
     assert_eq!(tokens(&bpe, "lowest"), [id("low"), id("est</w>")]);
     assert_eq!(tokens(&bpe, "low"), [id("low"), id("</w>")]);
 
-    let training = BpeTraining {
+    let training = BpeTrainer {
         separate_suffix: false,
         ..training
     };
@@ -76,11 +76,11 @@ fn hello_hello_help() {
 
 #[test]
 fn bytes_of_aaabdaaabac() {
-    let training = BpeTraining {
+    let training = BpeTrainer {
         vocab_size: 259,
         byte_order: ByteOrder::Value,
         tie_break: TieBreak::First,
-        ..BpeTraining::default()
+        ..BpeTrainer::default()
     };
     let bpe = train(&[("aaabdaaabac", 1)], &training).unwrap();
     assert_eq!(tokens(&bpe, "aaabdaaabac"), [258, 100, 258, 97, 99]);
@@ -88,10 +88,10 @@ fn bytes_of_aaabdaaabac() {
 
 #[test]
 fn a_model_of_bytes_leaves_special_ids_out() {
-    let training = BpeTraining {
+    let training = BpeTrainer {
         vocab_size: 261,
         special_tokens: ["<s>", "a", "ab"].map(str::to_owned).to_vec(),
-        ..BpeTraining::default()
+        ..BpeTrainer::default()
     };
     let bpe = train(&[("abab", 1), ("cc", 1)], &training).unwrap();
     let token = |id| bpe.vocab().token(id);
@@ -115,11 +115,11 @@ fn special_white_space_does_not_take_the_bytes_of_text() {
         merges: Vec::new(),
     };
     for (start, first) in [(None, 0), (Some(start), 256)] {
-        let training = BpeTraining {
+        let training = BpeTrainer {
             vocab_size: 261,
             special_tokens: specials.to_vec(),
             start,
-            ..BpeTraining::default()
+            ..BpeTrainer::default()
         };
         let bpe = train(&[("\n aé", 9)], &training).unwrap();
         assert_eq!(bpe.vocab().len(), 258);
@@ -131,7 +131,7 @@ fn special_white_space_does_not_take_the_bytes_of_text() {
 #[test]
 fn cake() {
     let with = |tie_break| {
-        let training = BpeTraining {
+        let training = BpeTrainer {
             tie_break,
             ..characters(4, 1)
         };
@@ -145,14 +145,19 @@ fn cake() {
 
 #[test]
 fn bytes_by_value_come_before_special_tokens() {
-    let training = BpeTraining {
+    let training = BpeTrainer {
         vocab_size: 260,
         byte_order: ByteOrder::Value,
         special_tokens: ["<s>", "a", "</s>"].map(str::to_owned).to_vec(),
-        ..BpeTraining::default()
+        ..BpeTrainer::default()
     };
     let counts = WordCounts::from_words([("abab", 1), ("cc", 1)]);
-    let trained = Trained::new(&counts, &training, |_| ControlFlow::Continue(())).unwrap();
+    let trained = learn(
+        &counts,
+        &training,
+        &mut Watch(&mut |_| ControlFlow::Continue(())),
+    )
+    .unwrap();
     for (size, merges) in [(260, 2), (259, 1), (258, 0)] {
         let bpe = trained.model(size).unwrap();
         assert_eq!(merged(&bpe), ["ab", "cc"][..merges]);
@@ -175,7 +180,7 @@ fn a_size_below_the_alphabet_of_characters_trains_no_merges() {
 /// The definition, with everything counted anew for each merge; for the rules that count so.
 fn merges_by_definition(
     words: &[(&str, u64)],
-    training: &BpeTraining,
+    training: &BpeTrainer,
     merges: usize,
 ) -> Vec<(String, String)> {
     let mut rows: Vec<(Vec<String>, u64)> = words
@@ -255,7 +260,7 @@ fn training_agrees_with_the_definition() {
             TieBreak::Lexicographic,
             TieBreak::Alphabetic,
         ] {
-            let training = BpeTraining {
+            let training = BpeTrainer {
                 tie_break,
                 ..characters(alphabet.len(), merges)
             };
@@ -309,7 +314,7 @@ fn training_agrees_with_the_library() {
     let table: Table = toml::from_str(table).unwrap();
     for case in table.case {
         let words: Vec<(&str, u64)> = case.words.iter().map(|(w, n)| (w.as_str(), *n)).collect();
-        let training = BpeTraining {
+        let training = BpeTrainer {
             vocab_size: case.vocab_size,
             min_frequency: case.min_frequency,
             max_token_length: case.max_token_length,
@@ -317,7 +322,7 @@ fn training_agrees_with_the_library() {
             initial_alphabet: case.initial_alphabet,
             limit_alphabet: case.limit_alphabet,
             special_tokens: case.special_tokens,
-            ..BpeTraining::default()
+            ..BpeTrainer::default()
         };
         let bpe = train(&words, &training).unwrap();
         let vocab: Vec<&[u8]> = bpe.vocab().iter().map(|(token, _)| token).collect();
@@ -334,7 +339,7 @@ fn training_agrees_with_the_library() {
 
 #[test]
 fn parameters_that_make_no_sense_are_refused() {
-    let refused = |change: &dyn Fn(&mut BpeTraining)| {
+    let refused = |change: &dyn Fn(&mut BpeTrainer)| {
         let mut training = characters(4, 10);
         change(&mut training);
         train(&[("cake", 1)], &training).unwrap_err().to_string()
@@ -354,7 +359,7 @@ fn parameters_that_make_no_sense_are_refused() {
             t.special_tokens = some(&["<unk>"]);
             t.unk_token = Some("<unk".to_owned());
         }),
-        "unk_token \"<unk\" is no special token (did you mean \"<unk>\"?)"
+        "unk_token \"<unk\" is not one of special_tokens (did you mean \"<unk>\"?)"
     );
     assert!(refused(&|t| t.max_token_length = Some(0)).starts_with("max_token_length"));
     assert!(
@@ -377,7 +382,9 @@ fn parameters_that_make_no_sense_are_refused() {
 #[test]
 fn training_can_be_interrupted() {
     let counts = WordCounts::from_words([("cake", 1)]);
-    let error = train_bpe(&counts, &characters(4, 1), |_| ControlFlow::Break(())).unwrap_err();
+    let error = characters(4, 1)
+        .train(&counts, |_| ControlFlow::Break(()))
+        .unwrap_err();
     assert!(error.to_string().starts_with("training was interrupted"));
 }
 
@@ -398,15 +405,20 @@ fn a_smaller_vocabulary_is_the_one_that_training_for_its_size_gives() {
     ];
     let counts = WordCounts::from_words(words);
     for tie_break in [TieBreak::HuggingFace, TieBreak::First] {
-        let largest = BpeTraining {
+        let largest = BpeTrainer {
             vocab_size: 60,
             special_tokens: vec!["<s>".to_owned(), "an".to_owned()],
             tie_break,
             ..characters(0, 0)
         };
-        let trained = Trained::new(&counts, &largest, |_| ControlFlow::Continue(())).unwrap();
+        let trained = learn(
+            &counts,
+            &largest,
+            &mut Watch(&mut |_| ControlFlow::Continue(())),
+        )
+        .unwrap();
         for vocab_size in 8..=60 {
-            let alone = BpeTraining {
+            let alone = BpeTrainer {
                 vocab_size,
                 ..largest.clone()
             };
@@ -427,7 +439,7 @@ fn the_alphabet_covers_a_share_of_the_corpus() {
     // a: 6, b: 3, c: 1 of 10 characters.
     let words = [("aab", 3), ("c", 1)];
     let alphabet = |share: f64, initial: &str| {
-        let training = BpeTraining {
+        let training = BpeTrainer {
             character_coverage: Some(share),
             initial_alphabet: initial.chars().collect(),
             ..characters(0, 9)

@@ -12,7 +12,7 @@ pub(crate) struct Words {
     pub sum: u128,
 }
 
-/// How many numbers stand before the symbols of a word.
+/// Numbers before the symbols of a word.
 const HEAD: usize = 3;
 
 impl Words {

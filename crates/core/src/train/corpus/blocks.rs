@@ -4,14 +4,14 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::InvalidUtf8;
+use super::invalid::InvalidUtf8;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 use crate::train::word_counts::{FirstStages, amount};
 
-/// How a file is taken apart.
+/// How a file is read in blocks.
 #[derive(Clone, Debug)]
-pub(super) struct Apart {
+pub(super) struct BlockOptions {
     /// About how many bytes a block has.
     pub block: usize,
     /// How many bytes a line may have that cannot be cut.
@@ -25,7 +25,7 @@ pub(super) struct Apart {
     pub errors: InvalidUtf8,
 }
 
-/// How much of the end of a line is looked at for a place to cut.
+/// Bytes at the end of a line that are searched for a place to cut.
 const NEAR: usize = 1 << 16;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
@@ -45,7 +45,7 @@ pub(super) struct Block {
 pub(super) struct Blocks<R> {
     stream: R,
     path: PathBuf,
-    apart: Apart,
+    options: BlockOptions,
     /// What was read of the line that the next block begins with.
     rest: Vec<u8>,
     /// At which byte of the file the next block begins, and how many lines were read before it.
@@ -55,11 +55,11 @@ pub(super) struct Blocks<R> {
 }
 
 impl<R: Read> Blocks<R> {
-    pub(super) fn new(stream: R, path: &Path, start: u64, apart: Apart) -> Self {
+    pub(super) fn new(stream: R, path: &Path, start: u64, options: BlockOptions) -> Self {
         Self {
             stream,
             path: path.to_owned(),
-            apart,
+            options,
             rest: Vec::new(),
             offset: start,
             lines: 0,
@@ -76,7 +76,7 @@ impl<R: Read> Blocks<R> {
     pub(super) fn pass_over(&mut self, bytes: u64, lines: u64) -> Result<()> {
         let passed = io::copy(&mut self.stream.by_ref().take(bytes), &mut io::sink());
         if passed.map_err(|error| self.failed(&error))? < bytes {
-            let error = Error::new(ErrorKind::File, "is shorter than it was when it was read");
+            let error = Error::new(ErrorKind::File, "became shorter while it was read");
             return Err(error.at(self.path.display().to_string()));
         }
         (self.offset, self.lines) = (bytes, lines);
@@ -98,13 +98,13 @@ impl<R: Read> Blocks<R> {
     /// The bytes of the next block; none at the end.
     fn read(&mut self) -> Result<Vec<u8>> {
         let mut bytes = std::mem::take(&mut self.rest);
-        let Apart {
+        let BlockOptions {
             block,
             longest_line,
             is_strict,
             between_lines,
             ..
-        } = self.apart;
+        } = self.options;
         while !self.ended {
             let before = bytes.len();
             match between_lines {
@@ -125,7 +125,7 @@ impl<R: Read> Blocks<R> {
             };
             let end = match newline {
                 Some(at) => before + at + 1,
-                None => match self.certain_cut(&bytes) {
+                None => match self.split_point(&bytes) {
                     Some(end) => end,
                     None if bytes.len() < longest_line => continue,
                     None if is_strict => return Err(self.too_long()),
@@ -138,9 +138,9 @@ impl<R: Read> Blocks<R> {
         Ok(bytes)
     }
 
-    /// Where words part near the end of a line, whatever follows.
-    fn certain_cut(&self, line: &[u8]) -> Option<usize> {
-        let stages = self.apart.stages.as_ref()?;
+    /// A safe split point near the end of a line: words part there whatever follows.
+    fn split_point(&self, line: &[u8]) -> Option<usize> {
+        let stages = self.options.stages.as_ref()?;
         let mut near = line.len().saturating_sub(NEAR);
         while near < line.len() && line[near] & 0xC0 == 0x80 {
             near += 1;
@@ -153,7 +153,7 @@ impl<R: Read> Blocks<R> {
             }
             Err(_) => return None,
         };
-        stages.certain_cut(valid).map(|at| near + at)
+        stages.split_point(valid).map(|at| near + at)
     }
 
     fn failed(&self, error: &io::Error) -> Error {
@@ -161,10 +161,10 @@ impl<R: Read> Blocks<R> {
     }
 
     fn too_long(&self) -> Error {
-        let most = amount(self.apart.longest_line as u64);
-        if !self.apart.between_lines {
+        let most = amount(self.options.longest_line as u64);
+        if !self.options.between_lines {
             let message = format!(
-                "the document has more than {most} without a place where it can surely be cut"
+                "the document has more than {most} without a place where it can be cut safely"
             );
             let error = Error::new(ErrorKind::Unsupported, message);
             return error
@@ -173,7 +173,7 @@ impl<R: Read> Blocks<R> {
         }
         let error = Error::new(
             ErrorKind::Training,
-            format!("the line has more than {most} without a place where it can surely be cut"),
+            format!("the line has more than {most} without a place where it can be cut safely"),
         );
         let place = format!("{}: line {}", self.path.display(), self.lines + 1);
         error
@@ -187,7 +187,7 @@ impl<R: Read> Blocks<R> {
             Err(error) => error,
         };
         let place = self.offset + error.utf8_error().valid_up_to() as u64;
-        match self.apart.errors {
+        match self.options.errors {
             InvalidUtf8::Strict => {
                 let is_utf16 = self.offset == 0
                     && matches!(error.as_bytes(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]);

@@ -9,14 +9,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use super::blocks::{Apart, Block};
+use super::blocks::{Block, BlockOptions};
 use super::{Corpus, CorpusFile, InvalidUtf8, LONGEST_DOCUMENT, LONGEST_LINE, json_lines, stream};
 use crate::error::Result;
 use crate::train::word_counts::FirstStages;
 
 /// What a document of a text file is. A record of JSON lines is one always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
+pub enum DocumentUnit {
     /// The whole file.
     #[default]
     File,
@@ -28,16 +28,16 @@ pub enum Unit {
 #[derive(Clone, Debug, Default)]
 pub struct DocumentOptions {
     /// What a document of a text file is.
-    pub unit: Unit,
+    pub unit: DocumentUnit,
     /// Where reading begins.
-    pub start: At,
+    pub start: CorpusPosition,
     /// How many files are read at a time.
     pub threads: usize,
 }
 
 /// A place between two blocks of a corpus, to go on from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct At {
+pub struct CorpusPosition {
     /// The number of the file, from 0.
     pub file: usize,
     /// How many bytes of it come before, decompressed.
@@ -46,9 +46,9 @@ pub struct At {
     pub line: u64,
 }
 
-/// About how many bytes are given at a time.
+/// Bytes that are given at a time, about.
 const BLOCK: usize = if cfg!(test) { 64 } else { 1 << 20 };
-/// How many times that is read ahead of each file.
+/// Blocks that are read ahead of each file.
 const AHEAD: usize = 3;
 
 /// A corpus while its documents are read.
@@ -56,9 +56,9 @@ pub(crate) struct Documents {
     waiting: VecDeque<Run>,
     open: VecDeque<Receiver<Result<Vec<DocumentPart>>>>,
     threads: usize,
-    start: At,
-    apart: Apart,
-    unit: Unit,
+    start: CorpusPosition,
+    options: BlockOptions,
+    unit: DocumentUnit,
 }
 
 /// Files that are read by one thread, with the number of the first.
@@ -72,12 +72,12 @@ pub(crate) struct DocumentPart {
     block: Block,
     file: Arc<CorpusFile>,
     errors: InvalidUtf8,
-    unit: Unit,
+    unit: DocumentUnit,
     /// Whether the file begins, and ends, with it.
     is_first: bool,
     is_last: bool,
     /// Where reading goes on behind it.
-    pub after: At,
+    pub after: CorpusPosition,
     /// How many bytes of the file had been read from the disk.
     pub read: u64,
     /// Of a file that ends with it: how many bytes it has on the disk, and their SHA-256.
@@ -127,8 +127,8 @@ impl Corpus {
             }
         }
         let longest_line = match (options.unit, &cuts) {
-            (Unit::Line, _) => LONGEST_LINE,
-            (Unit::File, _) => LONGEST_DOCUMENT,
+            (DocumentUnit::Line, _) => LONGEST_LINE,
+            (DocumentUnit::File, _) => LONGEST_DOCUMENT,
         };
         Documents {
             waiting,
@@ -136,12 +136,12 @@ impl Corpus {
             threads: options.threads.max(1),
             start: options.start,
             unit: options.unit,
-            apart: Apart {
+            options: BlockOptions {
                 block: BLOCK,
                 longest_line,
                 is_strict: true,
-                stages: cuts.filter(|_| options.unit == Unit::File),
-                between_lines: options.unit == Unit::Line,
+                stages: cuts.filter(|_| options.unit == DocumentUnit::File),
+                between_lines: options.unit == DocumentUnit::Line,
                 errors: self.errors,
             },
         }
@@ -160,14 +160,14 @@ impl Documents {
             {
                 let (sender, receiver) = sync_channel(AHEAD);
                 let start = (run.first == self.start.file).then_some(self.start);
-                let (apart, unit) = (self.apart.clone(), self.unit);
+                let (options, unit) = (self.options.clone(), self.unit);
                 thread::spawn(move || {
                     let mut reader = Reader {
                         sender,
                         parts: Vec::new(),
                         size: 0,
                     };
-                    if let Err(error) = reader.read(run, start, &apart, unit) {
+                    if let Err(error) = reader.read(run, start, &options, unit) {
                         reader.give();
                         // A receiver that is gone wants no more.
                         let _ = reader.sender.send(Err(error));
@@ -195,19 +195,25 @@ struct Reader {
 }
 
 impl Reader {
-    fn read(&mut self, run: Run, start: Option<At>, apart: &Apart, unit: Unit) -> Result<()> {
+    fn read(
+        &mut self,
+        run: Run,
+        start: Option<CorpusPosition>,
+        options: &BlockOptions,
+        unit: DocumentUnit,
+    ) -> Result<()> {
         for (number, file) in (run.first..).zip(run.files) {
             let opened = stream::open_digested(&file.path);
             let (stream, digested) = opened.map_err(|error| file.failed(&error))?;
-            let mut blocks = file.blocks_of(stream, apart.clone());
+            let mut blocks = file.blocks_of(stream, options.clone());
             let start = start.filter(|start| start.file == number);
             if let Some(start) = start {
                 blocks.pass_over(start.byte, start.line)?;
             }
             let mut is_first = start.is_none_or(|start| start.byte == 0);
-            let mut at = start.unwrap_or(At {
+            let mut at = start.unwrap_or(CorpusPosition {
                 file: number,
-                ..At::default()
+                ..CorpusPosition::default()
             });
             loop {
                 let block = blocks.next().transpose()?.unwrap_or(Block {
@@ -220,9 +226,9 @@ impl Reader {
                 at.byte = block.end;
                 at.line = blocks.lines();
                 let after = match is_last {
-                    true => At {
+                    true => CorpusPosition {
                         file: number + 1,
-                        ..At::default()
+                        ..CorpusPosition::default()
                     },
                     false => at,
                 };
@@ -230,7 +236,7 @@ impl Reader {
                 self.parts.push(DocumentPart {
                     block,
                     file: Arc::clone(&file),
-                    errors: apart.errors,
+                    errors: options.errors,
                     unit,
                     is_first: std::mem::take(&mut is_first),
                     is_last,
@@ -279,14 +285,16 @@ impl DocumentPart {
                 }
                 Ok(())
             }
-            (None, Unit::Line) => {
+            (None, DocumentUnit::Line) => {
                 for (number, line) in lines() {
                     take(Part::Whole(line)).map_err(|error| self.file.at_line(error, number))?;
                 }
                 Ok(())
             }
-            (None, Unit::File) => take(Part::Of(&self.block.text, self.is_first, self.is_last))
-                .map_err(|error| error.at(self.file.path.display().to_string())),
+            (None, DocumentUnit::File) => {
+                take(Part::Of(&self.block.text, self.is_first, self.is_last))
+                    .map_err(|error| error.at(self.file.path.display().to_string()))
+            }
         }
     }
 }

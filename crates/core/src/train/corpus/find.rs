@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::is_standard_input;
+use super::stream::is_standard_input;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::InvalidUtf8;
+use super::invalid::InvalidUtf8;
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 
 /// The text in the field `field` of a line; nothing, if that is null or the line blank. `errors`

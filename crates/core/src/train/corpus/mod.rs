@@ -4,13 +4,11 @@
 //! ahead of others, so memory does not grow with their size; and taken in the order given, so the
 //! result does not depend on the number of threads.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
@@ -20,78 +18,23 @@ mod blocks;
 mod contents;
 mod documents;
 mod find;
+mod invalid;
 mod json_lines;
 mod stream;
 
 pub use contents::Contents;
-pub use documents::{At, DocumentOptions, Unit};
+pub use documents::{CorpusPosition, DocumentOptions, DocumentUnit};
 pub use find::{Found, find_files};
+pub use invalid::InvalidUtf8;
 
 pub(crate) use documents::{DocumentPart, Documents, Part, Read as ReadDocuments};
 
-use blocks::{Apart, Block, Blocks};
+use blocks::{Block, BlockOptions, Blocks};
 
-use crate::error::{Error, ErrorKind, Result, by_name};
+use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 use crate::train::word_counts;
 use crate::train::word_counts::WordCounter;
-
-/// What becomes of bytes that are not UTF-8.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum InvalidUtf8 {
-    /// An error, with the place.
-    #[default]
-    Strict,
-    /// U+FFFD for each longest run that could have begun a character.
-    Replace,
-    /// Left out.
-    Ignore,
-}
-
-impl FromStr for InvalidUtf8 {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let names = [
-            ("strict", Self::Strict),
-            ("replace", Self::Replace),
-            ("ignore", Self::Ignore),
-        ];
-        by_name("errors", name, &names)
-    }
-}
-
-impl InvalidUtf8 {
-    /// The text of bytes.
-    ///
-    /// ```
-    /// use jeton_core::train::corpus::InvalidUtf8;
-    ///
-    /// assert_eq!(InvalidUtf8::Replace.text(b"caf\xE9")?, "caf\u{FFFD}");
-    /// assert!(InvalidUtf8::Strict.text(b"caf\xE9").is_err());
-    /// # Ok::<(), jeton_core::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If it is strict, bytes that are not UTF-8.
-    pub fn text(self, bytes: &[u8]) -> Result<Cow<'_, str>> {
-        let error = match std::str::from_utf8(bytes) {
-            Ok(text) => return Ok(Cow::Borrowed(text)),
-            Err(error) => error,
-        };
-        match self {
-            Self::Strict => {
-                let message = format!("not UTF-8 at byte {}", error.valid_up_to());
-                Err(Error::new(ErrorKind::Format, message).hint(MEND))
-            }
-            Self::Replace => Ok(String::from_utf8_lossy(bytes)),
-            Self::Ignore => Ok(bytes.utf8_chunks().map(|chunk| chunk.valid()).collect()),
-        }
-    }
-}
-
-/// What to do about bytes that are not UTF-8.
-const MEND: &str = "set errors=\"replace\" or errors=\"ignore\"";
 
 /// How files are read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -145,27 +88,27 @@ pub struct CountProgress {
     pub total: u64,
 }
 
-/// How many blocks are read ahead of each file.
+/// Blocks that are read ahead of each file.
 const BLOCKS_AHEAD: usize = 2;
-/// How many there are at most: those ahead, one that waits to join them, one that is being read
+/// Blocks that there are at most: those ahead, one that waits to join them, one that is being read
 /// with what it leaves to the next, and one that is being counted.
 const BLOCKS: u64 = BLOCKS_AHEAD as u64 + 4;
 
-/// About how many bytes a block has where there is memory enough, and at least.
+/// Bytes of a block, about, where there is memory enough, and at least.
 const BLOCK: usize = if cfg!(test) { 64 } else { 4 << 20 };
 const LEAST_BLOCK: usize = if cfg!(test) { 64 } else { 1 << 16 };
-/// A line that is longer is cut, at a blank if there is one near: memory has to be bounded.
+/// Bytes above which a line is cut, at a blank if there is one near: memory has to be bounded.
 const LONGEST_LINE: usize = if cfg!(test) { 1 << 10 } else { 64 << 20 };
 
-/// The longest document that is read whole, in bytes: a small compressed file may hold any number.
+/// Bytes of the longest document that is read whole: a small compressed file may hold any number.
 const LONGEST_DOCUMENT: usize = if cfg!(test) { 1 << 16 } else { 512 << 20 };
-/// After how many bytes of text freed memory is given back, where there is a budget.
+/// Bytes of text after which freed memory is given back, where there is a budget.
 const GIVE_BACK_EVERY: u64 = 8 << 20;
-/// What share of the memory budget reading may take.
+/// One in so many bytes of the memory budget may be taken by reading.
 const READING: u64 = 6;
 
-/// How long the reading of a pipe that brings nothing is waited for before the caller is asked
-/// whether to go on.
+/// Time for which a pipe that brings nothing is waited for, before the caller is asked whether to go
+/// on.
 pub const PATIENCE: Duration = Duration::from_millis(100);
 
 impl Corpus {
@@ -176,7 +119,7 @@ impl Corpus {
     /// text, a file of JSON lines whose first line lacks the field: all before any work is done.
     pub fn open(paths: &[PathBuf], options: CorpusOptions) -> Result<Self> {
         let files = find_files(paths)?.files.into_iter().map(|path| {
-            let (size, is_file) = match is_standard_input(&path) {
+            let (size, is_file) = match stream::is_standard_input(&path) {
                 true => (0, false),
                 false => fs::metadata(&path)
                     .map(|metadata| (metadata.len(), metadata.is_file()))
@@ -263,7 +206,7 @@ impl Corpus {
     /// time, and less of each, where the counter has little memory.
     pub fn read(&self, threads: usize, counter: &WordCounter) -> Reading {
         let mut threads = threads.max(1);
-        let mut apart = Apart {
+        let mut options = BlockOptions {
             block: BLOCK,
             longest_line: LONGEST_LINE,
             is_strict: false,
@@ -276,15 +219,15 @@ impl Corpus {
             if share / threads < BLOCK / 4 {
                 threads = 1;
             }
-            apart.is_strict = true;
-            apart.longest_line = (share / threads).clamp(LEAST_BLOCK, LONGEST_LINE);
-            apart.block = apart.longest_line.min(BLOCK);
+            options.is_strict = true;
+            options.longest_line = (share / threads).clamp(LEAST_BLOCK, LONGEST_LINE);
+            options.block = options.longest_line.min(BLOCK);
         }
         Reading {
             waiting: self.files.clone().into(),
             open: VecDeque::new(),
             threads,
-            apart,
+            options,
             progress: CountProgress {
                 text: 0,
                 read: 0,
@@ -300,7 +243,7 @@ pub struct Reading {
     waiting: VecDeque<Arc<CorpusFile>>,
     open: VecDeque<(Arc<CorpusFile>, Receiver<Result<Block>>)>,
     threads: usize,
-    apart: Apart,
+    options: BlockOptions,
     progress: CountProgress,
     /// How much text had been read when memory was last given back.
     given_back: u64,
@@ -321,7 +264,7 @@ impl Reading {
             while self.open.len() < self.threads
                 && let Some(file) = self.waiting.pop_front()
             {
-                let blocks = read_ahead(Arc::clone(&file), self.apart.clone());
+                let blocks = read_ahead(Arc::clone(&file), self.options.clone());
                 self.open.push_back((file, blocks));
             }
             let Some((file, blocks)) = self.open.front() else {
@@ -331,7 +274,7 @@ impl Reading {
                 Ok(block) => {
                     let block = block?;
                     self.progress.text += block.text.len() as u64;
-                    let is_limited = self.apart.is_strict;
+                    let is_limited = self.options.is_strict;
                     if is_limited && self.progress.text - self.given_back >= GIVE_BACK_EVERY {
                         self.given_back = self.progress.text;
                         word_counts::give_back();
@@ -339,7 +282,7 @@ impl Reading {
                     return Ok(Step::Lines(Lines {
                         block,
                         file: Arc::clone(file),
-                        errors: self.apart.errors,
+                        errors: self.options.errors,
                     }));
                 }
                 Err(RecvTimeoutError::Timeout) => return Ok(Step::Waiting),
@@ -378,9 +321,9 @@ impl Iterator for Reading {
 }
 
 /// Reads a file on a thread of its own, some blocks ahead.
-fn read_ahead(file: Arc<CorpusFile>, apart: Apart) -> Receiver<Result<Block>> {
+fn read_ahead(file: Arc<CorpusFile>, options: BlockOptions) -> Receiver<Result<Block>> {
     let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
-    thread::spawn(move || match file.blocks(apart) {
+    thread::spawn(move || match file.blocks(options) {
         // A receiver that is gone wants no more.
         Ok(mut blocks) => {
             while blocks
@@ -434,14 +377,14 @@ impl CorpusFile {
         read.map_err(|error| self.failed(&error))?;
         if begin.starts_with(word_counts::MARK) {
             return Err(place(
-                Error::new(ErrorKind::Format, "these are word counts, and no text")
+                Error::new(ErrorKind::Format, "this is a file of word counts, not text")
                     .hint("train from WordCounts.load of this file"),
             ));
         }
         let Some(field) = &self.field else {
             let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());
             if is_named(&self.path, &[".json"]) && matches!(first, Some(b'{' | b'[')) {
-                let message = "this is a JSON document, and no text";
+                let message = "this is a JSON document, not text";
                 return Err(place(Error::new(ErrorKind::Format, message).hint(
                     "write it as JSON lines, one object each, in a file named .jsonl; if it holds \
                      such lines, set field=",
@@ -449,7 +392,7 @@ impl CorpusFile {
             }
             return Ok(());
         };
-        let apart = Apart {
+        let options = BlockOptions {
             block: BLOCK,
             longest_line: LONGEST_LINE,
             is_strict: true,
@@ -457,7 +400,7 @@ impl CorpusFile {
             between_lines: true,
             errors,
         };
-        if let Some((number, first)) = self.blocks(apart)?.first_line()? {
+        if let Some((number, first)) = self.blocks(options)?.first_line()? {
             let checked = json_lines::text(&first, field, errors);
             checked.map_err(|error| self.at_line(error, number))?;
         }
@@ -476,29 +419,25 @@ impl CorpusFile {
         error.at(format!("{}: line {line}{from}", self.path.display()))
     }
 
-    fn blocks(&self, apart: Apart) -> Result<Blocks<Box<dyn Read + Send>>> {
+    fn blocks(&self, options: BlockOptions) -> Result<Blocks<Box<dyn Read + Send>>> {
         let stream = match &self.part {
             Some(part) => stream::open_part(&self.path, part),
             None => stream::open(&self.path),
         };
         let stream = stream.map_err(|error| self.failed(&error))?;
-        Ok(self.blocks_of(stream, apart))
+        Ok(self.blocks_of(stream, options))
     }
 
-    fn blocks_of<R: Read>(&self, stream: R, mut apart: Apart) -> Blocks<R> {
+    fn blocks_of<R: Read>(&self, stream: R, mut options: BlockOptions) -> Blocks<R> {
         if self.field.is_some() {
             // A part of a line is no JSON.
-            (apart.stages, apart.is_strict) = (None, true);
-            (apart.between_lines, apart.longest_line) =
-                (true, apart.longest_line.min(LONGEST_LINE));
+            (options.stages, options.is_strict) = (None, true);
+            (options.between_lines, options.longest_line) =
+                (true, options.longest_line.min(LONGEST_LINE));
         }
         let start = self.part.as_ref().map_or(0, |part| part.start);
-        Blocks::new(stream, &self.path, start, apart)
+        Blocks::new(stream, &self.path, start, options)
     }
-}
-
-fn is_standard_input(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 /// Whether a file holds JSON lines, by its name.
@@ -513,7 +452,7 @@ fn is_named(path: &Path, endings: &[&str]) -> bool {
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// How many bytes of a file tell whether it is text.
+/// Bytes at the front of a file that tell whether it is text.
 const BEGINNING: u64 = 64;
 
 #[cfg(test)]

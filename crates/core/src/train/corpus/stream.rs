@@ -8,8 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use super::is_standard_input;
-
 /// The contents of a file.
 pub(super) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     decompressed(raw(path)?)
@@ -167,4 +165,9 @@ impl<R: Read> Read for Frames<R> {
             self.frame = Some(Frame::new(raw).map_err(|_| broken())?);
         }
     }
+}
+
+/// Whether a path names the standard input.
+pub(super) fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
 }

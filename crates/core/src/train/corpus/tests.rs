@@ -254,7 +254,10 @@ fn what_is_no_text_is_refused() {
     assert!(error.contains("this is a JSON document"), "{error}");
     let counts = WordCounts::from_words([("a", 1)]).to_bytes().unwrap();
     let error = open(folder.put("x.txt", &counts));
-    assert!(error.contains("x.txt: these are word counts"), "{error}");
+    assert!(
+        error.contains("x.txt: this is a file of word counts"),
+        "{error}"
+    );
     let error = open(folder.put("x.jsonl", b"\n\n{\"text\":\n\"a\"}\n"));
     assert!(error.contains("x.jsonl: line 3: "), "{error}");
     assert!(

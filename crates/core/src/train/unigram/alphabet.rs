@@ -4,13 +4,13 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::UnigramTraining;
+use super::parameters::PieceTrainer;
 use super::rules::Class;
 use crate::error::{Error, ErrorKind, Result};
 use crate::train::word_counts::WordCounts;
 
 /// The required characters in the order of code points. Symbols are their places, from 1 on; 0 is
-/// the end of a unit.
+/// the end of a fragment.
 pub(super) struct Alphabet {
     required: Vec<char>,
     classes: Vec<Class>,
@@ -22,7 +22,7 @@ const DIRECT: usize = 0x3000;
 
 impl Alphabet {
     /// The most frequent characters, as many as make up the coverage, and those asked for.
-    pub(super) fn new(words: &WordCounts, training: &UnigramTraining) -> Result<Self> {
+    pub(super) fn new(words: &WordCounts, training: &PieceTrainer) -> Result<Self> {
         let mut rows: Vec<(bool, u64, char)> = count(words, training.min_word_count)?
             .into_iter()
             .map(|(character, count)| (false, count, character))

@@ -1,9 +1,9 @@
-//! Expectation and maximization: how often each piece is used if every way to cut the units counts
+//! Expectation and maximization: how often each piece is used if every way to cut the fragments counts
 //! by its probability, and the probabilities that follow from it.
 //!
 //! From the back, each place gets the probability of all that follows it: the sum over the pieces
 //! there of the piece times what follows the piece. From the front, the uses of a place are then
-//! shared among the pieces there in these proportions. The probabilities of long units are too
+//! shared among the pieces there in these proportions. The probabilities of long fragments are too
 //! small for floating point, so each comes with an exponent of its own.
 //!
 //! Uses are summed up as fixed-point numbers: then the order of the sum does not matter, and the
@@ -30,7 +30,7 @@ pub(super) fn expected_counts(matches: &Matches) -> Vec<f64> {
     sums.into_iter().map(|sum| sum as f64 / scale).collect()
 }
 
-/// Has each part of the units added to the sums of one thread, and adds these up.
+/// Has each part of the fragments added to the sums of one thread, and adds these up.
 pub(super) fn sum_by_thread(
     matches: &Matches,
     add: impl Fn(super::matches::Part, &mut [u64]) + Sync,
@@ -53,7 +53,7 @@ pub(super) fn sum_by_thread(
     total
 }
 
-/// The probability of what follows each place of a unit.
+/// The probability of what follows each place of a fragment.
 #[derive(Default)]
 struct Following {
     places: Vec<Scaled>,
@@ -87,7 +87,7 @@ impl Scaled {
 }
 
 impl Following {
-    /// Shares `uses` of a unit among the pieces it may be cut into.
+    /// Shares `uses` of a fragment among the pieces it may be cut into.
     fn share(&mut self, longest: &[u32], steps: &[Step], uses: f64, sums: &mut [u64]) {
         let length = longest.len();
         let end = Scaled {
@@ -143,7 +143,7 @@ impl Following {
     }
 }
 
-/// Pieces that are used less often are dropped.
+/// Expected uses below which a piece is dropped.
 const LEAST_USED: f64 = 0.5;
 
 /// Sets the probabilities to what the expected counts ask for, and drops pieces that are hardly

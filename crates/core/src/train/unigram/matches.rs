@@ -1,4 +1,4 @@
-//! Which pieces begin at each place of the units, without a trie and without a search.
+//! Which pieces begin at each place of the fragments, without a trie and without a search.
 //!
 //! Each place knows the longest piece that begins there, and each piece the longest shorter one
 //! that it begins with: following these from a place gives all pieces there. When pieces are
@@ -6,14 +6,14 @@
 
 use rayon::prelude::*;
 
-use super::units::{END, Units};
+use super::fragments::{END, Fragments};
 
 /// No piece.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Pieces, in the order of their texts, and the places where they occur.
 pub(super) struct Matches {
-    units: Units,
+    fragments: Fragments,
     /// The longest piece at each place.
     longest: Vec<u32>,
     /// Where each piece occurs.
@@ -34,19 +34,19 @@ pub(super) struct Step {
     pub(super) next: u32,
 }
 
-/// Some neighbouring units.
+/// Some neighbouring fragments.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     first: usize,
     end: usize,
 }
 
-/// How many symbols a thread takes at a time.
+/// Symbols that a thread takes at a time.
 const PART: u32 = if cfg!(test) { 20 } else { 1 << 14 };
 
 impl Matches {
     pub(super) fn new(
-        units: Units,
+        fragments: Fragments,
         longest: Vec<u32>,
         places: Vec<u32>,
         lengths: Vec<u16>,
@@ -54,7 +54,7 @@ impl Matches {
         scores: Vec<f64>,
     ) -> Self {
         Self {
-            units,
+            fragments,
             longest,
             places,
             lengths,
@@ -71,7 +71,7 @@ impl Matches {
     /// The symbols of a piece.
     pub(super) fn symbols(&self, piece: usize) -> &[u32] {
         let place = self.places[piece] as usize;
-        &self.units.symbols[place..place + self.length(piece)]
+        &self.fragments.symbols[place..place + self.length(piece)]
     }
 
     pub(super) fn length(&self, piece: usize) -> usize {
@@ -110,12 +110,12 @@ impl Matches {
         }
     }
 
-    /// How many symbols the units have, each occurrence counted.
+    /// How many symbols the fragments have, each occurrence counted.
     pub(super) fn total(&self) -> u64 {
-        let starts = self.units.starts.windows(2);
+        let starts = self.fragments.starts.windows(2);
         let lengths = starts.map(|bounds| u64::from(bounds[1] - bounds[0] - 1));
         lengths
-            .zip(&self.units.weights)
+            .zip(&self.fragments.weights)
             .map(|(length, weight)| length * weight)
             .sum()
     }
@@ -132,31 +132,35 @@ impl Matches {
             .collect()
     }
 
-    /// All units, cut into parts for the threads. The cut does not depend on how many there are.
+    /// All fragments, cut into parts for the threads. The cut does not depend on how many there are.
     pub(super) fn parts(&self) -> Vec<Part> {
         let mut parts = Vec::new();
         let (mut first, mut begin) = (0, 0);
-        for (unit, bounds) in self.units.starts.windows(2).enumerate() {
+        for (fragment, bounds) in self.fragments.starts.windows(2).enumerate() {
             if bounds[1] - begin >= PART {
                 parts.push(Part {
                     first,
-                    end: unit + 1,
+                    end: fragment + 1,
                 });
-                (first, begin) = (unit + 1, bounds[1]);
+                (first, begin) = (fragment + 1, bounds[1]);
             }
         }
-        let end = self.units.weights.len();
+        let end = self.fragments.weights.len();
         if first < end {
             parts.push(Part { first, end });
         }
         parts
     }
 
-    /// The units of a part: the longest piece at each place, and the weight.
+    /// The fragments of a part: the longest piece at each place, and the weight.
     pub(super) fn units_of(&self, part: Part) -> impl Iterator<Item = (&[u32], u64)> {
-        (part.first..part.end).map(|unit| {
-            let [start, end] = [unit, unit + 1].map(|at| self.units.starts[at] as usize);
-            (&self.longest[start..end - 1], self.units.weights[unit])
+        (part.first..part.end).map(|fragment| {
+            let [start, end] =
+                [fragment, fragment + 1].map(|at| self.fragments.starts[at] as usize);
+            (
+                &self.longest[start..end - 1],
+                self.fragments.weights[fragment],
+            )
         })
     }
 
@@ -194,7 +198,7 @@ impl Matches {
             });
         }
         debug_assert!(
-            (self.longest.iter().zip(&self.units.symbols))
+            (self.longest.iter().zip(&self.fragments.symbols))
                 .all(|(longest, symbol)| (*longest == NONE) == (*symbol == END))
         );
     }

@@ -6,167 +6,34 @@
 //! the least, and again, until few enough are left. Sources: Kudo, "Subword Regularization", 2018;
 //! the steps, the thresholds and the names of the parameters are those of SentencePiece.
 //!
-//! Here are the parameters and the steps. `rules` says which strings may be pieces, `units` cuts
+//! Here are the steps, and `parameters` stand beside them. `rules` says which strings may be pieces, `fragments` cuts
 //! the words where no piece can cross, `suffixes` and `seeds` find the substrings, `matches` knows
 //! which pieces begin at each place, `expectation` and `pruning` are the two halves of a round.
-//! `sentencepiece` makes a `.model` of all this.
-
-use std::ops::ControlFlow;
+//! `model` makes a model of the pieces, with those that are not learnt.
 
 mod alphabet;
 mod expectation;
+mod fragments;
 mod matches;
+mod model;
+mod parameters;
 mod pruning;
 mod rules;
 mod seeds;
-mod sentencepiece;
 mod suffixes;
 #[cfg(test)]
 mod tests;
-mod units;
 
 use self::alphabet::Alphabet;
+use self::fragments::Fragments;
 use self::matches::Matches;
-use self::units::Units;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::unless_interrupted;
 use crate::train::word_counts::WordCounts;
+use crate::train::{Phase, Trainer, Watch};
 
+pub use model::{MetaPieces, PiecesById, UnigramTrainer};
+pub use parameters::PieceTrainer;
 pub use rules::PieceRules;
-pub use sentencepiece::{MetaPieces, PiecesById, SentencePieceTraining};
-
-/// What a Unigram model is trained for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UnigramTraining {
-    /// How many pieces there are in the end.
-    pub pieces: usize,
-    /// Whether pieces that are hardly used stay where there would be fewer than that without them.
-    pub exact: bool,
-    /// Which strings may be pieces.
-    pub rules: PieceRules,
-    /// What share of the corpus's characters the pieces shall make up, from above 0 to 1; the
-    /// rarest characters beyond that are unknown.
-    pub character_coverage: f64,
-    /// Characters that are pieces whether or not the corpus has them.
-    pub required_chars: Vec<char>,
-    /// Texts that are no piece's and part words; what stands for them is not among the pieces.
-    pub meta_pieces: Vec<String>,
-    /// A word less frequent than this is not learnt from.
-    pub min_word_count: u64,
-    /// How many substrings training starts from, at most, beside single characters.
-    pub seed_size: usize,
-    /// What share of the pieces stays when the others are dropped.
-    pub shrinking_factor: f64,
-    /// How often expectation and maximization are done before pieces are dropped.
-    pub num_sub_iterations: usize,
-}
-
-impl Default for UnigramTraining {
-    fn default() -> Self {
-        Self {
-            pieces: 8_000,
-            exact: true,
-            rules: PieceRules::default(),
-            character_coverage: 0.9995,
-            required_chars: Vec::new(),
-            meta_pieces: Vec::new(),
-            min_word_count: 0,
-            seed_size: 1_000_000,
-            shrinking_factor: 0.75,
-            num_sub_iterations: 2,
-        }
-    }
-}
-
-/// Longer pieces would make training slow, and no one has use for them.
-const LONGEST_PIECE: usize = 512;
-
-impl UnigramTraining {
-    /// Checks that the parameters make sense.
-    ///
-    /// # Errors
-    /// The first parameter that does not, by name.
-    pub fn check(&self) -> Result<()> {
-        let wrong =
-            |message: String, hint: &str| Err(Error::new(ErrorKind::Argument, message).hint(hint));
-        if self.pieces > crate::vocab::MAX_ID as usize {
-            return wrong(
-                format!("vocab_size {} is past the largest id", self.pieces),
-                "real vocabularies have 1,000 to 300,000 tokens",
-            );
-        }
-        let longest = self.rules.max_piece_length;
-        if !(1..=LONGEST_PIECE).contains(&longest) {
-            return wrong(
-                format!("max_piece_length cannot be {longest}"),
-                "it is from 1 to 512; 16 is common",
-            );
-        }
-        let coverage = self.character_coverage;
-        if !(coverage > 0.0 && coverage <= 1.0) {
-            return wrong(
-                format!("character_coverage cannot be {coverage}"),
-                "it is a share, above 0 and at most 1; 0.9995 is common",
-            );
-        }
-        let factor = self.shrinking_factor;
-        if !(factor > 0.0 && factor < 1.0) {
-            return wrong(
-                format!("shrinking_factor cannot be {factor}"),
-                "it is a share, above 0 and below 1; 0.75 is common",
-            );
-        }
-        if !(1..=100).contains(&self.num_sub_iterations) {
-            return wrong(
-                format!("num_sub_iterations cannot be {}", self.num_sub_iterations),
-                "it is from 1 to 100; 2 is common",
-            );
-        }
-        if self.seed_size == 0 {
-            return wrong(
-                "seed_size cannot be 0".to_owned(),
-                "training starts from that many substrings; 1,000,000 is common",
-            );
-        }
-        if self.required_chars.contains(&'\0') {
-            return wrong(
-                "required_chars holds the character U+0000".to_owned(),
-                "no piece can hold it; leave it out",
-            );
-        }
-        Ok(())
-    }
-}
-
-/// What training is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Looking for frequent substrings.
-    Seeding,
-    /// Expectation and maximization, and dropping pieces.
-    Fitting,
-}
-
-impl Phase {
-    /// Its name in progress displays.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Seeding => "seeding",
-            Self::Fitting => "fitting",
-        }
-    }
-}
-
-/// How far training has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// What it is doing.
-    pub phase: Phase,
-    /// How many steps of this phase are done.
-    pub done: usize,
-    /// About how many there will be; as many as are done when the phase ends.
-    pub total: usize,
-}
 
 /// A piece and the logarithm of its probability.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,85 +44,89 @@ pub struct ScoredPiece {
     pub score: f64,
 }
 
-/// The pieces that `training` asks for, the most probable first, from words as the model would see
-/// them: normalized, with `▁` for spaces. There are fewer than asked for if the words have not enough
-/// substrings that occur twice, or not enough of use and `exact` does not ask for others.
+/// Learns the pieces, the most probable first, from words as the model would see them: normalized,
+/// with `▁` for spaces. There are fewer than asked for if the words have not enough substrings that
+/// occur twice, or not enough of use and `exact` does not ask for others.
 ///
 /// The result depends on the words and their counts only: not on their order, nor on the number of
-/// threads. Calls `watch` after each step; a `Break` from it ends training with an error.
+/// threads.
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use jeton_core::train::unigram::{UnigramTraining, train_unigram};
+/// use jeton_core::train::Trainer;
+/// use jeton_core::train::unigram::PieceTrainer;
 /// use jeton_core::train::word_counts::WordCounts;
 ///
 /// let words = WordCounts::from_words([("▁low", 5), ("▁lower", 2), ("▁newest", 6), ("▁widest", 3)]);
-/// let training = UnigramTraining { pieces: 14, ..UnigramTraining::default() };
-/// let pieces = train_unigram(&words, &training, |_| ControlFlow::Continue(()))?;
+/// let trainer = PieceTrainer { pieces: 14, ..PieceTrainer::default() };
+/// let pieces = trainer.train(&words, |_| ControlFlow::Continue(()))?;
 /// assert_eq!(pieces.len(), 14);
 /// assert!(pieces[..3].iter().any(|piece| piece.text == "▁low"));
 /// # Ok::<(), jeton_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// What [`UnigramTraining::check`] says; no words; fewer pieces than there must be characters;
-/// counts whose sum does not fit; a `Break` from `watch`.
-pub fn train_unigram(
-    words: &WordCounts,
-    training: &UnigramTraining,
-    mut watch: impl FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Vec<ScoredPiece>> {
-    training.check()?;
-    let alphabet = Alphabet::new(words, training)?;
-    let required = alphabet.required().len();
-    if required > training.pieces {
-        return Err(too_few(training, required));
-    }
-    let units = Units::new(words, &alphabet, training)?;
-    if units.is_empty() {
-        return Err(
-            Error::new(ErrorKind::Training, "the corpus has no words to learn from")
-                .hint("is it empty, or min_word_count too high, or character_coverage too low?"),
-        );
-    }
-    let mut tell = |phase, done, total| unless_interrupted(watch(Progress { phase, done, total }));
-    tell(Phase::Seeding, 0, 1)?;
-    let mut matches = seeds::find(units, &training.rules, training.seed_size);
-    tell(Phase::Seeding, 1, 1)?;
+/// Beside those of [`Trainer::train`]: no words; fewer pieces than there must be characters; counts
+/// whose sum does not fit.
+impl Trainer for PieceTrainer {
+    type Trained = Vec<ScoredPiece>;
 
-    // A tenth more than asked for is pruned down to, and the least probable go last.
-    let goal = training.pieces + training.pieces / 10;
-    let least = match training.exact {
-        true => training.pieces - required,
-        false => 0,
-    };
-    let (mut done, mut rest) = (0, 0);
-    loop {
-        for _ in 0..training.num_sub_iterations {
-            let expected = expectation::expected_counts(&matches);
-            expectation::maximize(&mut matches, &expected, least);
-            done += 1;
-            rest = rounds_left(matches.len(), goal, training);
-            tell(Phase::Fitting, done, done + rest)?;
-        }
-        if matches.len() <= goal {
-            break;
-        }
-        let kept = (training.shrinking_factor * matches.len() as f64) as usize;
-        let before = matches.len();
-        pruning::prune(&mut matches, kept.max(goal), least);
-        if matches.len() == before {
-            break;
-        }
+    fn check(&self) -> Result<()> {
+        self.check_parameters()
     }
-    if rest > 0 {
-        tell(Phase::Fitting, done, done)?;
+
+    fn fit(&self, words: &WordCounts, watch: &mut Watch<'_>) -> Result<Vec<ScoredPiece>> {
+        let alphabet = Alphabet::new(words, self)?;
+        let required = alphabet.required().len();
+        if required > self.pieces {
+            return Err(too_few(self, required));
+        }
+        let fragments = Fragments::new(words, &alphabet, self)?;
+        if fragments.is_empty() {
+            return Err(
+                Error::new(ErrorKind::Training, "the corpus has no words to learn from").hint(
+                    "is it empty, or min_word_count too high, or character_coverage too low?",
+                ),
+            );
+        }
+        watch.tell(Phase::Seeding, 0, 1)?;
+        let mut matches = seeds::find(fragments, &self.rules, self.seed_size);
+        watch.tell(Phase::Seeding, 1, 1)?;
+
+        // A tenth more than asked for is pruned down to, and the least probable go last.
+        let goal = self.pieces + self.pieces / 10;
+        let least = match self.exact {
+            true => self.pieces - required,
+            false => 0,
+        };
+        let (mut done, mut rest) = (0, 0);
+        loop {
+            for _ in 0..self.num_sub_iterations {
+                let expected = expectation::expected_counts(&matches);
+                expectation::maximize(&mut matches, &expected, least);
+                done += 1;
+                rest = rounds_left(matches.len(), goal, self);
+                watch.tell(Phase::Fitting, done, done + rest)?;
+            }
+            if matches.len() <= goal {
+                break;
+            }
+            let kept = (self.shrinking_factor * matches.len() as f64) as usize;
+            let before = matches.len();
+            pruning::prune(&mut matches, kept.max(goal), least);
+            if matches.len() == before {
+                break;
+            }
+        }
+        if rest > 0 {
+            watch.tell(Phase::Fitting, done, done)?;
+        }
+        Ok(finish(&matches, &alphabet, self))
     }
-    Ok(finish(&matches, &alphabet, training))
 }
 
 /// About how often expectation and maximization will still be done.
-fn rounds_left(pieces: usize, goal: usize, training: &UnigramTraining) -> usize {
+fn rounds_left(pieces: usize, goal: usize, training: &PieceTrainer) -> usize {
     let mut rounds = 0;
     let mut left = pieces as f64;
     while left > goal as f64 && rounds < 1_000 {
@@ -265,7 +136,7 @@ fn rounds_left(pieces: usize, goal: usize, training: &UnigramTraining) -> usize 
     rounds
 }
 
-fn too_few(training: &UnigramTraining, required: usize) -> Error {
+fn too_few(training: &PieceTrainer, required: usize) -> Error {
     let meta = training.meta_pieces.len();
     Error::new(
         ErrorKind::Training,
@@ -281,12 +152,12 @@ fn too_few(training: &UnigramTraining, required: usize) -> Error {
     ))
 }
 
-/// Characters that must be there but were lost score just above the worst, each a little better
-/// than the one before.
+/// Score between one character that must be there but was lost and the next: they score just above the
+/// worst piece.
 const LOST_STEP: f64 = 0.0001;
 
 /// The required characters, and of all other pieces the most probable.
-fn finish(matches: &Matches, alphabet: &Alphabet, training: &UnigramTraining) -> Vec<ScoredPiece> {
+fn finish(matches: &Matches, alphabet: &Alphabet, training: &PieceTrainer) -> Vec<ScoredPiece> {
     let mut known = vec![None; alphabet.required().len()];
     let mut others = Vec::new();
     for piece in 0..matches.len() {

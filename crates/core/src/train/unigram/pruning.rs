@@ -1,6 +1,6 @@
 //! Pruning: dropping the pieces that cost the least.
 //!
-//! The cost of dropping a piece is how much less probable the best cuts of all units become if each
+//! The cost of dropping a piece is how much less probable the best cuts of all fragments become if each
 //! use of it is replaced by the best cut of its own text into other pieces.
 
 use rayon::prelude::*;

@@ -7,10 +7,10 @@
 
 use rayon::prelude::*;
 
+use super::fragments::{END, Fragments};
 use super::matches::{Matches, NONE};
 use super::rules::{Class, PieceRules};
 use super::suffixes;
-use super::units::{END, Units};
 
 /// A substring: the suffixes from `left` to `right` begin with its `length` symbols.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ struct Candidate {
     length: u16,
 }
 
-/// What stands before the occurrences of a substring if they differ, or if a unit begins there.
+/// What stands before the occurrences of a substring if they differ, or if a fragment begins there.
 const DIFFERENT: u32 = END;
 
 /// An interval under way.
@@ -32,14 +32,14 @@ struct Open {
     before: u32,
 }
 
-/// The pieces that training starts from, with where in the units each occurs.
-pub(super) fn find(units: Units, rules: &PieceRules, seed_size: usize) -> Matches {
+/// The pieces that training starts from, with where in the fragments each occurs.
+pub(super) fn find(fragments: Fragments, rules: &PieceRules, seed_size: usize) -> Matches {
     let depth = rules.max_piece_length + 1;
-    let sorted = suffixes::sorted(&units.symbols, depth);
-    let frequencies = frequencies(&units, &sorted);
+    let sorted = suffixes::sorted(&fragments.symbols, depth);
+    let frequencies = frequencies(&fragments, &sorted);
     let mut candidates = {
-        let common = suffixes::common(&units.symbols, &sorted, depth);
-        candidates(&units, rules, &sorted, &common, &frequencies)
+        let common = suffixes::common(&fragments.symbols, &sorted, depth);
+        candidates(&fragments, rules, &sorted, &common, &frequencies)
     };
     if candidates.len() > seed_size {
         let better = |a: &Candidate, b: &Candidate| {
@@ -49,15 +49,15 @@ pub(super) fn find(units: Units, rules: &PieceRules, seed_size: usize) -> Matche
         candidates.select_nth_unstable_by(seed_size, better);
         candidates.truncate(seed_size);
     }
-    candidates.extend(characters(&units, &sorted, &frequencies));
+    candidates.extend(characters(&fragments, &sorted, &frequencies));
     candidates.par_sort_unstable_by_key(|candidate| (candidate.left, candidate.length));
-    matches(units, &sorted, &candidates)
+    matches(fragments, &sorted, &candidates)
 }
 
 /// The sums of the weights of the first suffixes, of none, of one, and so on.
-fn frequencies(units: &Units, sorted: &[u32]) -> Vec<u64> {
-    let mut weight_at = vec![0; units.symbols.len()];
-    for (bounds, &weight) in units.starts.windows(2).zip(&units.weights) {
+fn frequencies(fragments: &Fragments, sorted: &[u32]) -> Vec<u64> {
+    let mut weight_at = vec![0; fragments.symbols.len()];
+    for (bounds, &weight) in fragments.starts.windows(2).zip(&fragments.weights) {
         weight_at[bounds[0] as usize..bounds[1] as usize].fill(weight);
     }
     let mut sum = 0;
@@ -69,13 +69,13 @@ fn frequencies(units: &Units, sorted: &[u32]) -> Vec<u64> {
 }
 
 fn candidates(
-    units: &Units,
+    fragments: &Fragments,
     rules: &PieceRules,
     sorted: &[u32],
     common: &[u16],
     frequencies: &[u64],
 ) -> Vec<Candidate> {
-    let symbols = &units.symbols;
+    let symbols = &fragments.symbols;
     let mut found = Vec::new();
     let mut classes: Vec<Class> = Vec::new();
     let mut close = |open: &Open, right: u32| {
@@ -92,7 +92,7 @@ fn candidates(
         let text = &symbols[start..start + length];
         classes.extend(
             text.iter()
-                .map(|&symbol| units.classes[symbol as usize - 1]),
+                .map(|&symbol| fragments.classes[symbol as usize - 1]),
         );
         if rules.allow(&classes) {
             found.push(Candidate {
@@ -148,11 +148,11 @@ fn join(stack: &mut Vec<Open>, interval: Open) {
 
 /// All characters as candidates, whether or not they can be made longer.
 fn characters<'a>(
-    units: &'a Units,
+    fragments: &'a Fragments,
     sorted: &'a [u32],
     frequencies: &'a [u64],
 ) -> impl Iterator<Item = Candidate> + 'a {
-    let first = |start: &u32| units.symbols[*start as usize];
+    let first = |start: &u32| fragments.symbols[*start as usize];
     let mut right = 0;
     sorted
         .chunk_by(move |a, b| first(a) == first(b))
@@ -169,9 +169,9 @@ fn characters<'a>(
 }
 
 /// Which of the candidates, sorted by place and length, begin where.
-fn matches(units: Units, sorted: &[u32], candidates: &[Candidate]) -> Matches {
+fn matches(fragments: Fragments, sorted: &[u32], candidates: &[Candidate]) -> Matches {
     let sum: f64 = candidates.iter().map(|seed| seed.score as f64).sum();
-    let mut longest = vec![NONE; units.symbols.len()];
+    let mut longest = vec![NONE; fragments.symbols.len()];
     let mut parents = Vec::with_capacity(candidates.len());
     // The pieces that the suffix at hand begins with, shortest first, and where each ends.
     let mut open: Vec<(u32, usize)> = Vec::new();
@@ -196,7 +196,7 @@ fn matches(units: Units, sorted: &[u32], candidates: &[Candidate]) -> Matches {
     }
     fill_to(&mut open, sorted.len());
     Matches::new(
-        units,
+        fragments,
         longest,
         candidates
             .iter()

@@ -1,13 +1,13 @@
-//! All suffixes of the units in the order of their texts, compared up to a depth.
+//! All suffixes of the fragments in the order of their texts, compared up to a depth.
 //!
 //! Look here for how the frequent substrings come to lie side by side. Pieces are short, so
 //! suffixes need not be told apart beyond the longest piece: as many symbols as fit are packed into
 //! a 64-bit key, suffixes are sorted by it, and runs of equal ones by the next symbols, until the
-//! units or the depth end. Each round is linear but for the sorting of keys.
+//! fragments or the depth end. Each round is linear but for the sorting of keys.
 
 use rayon::prelude::*;
 
-use super::units::END;
+use super::fragments::END;
 
 /// A suffix by where it begins, with the symbols that it is sorted by.
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ struct Keyed {
     start: u32,
 }
 
-/// How many suffixes a thread compares with their neighbours at a time.
+/// Suffixes that a thread compares with their neighbours at a time.
 const PART: usize = if cfg!(test) { 5 } else { 1 << 15 };
 
 struct Packing {
@@ -36,7 +36,7 @@ impl Packing {
         }
     }
 
-    /// The first symbols of `rest`, up to the end of the unit, first symbol first.
+    /// The first symbols of `rest`, up to the end of the fragment, first symbol first.
     fn key(&self, rest: &[u32]) -> u64 {
         let mut key = 0;
         let mut left = self.count;
@@ -55,7 +55,7 @@ impl Packing {
         }
     }
 
-    /// Whether the units of suffixes with this key end within it.
+    /// Whether the fragments of suffixes with this key end within it.
     fn ends(&self, key: u64) -> bool {
         key & ((1 << (self.bits - 1) << 1) - 1) == 0
     }

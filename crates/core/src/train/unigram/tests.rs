@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::train::Progress;
 use crate::train::unigram::pruning::BestPath;
+use std::ops::ControlFlow;
 
 fn quiet(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
@@ -31,11 +33,11 @@ fn words(seed: u64, count: usize) -> WordCounts {
     WordCounts::from_words(words.iter().map(|(text, count)| (text.as_str(), *count)))
 }
 
-fn seeded(words: &WordCounts, training: &UnigramTraining) -> (Matches, Alphabet) {
+fn seeded(words: &WordCounts, training: &PieceTrainer) -> (Matches, Alphabet) {
     let alphabet = Alphabet::new(words, training).unwrap();
-    let units = Units::new(words, &alphabet, training).unwrap();
+    let fragments = Fragments::new(words, &alphabet, training).unwrap();
     (
-        seeds::find(units, &training.rules, training.seed_size),
+        seeds::find(fragments, &training.rules, training.seed_size),
         alphabet,
     )
 }
@@ -72,13 +74,13 @@ type Sides = Vec<Option<char>>;
 fn seeds_are_the_substrings_that_cannot_be_made_longer() {
     for seed in 0..20 {
         let words = words(seed, 40);
-        let training = UnigramTraining {
+        let training = PieceTrainer {
             character_coverage: 1.0,
             rules: PieceRules {
                 max_piece_length: 4,
                 ..PieceRules::default()
             },
-            ..UnigramTraining::default()
+            ..PieceTrainer::default()
         };
         let (matches, alphabet) = seeded(&words, &training);
         // Every occurrence of every substring, with the characters on both sides.
@@ -136,13 +138,13 @@ fn seeds_are_the_substrings_that_cannot_be_made_longer() {
 fn expected_counts_and_best_paths_are_those_of_all_segmentations() {
     for seed in 0..20 {
         let words = words(seed, 30);
-        let training = UnigramTraining {
+        let training = PieceTrainer {
             character_coverage: 1.0,
             rules: PieceRules {
                 split_by_unicode_script: seed % 2 == 0,
                 ..PieceRules::default()
             },
-            ..UnigramTraining::default()
+            ..PieceTrainer::default()
         };
         let (mut matches, alphabet) = seeded(&words, &training);
         for _ in 0..3 {
@@ -195,7 +197,7 @@ fn expected_counts_and_best_paths_are_those_of_all_segmentations() {
 fn the_probabilities_of_long_units_do_not_vanish() {
     let long = "ab".repeat(20_000) + &"zyx".repeat(5_000);
     let words = WordCounts::from_words([(long.as_str(), 1), ("ab", 1_000_000), ("zyx", 3)]);
-    let training = UnigramTraining::default();
+    let training = PieceTrainer::default();
     let (matches, _) = seeded(&words, &training);
     let counts = expectation::expected_counts(&matches);
     let characters: f64 = (0..matches.len())
@@ -212,9 +214,9 @@ fn the_probabilities_of_long_units_do_not_vanish() {
 fn the_worked_example_of_the_design() {
     let words = [("▁low", 5), ("▁lower", 2), ("▁newest", 6), ("▁widest", 3)];
     let words = WordCounts::from_words(words);
-    let training = UnigramTraining {
+    let training = PieceTrainer {
         pieces: 14,
-        ..UnigramTraining::default()
+        ..PieceTrainer::default()
     };
     let (matches, alphabet) = seeded(&words, &training);
     let seeds = pieces_of(&matches, &alphabet);
@@ -222,7 +224,7 @@ fn the_worked_example_of_the_design() {
         .filter(|text| text.chars().nth(1).is_some())
         .collect();
     assert_eq!(long, ["est", "we", "▁low", "▁lower", "▁newest", "▁widest"]);
-    let pieces = train_unigram(&words, &training, quiet).unwrap();
+    let pieces = training.train(&words, quiet).unwrap();
     let best: Vec<&str> = pieces
         .iter()
         .take(3)
@@ -237,16 +239,16 @@ fn the_number_of_threads_and_the_order_of_words_do_not_matter() {
     let mut rows: Vec<(&str, u64)> = words.iter().collect();
     rows.reverse();
     let reversed = WordCounts::from_words(rows);
-    let training = UnigramTraining {
+    let training = PieceTrainer {
         pieces: 40,
-        ..UnigramTraining::default()
+        ..PieceTrainer::default()
     };
     let trained = |words: &WordCounts, threads| {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
             .unwrap();
-        pool.install(|| train_unigram(words, &training, quiet).unwrap())
+        pool.install(|| training.train(words, quiet).unwrap())
     };
     let expected = trained(&words, 1);
     for threads in [2, 3, 8] {
@@ -258,16 +260,14 @@ fn the_number_of_threads_and_the_order_of_words_do_not_matter() {
 #[test]
 fn what_cannot_be_trained_is_told() {
     let words = words(1, 50);
-    let refused = |words: &WordCounts, training: UnigramTraining| {
-        train_unigram(words, &training, quiet)
-            .unwrap_err()
-            .to_string()
+    let refused = |words: &WordCounts, training: PieceTrainer| {
+        training.train(words, quiet).unwrap_err().to_string()
     };
-    let default = UnigramTraining::default;
+    let default = PieceTrainer::default;
     assert_eq!(
         refused(
             &words,
-            UnigramTraining {
+            PieceTrainer {
                 pieces: 3,
                 ..default()
             }
@@ -281,49 +281,49 @@ fn what_cannot_be_trained_is_told() {
     for (name, training) in [
         (
             "character_coverage",
-            UnigramTraining {
+            PieceTrainer {
                 character_coverage: f64::NAN,
                 ..default()
             },
         ),
         (
             "character_coverage",
-            UnigramTraining {
+            PieceTrainer {
                 character_coverage: 0.0,
                 ..default()
             },
         ),
         (
             "shrinking_factor",
-            UnigramTraining {
+            PieceTrainer {
                 shrinking_factor: f64::NAN,
                 ..default()
             },
         ),
         (
             "shrinking_factor",
-            UnigramTraining {
+            PieceTrainer {
                 shrinking_factor: 1.0,
                 ..default()
             },
         ),
         (
             "num_sub_iterations",
-            UnigramTraining {
+            PieceTrainer {
                 num_sub_iterations: 0,
                 ..default()
             },
         ),
         (
             "seed_size",
-            UnigramTraining {
+            PieceTrainer {
                 seed_size: 0,
                 ..default()
             },
         ),
         (
             "required_chars",
-            UnigramTraining {
+            PieceTrainer {
                 required_chars: vec!['\0'],
                 ..default()
             },
@@ -333,21 +333,19 @@ fn what_cannot_be_trained_is_told() {
         assert!(error.starts_with(name), "{error}");
     }
     let stop = |_| ControlFlow::Break(());
-    let error = train_unigram(&words, &default(), stop)
-        .unwrap_err()
-        .to_string();
+    let error = default().train(&words, stop).unwrap_err().to_string();
     assert!(error.starts_with("training was interrupted"), "{error}");
 }
 
 #[test]
 fn characters_that_must_be_there_are() {
     let words = WordCounts::from_words([("▁aaa", 1_000), ("▁z", 1)]);
-    let training = UnigramTraining {
+    let training = PieceTrainer {
         pieces: 6,
         required_chars: vec!['q', 'é'],
-        ..UnigramTraining::default()
+        ..PieceTrainer::default()
     };
-    let pieces = train_unigram(&words, &training, quiet).unwrap();
+    let pieces = training.train(&words, quiet).unwrap();
     let has = |text: &str| pieces.iter().any(|piece| piece.text == text);
     assert!(has("q") && has("é") && has("a") && has("▁"));
     // The coverage leaves it out.
@@ -359,14 +357,14 @@ fn odd_words_do_no_harm() {
     for text in ["a", "▁", "\0", "\0\0a", "\u{301}", "\u{10FFFF}", "⁇", "\t"] {
         for count in [1, 2, 1 << 40] {
             let words = WordCounts::from_words([(text, count)]);
-            if let Ok(pieces) = train_unigram(&words, &UnigramTraining::default(), quiet) {
+            if let Ok(pieces) = PieceTrainer::default().train(&words, quiet) {
                 assert!(pieces.iter().all(|piece| piece.score.is_finite()));
             }
         }
     }
     let run = "a".repeat(200_000);
     let words = WordCounts::from_words([(run.as_str(), 1)]);
-    let pieces = train_unigram(&words, &UnigramTraining::default(), quiet).unwrap();
+    let pieces = PieceTrainer::default().train(&words, quiet).unwrap();
     assert!(!pieces.is_empty());
 }
 
@@ -376,9 +374,9 @@ fn every_size_up_to_the_seeds_is_reached() {
     let random = words(3, 300);
     let run = WordCounts::from_words([(letters.as_str(), 1)]);
     for (name, words) in [("one letter", run), ("random", random)] {
-        let most = UnigramTraining {
+        let most = PieceTrainer {
             character_coverage: 1.0,
-            ..UnigramTraining::default()
+            ..PieceTrainer::default()
         };
         let (matches, alphabet) = seeded(&words, &most);
         let singles = (0..matches.len()).filter(|&piece| matches.length(piece) == 1);
@@ -387,11 +385,11 @@ fn every_size_up_to_the_seeds_is_reached() {
         assert!(all > required + 10, "{name}");
         let sizes = required..=all + 5;
         for pieces in sizes.step_by(1 + all / 60).chain([all - 1, all, all + 1]) {
-            let training = UnigramTraining {
+            let training = PieceTrainer {
                 pieces,
                 ..most.clone()
             };
-            let learnt = train_unigram(&words, &training, quiet).unwrap();
+            let learnt = training.train(&words, quiet).unwrap();
             assert_eq!(learnt.len(), pieces.min(all), "{name}: {pieces} of {all}");
         }
     }

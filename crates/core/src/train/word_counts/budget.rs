@@ -51,7 +51,7 @@ pub(crate) fn give_back() {
     }
 }
 
-/// Counts from this on are rare no more, so none is asked for to be left out.
+/// Count from which on a word is not rare, and is never proposed to be left out.
 const COMMON: usize = 1_000;
 
 /// Adds up what words need, and refuses what passes the budget.

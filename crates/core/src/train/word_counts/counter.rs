@@ -14,10 +14,11 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::budget::{Fit, MemoryBudget, amount, give_back};
+use super::counts::{Gathered, WordCounts};
+use super::provenance::Provenance;
 use super::spill::Spill;
 use super::stages::{FirstStages, Shortcut, is_blank};
 use super::table::{self, Entry, Table, pieces};
-use super::{Gathered, Provenance, WordCounts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::split::scanner::{Rules, Scanner};
 use crate::split::splitter::Splitter;
@@ -76,12 +77,12 @@ pub struct WordCounter {
     staging: Mutex<()>,
 }
 
-/// Places of texts lie this far apart for each byte of text, to leave room for the words within.
+/// Numbers of places for each byte of text, to leave room for the words within.
 /// Normalization that makes more words than this of one byte makes the order of first meeting
 /// uncertain, but not the counts, and not the same from run to run.
 const PLACES_PER_BYTE: u64 = 64;
 
-/// About how many bytes a thread takes at a time.
+/// Bytes that a thread takes at a time, about.
 const PART: usize = if cfg!(test) { 64 } else { 1 << 19 };
 
 /// What share of the memory budget the tables of all threads may note as theirs. They may have
@@ -358,34 +359,25 @@ impl WordCounter {
         let most = words.memory().map_or(BATCH, |memory| {
             BATCH.min(usize::try_from(memory / BATCHES).unwrap_or(BATCH))
         });
-        match spill {
-            Some(spill) => {
-                spill.visit(|word, entry| {
-                    batch.push(word, entry);
-                    match batch.text.len() < most {
-                        true => Ok(()),
-                        false => words.count_batch(&mut batch),
-                    }
-                })?;
-                words.count_batch(&mut batch)?;
-                let counted = words.finish_words()?;
-                let spilled = counted.spilled + spill.bytes();
-                Ok(Counted { spilled, ..counted })
+        let mut take = |word: &[u8], entry: Entry| {
+            batch.push(word, entry);
+            match batch.text.len() < most {
+                true => Ok(()),
+                false => words.count_batch(&mut batch),
             }
+        };
+        match &spill {
+            Some(spill) => spill.visit(&mut take)?,
             None => {
                 for table in tables {
-                    table.try_for_each(|word, entry| {
-                        batch.push(word, entry);
-                        match batch.text.len() < most {
-                            true => Ok(()),
-                            false => words.count_batch(&mut batch),
-                        }
-                    })?;
+                    table.try_for_each(&mut take)?;
                 }
-                words.count_batch(&mut batch)?;
-                words.finish_words()
             }
         }
+        words.count_batch(&mut batch)?;
+        let counted = words.finish_words()?;
+        let spilled = counted.spilled + spill.map_or(0, |spill| spill.bytes());
+        Ok(Counted { spilled, ..counted })
     }
 
     /// Counts the words of stretches, each as often as it occurs, and empties the batch.

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::WordCounts;
+use super::counts::WordCounts;
 use crate::added_tokens::AddedToken;
 use crate::error::{Error, ErrorKind, Result};
 

@@ -15,10 +15,10 @@ use super::table::{Entry, Table};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::file_error;
 
-/// How many runs are merged at a time; as many files are open on each level.
+/// Runs that are merged at a time; as many files are open on each level.
 const RUNS: usize = if cfg!(test) { 3 } else { 32 };
-/// How large the buffers of all open runs may be together, as a share of the memory budget, and
-/// each of them.
+/// One in so many bytes of the memory budget may be taken by the buffers of all open runs; and the bytes
+/// of each of them.
 const BUFFERS: u64 = 16;
 const BUFFER: std::ops::RangeInclusive<u64> = 1 << 12..=1 << 16;
 
@@ -169,7 +169,7 @@ impl Spill {
         match error.kind() {
             io::ErrorKind::StorageFull => Error::new(
                 ErrorKind::File,
-                "there is no room for the word counts that memory does not hold",
+                "the disk is full: it has no room for the word counts that do not fit in memory",
             )
             .at(self.folder.display().to_string())
             .hint("name another folder with temp_dir, or allow more memory"),

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::Cutting;
+use super::provenance::Cutting;
 use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
 use crate::error::Result;
 use crate::format::huggingface;
@@ -81,14 +81,14 @@ impl FirstStages {
         }
     }
 
-    /// Whether a place to cut may be known without running all stages.
-    pub(crate) fn cuts_for_certain(&self) -> bool {
+    /// Whether safe split points may be known without running all stages.
+    pub(crate) fn has_split_points(&self) -> bool {
         !matches!(self.shortcut, Shortcut::None) && self.added_tokens_stay_in_lines()
     }
 
-    /// A place near the end of `text` and not at it where words part whatever surrounds the text;
-    /// nothing where there is none, or none that is known without running all stages.
-    pub(crate) fn certain_cut(&self, text: &str) -> Option<usize> {
+    /// A safe split point near the end of `text` and not at it: words part there whatever surrounds the
+    /// text. Nothing where there is none, or none that is known without running all stages.
+    pub(crate) fn split_point(&self, text: &str) -> Option<usize> {
         if !self.added_tokens_stay_in_lines() {
             return None;
         }
@@ -113,7 +113,7 @@ impl FirstStages {
         }
     }
 
-    /// As [`certain_cut`](Self::certain_cut), if there were no added tokens.
+    /// As [`split_point`](Self::split_point), if there were no added tokens.
     fn last_cut(&self, text: &str) -> Option<usize> {
         let bytes = text.as_bytes();
         let after_last = |is_separator: &dyn Fn(u8) -> bool| {

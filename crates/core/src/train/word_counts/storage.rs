@@ -5,7 +5,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Provenance, WordCounts};
+use super::counts::WordCounts;
+use super::provenance::Provenance;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 
@@ -15,7 +16,7 @@ pub const MARK: &[u8] = b"jeton word counts ";
 /// What comes next in a file of this version.
 const VERSION: &[u8] = b"2\n";
 
-/// How many bytes the head has: the mark, the version, the length of the body and its hash.
+/// Bytes of the head: the mark, the version, the length of the body and its hash.
 const HEAD: usize = MARK.len() + VERSION.len() + 8 + 32;
 
 /// What stands behind the head.

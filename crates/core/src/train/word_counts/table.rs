@@ -10,11 +10,11 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use rayon::prelude::*;
 
-use super::WordCounts;
+use super::counts::WordCounts;
 use crate::mem::prefetch::prefetch;
 use crate::mem::short_keys::{SHORT, ShortKey};
 
-/// How many words are looked up together, so that their memory is fetched at the same time.
+/// Words that are looked up together, so that their memory is fetched at the same time.
 pub(crate) const GROUP: usize = 32;
 const FEWEST: usize = 1 << 12;
 

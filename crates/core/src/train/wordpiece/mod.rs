@@ -3,18 +3,17 @@
 
 pub(crate) mod published;
 
-use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use crate::model::wordpiece::WordPiece;
-
-use crate::error::{Error, ErrorKind, Result, by_name};
+use crate::error::{Error, Result, by_name};
 use crate::model::bpe::Alphabet;
-use crate::train::bpe::{BpeTraining, Progress, train_bpe};
+use crate::model::wordpiece::WordPiece;
+use crate::train::bpe::BpeTrainer;
 use crate::train::word_counts::WordCounts;
+use crate::train::{Trainer, Watch, checks};
 use crate::vocab::Vocab;
 
-/// How long a word may be before it is unknown as a whole, as released with BERT.
+/// Characters above which a word is unknown as a whole, as released with BERT.
 const MAX_INPUT_CHARS_PER_WORD: usize = 100;
 
 /// Which pair is merged next.
@@ -37,88 +36,117 @@ impl FromStr for WordPieceRule {
     }
 }
 
-/// The WordPiece model that `training` asks for under a rule.
+/// Learns WordPiece under a rule.
 ///
 /// ```
 /// use std::ops::ControlFlow;
 /// use jeton_core::model::bpe::Alphabet;
-/// use jeton_core::train::bpe::BpeTraining;
-/// use jeton_core::model::wordpiece::{WordPieceRule, train_wordpiece};
+/// use jeton_core::train::Trainer;
+/// use jeton_core::train::bpe::BpeTrainer;
 /// use jeton_core::train::word_counts::WordCounts;
+/// use jeton_core::train::wordpiece::{WordPieceRule, WordPieceTrainer};
 ///
 /// let counts = WordCounts::from_words([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4)]);
-/// let training = BpeTraining {
+/// let merging = BpeTrainer {
 ///     vocab_size: 11,
 ///     alphabet: Alphabet::Characters,
 ///     special_tokens: vec!["[UNK]".to_owned()],
 ///     unk_token: Some("[UNK]".to_owned()),
 ///     continuing_subword_prefix: Some("##".to_owned()),
-///     ..BpeTraining::default()
+///     ..BpeTrainer::default()
 /// };
-/// let rule = WordPieceRule::Released;
-/// let model = train_wordpiece(&counts, rule, &training, |_| ControlFlow::Continue(()))?;
+/// let trainer = WordPieceTrainer { rule: WordPieceRule::Released, merging };
+/// let model = trainer.train(&counts, |_| ControlFlow::Continue(()))?;
 /// // `p` `##u` stand together 17 times, `##u` `##n` only 16 times.
 /// assert_eq!(model.vocab().id(b"pu"), Some(10));
 /// # Ok::<(), jeton_core::Error>(())
 /// ```
-///
-/// # Errors
-/// As [`train_bpe`]; bytes for an alphabet, and no `unk_token` or `continuing_subword_prefix`.
-pub fn train_wordpiece(
-    counts: &WordCounts,
-    rule: WordPieceRule,
-    training: &BpeTraining,
-    watch: impl FnMut(Progress) -> ControlFlow<()>,
-) -> Result<WordPiece> {
-    let wrong = |message: &str| Err(Error::new(ErrorKind::Argument, message));
-    if training.alphabet != Alphabet::Characters {
-        return wrong("WordPiece is made of characters, and this alphabet is bytes");
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordPieceTrainer {
+    /// Which pair is merged next.
+    pub rule: WordPieceRule,
+    /// Everything else. The alphabet is characters, with an `unk_token` and a
+    /// `continuing_subword_prefix`.
+    pub merging: BpeTrainer,
+}
+
+impl WordPieceTrainer {
+    /// The unknown token and the prefix.
+    fn marks(&self) -> Result<(&str, &str)> {
+        let Some(unk_token) = &self.merging.unk_token else {
+            return checks::wrong(
+                "WordPiece needs an unk_token, for words that no tokens make up",
+                "set unk_token=\"[UNK]\"",
+            );
+        };
+        let Some(prefix) = &self.merging.continuing_subword_prefix else {
+            return checks::wrong(
+                "WordPiece needs a continuing_subword_prefix",
+                "set continuing_subword_prefix=\"##\"",
+            );
+        };
+        Ok((unk_token, prefix))
     }
-    let Some(unk_token) = &training.unk_token else {
-        return wrong("WordPiece needs an unk_token, for words that no tokens make up");
-    };
-    let Some(prefix) = &training.continuing_subword_prefix else {
-        return wrong("WordPiece needs a continuing_subword_prefix, such as \"##\"");
-    };
-    let vocab = match rule {
-        WordPieceRule::Released => train_bpe(counts, training, watch)?.vocab().clone(),
-        WordPieceRule::Published => {
-            training.check()?;
-            let tokens = published::train(counts, training, watch)?;
-            Vocab::new(tokens.bytes.iter().zip(0..))?
+}
+
+impl Trainer for WordPieceTrainer {
+    type Trained = WordPiece;
+
+    fn check(&self) -> Result<()> {
+        if self.merging.alphabet != Alphabet::Characters {
+            return checks::wrong(
+                "WordPiece needs an alphabet of characters, and this one is bytes",
+                "set alphabet=\"characters\"",
+            );
         }
-    };
-    Ok(WordPiece::new(
-        vocab,
-        unk_token,
-        prefix,
-        MAX_INPUT_CHARS_PER_WORD,
-    ))
+        self.marks()?;
+        self.merging.check()
+    }
+
+    fn fit(&self, words: &WordCounts, watch: &mut Watch<'_>) -> Result<WordPiece> {
+        let vocab = match self.rule {
+            WordPieceRule::Released => self.merging.fit(words, watch)?.vocab().clone(),
+            WordPieceRule::Published => {
+                let tokens = published::learn(words, &self.merging, watch)?;
+                Vocab::new(tokens.bytes.iter().zip(0..))?
+            }
+        };
+        let (unk_token, prefix) = self.marks()?;
+        Ok(WordPiece::new(
+            vocab,
+            unk_token,
+            prefix,
+            MAX_INPUT_CHARS_PER_WORD,
+        ))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::bpe::{TieBreak, Tokens, Units};
+    use crate::train::bpe::{InitialSymbols, TieBreak, Tokens};
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
     use std::cmp::Reverse;
     use std::collections::BTreeMap;
+    use std::ops::ControlFlow;
 
-    fn training(vocab_size: usize) -> BpeTraining {
-        BpeTraining {
+    fn training(vocab_size: usize) -> BpeTrainer {
+        BpeTrainer {
             vocab_size,
             alphabet: Alphabet::Characters,
             special_tokens: vec!["[UNK]".to_owned()],
             unk_token: Some("[UNK]".to_owned()),
             continuing_subword_prefix: Some("##".to_owned()),
-            ..BpeTraining::default()
+            ..BpeTrainer::default()
         }
     }
 
-    fn published(counts: &WordCounts, training: &BpeTraining) -> Vec<String> {
+    fn learnt(counts: &WordCounts, training: &BpeTrainer) -> Vec<String> {
         let rule = WordPieceRule::Published;
-        let model = train_wordpiece(counts, rule, training, |_| ControlFlow::Continue(()));
+        let merging = training.clone();
+        let trainer = WordPieceTrainer { rule, merging };
+        let model = trainer.train(counts, |_| ControlFlow::Continue(()));
         let model = model.unwrap();
         let token = |(token, _): (&[u8], u32)| String::from_utf8_lossy(token).into_owned();
         model.vocab().iter().map(token).collect()
@@ -136,24 +164,24 @@ mod tests {
         let counts = WordCounts::from_words(words);
         // Alphabet: b g h n p s u ##g ##n ##s ##u. `##g##s`: 5 / (20·5). All others: 1/36, of
         // which `b` `##u` has the smallest ids; then `bu` `##n`: 4 / (4·16).
-        let tokens = published(&counts, &training(15));
+        let tokens = learnt(&counts, &training(15));
         assert_eq!(tokens[12..], ["##gs", "bu", "bun"]);
         // Met first in the corpus is `h` `##u`, with which courses go on.
-        let first = BpeTraining {
+        let first = BpeTrainer {
             tie_break: TieBreak::First,
             ..training(15)
         };
-        assert_eq!(published(&counts, &first)[12..], ["##gs", "hu", "hugs"]);
+        assert_eq!(learnt(&counts, &first)[12..], ["##gs", "hu", "hugs"]);
     }
 
     /// The rule as it is written down, counted anew for each merge.
-    fn naive(counts: &WordCounts, training: &BpeTraining) -> Vec<String> {
-        let mut tokens = Tokens::of_specials(training);
-        let units = Units::new(counts, training, &mut tokens);
+    fn naive(counts: &WordCounts, training: &BpeTrainer) -> Vec<String> {
+        let mut tokens = Tokens::of_specials(&training.special_tokens);
+        let symbols = InitialSymbols::new(counts, training, &mut tokens);
         let alphabet: Vec<String> = (tokens.bytes.iter())
             .map(|token| String::from_utf8(token.clone()).unwrap())
             .collect();
-        drop(units);
+        drop(symbols);
         let mut tokens = alphabet;
         let id = |tokens: &[String], token: &str| tokens.iter().position(|t| t == token).unwrap();
         let mut words: Vec<(Vec<usize>, u128)> = counts
@@ -240,7 +268,7 @@ mod tests {
                 })
                 .collect();
             let counts = WordCounts::from_words(words.iter().map(|(w, n)| (w.as_str(), *n)));
-            let training = BpeTraining {
+            let training = BpeTrainer {
                 min_frequency: round as u64 % 3,
                 tie_break: [
                     TieBreak::HuggingFace,
@@ -251,7 +279,7 @@ mod tests {
                 ..training(60)
             };
             assert_eq!(
-                published(&counts, &training),
+                learnt(&counts, &training),
                 naive(&counts, &training),
                 "{words:?}"
             );

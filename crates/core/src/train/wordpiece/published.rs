@@ -11,18 +11,17 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::unless_interrupted;
-use crate::train::bpe::{BpeTraining, Progress, TieBreak, Tokens, Units, Words, merge_in_word};
+use crate::train::bpe::{BpeTrainer, InitialSymbols, TieBreak, Tokens, Words, merge_in_word};
 use crate::train::word_counts::WordCounts;
+use crate::train::{Phase, Watch};
 
-/// How many merges lie between two calls of the caller's `watch`.
+/// Merges between two calls of the caller's `watch`.
 const WATCH_EVERY: usize = 16;
 
 /// The frequency of a pair, and the frequencies of its parts.
@@ -214,16 +213,16 @@ impl Pairs {
     }
 }
 
-/// The tokens that training makes.
-pub(super) fn train(
+/// Merges the pair with the best score until there are enough tokens, which it returns.
+pub(super) fn learn(
     counts: &WordCounts,
-    training: &BpeTraining,
-    mut watch: impl FnMut(Progress) -> ControlFlow<()>,
+    training: &BpeTrainer,
+    watch: &mut Watch<'_>,
 ) -> Result<Tokens> {
-    let mut tokens = Tokens::of_specials(training);
-    let units = Units::new(counts, training, &mut tokens);
-    tokens.check_room(training)?;
-    let mut words = units.words(counts, training.alphabet, |_| {});
+    let mut tokens = Tokens::of_specials(&training.special_tokens);
+    let symbols = InitialSymbols::new(counts, training, &mut tokens);
+    training.check_room(tokens.count())?;
+    let mut words = symbols.words(counts, training.alphabet, |_| {});
     if words.row.len() >= u32::MAX as usize || i64::try_from(words.sum).is_err() {
         return Err(Error::new(
             ErrorKind::Training,
@@ -237,7 +236,7 @@ pub(super) fn train(
         numbers: HashMap::default(),
         all: Vec::new(),
         of_symbol: vec![Vec::new(); tokens.ids()],
-        frequency: units.frequencies(counts, training.alphabet, tokens.ids()),
+        frequency: symbols.frequencies(counts, training.alphabet, tokens.ids()),
         queue: BinaryHeap::new(),
         min_frequency: training.min_frequency,
         tie_break: training.tie_break,
@@ -261,12 +260,7 @@ pub(super) fn train(
             break;
         };
         if merges % WATCH_EVERY == 0 {
-            let progress = Progress {
-                tokens: tokens.ids(),
-                goal: training.vocab_size,
-                frequency: pairs.score(best).both,
-            };
-            unless_interrupted(watch(progress))?;
+            watch.tell(Phase::Merging, tokens.ids(), training.vocab_size)?;
         }
         let (left, right) = pairs.all[best as usize].ids;
         let id = tokens.merge(left, right, prefix);
@@ -274,7 +268,7 @@ pub(super) fn train(
         pairs.frequency.resize(tokens.ids(), 0);
         merge(&mut words, &mut pairs, &tokens, best, id, limit);
     }
-    unless_interrupted(watch(Progress::last(tokens.ids())))?;
+    watch.tell(Phase::Merging, tokens.ids(), tokens.ids())?;
     Ok(tokens)
 }
 

@@ -54,9 +54,9 @@ impl PieceKind {
     }
 }
 
-/// How many bytes the message of a normal piece has beside its text.
+/// Bytes that the message of a normal piece has beside its text.
 const USUAL_LENGTH: usize = 7;
-/// About how many bytes a piece takes in a file.
+/// Bytes that a piece takes in a file, about.
 const USUAL_BYTES: usize = 16;
 
 /// One piece; its id is its place in the file.
@@ -129,7 +129,7 @@ impl<'a> Piece<&'a str> {
             false => Err(Error::new(
                 ErrorKind::Format,
                 format!(
-                    "the score of {} is {}, which no order is defined for",
+                    "the score of {} is {}, which cannot be compared with other scores",
                     show(piece.text.as_bytes()),
                     piece.score
                 ),
@@ -172,7 +172,7 @@ fn text_of(bytes: &[u8], length: usize) -> Option<&str> {
 /// The pieces of a file, by id.
 ///
 /// ```
-/// use jeton_core::format::sentencepiece::{Piece, PieceKind, Pieces};
+/// use jeton_core::model::sentencepiece::spec::{Piece, PieceKind, Pieces};
 ///
 /// let pieces: Pieces = [
 ///     Piece::new("<unk>", 0.0, PieceKind::Unknown),

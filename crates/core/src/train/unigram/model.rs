@@ -1,4 +1,4 @@
-//! A SentencePiece `.model` trained from texts: what comes before and after the pieces.
+//! Training a Unigram model: what comes before the pieces are learnt, and after.
 //!
 //! Look here for how texts are normalized, and which ids the pieces have that stand for no text of
 //! the corpus.
@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
-use super::{Progress, UnigramTraining, train_unigram};
+use super::parameters::PieceTrainer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
@@ -16,6 +16,7 @@ use crate::model::sentencepiece::spec::{
 use crate::model::{Unigram, byte_token};
 use crate::normalizer::{Charsmap, Normalization, SentencePieceNormalizer, WhiteSpace};
 use crate::train::word_counts::WordCounts;
+use crate::train::{Progress, Trainer, Watch, checks};
 
 /// Pieces that are not learnt, by id: how each is spelled, and what it is for.
 pub type PiecesById = BTreeMap<usize, (String, PieceKind)>;
@@ -61,8 +62,6 @@ impl MetaPieces {
     /// A piece that is empty, holds U+0000 or comes twice; two pieces with one id.
     pub fn by_id(&self) -> Result<PiecesById> {
         let mut pieces = PiecesById::new();
-        let wrong =
-            |message: String, hint: &str| Err(Error::new(ErrorKind::Argument, message).hint(hint));
         let placed = [
             (self.unk.as_ref(), PieceKind::Unknown),
             (self.bos.as_ref(), PieceKind::Control),
@@ -74,7 +73,7 @@ impl MetaPieces {
             .filter_map(|(at, kind)| Some((at?, kind)))
         {
             if let Some((other, _)) = pieces.insert(*id, (text.clone(), kind)) {
-                return wrong(
+                return checks::wrong(
                     format!("{other:?} and {text:?} both have the id {id}"),
                     "give each an id of its own",
                 );
@@ -103,13 +102,13 @@ impl MetaPieces {
             .iter()
             .any(|text| text.is_empty() || text.contains('\0'))
         {
-            return wrong(
-                "a special token or user-defined symbol is empty or holds U+0000".to_owned(),
+            return checks::wrong(
+                "a special token or user-defined symbol is empty or holds U+0000",
                 "leave it out",
             );
         }
         if let Some(twice) = texts.windows(2).find(|two| two[0] == two[1]) {
-            return wrong(
+            return checks::wrong(
                 format!("{:?} is there twice", twice[0]),
                 "name each special token and user-defined symbol once",
             );
@@ -118,10 +117,10 @@ impl MetaPieces {
     }
 }
 
-/// What a Unigram tokenizer is trained for; `pieces`, `exact` and `meta_pieces` of `unigram` are set
+/// What a Unigram tokenizer is trained for; `pieces`, `exact` and `meta_pieces` of `learning` are set
 /// from the rest.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SentencePieceTraining {
+pub struct UnigramTrainer {
     /// How many pieces there are in the end, those that are not learnt included.
     pub vocab_size: usize,
     /// Whether fewer are an error.
@@ -129,7 +128,7 @@ pub struct SentencePieceTraining {
     /// The pieces that are not learnt.
     pub meta: MetaPieces,
     /// How pieces are learnt.
-    pub unigram: UnigramTraining,
+    pub learning: PieceTrainer,
     /// The rules by which text is normalized.
     pub normalization: Normalization,
     /// A space is put in front of a text (or at its end, where spaces end words).
@@ -138,13 +137,13 @@ pub struct SentencePieceTraining {
     pub remove_extra_whitespaces: bool,
 }
 
-impl Default for SentencePieceTraining {
+impl Default for UnigramTrainer {
     fn default() -> Self {
         Self {
             vocab_size: 8_000,
             hard_vocab_limit: true,
             meta: MetaPieces::default(),
-            unigram: UnigramTraining::default(),
+            learning: PieceTrainer::default(),
             normalization: Normalization::default(),
             add_dummy_prefix: true,
             remove_extra_whitespaces: true,
@@ -155,23 +154,10 @@ impl Default for SentencePieceTraining {
 /// The bytes at which lines end.
 const LINE_ENDS: &[u8] = b"\n\r";
 
-impl SentencePieceTraining {
-    /// Checks that the parameters make sense together.
-    ///
-    /// # Errors
-    /// The first parameter that does not, by name; a `vocab_size` that does not hold the pieces
-    /// that are not learnt.
-    pub fn check(&self) -> Result<()> {
-        self.learning().map(drop)
-    }
-
+impl UnigramTrainer {
     /// What is left to be learnt, and the other pieces.
-    fn learning(&self) -> Result<(UnigramTraining, PiecesById)> {
-        if self.vocab_size > crate::vocab::MAX_ID as usize {
-            let message = format!("vocab_size {} is past the largest id", self.vocab_size);
-            return Err(Error::new(ErrorKind::Argument, message)
-                .hint("real vocabularies have 1,000 to 300,000 tokens"));
-        }
+    fn split(&self) -> Result<(PieceTrainer, PiecesById)> {
+        checks::check_vocab_size(self.vocab_size)?;
         let meta = self.meta.by_id()?;
         let largest = meta.last_key_value().map_or(0, |(id, _)| *id);
         if largest >= self.vocab_size || meta.len() >= self.vocab_size {
@@ -186,14 +172,13 @@ impl SentencePieceTraining {
             )
             .hint("raise vocab_size"));
         }
-        let training = UnigramTraining {
+        let learning = PieceTrainer {
             pieces: self.vocab_size - meta.len(),
             exact: self.hard_vocab_limit,
             meta_pieces: meta.values().map(|(text, _)| text.clone()).collect(),
-            ..self.unigram.clone()
+            ..self.learning.clone()
         };
-        training.check()?;
-        Ok((training, meta))
+        Ok((learning, meta))
     }
 
     /// The bytes between which texts can be counted by themselves: spaces, if a word is normalized
@@ -206,7 +191,7 @@ impl SentencePieceTraining {
             .iter()
             .chain(&self.meta.user_defined)
             .all(is_plain);
-        let rules = &self.unigram.rules;
+        let rules = &self.learning.rules;
         let by_word = self.add_dummy_prefix
             && self.remove_extra_whitespaces
             && rules.split_by_whitespace
@@ -225,7 +210,7 @@ impl SentencePieceTraining {
             add_dummy_prefix: self.add_dummy_prefix,
             remove_extra: self.remove_extra_whitespaces,
             escape: true,
-            suffix: self.unigram.rules.treat_whitespace_as_suffix,
+            suffix: self.learning.rules.treat_whitespace_as_suffix,
         }
     }
 
@@ -257,40 +242,40 @@ impl SentencePieceTraining {
     ///
     /// ```
     /// use std::ops::ControlFlow;
-    /// use jeton_core::train::unigram::SentencePieceTraining;
+    /// use jeton_core::train::unigram::UnigramTrainer;
     /// use jeton_core::train::word_counts::WordCounts;
     ///
     /// let texts = ["to be or not to be", "that is the question"].map(|text| (text, 1));
-    /// let training = SentencePieceTraining { vocab_size: 18, ..Default::default() };
+    /// let trainer = UnigramTrainer { vocab_size: 18, ..Default::default() };
     /// let watch = |_| ControlFlow::Continue(());
-    /// let proto = training.train(&WordCounts::from_words(texts), watch)?;
+    /// let proto = trainer.train_sentencepiece(&WordCounts::from_words(texts), watch)?;
     /// assert_eq!(proto.pieces.len(), 18);
     /// assert_eq!(proto.pieces.iter().next().map(|piece| piece.text), Some("<unk>"));
     /// # Ok::<(), jeton_core::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`SentencePieceTraining::check`] and [`train_unigram`]; fewer pieces than `vocab_size`
-    /// if that is a hard limit; no unknown piece.
-    pub fn train(
+    /// As [`Trainer::train`]; no unknown piece.
+    pub fn train_sentencepiece(
         &self,
         texts: &WordCounts,
-        watch: impl FnMut(Progress) -> ControlFlow<()>,
+        mut watch: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ModelProto> {
+        self.check()?;
         if self.meta.unk.is_none() {
-            let message = "a SentencePiece model must have an unk_token";
-            return Err(
-                Error::new(ErrorKind::Argument, message).hint("name it; \"<unk>\" is common")
+            return checks::wrong(
+                "a SentencePiece model must have an unk_token",
+                "name it; \"<unk>\" is common",
             );
         }
-        let pieces = self.pieces(&self.normalized(texts), watch)?;
+        let pieces = self.pieces(&self.normalized(texts), &mut Watch(&mut watch))?;
         let name = |piece: &Option<(String, usize)>, default: String| {
             piece.as_ref().map_or(default, |(text, _)| text.clone())
         };
         let default = TrainerSpec::default();
         let trainer = TrainerSpec {
             algorithm: Algorithm::Unigram,
-            treat_whitespace_as_suffix: self.unigram.rules.treat_whitespace_as_suffix,
+            treat_whitespace_as_suffix: self.learning.rules.treat_whitespace_as_suffix,
             byte_fallback: self.meta.byte_fallback,
             bos_piece: name(&self.meta.bos, default.bos_piece),
             eos_piece: name(&self.meta.eos, default.eos_piece),
@@ -308,36 +293,10 @@ impl SentencePieceTraining {
         Ok(ModelProto::new(pieces, trainer, normalizer))
     }
 
-    /// The model of a `tokenizer.json` that is trained from words as it would see them.
-    ///
-    /// # Errors
-    /// As [`SentencePieceTraining::train`].
-    pub fn train_on_words(
-        &self,
-        words: &WordCounts,
-        watch: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Unigram> {
-        let pieces = self.pieces(words, watch)?;
-        let unk_id = pieces
-            .iter()
-            .position(|piece| piece.kind == PieceKind::Unknown);
-        Unigram::new(
-            pieces
-                .iter()
-                .map(|piece| (&piece.text, f64::from(piece.score))),
-            unk_id.map(|id| id as u32),
-            self.meta.byte_fallback,
-        )
-    }
-
     /// All pieces by id.
-    fn pieces(
-        &self,
-        words: &WordCounts,
-        watch: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Vec<Piece>> {
-        let (training, mut meta) = self.learning()?;
-        let learnt = train_unigram(words, &training, watch)?;
+    fn pieces(&self, words: &WordCounts, watch: &mut Watch<'_>) -> Result<Vec<Piece>> {
+        let (learning, mut meta) = self.split()?;
+        let learnt = learning.fit(words, watch)?;
         let size = learnt.len() + meta.len();
         let largest = meta.last_key_value().map_or(0, |(id, _)| *id);
         if size < self.vocab_size && (self.hard_vocab_limit || largest >= size) {
@@ -361,5 +320,33 @@ impl SentencePieceTraining {
             }
         });
         Ok(pieces.collect())
+    }
+}
+
+/// Learns the model of a `tokenizer.json` from words as it would see them.
+///
+/// # Errors
+/// Beside those of [`Trainer::train`], a `vocab_size` that does not hold the pieces that are not
+/// learnt; fewer pieces than `vocab_size` if that is a hard limit.
+impl Trainer for UnigramTrainer {
+    type Trained = Unigram;
+
+    fn check(&self) -> Result<()> {
+        let (learning, _) = self.split()?;
+        learning.check()
+    }
+
+    fn fit(&self, words: &WordCounts, watch: &mut Watch<'_>) -> Result<Unigram> {
+        let pieces = self.pieces(words, watch)?;
+        let unk_id = pieces
+            .iter()
+            .position(|piece| piece.kind == PieceKind::Unknown);
+        Unigram::new(
+            pieces
+                .iter()
+                .map(|piece| (&piece.text, f64::from(piece.score))),
+            unk_id.map(|id| id as u32),
+            self.meta.byte_fallback,
+        )
     }
 }

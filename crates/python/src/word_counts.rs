@@ -1,6 +1,5 @@
-//! The classes behind the trainers: counting words, and training from the counts.
+//! Counting the words of a corpus, and the class of the counts.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
@@ -8,22 +7,18 @@ use jeton_core::format::huggingface;
 use jeton_core::model;
 use jeton_core::model::WordLevel;
 use jeton_core::model::bpe::{Alphabet, BpeOptions};
-use jeton_core::train::bpe::{BpeTraining, Progress, Start, Trained};
 use jeton_core::train::corpus;
 use jeton_core::train::corpus::{Corpus, CorpusOptions, InvalidUtf8, PATIENCE, Step};
 use jeton_core::train::word_counts;
 use jeton_core::train::word_counts::{CountingOptions, FirstStages, MemoryBudget, WordMemory};
-use jeton_core::train::word_level::WordLevelTraining;
-use jeton_core::train::wordpiece::train_wordpiece;
 use jeton_core::vocab::Vocab;
 use jeton_core::{Error, ErrorKind};
 use once_cell::race::OnceBox;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::errors::{Outcome, argument, guard, wrong_type};
-use crate::model::Model;
-use crate::parameters::{Parameters, number};
+use crate::errors::{Outcome, argument, guard};
+use crate::parameters::number;
 use crate::pool;
 use crate::signals::abandonable;
 use crate::text::Text;
@@ -274,59 +269,6 @@ impl From<word_counts::WordCounts> for WordCounts {
 
 #[pymethods]
 impl WordCounts {
-    /// The byte pair encodings of these sizes. Calls `watch`, if there is one, with how many tokens
-    /// there are and how many there shall be.
-    fn train_bpe(
-        &self,
-        py: Python<'_>,
-        parameters: &Bound<'_, PyDict>,
-        sizes: Vec<usize>,
-        watch: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Vec<Model>> {
-        guard(py, || {
-            let training = bpe_training(parameters)?;
-            watched(py, watch, |watch| {
-                let trained = Trained::new(&self.core, &training, watch)?;
-                let models = sizes.into_iter().map(|size| {
-                    Ok(Model {
-                        core: model::Model::Bpe(trained.model(size)?),
-                    })
-                });
-                models.collect()
-            })
-        })
-    }
-
-    /// The WordPiece model that these parameters ask for under a rule; `watch` as above.
-    fn train_wordpiece(
-        &self,
-        py: Python<'_>,
-        rule: &str,
-        parameters: &Bound<'_, PyDict>,
-        watch: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Model> {
-        guard(py, || {
-            let (rule, training) = (rule.parse()?, bpe_training(parameters)?);
-            watched(py, watch, |watch| {
-                let model = train_wordpiece(&self.core, rule, &training, watch)?;
-                Ok(Model {
-                    core: model::Model::WordPiece(model),
-                })
-            })
-        })
-    }
-
-    /// The word-level model that these parameters ask for.
-    fn train_word_level(&self, py: Python<'_>, parameters: &Bound<'_, PyDict>) -> PyResult<Model> {
-        guard(py, || {
-            let training = word_level_training(parameters)?;
-            let core = py.detach(|| training.train(&self.core))?;
-            Ok(Model {
-                core: model::Model::WordLevel(core),
-            })
-        })
-    }
-
     /// The words from number `start` to `end`, in the order in which they were first met.
     fn words(&self, start: usize, end: usize) -> Vec<(&str, u64)> {
         let end = end.min(self.core.len());
@@ -434,101 +376,6 @@ impl WordCounts {
     fn __len__(&self) -> usize {
         self.core.len()
     }
-}
-
-/// Trains without the GIL, while `watch` and Ctrl-C are heard.
-fn watched<T: Send>(
-    py: Python<'_>,
-    watch: Option<&Bound<'_, PyAny>>,
-    train: impl FnOnce(&mut dyn FnMut(Progress) -> ControlFlow<()>) -> jeton_core::Result<T> + Send,
-) -> Outcome<T> {
-    let watch = watch.map(|watch| watch.clone().unbind());
-    let mut failure = None;
-    let mut hear = |progress: Progress| {
-        let heard = Python::attach(|py| {
-            py.check_signals()?;
-            match &watch {
-                Some(watch) => watch.call1(py, (progress.tokens, progress.goal)).map(drop),
-                None => Ok(()),
-            }
-        });
-        match heard {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                failure = Some(error);
-                ControlFlow::Break(())
-            }
-        }
-    };
-    let trained = py.detach(|| train(&mut hear));
-    match failure {
-        Some(error) => Err(error.into()),
-        None => Ok(trained?),
-    }
-}
-
-/// Refuses parameters of byte pair training that make no sense.
-#[pyfunction]
-pub fn check_bpe_training(py: Python<'_>, parameters: &Bound<'_, PyDict>) -> PyResult<()> {
-    guard(py, || Ok(bpe_training(parameters)?.check()?))
-}
-
-fn bpe_training(parameters: &Bound<'_, PyDict>) -> Outcome<BpeTraining> {
-    const TEXT: &str = "a str or None";
-    let given = Parameters(parameters);
-    let word = |name: &str| -> Outcome<String> { given.get(name, "a str") };
-    Ok(BpeTraining {
-        vocab_size: given.size("vocab_size")?,
-        min_frequency: given.number("min_frequency")?,
-        max_token_length: given.size_or_none("max_token_length")?,
-        alphabet: word("alphabet")?.parse()?,
-        byte_order: word("byte_order")?.parse()?,
-        initial_alphabet: given.get("initial_alphabet", "characters")?,
-        limit_alphabet: given.size_or_none("limit_alphabet")?,
-        character_coverage: given.share_or_none("character_coverage")?,
-        special_tokens: given.get("special_tokens", "a list of str")?,
-        unk_token: given.get("unk_token", TEXT)?,
-        continuing_subword_prefix: given.get("continuing_subword_prefix", TEXT)?,
-        end_of_word_suffix: given.get("end_of_word_suffix", TEXT)?,
-        separate_suffix: given.flag("separate_suffix")?,
-        sentencepiece: given.flag("sentencepiece")?,
-        start: start(parameters)?,
-        tie_break: word("tie_break")?.parse()?,
-    })
-}
-
-/// Refuses parameters of word-level training that make no sense.
-#[pyfunction]
-pub fn check_word_level_training(py: Python<'_>, parameters: &Bound<'_, PyDict>) -> PyResult<()> {
-    guard(py, || Ok(word_level_training(parameters)?.check()?))
-}
-
-fn word_level_training(parameters: &Bound<'_, PyDict>) -> Outcome<WordLevelTraining> {
-    let given = Parameters(parameters);
-    Ok(WordLevelTraining {
-        vocab_size: given.size("vocab_size")?,
-        min_frequency: given.number("min_frequency")?,
-        special_tokens: given.get("special_tokens", "a list of str")?,
-        unk_token: given.get("unk_token", "a str or None")?,
-    })
-}
-
-/// What to continue from: tokens, special tokens, and merges.
-fn start(parameters: &Bound<'_, PyDict>) -> Outcome<Option<Start>> {
-    let Some(start) = parameters
-        .get_item("start")?
-        .filter(|start| !start.is_none())
-    else {
-        return Ok(None);
-    };
-    let (tokens, special_tokens, merges) = start
-        .extract()
-        .map_err(|_| wrong_type("start_from", "a Tokenizer or a list of merges", &start))?;
-    Ok(Some(Start {
-        tokens,
-        special_tokens,
-        merges,
-    }))
 }
 
 /// The files at these paths, each once, and how many were named again.

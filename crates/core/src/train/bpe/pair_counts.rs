@@ -12,16 +12,17 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::changes::Changes;
+use super::parameters::{BpeTrainer, TieBreak};
 use super::queue::{Candidate, Queue};
+use super::tokens::Tokens;
 use super::words::{NONE, Words};
-use super::{BpeTraining, TieBreak, Tokens};
 use crate::error::{Error, ErrorKind, Result};
 use crate::mem::large_pages;
 
-/// From how many words on a merge is shared by two threads; few in tests, so that they do it.
+/// Words from which on a merge is shared by two threads; few in tests, so that they do it.
 const SHARED: usize = if cfg!(test) { 4 } else { 4096 };
 
-/// Up to so many symbols, all their pairs are numbered in one small table.
+/// Symbols up to which all their pairs are numbered in one small table.
 const FEW_SYMBOLS: usize = 512;
 
 /// Words in which a pair occurs, or has occurred.
@@ -65,7 +66,7 @@ fn key(left: u32, right: u32) -> u64 {
 }
 
 /// The words, the pairs in them, and which pair comes next.
-pub(super) struct Corpus {
+pub(super) struct PairCounts {
     words: Words,
     pairs: Pairs,
     segments: Vec<Segment>,
@@ -78,8 +79,8 @@ pub(super) struct Corpus {
     limit: usize,
 }
 
-impl Corpus {
-    pub(super) fn new(words: Words, training: &BpeTraining, tokens: &Tokens) -> Result<Self> {
+impl PairCounts {
+    pub(super) fn new(words: Words, training: &BpeTrainer, tokens: &Tokens) -> Result<Self> {
         if i64::try_from(words.sum).is_err() {
             return Err(Error::new(
                 ErrorKind::Training,

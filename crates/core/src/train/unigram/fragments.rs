@@ -1,26 +1,26 @@
-//! Units: the words cut where no piece can cross, each distinct one once, with its count.
+//! Fragments: the words cut where no piece can cross, each distinct one once, with its count.
 //!
-//! Every cut of a word into pieces is a cut of each of its units, so training on units is training
+//! Every cut of a word into pieces is a cut of each of its fragments, so training on fragments is training
 //! on words. There are far fewer of them: `▁word,` and `▁word.` share one.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::UnigramTraining;
 use super::alphabet::Alphabet;
+use super::parameters::PieceTrainer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::tables::trie::Trie;
 use crate::train::word_counts::WordCounts;
 
-/// What stands after each unit.
+/// What stands after each fragment.
 pub(super) const END: u32 = 0;
 
-/// The units in the order of their texts.
-pub(super) struct Units {
-    /// Their symbols, each unit followed by [`END`].
+/// The fragments in the order of their texts.
+pub(super) struct Fragments {
+    /// Their symbols, each fragment followed by [`END`].
     pub(super) symbols: Vec<u32>,
-    /// Where each unit begins, and where the last one and its end are over.
+    /// Where each fragment begins, and where the last one and its end are over.
     pub(super) starts: Vec<u32>,
     /// How often each occurs.
     pub(super) weights: Vec<u64>,
@@ -28,17 +28,17 @@ pub(super) struct Units {
     pub(super) classes: Vec<super::rules::Class>,
 }
 
-/// How many words a thread takes at a time.
+/// Words that a thread takes at a time.
 const PART: usize = if cfg!(test) { 3 } else { 1 << 14 };
 
 type Counts<'w> = HashMap<&'w str, u64, FixedState>;
 
-impl Units {
-    /// The units of words.
+impl Fragments {
+    /// The fragments of words.
     pub(super) fn new(
         words: &WordCounts,
         alphabet: &Alphabet,
-        training: &UnigramTraining,
+        training: &PieceTrainer,
     ) -> Result<Self> {
         let meta = training.meta_pieces.iter().map(String::as_bytes);
         let cutter = Cutter {
@@ -55,14 +55,16 @@ impl Units {
             .par_chunks(PART)
             .fold(Counts::default, |mut counts, part| {
                 for &(word, count) in part {
-                    cutter.cut(word, |unit| *counts.entry(unit).or_default() += count);
+                    cutter.cut(word, |fragment| {
+                        *counts.entry(fragment).or_default() += count
+                    });
                 }
                 counts
             })
             .collect();
         let mut found: Vec<(&str, u64)> = tables.into_iter().flatten().collect();
         found.par_sort_unstable();
-        let mut units = Self {
+        let mut fragments = Self {
             symbols: Vec::new(),
             starts: vec![0],
             weights: Vec::new(),
@@ -75,21 +77,21 @@ impl Units {
                 .0
                 .chars()
                 .map(|character| alphabet.symbol(character));
-            units.symbols.extend(text);
-            units.symbols.push(END);
-            units
+            fragments.symbols.extend(text);
+            fragments.symbols.push(END);
+            fragments
                 .weights
                 .push(same.iter().map(|(_, count)| count).sum());
-            let Ok(start) = u32::try_from(units.symbols.len()) else {
+            let Ok(start) = u32::try_from(fragments.symbols.len()) else {
                 return Err(Error::new(
                     ErrorKind::Training,
                     "the distinct words have more than 4,294,967,295 characters",
                 )
                 .hint("raise min_word_count, or train on a part of the corpus"));
             };
-            units.starts.push(start);
+            fragments.starts.push(start);
         }
-        Ok(units)
+        Ok(fragments)
     }
 
     /// Whether there are none.
@@ -100,18 +102,18 @@ impl Units {
 
 struct Cutter<'a> {
     alphabet: &'a Alphabet,
-    training: &'a UnigramTraining,
+    training: &'a PieceTrainer,
     meta: Trie,
 }
 
 impl Cutter<'_> {
-    /// Calls `unit` with each unit of a word.
-    fn cut<'w>(&self, word: &'w str, mut unit: impl FnMut(&'w str)) {
+    /// Calls `fragment` with each fragment of a word.
+    fn cut<'w>(&self, word: &'w str, mut fragment: impl FnMut(&'w str)) {
         let rules = &self.training.rules;
         let has_meta = !self.training.meta_pieces.is_empty();
         let mut emit = |start: usize, end: usize| {
             if start < end {
-                unit(&word[start..end]);
+                fragment(&word[start..end]);
             }
         };
         let (mut start, mut at) = (0, 0);

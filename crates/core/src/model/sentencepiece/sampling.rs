@@ -2,23 +2,22 @@
 //!
 //! By definition: a segmentation is as probable as the product of its pieces' probabilities, to the
 //! power of `alpha`, made to sum to one over all segmentations of the text. Look here for samples
-//! without replacement and for the entropy; [`super::lattice`] draws one segmentation without telling
-//! its probability.
+//! with and without replacement, and for the entropy.
 //!
-//! Sources: Kool, van Hoof and Welling, "Stochastic Beams and Where to Find Them", 2019, whose
+//! Sources: Kudo, "Subword Regularization", 2018; Kool, van Hoof and Welling, "Stochastic Beams and Where to Find Them", 2019, whose
 //! perturbed search draws without replacement; SentencePiece, for what is asked and for the scores.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::lattice::{Lattice, Node, choose, log_sum};
+use super::lattice::{Lattice, Node};
 use super::{Segment, SentencePiece};
 use crate::error::Result;
 use crate::interrupt::{Pace, paced};
 use crate::model::Sampler;
 
-/// When so many beginnings of samples wait, those that are hardly drawn are forgotten, as in
-/// SentencePiece: more than so many for each sample, and more than so many at all.
+/// Beginnings of samples that may wait; when there are more, those that are hardly drawn are forgotten,
+/// as in SentencePiece. So many are kept for each sample, and so many at most.
 const MOST_WAITING: usize = 10_000;
 const KEPT_FOR_EACH: usize = 10;
 const MOST_KEPT: usize = 512;
@@ -27,14 +26,14 @@ const MOST_KEPT: usize = 512;
 pub(crate) type Scored = (Vec<Segment>, f64);
 
 /// A lattice with the logarithm of the sum of all paths from the front to each byte.
-pub(super) struct Weighted {
+struct Weighted {
     lattice: Lattice,
     alpha: f64,
     sums: Vec<f64>,
 }
 
 impl Weighted {
-    pub fn new(model: &SentencePiece, text: &str, alpha: f64) -> Self {
+    fn new(model: &SentencePiece, text: &str, alpha: f64) -> Self {
         let mut this = Self {
             lattice: Lattice::new(model, text),
             alpha,
@@ -48,12 +47,12 @@ impl Weighted {
     }
 
     /// The nodes that end at a byte.
-    pub fn ending_at(&self, end: usize) -> &[usize] {
+    fn ending_at(&self, end: usize) -> &[usize] {
         &self.lattice.ending_at[end]
     }
 
     /// The weights of these nodes, each with all that may stand before it, as logarithms.
-    pub fn weights(&self, end: usize) -> Vec<f64> {
+    fn weights(&self, end: usize) -> Vec<f64> {
         let weight = |node: &usize| {
             let Node { start, score, .. } = self.lattice.nodes[*node];
             self.sums[start] + self.alpha * f64::from(score)
@@ -61,11 +60,11 @@ impl Weighted {
         self.ending_at(end).iter().map(weight).collect()
     }
 
-    pub fn segment(&self, node: usize) -> Segment {
+    fn segment(&self, node: usize) -> Segment {
         self.lattice.segment(node)
     }
 
-    pub fn start(&self, node: usize) -> usize {
+    fn start(&self, node: usize) -> usize {
         self.lattice.nodes[node].start
     }
 
@@ -91,6 +90,44 @@ struct Beginning {
 }
 
 impl SentencePiece {
+    /// A segmentation drawn at random. Its probability is that of the model to the power of
+    /// `alpha`, made to sum to one over all segmentations, or over the best of them.
+    pub(super) fn sample_path(
+        &self,
+        text: &str,
+        alpha: f32,
+        sampler: &mut Sampler,
+    ) -> Vec<Segment> {
+        match sampler.nbest_size() {
+            None => self.sample_lattice(text, f64::from(alpha), sampler),
+            Some(0 | 1) => self.best_path(text),
+            Some(size) => {
+                let mut paths = self.best_paths(text, size);
+                let logs: Vec<f64> = paths
+                    .iter()
+                    .map(|(_, score)| f64::from(alpha) * f64::from(*score))
+                    .collect();
+                let chosen = choose(&logs, sampler);
+                paths.swap_remove(chosen).0
+            }
+        }
+    }
+
+    fn sample_lattice(&self, text: &str, alpha: f64, sampler: &mut Sampler) -> Vec<Segment> {
+        let lattice = Weighted::new(self, text, alpha);
+        let mut path = Vec::new();
+        let mut end = text.len();
+        let mut pace = Pace::default();
+        while end > 0 {
+            pace.step();
+            let node = lattice.ending_at(end)[choose(&lattice.weights(end), sampler)];
+            path.push(lattice.segment(node));
+            end = lattice.start(node);
+        }
+        path.reverse();
+        path
+    }
+
     /// So many segmentations, each drawn by itself, with the logarithms of their probabilities.
     pub(crate) fn sample_with_scores(
         &self,
@@ -279,4 +316,24 @@ impl PartialEq for Beginning {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
+}
+
+/// One of the weights, which are logarithms, with a probability in proportion.
+fn choose(logs: &[f64], sampler: &mut Sampler) -> usize {
+    let total = log_sum(logs);
+    let mut left = f64::from(sampler.draw());
+    for (at, log) in logs.iter().enumerate() {
+        left -= (log - total).exp();
+        if left < 0.0 {
+            return at;
+        }
+    }
+    logs.len() - 1
+}
+
+/// The logarithm of a sum, of logarithms.
+fn log_sum(logs: &[f64]) -> f64 {
+    let greatest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = logs.iter().map(|log| (log - greatest).exp()).sum();
+    greatest + sum.ln()
 }

@@ -1,5 +1,5 @@
-//! Places where the matches of a pattern part for certain, whatever stands before: where a large
-//! text is cut for several threads.
+//! Safe split points of a pattern: places where a match ends whatever stands before, so that a large
+//! text can be cut there for several threads.
 //!
 //! Look here for how such a place is found. Nothing is known of the state of the automaton in the
 //! middle of a text, so all states are thought possible, and read on together. Most have nothing
@@ -8,9 +8,9 @@
 use super::automaton::{Automaton, Step};
 use crate::text::boundary_before;
 
-/// How much text is looked at for one place, in bytes.
+/// Bytes that are searched for one place.
 const WINDOW: usize = 512;
-/// How many steps are taken for it at most: where many states stay possible there is none.
+/// Steps that are taken for it at most: where many states stay possible there is none.
 const PATIENCE: usize = 1 << 20;
 
 /// What may be true of the place between two characters.
@@ -27,13 +27,13 @@ impl Automaton {
     /// match surely ends there, whatever surrounds it. No such place near by: a longer part.
     ///
     /// The matches of what lies before it and of what lies behind are those of the text.
-    pub fn certain_end(&self, text: &str, start: usize, mut reach: usize) -> usize {
+    pub fn split_point(&self, text: &str, start: usize, mut reach: usize) -> usize {
         loop {
             let limit = start.saturating_add(reach);
             if limit >= text.len() {
                 return text.len();
             }
-            if let Some(end) = self.last_certain(text, start, limit) {
+            if let Some(end) = self.last_split_point(text, start, limit) {
                 return end;
             }
             reach = reach.saturating_mul(2).max(WINDOW);
@@ -42,7 +42,7 @@ impl Automaton {
 
     /// The last place behind `start` and before `limit` where a match surely ends, if one is near
     /// `limit`.
-    fn last_certain(&self, text: &str, start: usize, limit: usize) -> Option<usize> {
+    fn last_split_point(&self, text: &str, start: usize, limit: usize) -> Option<usize> {
         let mut at = boundary_before(text, start.max(limit.saturating_sub(WINDOW)));
         let mut possible = Possible {
             rows: (0..self.steps.len()).step_by(self.width()).collect(),
@@ -50,35 +50,38 @@ impl Automaton {
         };
         let (mut last, mut steps) = (None, 0);
         while at < limit && steps < PATIENCE {
-            let (kind, length) = self.kinds.at(text.as_bytes(), at);
-            let kind = usize::from(kind);
-            if at > start && self.surely_ends(&possible, kind) {
+            let (class, length) = self.classes.at(text.as_bytes(), at);
+            let class = usize::from(class);
+            if at > start && self.surely_ends(&possible, class) {
                 last = Some(at);
             }
             steps += possible.rows.len() * self.width();
-            possible = self.read(&possible, kind);
+            possible = self.read(&possible, class);
             at += length;
         }
         last
     }
 
-    /// Whether a match ends before a character of this kind, whatever is true; and would, if the
+    /// Whether a match ends before a character of this class, whatever is true; and would, if the
     /// text ended.
-    fn surely_ends(&self, possible: &Possible, kind: usize) -> bool {
+    fn surely_ends(&self, possible: &Possible, class: usize) -> bool {
         let ends = |row: &usize| {
-            let (step, at_end) = (self.steps[row + kind], self.steps[row + self.kinds.count()]);
+            let (step, at_end) = (
+                self.steps[row + class],
+                self.steps[row + self.classes.count()],
+            );
             let alike = step.has(Step::MATCH) == at_end.has(Step::MATCH);
             step.has(Step::DEAD) && !step.has(Step::TAIL) && alike
         };
         !possible.gap && possible.rows.iter().all(ends)
     }
 
-    /// What may be true behind a character of this kind.
-    fn read(&self, possible: &Possible, kind: usize) -> Possible {
+    /// What may be true behind a character of this class.
+    fn read(&self, possible: &Possible, class: usize) -> Possible {
         let mut begins = possible.gap;
         let mut behind = Possible::default();
         for row in &possible.rows {
-            let step = self.steps[row + kind];
+            let step = self.steps[row + class];
             if step.has(Step::DEAD) {
                 begins |= step.has(Step::MATCH);
                 continue;
@@ -89,7 +92,7 @@ impl Automaton {
             begins |= step.has(Step::MATCH) && !went_on || self.may_give_back(step.row());
         }
         if begins {
-            let step = self.steps[kind];
+            let step = self.steps[class];
             let is_match = !step.has(Step::DEAD) && self.is_match(step.row());
             if !step.has(Step::DEAD) {
                 behind.rows.push(step.row());
@@ -114,6 +117,6 @@ impl Automaton {
     }
 
     fn width(&self) -> usize {
-        self.kinds.count() + 1
+        self.classes.count() + 1
     }
 }

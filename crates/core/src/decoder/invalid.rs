@@ -1,0 +1,11 @@
+//! Bytes of tokens that are not UTF-8.
+
+/// What becomes of bytes that are not UTF-8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Invalid {
+    /// They stay.
+    Keep,
+    /// They become U+FFFD, as many as `tokenizers` writes: one for each byte of a broken run of
+    /// `<0xNN>` tokens, one for each maximal broken sequence elsewhere.
+    Replace,
+}

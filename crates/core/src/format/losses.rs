@@ -1,0 +1,74 @@
+//! What a format cannot hold: how it is found, and how it is told.
+
+use crate::error::{Error, ErrorKind};
+use crate::stages::Stages;
+
+/// A `tokenizer.json`, as messages call it.
+pub(crate) const TOKENIZER_JSON: &str = "tokenizer.json";
+
+/// A `.model` file, as messages call it.
+pub(crate) const MODEL_FILE: &str = "a SentencePiece model";
+
+/// The error of something that a format has no place for.
+pub(crate) fn cannot_hold(format: &str, what: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        format!("{format} cannot hold {what}"),
+    )
+}
+
+/// A part of a tokenizer that a format may lose. Truncation and padding are told elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    AddedTokens,
+    Normalizer,
+    PreTokenizer,
+    Model,
+    PostProcessor,
+    Decoder,
+}
+
+impl Part {
+    /// How messages call this part of a tokenizer.
+    pub(crate) fn of(self, stages: &Stages) -> String {
+        match self {
+            Self::AddedTokens => "these added tokens".to_owned(),
+            Self::Normalizer => stage("normalizer", stages.normalizer.as_ref()),
+            Self::PreTokenizer => stage("pre-tokenizer", stages.pre_tokenizer.as_ref()),
+            Self::Model => "these options of the model".to_owned(),
+            Self::PostProcessor => stage("post-processor", stages.post_processor.as_ref()),
+            Self::Decoder => stage("decoder", stages.decoder.as_ref()),
+        }
+    }
+}
+
+/// The parts of `given` that are others in `held`, which is what the file would mean.
+pub(crate) fn lost_parts(given: &Stages, held: &Stages) -> impl Iterator<Item = Part> {
+    let parts = [
+        (Part::AddedTokens, given.added_tokens == held.added_tokens),
+        (Part::Normalizer, given.normalizer == held.normalizer),
+        (
+            Part::PreTokenizer,
+            given.pre_tokenizer == held.pre_tokenizer,
+        ),
+        (Part::Model, given.model == held.model),
+        (
+            Part::PostProcessor,
+            given.post_processor == held.post_processor,
+        ),
+        (Part::Decoder, given.decoder == held.decoder),
+    ];
+    parts
+        .into_iter()
+        .filter_map(|(part, is_kept)| (!is_kept).then_some(part))
+}
+
+/// A stage as messages call it: what it is, and of which kind.
+pub(crate) fn stage<T: std::fmt::Debug>(what: &str, value: Option<&T>) -> String {
+    let Some(value) = value else {
+        return format!("a tokenizer without a {what}");
+    };
+    let shown = format!("{value:?}");
+    let end = shown.find(|c: char| !c.is_alphanumeric());
+    format!("the {what} {}", &shown[..end.unwrap_or(shown.len())])
+}

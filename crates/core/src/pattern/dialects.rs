@@ -1,0 +1,600 @@
+//! The dialects of patterns, and which patterns mean the same in a dialect as to an automaton.
+//!
+//! Two things stand between the well-known split patterns and an automaton beside their tail
+//! ([`super::linear`]), and each is taken away only where the result is provably the same:
+//!
+//! - **Possessive quantifiers.** `X++` differs from `X+` only if giving back a character of `X`
+//!   lets the rest of its branch match. It cannot where the rest matches the empty string (then
+//!   nothing is ever given back), and where the rest can begin with no character of `X`.
+//! - **Dialects.** A pattern qualifies if it is made of constructs that `regex-syntax` and the
+//!   dialect read alike. For Oniguruma these are listed one by one, and a test compares the
+//!   character classes of the two over all of Unicode.
+
+use regex_syntax::ast::{self, Ast};
+use regex_syntax::hir::translate::Translator;
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
+use serde::{Deserialize, Serialize};
+
+/// The library whose regular expressions these are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Dialect {
+    /// Rust's `fancy-regex`, as tiktoken.
+    Tiktoken,
+    /// Oniguruma, as tokenizers.
+    Oniguruma,
+}
+
+/// What `\w` is to Oniguruma, and what it is there within brackets, where some numbers are missing.
+pub(super) const WORD: &str = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾]";
+const WORD_IN_BRACKETS: &str = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]";
+
+pub(super) fn parse(source: &str) -> Option<Ast> {
+    ast::parse::Parser::new().parse(source).ok()
+}
+
+pub(super) fn to_hir(source: &str, ast: &Ast) -> Option<Hir> {
+    Translator::new().translate(source, ast).ok()
+}
+
+/// The branches in `source` with their possessive quantifiers made greedy, if all of it is known
+/// to mean the same in `dialect` and none of it matches the empty string.
+pub(super) fn branches(source: &str, dialect: Dialect) -> Option<Hir> {
+    let hir = to_hir(source, &alike(source, parse(source)?, dialect)?)?;
+    (hir.properties().minimum_len()? > 0).then_some(hir)
+}
+
+/// What `ast` of `source` is to `regex-syntax`, with its possessive quantifiers made greedy, if all of
+/// it is known to mean the same in `dialect`.
+pub(super) fn alike(source: &str, mut ast: Ast, dialect: Dialect) -> Option<Ast> {
+    let scope = Scope { source, dialect };
+    if dialect == Dialect::Oniguruma {
+        spell_words_out(&mut ast)?;
+    }
+    match &mut ast {
+        Ast::Alternation(alternation) => alternation
+            .asts
+            .iter_mut()
+            .try_for_each(|branch| scope.make_greedy(branch))?,
+        branch => scope.make_greedy(branch)?,
+    }
+    scope.reads_alike(&ast).then_some(ast)
+}
+
+fn bracketed(source: &str) -> Option<Box<ast::ClassBracketed>> {
+    match &parse(source)? {
+        Ast::ClassBracketed(class) => Some(class.clone()),
+        _ => None,
+    }
+}
+
+/// Puts [`WORD`] where `ast` has `\w`, which is yet another set to `regex-syntax`.
+fn spell_words_out(ast: &mut Ast) -> Option<()> {
+    let is_word = |class: &ast::ClassPerl| class.kind == ast::ClassPerlKind::Word;
+    match ast {
+        Ast::ClassPerl(class) if is_word(class) => {
+            let mut word = bracketed(WORD)?;
+            word.negated = class.negated;
+            *ast = Ast::ClassBracketed(word);
+        }
+        Ast::ClassBracketed(class) => {
+            if let ast::ClassSet::Item(item) = &mut class.kind {
+                spell_words_of_set_out(item)?;
+            }
+        }
+        Ast::Repetition(repetition) => spell_words_out(&mut repetition.ast)?,
+        Ast::Group(group) => spell_words_out(&mut group.ast)?,
+        Ast::Alternation(alternation) => {
+            alternation.asts.iter_mut().try_for_each(spell_words_out)?
+        }
+        Ast::Concat(concat) => concat.asts.iter_mut().try_for_each(spell_words_out)?,
+        _ => {}
+    }
+    Some(())
+}
+
+/// The same within brackets; a `\W` there is left as it is.
+fn spell_words_of_set_out(item: &mut ast::ClassSetItem) -> Option<()> {
+    match item {
+        ast::ClassSetItem::Perl(class)
+            if class.kind == ast::ClassPerlKind::Word && !class.negated =>
+        {
+            if let ast::ClassSet::Item(letters) = &bracketed(WORD_IN_BRACKETS)?.kind {
+                *item = letters.clone();
+            }
+        }
+        ast::ClassSetItem::Union(union) => {
+            union
+                .items
+                .iter_mut()
+                .try_for_each(spell_words_of_set_out)?;
+        }
+        _ => {}
+    }
+    Some(())
+}
+
+struct Scope<'s> {
+    source: &'s str,
+    dialect: Dialect,
+}
+
+impl Scope<'_> {
+    /// Makes the possessive quantifiers of a branch greedy; `None` where that may change it.
+    fn make_greedy(&self, branch: &mut Ast) -> Option<()> {
+        let items = match branch {
+            Ast::Concat(concat) => concat.asts.as_mut_slice(),
+            item => std::slice::from_mut(item),
+        };
+        for at in 0..items.len() {
+            let Some(greedy) = self.possessive(&items[at]) else {
+                continue;
+            };
+            let Ast::Repetition(repeated) = &greedy else {
+                return None;
+            };
+            let taken = to_hir(self.source, &repeated.ast)?;
+            let HirKind::Class(Class::Unicode(taken)) = taken.kind() else {
+                return None;
+            };
+            let rest: Vec<Hir> = items[at + 1..]
+                .iter()
+                .map(|item| {
+                    let item = self.possessive(item).unwrap_or_else(|| item.clone());
+                    to_hir(self.source, &item)
+                })
+                .collect::<Option<_>>()?;
+            keeps_what_it_took(taken, &rest).then_some(())?;
+            items[at] = greedy;
+        }
+        Some(())
+    }
+
+    /// The greedy form of a possessive quantifier, which `regex-syntax` reads as two quantifiers.
+    fn possessive(&self, item: &Ast) -> Option<Ast> {
+        use ast::RepetitionKind::{OneOrMore, Range, ZeroOrMore, ZeroOrOne};
+        let Ast::Repetition(outer) = item else {
+            return None;
+        };
+        let Ast::Repetition(inner) = &*outer.ast else {
+            return None;
+        };
+        let possessive = match inner.op.kind {
+            ZeroOrOne | ZeroOrMore | OneOrMore => true,
+            // To Oniguruma, `{1,3}+` is a quantifier after a quantifier.
+            Range(_) => self.dialect == Dialect::Tiktoken,
+        };
+        (possessive && inner.greedy && outer.greedy && outer.op.kind == OneOrMore)
+            .then(|| (*outer.ast).clone())
+    }
+
+    /// Whether the dialect reads all of `ast` as `regex-syntax` does.
+    fn reads_alike(&self, ast: &Ast) -> bool {
+        match ast {
+            Ast::Literal(literal) => reads_literal_alike(literal),
+            // To Oniguruma `$` is the end of a line.
+            Ast::Assertion(assertion) => {
+                self.dialect == Dialect::Tiktoken && assertion.kind == ast::AssertionKind::EndLine
+            }
+            Ast::ClassUnicode(class) => self.reads_property_alike(class),
+            Ast::ClassPerl(class) => self.reads_perl_alike(class),
+            Ast::ClassBracketed(set) => self.reads_set_alike(set),
+            Ast::Repetition(repetition) => {
+                let inner = to_hir(self.source, &repetition.ast);
+                repetition.greedy
+                    && reads_count_alike(self.source, &repetition.op)
+                    && !matches!(*repetition.ast, Ast::Repetition(_))
+                    && inner.is_some_and(|inner| inner.properties().minimum_len() > Some(0))
+                    && self.reads_alike(&repetition.ast)
+            }
+            Ast::Group(group) => match &group.kind {
+                ast::GroupKind::CaptureIndex(_) => self.reads_alike(&group.ast),
+                ast::GroupKind::NonCapturing(flags) if flags.items.is_empty() => {
+                    self.reads_alike(&group.ast)
+                }
+                ast::GroupKind::NonCapturing(_) => self.reads_caseless_alike(group),
+                ast::GroupKind::CaptureName { .. } => false,
+            },
+            Ast::Alternation(alternation) => alternation.asts.iter().all(|a| self.reads_alike(a)),
+            Ast::Concat(concat) => concat.asts.iter().all(|a| self.reads_alike(a)),
+            Ast::Empty(_) | Ast::Flags(_) | Ast::Dot(_) => false,
+        }
+    }
+
+    /// Sets within sets are left to the class parser of `regex-syntax` by `fancy-regex` too. Of those that
+    /// Oniguruma has, these are known to be the same: unions of items and of sets of items, and the
+    /// intersection of two such sets; others go wrong there now and then.
+    fn reads_set_alike(&self, set: &ast::ClassBracketed) -> bool {
+        use ast::ClassSet::{BinaryOp, Item};
+        match (self.dialect, &set.kind) {
+            (Dialect::Tiktoken, kind) => self.reads_any_set_alike(kind),
+            (Dialect::Oniguruma, Item(items)) => {
+                self.reads_item_alike(items)
+                    || (items_of(items).iter()).all(|item| match item {
+                        ast::ClassSetItem::Bracketed(set) => !set.negated && self.is_simple(set),
+                        item => self.is_simple_item(item),
+                    })
+            }
+            (Dialect::Oniguruma, BinaryOp(operation)) => {
+                let is_shared = operation.kind == ast::ClassSetBinaryOpKind::Intersection;
+                let operands = [&operation.lhs, &operation.rhs];
+                is_shared
+                    && !set.negated
+                    && operands.iter().all(|operand| match &***operand {
+                        Item(ast::ClassSetItem::Bracketed(set)) => self.is_simple(set),
+                        Item(items) => items_of(items).iter().all(|it| self.is_simple_item(it)),
+                        BinaryOp(_) => false,
+                    })
+            }
+        }
+    }
+
+    fn reads_any_set_alike(&self, set: &ast::ClassSet) -> bool {
+        match set {
+            ast::ClassSet::Item(item) => self.reads_item_alike(item),
+            ast::ClassSet::BinaryOp(operation) => {
+                self.reads_any_set_alike(&operation.lhs) && self.reads_any_set_alike(&operation.rhs)
+            }
+        }
+    }
+
+    fn reads_item_alike(&self, item: &ast::ClassSetItem) -> bool {
+        use ast::ClassSetItem as Item;
+        match item {
+            Item::Literal(literal) => reads_class_literal_alike(literal),
+            Item::Range(range) => {
+                reads_class_literal_alike(&range.start) && reads_class_literal_alike(&range.end)
+            }
+            Item::Unicode(class) => self.reads_property_alike(class),
+            Item::Perl(class) => self.reads_perl_alike(class),
+            Item::Union(union) => union.items.iter().all(|item| self.reads_item_alike(item)),
+            Item::Bracketed(set) => {
+                self.dialect == Dialect::Tiktoken && self.reads_any_set_alike(&set.kind)
+            }
+            Item::Empty(_) | Item::Ascii(_) => false,
+        }
+    }
+
+    /// Whether a set holds simple items only.
+    fn is_simple(&self, set: &ast::ClassBracketed) -> bool {
+        match &set.kind {
+            ast::ClassSet::Item(items) => items_of(items).iter().all(|it| self.is_simple_item(it)),
+            ast::ClassSet::BinaryOp(_) => false,
+        }
+    }
+
+    /// Whether an item lies on one side of the end of ASCII, or is what a name stands for.
+    fn is_simple_item(&self, item: &ast::ClassSetItem) -> bool {
+        use ast::ClassSetItem as Item;
+        let is_named = match item {
+            Item::Literal(_) => true,
+            Item::Range(range) => range.start.c.is_ascii() == range.end.c.is_ascii(),
+            Item::Unicode(class) => !class.is_negated(),
+            Item::Perl(class) => !class.negated,
+            Item::Union(_) | Item::Bracketed(_) | Item::Empty(_) | Item::Ascii(_) => false,
+        };
+        is_named && self.reads_item_alike(item)
+    }
+
+    fn reads_property_alike(&self, class: &ast::ClassUnicode) -> bool {
+        match &class.kind {
+            ast::ClassUnicodeKind::OneLetter(_) => self.dialect == Dialect::Tiktoken,
+            ast::ClassUnicodeKind::Named(name) => PROPERTIES.contains(&name.as_str()),
+            ast::ClassUnicodeKind::NamedValue { .. } => false,
+        }
+    }
+
+    /// To Oniguruma words are another set, and those that were spelled out are no longer here.
+    fn reads_perl_alike(&self, class: &ast::ClassPerl) -> bool {
+        self.dialect == Dialect::Tiktoken || class.kind != ast::ClassPerlKind::Word
+    }
+
+    /// Case folding differs between the engines; for these groups it was compared.
+    fn reads_caseless_alike(&self, group: &ast::Group) -> bool {
+        let span = group.span;
+        let source = &self.source[span.start.offset..span.end.offset];
+        CASELESS_GROUPS.contains(&source)
+    }
+}
+
+/// Whether a count is written without blanks, which `regex-syntax` alone reads over.
+pub(super) fn reads_count_alike(source: &str, op: &ast::RepetitionOp) -> bool {
+    let span = op.span;
+    !source[span.start.offset..span.end.offset].contains(char::is_whitespace)
+}
+
+fn items_of(item: &ast::ClassSetItem) -> &[ast::ClassSetItem] {
+    match item {
+        ast::ClassSetItem::Union(union) => &union.items,
+        item => std::slice::from_ref(item),
+    }
+}
+
+/// The properties whose code points are the same in Oniguruma and in `regex-syntax`.
+const PROPERTIES: [&str; 45] = [
+    "L",
+    "Lu",
+    "Ll",
+    "Lt",
+    "Lm",
+    "Lo",
+    "M",
+    "Mn",
+    "Mc",
+    "Me",
+    "N",
+    "Nd",
+    "Nl",
+    "No",
+    "P",
+    "Pc",
+    "Pd",
+    "Ps",
+    "Pe",
+    "Pi",
+    "Pf",
+    "Po",
+    "S",
+    "Sm",
+    "Sc",
+    "Sk",
+    "So",
+    "Z",
+    "Zs",
+    "Zl",
+    "Zp",
+    "Han",
+    "Hiragana",
+    "Katakana",
+    "Hangul",
+    "Latin",
+    "Greek",
+    "Cyrillic",
+    "Arabic",
+    "Hebrew",
+    "Thai",
+    "Devanagari",
+    "Letter",
+    "Number",
+    "Alphabetic",
+];
+
+/// The groups without case in the well-known patterns.
+const CASELESS_GROUPS: [&str; 2] = [r"(?i:'s|'t|'re|'ve|'m|'ll|'d)", r"(?i:[sdmt]|ll|ve|re)"];
+
+fn reads_literal_alike(literal: &ast::Literal) -> bool {
+    use ast::{LiteralKind, SpecialLiteralKind as Special};
+    matches!(
+        literal.kind,
+        LiteralKind::Verbatim
+            | LiteralKind::Meta
+            | LiteralKind::Special(Special::Tab | Special::LineFeed | Special::CarriageReturn)
+    )
+}
+
+/// Within brackets, what opens a nested class or an operation in any of the engines is refused.
+fn reads_class_literal_alike(literal: &ast::Literal) -> bool {
+    let verbatim = literal.kind == ast::LiteralKind::Verbatim;
+    reads_literal_alike(literal) && !(verbatim && matches!(literal.c, '[' | ']' | '-'))
+}
+
+/// Whether `X`, repeated greedily before `rest`, never gives back a character that it took.
+fn keeps_what_it_took(taken: &ClassUnicode, rest: &[Hir]) -> bool {
+    let is_empty_match = |hir: &Hir| {
+        hir.properties().minimum_len() == Some(0) && hir.properties().look_set().is_empty()
+    };
+    if rest.iter().all(is_empty_match) {
+        return true;
+    }
+    for item in rest {
+        if *item.kind() == HirKind::Look(Look::End) {
+            return true;
+        }
+        let Some(mut begins) = first_characters(item) else {
+            return false;
+        };
+        begins.intersect(taken);
+        if !begins.ranges().is_empty() {
+            return false;
+        }
+        if item.properties().minimum_len() > Some(0) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The characters that a match of `hir` can begin with; `None` if there are assertions.
+fn first_characters(hir: &Hir) -> Option<ClassUnicode> {
+    let union = |mut all: ClassUnicode, hir: &Hir| {
+        all.union(&first_characters(hir)?);
+        Some(all)
+    };
+    match hir.kind() {
+        HirKind::Empty => Some(ClassUnicode::empty()),
+        HirKind::Look(_) => None,
+        HirKind::Literal(literal) => {
+            let first = std::str::from_utf8(&literal.0).ok()?.chars().next()?;
+            Some(ClassUnicode::new([ClassUnicodeRange::new(first, first)]))
+        }
+        HirKind::Class(Class::Unicode(class)) => Some(class.clone()),
+        HirKind::Class(Class::Bytes(class)) => class.to_unicode_class(),
+        HirKind::Repetition(repetition) => first_characters(&repetition.sub),
+        HirKind::Capture(capture) => first_characters(&capture.sub),
+        HirKind::Alternation(branches) => branches.iter().try_fold(ClassUnicode::empty(), union),
+        HirKind::Concat(items) => {
+            let optional = |hir: &&Hir| hir.properties().minimum_len() == Some(0);
+            let reached = items.iter().take_while(optional).count() + 1;
+            items
+                .iter()
+                .take(reached)
+                .try_fold(ClassUnicode::empty(), union)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::pattern::linear::Linear;
+    use regex_automata::meta;
+
+    /// What each of the two engines finds in `text`.
+    fn found_by_both(pattern: &str, text: &str) -> [Vec<(usize, usize)>; 2] {
+        let ours = meta::Regex::new(pattern).unwrap();
+        let oniguruma = onig::Regex::new(pattern).unwrap();
+        let found = ours
+            .find_iter(text)
+            .map(|found| (found.start(), found.end()));
+        [found.collect(), oniguruma.find_iter(text).collect()]
+    }
+
+    #[test]
+    fn properties_are_the_same_sets_in_both_libraries() {
+        let all: String = (char::MIN..=char::MAX).collect();
+        let properties = PROPERTIES.map(|name| format!(r"\p{{{name}}}"));
+        let others = [r"\s", r"\d", r"[^\s\p{L}\p{N}]", r"[^\r\n\p{L}\p{P}\p{S}]"];
+        for class in properties.iter().map(String::as_str).chain(others) {
+            let [ours, theirs] = found_by_both(&format!("{class}+"), &all);
+            assert!(ours == theirs, "{class}");
+        }
+    }
+
+    #[test]
+    fn words_are_not_but_can_be_spelled_out() {
+        let text = "a\u{200c}\u{200d}²³¹¼½¾";
+        let [ours, theirs] = found_by_both(r"\w+", text);
+        assert_eq!(
+            (ours, theirs),
+            (vec![(0, 7)], vec![(0, 1), (7, text.len())])
+        );
+        let all: String = (char::MIN..=char::MAX).collect();
+        for (source, spelled) in [
+            (r"\w+", format!("{WORD}+")),
+            (r"\W+", format!("[^{}+", &WORD[1..])),
+            (r"[^\w\s]+", format!("[^\\s{}+", &WORD_IN_BRACKETS[1..])),
+            (r"[\w.]+", format!("[.{}+", &WORD_IN_BRACKETS[1..])),
+        ] {
+            let [_, expected] = found_by_both(source, &all);
+            let [ours, _] = found_by_both(&spelled, &all);
+            assert!(ours == expected, "{spelled}");
+            let linear = Linear::new(source, Dialect::Oniguruma).unwrap();
+            let mut found = Vec::new();
+            while let Some(next) =
+                linear.find_from(&all, found.last().map_or(0, |it: &(_, _)| it.1), &mut 0)
+            {
+                found.push((next.start, next.end));
+            }
+            assert!(found == expected, "{source}");
+        }
+    }
+
+    /// Items of a set, and sets of items if there shall be some.
+    fn random_items(numbers: &mut ChaCha8Rng, sets: f64) -> String {
+        const ITEMS: [&str; 18] = [
+            "a",
+            "b",
+            "(",
+            ")",
+            "|",
+            "é",
+            "漢",
+            "。",
+            "a-f",
+            "à-ÿ",
+            "\0-\u{7f}",
+            "\u{80}-\u{10ffff}",
+            r"\s",
+            r"\d",
+            r"\p{L}",
+            r"\p{Lu}",
+            r"\p{Han}",
+            r"\p{N}",
+        ];
+        let mut items = String::new();
+        for _ in 0..numbers.random_range(1..5) {
+            match numbers.random_bool(sets) {
+                true => items.push_str(&format!("[{}]", random_items(numbers, 0.0))),
+                false => items.push_str(ITEMS[numbers.random_range(0..ITEMS.len())]),
+            }
+        }
+        items
+    }
+
+    /// A set of the forms that qualify: a union, or two that intersect.
+    fn random_set(numbers: &mut ChaCha8Rng) -> String {
+        let not = |numbers: &mut ChaCha8Rng| ["", "^"][usize::from(numbers.random_bool(0.5))];
+        if numbers.random_bool(0.5) {
+            return format!("[{}{}]", not(numbers), random_items(numbers, 0.4));
+        }
+        let mut operand = || match numbers.random_bool(0.5) {
+            true => format!("[{}{}]", not(numbers), random_items(numbers, 0.0)),
+            false => random_items(numbers, 0.0),
+        };
+        format!("[{}&&{}]", operand(), operand())
+    }
+
+    #[test]
+    fn sets_within_sets_are_the_same_sets() {
+        let mut numbers = ChaCha8Rng::seed_from_u64(5);
+        let mut text: String = ('\0'..'\u{250}').collect();
+        text.push_str("中文漢かﾔ한жЖ٣½Ⅷ。،…“\u{301}\u{3000}\u{2028}🙂𠀀\u{10ffff}");
+        for _ in 0..3_000 {
+            let set = random_set(&mut numbers);
+            let [ours, theirs] = found_by_both(&set, &text);
+            assert_eq!(ours, theirs, "{set}");
+            let qualifies = Linear::new(&set, Dialect::Oniguruma).is_some();
+            assert!(qualifies || theirs.is_empty(), "{set}");
+        }
+    }
+
+    #[test]
+    fn only_the_same_characters_fold_into_contractions() {
+        let text: String = (char::MIN..=char::MAX)
+            .map(|c| format!("{c}s '{c} '{c}e '{c}l 'r{c} 'v{c} 'l{c} {c}{c} "))
+            .collect();
+        for group in CASELESS_GROUPS {
+            let [ours, theirs] = found_by_both(group, &text);
+            assert!(ours == theirs, "{group}");
+        }
+    }
+
+    #[test]
+    fn quantifiers_that_might_give_back_stay_possessive() {
+        let linear = |source| Linear::new(source, Dialect::Tiktoken).is_some();
+        assert!(linear(r"\p{L}++\p{N}"));
+        assert!(linear(r"\p{L}?+\p{N}*+\s"));
+        assert!(linear(r"\s++$|a"));
+        assert!(!linear(r"\p{L}++a"));
+        assert!(!linear(r"\p{L}++\p{N}*a"));
+        assert!(!linear(r"(?:\p{L}\p{N})++\s"));
+        assert!(!linear(r"(?:\p{L}++|a)\p{N}"));
+    }
+
+    #[test]
+    fn what_the_dialects_read_differently_does_not_qualify() {
+        for source in [
+            r"\p{N}{1,3}+",
+            r"[^\W\s]+",
+            r"a$",
+            r"[a--[b]]",
+            r"[a~~[b]]",
+            r"[a[^b]]",
+            r"[^a&&[b]]",
+            r"[a[b&&[a]]]",
+            r"[a-é&&[b]]",
+            r"[\S&&[a]]",
+            r"(?i:ss)",
+            r"a*",
+            r"a+?",
+            r"a{ 2 }b",
+        ] {
+            assert!(
+                Linear::new(source, Dialect::Oniguruma).is_none(),
+                "{source}"
+            );
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The units that spans count: characters, bytes or the code units of UTF-16.
+
+use super::Span;
+use crate::interrupt::paced;
+
+/// The unit that spans are given in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Characters (Unicode scalar values).
+    #[default]
+    Characters,
+    /// Bytes of UTF-8.
+    Bytes,
+    /// Code units of UTF-16, as JavaScript, Java and C# count.
+    Utf16,
+}
+
+impl Unit {
+    /// How many of them are in text of which these are the UTF-8 bytes: characters count where they
+    /// begin.
+    pub(crate) fn count(self, text: &[u8]) -> usize {
+        let begins = |byte: &&u8| **byte as i8 >= -0x40;
+        match self {
+            Self::Bytes => text.len(),
+            Self::Characters => text.iter().filter(begins).count(),
+            Self::Utf16 => {
+                let long = text.iter().filter(|byte| **byte >= 0xF0).count();
+                text.iter().filter(begins).count() + long
+            }
+        }
+    }
+}
+
+/// Turns spans in bytes of `text` into spans in another unit.
+///
+/// Built in one pass; asked in any order.
+pub struct UnitIndex {
+    /// The number of units that begin before each byte; empty where that is the byte's own.
+    before: Vec<u32>,
+    length: usize,
+}
+
+impl UnitIndex {
+    /// The index of `text`.
+    pub fn new(text: &str, unit: Unit) -> Self {
+        let length = text.len();
+        let mut before = Vec::new();
+        if unit == Unit::Bytes || text.is_ascii() {
+            return Self { before, length };
+        }
+        before.reserve_exact(length + 1);
+        let mut units = 0;
+        for character in paced(text.chars()) {
+            before.extend(std::iter::repeat_n(units, character.len_utf8()));
+            units += match unit {
+                Unit::Utf16 => character.len_utf16() as u32,
+                _ => 1,
+            };
+        }
+        before.push(units);
+        Self { before, length }
+    }
+
+    /// The span in units of the characters that the bytes of `span` belong to.
+    pub fn of(&self, span: Span) -> Span {
+        match self.before.is_empty() {
+            true => span,
+            false => Span::new(self.at(span.start), self.at(span.end)),
+        }
+    }
+
+    fn at(&self, byte: usize) -> usize {
+        self.before[byte.min(self.length)] as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_counted_from_the_front() {
+        let text = "aé€🙂b";
+        for (unit, spans) in [
+            (Unit::Characters, [(1, 3), (3, 4), (4, 5)]),
+            (Unit::Bytes, [(1, 6), (6, 10), (10, 11)]),
+            (Unit::Utf16, [(1, 3), (3, 5), (5, 6)]),
+        ] {
+            let index = UnitIndex::new(text, unit);
+            for ((start, end), bytes) in spans.into_iter().zip([(1, 6), (6, 10), (10, 11)]) {
+                assert_eq!(index.of(Span::new(bytes.0, bytes.1)), Span::new(start, end));
+                assert_eq!(unit.count(&text.as_bytes()[..bytes.1]), end);
+            }
+        }
+    }
+}
