@@ -30,8 +30,8 @@ use crate::model::{Model, Sampler, Sampling, SentencePiece, Token};
 use crate::normalizer::Normalizer;
 use crate::post_processor::{Margins, Part, PostProcessor};
 use crate::pre_tokenizer::PreTokenizer;
-use crate::stages::Stages;
-use crate::text::{AlignedText, Pieces, Span, Unit, UnitIndex};
+use crate::stages::{Section, Stages};
+use crate::text::{AlignedText, Span, Unit, UnitIndex};
 use crate::train::word_counts::FirstStages;
 use spans::Walk;
 
@@ -437,14 +437,11 @@ impl Tokenizer {
             .is_some_and(PostProcessor::trims);
         let mut tokens = Vec::new();
         let mut pace = Pace::default();
-        for cut in self.added_tokens.cut(
-            AlignedText::original(text),
-            stages.normalizer.as_ref(),
-            &options.special,
-        )? {
+        let before_model = stages.before_model();
+        for section in before_model.sections(&self.added_tokens, text, &options.special)? {
             pace.step();
-            match cut {
-                Cut::Token(id, text) => {
+            match section? {
+                Section::Token(id, text) => {
                     rows.push(id, text.span_of(0..text.as_str().len()));
                     if trims {
                         let margins = Margins::of_text(text.as_str(), options.unit);
@@ -452,11 +449,7 @@ impl Tokenizer {
                     }
                     rows.end_word();
                 }
-                Cut::Text(text) => {
-                    let mut pieces = Pieces::new(text);
-                    if let Some(pre_tokenizer) = &stages.pre_tokenizer {
-                        pre_tokenizer.cut(&mut pieces)?;
-                    }
+                Section::Pieces(pieces) => {
                     for piece in pieces.iter() {
                         pace.step();
                         tokens.clear();
