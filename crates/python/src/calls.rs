@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::arrays;
+use crate::buffers::with_buffer;
 use crate::errors::{Failure, Outcome, guard};
 use crate::ints;
 use crate::options::{self, Given};
@@ -42,16 +43,8 @@ thread_local! {
     static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
 }
 
-/// Gives `body` a buffer that is used again, empty.
-fn with_buffer<R>(body: impl FnOnce(&mut Vec<u32>) -> R) -> R {
-    let mut ids = IDS.take();
-    ids.clear();
-    let result = body(&mut ids);
-    if ids.capacity() <= 1 << 16 {
-        IDS.set(ids);
-    }
-    result
-}
+/// Up to how many ids such a buffer is kept for.
+const KEPT: usize = 1 << 16;
 
 impl Calls {
     fn tokenizer(&self) -> Outcome<&Tokenizer> {
@@ -187,7 +180,7 @@ impl Calls {
             let drawing = [dropout, alpha, nbest_size, seed];
             let options = tokenizer.options(special, add_special_tokens, drawing)?;
             let text = Text::of("text", text)?;
-            with_buffer(|ids| {
+            with_buffer(&IDS, KEPT, |ids| {
                 tokenizer.encode_into(py, text.as_str(), &options, ids)?;
                 Ok(ints::list(py, ids)?)
             })
@@ -230,7 +223,7 @@ impl Calls {
             let text = Text::of("text", text)?;
             let text = text.as_str();
             if text.len() < SMALL_ARRAY {
-                return with_buffer(|ids| {
+                return with_buffer(&IDS, KEPT, |ids| {
                     tokenizer.encode_into(py, text, &options, ids)?;
                     Ok(arrays::copied(py, ids)?)
                 });

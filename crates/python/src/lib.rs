@@ -5,6 +5,7 @@
 
 mod arrays;
 mod arrow;
+mod buffers;
 mod cache;
 mod calls;
 mod component;
