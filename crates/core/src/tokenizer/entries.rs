@@ -3,8 +3,9 @@
 //! Look here for how the entries of a batch are encoded without the stages: their texts and words one
 //! after another, by the compiled path, and around them what the post-processor puts there.
 
+use super::frames::{Frame, PairFrame};
 use super::spans::Row;
-use super::{EncodeOptions, Frame, PairFrame, Tokenizer};
+use super::{EncodeOptions, Tokenizer};
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::interrupt::Pace;

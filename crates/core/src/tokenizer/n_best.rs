@@ -4,7 +4,7 @@ use super::Tokenizer;
 use crate::added_tokens::SpecialPolicy;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::unigram::Part;
-use crate::model::{Model, Unigram};
+use crate::model::{Model, SentencePiece, Unigram};
 use crate::stages::Section;
 use crate::text::AlignedText;
 
@@ -39,6 +39,22 @@ impl Tokenizer {
                 (ids, f64::from(score))
             })
             .collect())
+    }
+
+    /// The model of a `.model` file, if nothing else cuts text.
+    pub(super) fn sentencepiece(&self, wanted: &str) -> Result<&SentencePiece> {
+        match &self.stages.model {
+            Model::SentencePiece(model)
+                if self.stages.pre_tokenizer.is_none()
+                    && self.added_tokens.finds_nothing(&SpecialPolicy::Ignore) =>
+            {
+                Ok(model)
+            }
+            _ => Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("{wanted} needs a tokenizer as a SentencePiece .model file holds it"),
+            )),
+        }
     }
 
     /// text ─ added tokens ─ normalizer ─ pre-tokenizer ─▶ pieces, whose segmentations are combined
