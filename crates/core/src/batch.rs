@@ -26,11 +26,11 @@ pub use entries::SpannedEntries;
 use flat::Flat;
 use line::Line;
 
-/// About how many bytes a task has, at most, unless a text cannot be cut.
+/// Bytes of a task, at most and about, unless a text cannot be cut.
 const LARGEST_TASK: usize = 128 << 10;
-/// Fewer bytes than this are no task of their own.
+/// Bytes below which texts are no task of their own.
 const SMALLEST_TASK: usize = 4 << 10;
-/// How many tasks there are for each thread, if the texts allow.
+/// Tasks for each thread, if the texts allow.
 const TASKS_PER_THREAD: usize = 16;
 
 /// The ids of many texts.

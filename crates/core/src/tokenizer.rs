@@ -60,7 +60,7 @@ pub struct Tokenizer {
     pair_frames: [Option<PairFrame>; 2],
     /// How spans are found beside the fast path, for stages that this is known of.
     walk: Option<Walk>,
-    /// Whether a backtracking engine runs one of its patterns.
+    /// Whether one of its patterns runs on a backtracking engine.
     backtracks: bool,
     /// The texts of tokens for decoding, once so many ids were decoded that they pay.
     surfaces: Lazy<Option<Surfaces>>,
@@ -268,7 +268,7 @@ impl Tokenizer {
         Ok(true)
     }
 
-    /// The normalizer, if added tokens are looked for in what it makes of text.
+    /// The normalizer, if this call searches normalized text for added tokens.
     fn sought_in_normalized(&self, options: &EncodeOptions) -> Option<&Normalizer> {
         let normalizer = self.stages.normalizer.as_ref();
         normalizer.filter(|_| self.added_tokens.looks_in_normalized(&options.special))

@@ -1,9 +1,9 @@
 //! The calls of `jeton.Tokenizer` for one text, with the arguments and the documentation of its
 //! users: the class inherits them.
 //!
-//! Look here for what a short text costs beside its tokens. A method of Python that takes eight
-//! arguments and hands them on takes about as long as the tokens of twenty characters, so these are
-//! the methods themselves.
+//! Look here for what a short text costs beside its tokens. A method written in Python that takes eight
+//! arguments and passes them on takes about as long as the tokens of twenty characters, so Python calls
+//! these directly.
 
 use std::cell::Cell;
 
@@ -25,11 +25,11 @@ use crate::signals::detached;
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 
-/// Texts of at least so many bytes are cut into parts for all cores, where that is possible.
+/// Bytes from which on a text is cut into parts for all cores, where that is possible.
 const HUGE: usize = 256 << 10;
 
-/// The array of a text of fewer bytes than this is copied from a buffer that is used again; a larger
-/// one is the memory that the ids were written to.
+/// Bytes of text below which its array is copied from a buffer that is used again; a larger array is
+/// the memory that the ids were written to.
 const SMALL_ARRAY: usize = 64 << 10;
 
 /// What `jeton.Tokenizer` is made from; errors of arguments are said in its name.
@@ -43,7 +43,7 @@ thread_local! {
     static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
 }
 
-/// Up to how many ids such a buffer is kept for.
+/// Ids up to which such a buffer is kept.
 const KEPT: usize = 1 << 16;
 
 impl Calls {

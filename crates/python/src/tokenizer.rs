@@ -51,7 +51,7 @@ thread_local! {
     static TEXT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Up to how many bytes such a buffer is kept for.
+/// Bytes up to which such a buffer is kept.
 const KEPT: usize = 1 << 20;
 
 impl Tokenizer {

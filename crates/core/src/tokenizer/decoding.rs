@@ -126,7 +126,8 @@ impl Tokenizer {
         }
     }
 
-    /// The texts of tokens, if `count` ids more make them pay, and the decoder is one with such.
+    /// The decode table, once enough ids were decoded, with `count` more, that it pays; `None` before that,
+    /// and with a decoder that has none.
     fn surfaces(&self, count: usize) -> Option<&Surfaces> {
         if self.surfaces.made().is_none()
             && self.decoded.fetch_add(count, Ordering::Relaxed) + count < BEFORE_SURFACES

@@ -79,9 +79,8 @@ impl Tokenizer {
         }
     }
 
-    /// What says where a text that is not read to its end yet can be cut, so that the tokens of its
-    /// parts, each encoded as what it is of the text, are those of the text; nothing where only the
-    /// whole text tells.
+    /// The stages that find where to cut a text whose end is not read yet, so that the tokens of its
+    /// parts are those of the text. `None` where only the whole text tells.
     pub(crate) fn certain_cuts(&self) -> Option<FirstStages> {
         if self.settling().is_some() || !self.has_parts(&EncodeOptions::PLAIN) {
             return None;
@@ -118,8 +117,8 @@ impl Tokenizer {
             && (finds_nothing || self.finds_in_parts(&options.special))
     }
 
-    /// Whether the added tokens of a text are those of its parts, where they leave the places between
-    /// them alone: not where one is an error, which says where it stands, nor in normalized text.
+    /// Whether the added tokens of a text are those of its parts, if none stands across a cut. Not where
+    /// one is an error, which says where it stands, nor in normalized text.
     fn finds_in_parts(&self, special: &SpecialPolicy) -> bool {
         let is_normalized = self.stages.normalizer.is_some();
         matches!(special, SpecialPolicy::Ignore | SpecialPolicy::Allow)

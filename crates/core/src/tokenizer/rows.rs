@@ -14,7 +14,7 @@ pub(super) struct Rows {
     /// The end of the text, in bytes.
     end: usize,
     word: u32,
-    /// The word that all of the text is, if somebody split it into words before.
+    /// The number of the word that the whole text is, if the caller split it into words.
     whole_word: Option<u32>,
 }
 
@@ -31,7 +31,7 @@ impl Rows {
         }
     }
 
-    /// What follows are the tokens of this text.
+    /// Begins a text: the tokens that follow are its.
     pub(super) fn begin(&mut self, text: &str, whole_word: Option<u32>) {
         self.index = UnitIndex::new(text, self.unit);
         self.end = text.len();
