@@ -74,6 +74,9 @@ test: rust-test python-test types  ## every test
 
 rust-test: setup
 	PYO3_PYTHON=$(abspath $(BIN))/python cargo test --workspace --quiet
+	@test -d ../shared/data || echo "Without ../shared/data," \
+		"$$(cat $$(find crates -name '*.rs') | grep -c 'not(shared_data), ignore')" \
+		"tests of the core were ignored, NOT run."
 
 python-test: setup $(FRAMEWORKS) $(VENV)/sentencepiece-0.2.1  ## tests and doc examples
 	$(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal

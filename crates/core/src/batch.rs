@@ -3,14 +3,15 @@
 //! Texts are grouped into tasks of about equal size; a long text is cut first, at places where no
 //! token stands on both sides. Each thread encodes one task after another into a buffer that stays in
 //! its cache, and copies it to its place in the result as soon as all tasks before it have been
-//! counted. Look here for how the result comes to be one flat list without a list a text, and in
+//! counted. Look in `flat` for how the result comes to be one list without a list a text, in
 //! `line` for texts whose parts have to be settled in their order, in `entries` for pairs and for words
 //! that were split before.
 
 mod entries;
+mod flat;
 mod line;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,13 +23,14 @@ use crate::text::Unit;
 use crate::tokenizer::spans::{Row, SpannedPart};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 pub use entries::SpannedEntries;
+use flat::Flat;
 use line::Line;
 
-/// About how many bytes a task has, at most, unless a text cannot be cut.
+/// Bytes of a task, at most and about, unless a text cannot be cut.
 const LARGEST_TASK: usize = 128 << 10;
-/// Fewer bytes than this are no task of their own.
+/// Bytes below which texts are no task of their own.
 const SMALLEST_TASK: usize = 4 << 10;
-/// How many tasks there are for each thread, if the texts allow.
+/// Tasks for each thread, if the texts allow.
 const TASKS_PER_THREAD: usize = 16;
 
 /// The ids of many texts.
@@ -385,115 +387,6 @@ fn run<R: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// A list that threads fill in order, each task's items as soon as their place is known.
-struct Flat<T> {
-    /// The room of `items`, which nobody else touches before [`Flat::into_list`].
-    room: Room<T>,
-    items: Vec<T>,
-    state: Mutex<State<T>>,
-}
-
-struct State<T> {
-    /// The tasks whose places are not known yet.
-    waiting: BTreeMap<usize, Vec<T>>,
-    /// The first task that has not been counted, and where its items begin.
-    next: usize,
-    start: usize,
-    /// Ids for which there was no room, in order, once there is no more; and where they begin.
-    rest: BTreeMap<usize, Vec<T>>,
-    /// Buffers for tasks to come.
-    spare: Vec<Vec<T>>,
-}
-
-/// Memory that threads write to, each to places of its own.
-struct Room<T> {
-    start: *mut T,
-    size: usize,
-}
-
-// SAFETY: `Flat::take` gives each thread ranges of the memory that it gives to no other.
-unsafe impl<T: Send> Sync for Room<T> {}
-// SAFETY: as above; it is a pointer into memory that `Flat` owns.
-unsafe impl<T: Send> Send for Room<T> {}
-
-impl<T: Copy> Flat<T> {
-    fn with_capacity(capacity: usize) -> Self {
-        let mut items: Vec<T> = Vec::with_capacity(capacity);
-        Self {
-            room: Room {
-                start: items.as_mut_ptr(),
-                size: items.capacity(),
-            },
-            items,
-            state: Mutex::new(State {
-                waiting: BTreeMap::new(),
-                next: 0,
-                start: 0,
-                rest: BTreeMap::new(),
-                spare: Vec::new(),
-            }),
-        }
-    }
-
-    /// An empty buffer, one that was used before if there is one.
-    fn spare(&self) -> Vec<T> {
-        lock(&self.state).spare.pop().unwrap_or_default()
-    }
-
-    /// Takes the items of a task.
-    fn take(&self, task: usize, items: Vec<T>) {
-        let mut placed = Vec::new();
-        let mut state = lock(&self.state);
-        state.waiting.insert(task, items);
-        loop {
-            let next = state.next;
-            let Some(items) = state.waiting.remove(&next) else {
-                break;
-            };
-            let start = state.start;
-            state.start += items.len();
-            state.next += 1;
-            match state.start <= self.room.size {
-                true => placed.push((start, items)),
-                false => {
-                    state.rest.insert(start, items);
-                }
-            }
-        }
-        drop(state);
-        for (start, items) in &placed {
-            // SAFETY: `start + items.len() <= size`, as was checked; no other task has these places,
-            // since `state.start` has moved past them under the lock; and `items` is another list.
-            unsafe {
-                let place = self.room.start.add(*start);
-                std::ptr::copy_nonoverlapping(items.as_ptr(), place, items.len());
-            }
-        }
-        let buffers = placed.into_iter().map(|(_, mut items)| {
-            items.clear();
-            items
-        });
-        lock(&self.state).spare.extend(buffers);
-    }
-
-    /// All items, once all tasks up to some one were taken.
-    fn into_list(self) -> Vec<T> {
-        let Self {
-            mut items, state, ..
-        } = self;
-        let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let filled = state.rest.keys().next().copied().unwrap_or(state.start);
-        // SAFETY: the tasks before the first of `rest` have filled the memory up to there.
-        unsafe { items.set_len(filled) };
-        items.reserve_exact(state.start - filled);
-        for rest in state.rest.values() {
-            items.extend_from_slice(rest);
-        }
-        items.shrink_to_fit();
-        items
-    }
-}
-
 /// Where each text's tokens begin and end, by how many each part has.
 fn offsets(parts: &[Part<'_>], counts: Vec<Vec<usize>>, texts: usize) -> Vec<i64> {
     let mut offsets = vec![0; texts + 1];
@@ -524,25 +417,4 @@ fn units_before(parts: &[Part<'_>], unit: Unit) -> Vec<usize> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_come_in_the_order_of_tasks_whatever_the_room() {
-        for room in [0, 1, 7, 64, 1000] {
-            let flat = Flat::with_capacity(room);
-            for task in [2, 0, 1, 4, 3, 5] {
-                let mut ids = flat.spare();
-                ids.extend((0..task as u32 * 5).map(|n| 100 * task as u32 + n));
-                flat.take(task, ids);
-            }
-            let expected: Vec<u32> = (0..6)
-                .flat_map(|task| (0..task * 5).map(move |n| 100 * task + n))
-                .collect();
-            assert_eq!(flat.into_list(), expected, "{room}");
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! Published vocabularies, read and written back. Skipped where they are not on this machine.
+//! Formats of vocabularies, read and written back; and what is refused.
 
 use std::path::{Path, PathBuf};
 
@@ -6,15 +6,9 @@ use jeton_core::convert;
 use jeton_core::format::{LoadOptions, gpt2, snapshot, tiktoken};
 use jeton_core::{ErrorKind, Tokenizer};
 
-/// The folder of published vocabularies, which lies beside the project on some machines.
-fn vocabularies() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/vocab");
-    if !folder.is_dir() {
-        eprintln!("skipped: no published vocabularies in {}", folder.display());
-        return None;
-    }
-    Some(folder)
-}
+mod support;
+
+use support::published;
 
 fn load(path: &Path) -> Tokenizer {
     Tokenizer::load(path, &LoadOptions::default()).unwrap()
@@ -38,8 +32,9 @@ impl Drop for Folder {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared/data beside the checkout")]
 fn ranks_come_back_byte_for_byte() {
-    let Some(folder) = vocabularies() else { return };
+    let folder = published::path("vocab");
     let out = Folder::new("ranks");
     for (name, specials, size) in [
         ("r50k_base.tiktoken", 1, 50_256),
@@ -63,8 +58,9 @@ fn ranks_come_back_byte_for_byte() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared/data beside the checkout")]
 fn the_gpt2_pair_comes_back() {
-    let Some(folder) = vocabularies() else { return };
+    let folder = published::path("vocab");
     let out = Folder::new("pair");
     let tokenizer = load(&folder.join("gpt2_vocab.json"));
     assert_eq!(tokenizer.stages().added_tokens[0].id, 50_256);
@@ -81,8 +77,9 @@ fn the_gpt2_pair_comes_back() {
 
 /// GPT-2 was published in both formats, so each must be what the other converts to.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared/data beside the checkout")]
 fn gpt2_and_r50k_convert_into_each_other() {
-    let Some(folder) = vocabularies() else { return };
+    let folder = published::path("vocab");
     let ranks = load(&folder.join("r50k_base.tiktoken"));
     let pair = load(&folder.join("gpt2_vocab.json"));
     let (vocab, merges) = gpt2::write(ranks.stages()).unwrap();
@@ -95,8 +92,9 @@ fn gpt2_and_r50k_convert_into_each_other() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared/data beside the checkout")]
 fn snapshots_give_equal_tokenizers() {
-    let Some(folder) = vocabularies() else { return };
+    let folder = published::path("vocab");
     for name in ["r50k_base.tiktoken", "gpt2_vocab.json"] {
         let tokenizer = load(&folder.join(name));
         let image = snapshot::write(tokenizer.stages()).unwrap();
@@ -220,8 +218,9 @@ fn folders_and_unknown_files_are_not_guessed_at() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared/data beside the checkout")]
 fn tokenizer_json_comes_back_alone_and_in_a_folder() {
-    let Some(folder) = vocabularies() else { return };
+    let folder = published::path("vocab");
     let out = Folder::new("json");
     let tokenizer = load(&folder.join("gpt2_vocab.json"));
     for name in ["own.json", "folder"] {

@@ -1,11 +1,13 @@
 //! `tokenizer.json`, read and written: what comes back, and what is refused and how.
 
-use std::path::{Path, PathBuf};
-
 use jeton_core::format::{LoadOptions, huggingface};
 use jeton_core::model::{Model, bpe::Alphabet};
 use jeton_core::printable::to_char;
 use jeton_core::{EncodeOptions, ErrorKind, OnInvalid, Tokenizer, Unit};
+
+mod support;
+
+use support::published;
 
 const PIECE: &str = r#""add_prefix_space":false,"trim_offsets":true,"use_regex":true"#;
 
@@ -332,19 +334,10 @@ fn byte_level_merges_are_found_by_their_tokens() {
     }
 }
 
-/// The folder of published vocabularies, which lies beside the project on some machines.
-fn vocabularies() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/vocab");
-    if !folder.is_dir() {
-        eprintln!("skipped: no published vocabularies in {}", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared/data beside the checkout")]
 fn ranks_become_merges_with_the_same_ids() {
-    let Some(folder) = vocabularies() else { return };
+    let folder = published::path("vocab");
     let text = "It's 12345 o'clock,\n\n  señor!  漢字\u{3000}👩‍👩‍👧 \t x\r\n  ";
     for name in ["r50k_base.tiktoken", "llama3_ranks.model"] {
         let tokenizer = Tokenizer::load(&folder.join(name), &LoadOptions::default()).unwrap();

@@ -1,9 +1,9 @@
 //! The calls of `jeton.Tokenizer` for one text, with the arguments and the documentation of its
 //! users: the class inherits them.
 //!
-//! Look here for what a short text costs beside its tokens. A method of Python that takes eight
-//! arguments and hands them on takes about as long as the tokens of twenty characters, so these are
-//! the methods themselves.
+//! Look here for what a short text costs beside its tokens. A method written in Python that takes eight
+//! arguments and passes them on takes about as long as the tokens of twenty characters, so Python calls
+//! these directly.
 
 use std::cell::Cell;
 
@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::arrays;
+use crate::buffers::with_buffer;
 use crate::errors::{Failure, Outcome, guard};
 use crate::ints;
 use crate::options::{self, Given};
@@ -24,11 +25,11 @@ use crate::signals::detached;
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 
-/// Texts of at least so many bytes are cut into parts for all cores, where that is possible.
+/// Bytes from which on a text is cut into parts for all cores, where that is possible.
 const HUGE: usize = 256 << 10;
 
-/// The array of a text of fewer bytes than this is copied from a buffer that is used again; a larger
-/// one is the memory that the ids were written to.
+/// Bytes of text below which its array is copied from a buffer that is used again; a larger array is
+/// the memory that the ids were written to.
 const SMALL_ARRAY: usize = 64 << 10;
 
 /// What `jeton.Tokenizer` is made from; errors of arguments are said in its name.
@@ -42,16 +43,8 @@ thread_local! {
     static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
 }
 
-/// Gives `body` a buffer that is used again, empty.
-fn with_buffer<R>(body: impl FnOnce(&mut Vec<u32>) -> R) -> R {
-    let mut ids = IDS.take();
-    ids.clear();
-    let result = body(&mut ids);
-    if ids.capacity() <= 1 << 16 {
-        IDS.set(ids);
-    }
-    result
-}
+/// Ids up to which such a buffer is kept.
+const KEPT: usize = 1 << 16;
 
 impl Calls {
     fn tokenizer(&self) -> Outcome<&Tokenizer> {
@@ -187,7 +180,7 @@ impl Calls {
             let drawing = [dropout, alpha, nbest_size, seed];
             let options = tokenizer.options(special, add_special_tokens, drawing)?;
             let text = Text::of("text", text)?;
-            with_buffer(|ids| {
+            with_buffer(&IDS, KEPT, |ids| {
                 tokenizer.encode_into(py, text.as_str(), &options, ids)?;
                 Ok(ints::list(py, ids)?)
             })
@@ -230,7 +223,7 @@ impl Calls {
             let text = Text::of("text", text)?;
             let text = text.as_str();
             if text.len() < SMALL_ARRAY {
-                return with_buffer(|ids| {
+                return with_buffer(&IDS, KEPT, |ids| {
                     tokenizer.encode_into(py, text, &options, ids)?;
                     Ok(arrays::copied(py, ids)?)
                 });

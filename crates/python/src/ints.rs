@@ -1,32 +1,81 @@
-//! The Python ints of ids, each made once and then shared by all lists of ids.
+//! Lists of ids for Python, whose ints are made once and then shared by all lists.
 //!
 //! Making an int takes several times as long as finding its token. Look here for what lists leave in
-//! memory, until the process ends and whatever the number of tokenizers: 32 bytes for each id up to
-//! the largest that ever stood in a list with CPython 3.11, and at most 16 MB; elsewhere, and for
-//! larger ids, 8 bytes for each of those and 32 for each that did stand in one, and at most 40 MB.
+//! memory, until the process ends and whatever the number of tokenizers: 40 bytes for each id below
+//! 2²⁰ that ever stood in a list, and at most 40 MB.
 
-mod counted;
-#[cfg(uncounted_ints)]
-mod uncounted;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use numpy::PyArrayMethods;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::arrays::Numbers;
 use crate::errors::{argument, guard};
 
-/// After so many ids, Ctrl-C is heard.
+/// Ids from this one on are made anew each time, so that odd vocabularies take no memory.
+const MOST: usize = 1 << 20;
+
+/// Ids that are put into a list before Ctrl-C is asked for again.
 const LISTED: usize = 1 << 20;
+
+/// The int of each id, with a reference that is never given back; null before it is first asked
+/// for. Pages that nothing was written to take no memory. It asks nothing of an int but that it may
+/// be shared, so it holds for every version of Python.
+static INTS: [AtomicPtr<ffi::PyObject>; MOST] = [const { AtomicPtr::new(null_mut()) }; MOST];
 
 /// A list of ids.
 #[inline]
 pub fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
-    #[cfg(uncounted_ints)]
-    if let Some(list) = uncounted::list(py, ids)? {
-        return Ok(list);
+    if ids.len() <= LISTED {
+        return short(py, ids);
     }
-    counted::list(py, ids)
+    // A list with empty places would not be safe from the handlers of signals.
+    let list = PyList::empty(py);
+    for ids in ids.chunks(LISTED) {
+        py.check_signals()?;
+        list.set_slice(list.len(), list.len(), short(py, ids)?.as_any())?;
+    }
+    Ok(list)
+}
+
+fn short<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+    // SAFETY: `PyList_New` gives a new list of so many empty places, or null; nobody else has seen
+    // it, so its places may be set once each, with references that are owned.
+    unsafe {
+        let list = ffi::PyList_New(ids.len() as ffi::Py_ssize_t);
+        let list = Bound::from_owned_ptr_or_err(py, list)?.cast_into_unchecked::<PyList>();
+        for (place, &id) in ids.iter().enumerate() {
+            let known = INTS.get(id as usize);
+            let known = known.map_or(null_mut(), |int| int.load(Ordering::Acquire));
+            let int = match known.is_null() {
+                false => {
+                    ffi::Py_INCREF(known);
+                    known
+                }
+                true => new_int(py, id)?,
+            };
+            ffi::PyList_SET_ITEM(list.as_ptr(), place as ffi::Py_ssize_t, int);
+        }
+        Ok(list)
+    }
+}
+
+/// A new int, owned, which the table has from now on.
+#[cold]
+fn new_int(py: Python<'_>, id: u32) -> PyResult<*mut ffi::PyObject> {
+    let int = id.into_pyobject(py)?.into_any();
+    if let Some(keep) = INTS.get(id as usize) {
+        let kept = int.clone().into_ptr();
+        let was = keep.compare_exchange(null_mut(), kept, Ordering::AcqRel, Ordering::Acquire);
+        if was.is_err() {
+            // SAFETY: the reference that was to be kept is owned, and nobody else has it.
+            drop(unsafe { Bound::from_owned_ptr(py, kept) });
+        }
+    }
+    Ok(int.into_ptr())
 }
 
 /// A list of ids for each row of a batch, whose ids lie between neighbours in `offsets`.

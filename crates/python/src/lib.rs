@@ -6,6 +6,7 @@
 mod allocator;
 mod arrays;
 mod arrow;
+mod buffers;
 mod cache;
 mod calls;
 mod component;

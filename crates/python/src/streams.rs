@@ -1,12 +1,14 @@
 //! Streams for Python: text of ids as they come, ids of text as it comes.
 //!
-//! Look here for why a lock guards each: a stream that two threads use at once gives what it would give
-//! if they took turns. It is held with the GIL only, so nobody waits for it.
+//! Look here for why a lock guards each: two threads that use one stream at once get what they would
+//! get if they took turns. A thread holds it only while it holds the GIL, so no thread waits for it.
 
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jeton_core::{DecodeStream as DecodeCore, EncodeStream as EncodeCore, ErrorKind, OnInvalid};
+use jeton_core::{
+    DecodeStream as DecodeCore, EncodeStream as EncodeCore, ErrorKind, OnInvalid, Tokenizer,
+};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
@@ -16,7 +18,6 @@ use crate::errors::{Failure, Outcome, argument, guard};
 use crate::ids;
 use crate::signals::detached;
 use crate::text::{Text, valid};
-use crate::tokenizer::Tokenizer;
 
 thread_local! {
     /// Where text goes before it becomes a Python object.
@@ -35,7 +36,7 @@ thread_local! {
 ///     (['hug', ''], '', 's')
 #[pyclass(frozen, module = "jeton")]
 pub struct DecodeStream {
-    tokenizer: Arc<jeton_core::Tokenizer>,
+    tokenizer: Arc<Tokenizer>,
     stops: Vec<Py<PyString>>,
     core: Mutex<DecodeCore>,
 }
@@ -141,7 +142,7 @@ impl DecodeStream {
 /// Ids as soon as they are sure, of text that comes part by part.
 #[pyclass(frozen, module = "jeton._core")]
 pub struct EncodeStream {
-    tokenizer: Arc<jeton_core::Tokenizer>,
+    tokenizer: Arc<Tokenizer>,
     core: Mutex<Option<EncodeCore>>,
 }
 
@@ -186,9 +187,9 @@ impl EncodeStream {
     }
 }
 
-/// A stream of text; `errors` is one of those that it knows.
+/// A stream of text; `errors` is `"strict"`, `"ignore"` or `"replace"`.
 pub fn decode_stream(
-    tokenizer: &Tokenizer,
+    tokenizer: &Arc<Tokenizer>,
     skip_special_tokens: bool,
     errors: &str,
     stops: Vec<Bound<'_, PyString>>,
@@ -208,19 +209,22 @@ pub fn decode_stream(
         }
     });
     let texts = texts.collect::<Outcome<Vec<String>>>()?;
-    let core = DecodeCore::new(&tokenizer.core, skip_special_tokens, on_invalid, texts);
+    let core = DecodeCore::new(tokenizer, skip_special_tokens, on_invalid, texts);
     Ok(DecodeStream {
-        tokenizer: Arc::clone(&tokenizer.core),
+        tokenizer: Arc::clone(tokenizer),
         stops: stops.into_iter().map(Bound::unbind).collect(),
         core: Mutex::new(core),
     })
 }
 
 /// A stream of ids.
-pub fn encode_stream(tokenizer: &Tokenizer, add_special_tokens: bool) -> Outcome<EncodeStream> {
-    let core = EncodeCore::new(&tokenizer.core, add_special_tokens)?;
+pub fn encode_stream(
+    tokenizer: &Arc<Tokenizer>,
+    add_special_tokens: bool,
+) -> Outcome<EncodeStream> {
+    let core = EncodeCore::new(tokenizer, add_special_tokens)?;
     Ok(EncodeStream {
-        tokenizer: Arc::clone(&tokenizer.core),
+        tokenizer: Arc::clone(tokenizer),
         core: Mutex::new(Some(core)),
     })
 }

@@ -20,6 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::arrays::{self, Numbers};
+use crate::buffers::with_buffer;
 use crate::entries::{Held, Kind, Strings};
 use crate::errors::{Outcome, guard, wrong_type};
 use crate::ids::{id, ids};
@@ -51,16 +52,8 @@ thread_local! {
     static TEXT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Gives `body` a buffer that is used again, empty.
-fn with_text_buffer<R>(body: impl FnOnce(&mut Vec<u8>) -> R) -> R {
-    let mut bytes = TEXT.take();
-    bytes.clear();
-    let result = body(&mut bytes);
-    if bytes.capacity() <= 1 << 20 {
-        TEXT.set(bytes);
-    }
-    result
-}
+/// Bytes up to which such a buffer is kept.
+const KEPT: usize = 1 << 20;
 
 impl Tokenizer {
     #[inline]
@@ -515,7 +508,7 @@ impl Tokenizer {
         guard(py, || {
             let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
             let ids = ids("ids", token_ids)?;
-            with_text_buffer(|bytes| {
+            with_buffer(&TEXT, KEPT, |bytes| {
                 let replace = errors == "replace";
                 match ids.len() < pool::WITHOUT_GIL && !self.core.backtracks() {
                     true => self
@@ -595,7 +588,7 @@ impl Tokenizer {
     ) -> PyResult<DecodeStream> {
         guard(py, || {
             let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
-            streams::decode_stream(self, skip_special_tokens, errors, stops)
+            streams::decode_stream(&self.core, skip_special_tokens, errors, stops)
         })
     }
 
@@ -606,7 +599,7 @@ impl Tokenizer {
     ) -> PyResult<EncodeStream> {
         guard(py, || {
             let add_special_tokens = flag("add_special_tokens", add_special_tokens)?;
-            streams::encode_stream(self, add_special_tokens)
+            streams::encode_stream(&self.core, add_special_tokens)
         })
     }
 

@@ -3,9 +3,8 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use super::{
-    Batch, Failure, Flat, LARGEST_TASK, SMALLEST_TASK, SpannedBatch, TASKS_PER_THREAD, run,
-};
+use super::flat::Flat;
+use super::{Batch, Failure, LARGEST_TASK, SMALLEST_TASK, SpannedBatch, TASKS_PER_THREAD, run};
 use crate::interrupt::{Pace, paced};
 use crate::tokenizer::{EncodeOptions, Encoder, Entry, Tokenizer};
 

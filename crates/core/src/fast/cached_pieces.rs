@@ -3,7 +3,6 @@
 //!
 //! Look here last: the other families find their pieces with less work.
 
-use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::rc::Rc;
 
@@ -98,10 +97,10 @@ impl Piecewise {
         growth: &Rc<Growth>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let text = match stages.normalizer.as_ref().filter(|_| !is_normalized) {
-            Some(normalizer) => normalizer.normalized_within(text, growth)?,
-            None => Cow::Borrowed(text),
-        };
+        let mut before_model = stages.before_model();
+        if is_normalized {
+            before_model.normalizer = None;
+        }
         let mut workspace = self.spare.take();
         let Workspace {
             scanner,
@@ -117,7 +116,9 @@ impl Piecewise {
             staged: Staged::new(&stages.model, &self.tables, work),
             printable: self.cutter.printable.then(String::new),
         };
-        let done = self.cutter.cut(scanner, text).and_then(|(text, pieces)| {
+        let cut = |text| self.cutter.cut(scanner, text);
+        let cut = before_model.pieces_by(text, growth, cut);
+        let done = cut.and_then(|(text, pieces)| {
             let mut sink = Buffered::new(room, sink);
             tokens_of(&mut call, &text, &pieces, &mut sink)
         });

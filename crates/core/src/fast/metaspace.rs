@@ -28,7 +28,7 @@ use crate::pattern::SearchPattern;
 use crate::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior};
 use crate::split::delimiters::Delimiters;
 use crate::split::safe_cuts::Cuts;
-use crate::stages::Stages;
+use crate::stages::{BeforeModel, Stages};
 use crate::text::AlignedText;
 use crate::vocab::Vocab;
 
@@ -618,7 +618,11 @@ impl Call<'_> {
         };
         // What is removed in front moves where the text begins.
         let new = new.slice(0..new.as_str().len());
-        (self.staged).normalized(new, chain.pre_tokenizer.as_ref())?;
+        let before_model = BeforeModel {
+            normalizer: None, // It ran above.
+            pre_tokenizer: chain.pre_tokenizer.as_ref(),
+        };
+        self.staged.pieces(&before_model.pieces(new)?)?;
         // Behind a run of spaces stands a character that stands alone, or nothing.
         let ends_there =
             !chain.strips && (bytes[start..end].iter()).all(|byte| delimiters.is_space(*byte));

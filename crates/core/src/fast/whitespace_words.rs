@@ -256,11 +256,7 @@ impl Call<'_> {
         {
             return staged.cut(cut);
         }
-        let mut text = AlignedText::original(word);
-        if let Some(normalizer) = &stages.normalizer {
-            normalizer.normalize(&mut text)?;
-        }
-        staged.normalized(text, stages.pre_tokenizer.as_ref())
+        staged.pieces(&stages.before_model().pieces(AlignedText::original(word))?)
     }
 }
 

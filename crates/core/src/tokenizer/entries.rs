@@ -1,17 +1,18 @@
-//! What is encoded at once: a text or a pair, each of which may be words that were split before.
+//! What one call encodes: a text or a pair, each of which the caller may have split into words.
 //!
-//! Look here for how the entries of a batch are encoded without the stages: their texts and words one
-//! after another, by the compiled path, and around them what the post-processor puts there.
+//! Look here for how the fast path encodes the entries of a batch: their texts and words one after
+//! another, and around them what the post-processor puts there.
 
+use super::frames::{Frame, PairFrame};
 use super::spans::Row;
-use super::{EncodeOptions, Frame, PairFrame, Tokenizer};
+use super::{EncodeOptions, Tokenizer};
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::interrupt::Pace;
 use crate::model::Sampling;
 use crate::post_processor::PostProcessor;
 
-/// A text, or the words that somebody split one into. Each word is encoded as a text by itself; the
+/// A text, or the words that the caller split it into. Each word is encoded as a text by itself; the
 /// post-processor sees all of their tokens as those of one text.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'t> {
@@ -30,7 +31,7 @@ impl<'t> Input<'t> {
         }
     }
 
-    /// Whether it was split before.
+    /// Whether the caller split it into words.
     pub(super) fn is_words(&self) -> bool {
         matches!(self, Self::Words(_))
     }

@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::fast::{Front, Place};
 use crate::interrupt;
 
-/// About how many bytes of text are encoded at a time, at least and at most; and how many for each
-/// token that is still missing.
+/// Bytes of text that are encoded at a time, at least and at most and about; and bytes for each token
+/// that is still missing.
 const LEAST: usize = 1 << 10;
 const MOST: usize = 1 << 16;
 const BYTES_PER_TOKEN: usize = 4;

@@ -1,11 +1,12 @@
 //! The best segmentations of a text, for the models that know of more than one.
 
 use super::Tokenizer;
-use crate::added_tokens::{Cut, SpecialPolicy};
+use crate::added_tokens::SpecialPolicy;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::unigram::Part;
-use crate::model::{Model, Unigram};
-use crate::text::{AlignedText, Pieces};
+use crate::model::{Model, SentencePiece, Unigram};
+use crate::stages::Section;
+use crate::text::AlignedText;
 
 impl Tokenizer {
     /// The ids of the `size` best segmentations of a text, best first, each with its score. Text
@@ -40,6 +41,22 @@ impl Tokenizer {
             .collect())
     }
 
+    /// The model of a `.model` file, if nothing else cuts text.
+    pub(super) fn sentencepiece(&self, wanted: &str) -> Result<&SentencePiece> {
+        match &self.stages.model {
+            Model::SentencePiece(model)
+                if self.stages.pre_tokenizer.is_none()
+                    && self.added_tokens.finds_nothing(&SpecialPolicy::Ignore) =>
+            {
+                Ok(model)
+            }
+            _ => Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("{wanted} needs a tokenizer as a SentencePiece .model file holds it"),
+            )),
+        }
+    }
+
     /// text ─ added tokens ─ normalizer ─ pre-tokenizer ─▶ pieces, whose segmentations are combined
     fn n_best_of_parts(
         &self,
@@ -47,24 +64,12 @@ impl Tokenizer {
         text: &str,
         size: usize,
     ) -> Result<Vec<(Vec<u32>, f64)>> {
-        let stages = &self.stages;
-        let text = AlignedText::original(text);
-        let normalizer = stages.normalizer.as_ref();
-        let cuts = (self.added_tokens).cut(text, normalizer, &SpecialPolicy::Ignore)?;
-        let pieces = cuts.into_iter().map(|cut| match cut {
-            Cut::Token(id, _) => Ok(Err(id)),
-            Cut::Text(text) => {
-                let mut pieces = Pieces::new(text);
-                if let Some(pre_tokenizer) = &stages.pre_tokenizer {
-                    pre_tokenizer.cut(&mut pieces)?;
-                }
-                Ok(Ok(pieces))
-            }
-        });
-        let pieces = pieces.collect::<Result<Vec<_>>>()?;
-        let parts = pieces.iter().flat_map(|cut| match cut {
-            Err(id) => vec![Part::Token(*id)],
-            Ok(pieces) => pieces
+        let before_model = self.stages.before_model();
+        let sections = before_model.sections(&self.added_tokens, text, &SpecialPolicy::Ignore)?;
+        let sections = sections.collect::<Result<Vec<_>>>()?;
+        let parts = sections.iter().flat_map(|section| match section {
+            Section::Token(id, _) => vec![Part::Token(*id)],
+            Section::Pieces(pieces) => pieces
                 .iter()
                 .map(|piece| Part::Text(piece.as_str()))
                 .collect(),

@@ -134,7 +134,7 @@ pub struct EncodeStream {
     cuts: FirstStages,
     options: EncodeOptions,
     kept: String,
-    /// How long that may become until a place to cut is looked for again.
+    /// The length from which on a place to cut is searched for again, in bytes.
     room: usize,
     place: Place,
 }

@@ -145,15 +145,8 @@ impl Characters {
 
 /// The pieces of a character with a letter on each side.
 fn between_letters(stages: &Stages, character: char) -> Result<Pieces> {
-    let mut text = AlignedText::original(&format!("{LETTER}{character}{LETTER}"));
-    if let Some(normalizer) = &stages.normalizer {
-        normalizer.normalize(&mut text)?;
-    }
-    let mut pieces = Pieces::new(text);
-    if let Some(pre_tokenizer) = &stages.pre_tokenizer {
-        pre_tokenizer.cut(&mut pieces)?;
-    }
-    Ok(pieces)
+    let text = AlignedText::original(&format!("{LETTER}{character}{LETTER}"));
+    stages.before_model().pieces(text)
 }
 
 /// Whether a normalizer does to a text what it does to each character, but that it may move marks.

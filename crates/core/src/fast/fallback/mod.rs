@@ -16,8 +16,7 @@ use crate::interrupt::paced;
 use crate::mem::lazy::Lazy;
 use crate::merge::Work;
 use crate::model::{Model, Sampler, Sampling, Token};
-use crate::pre_tokenizer::PreTokenizer;
-use crate::text::{AlignedText, Pieces};
+use crate::text::Pieces;
 use characters::Cut;
 use longest::Longest;
 use merged::Merged;
@@ -183,19 +182,11 @@ impl<'c> Staged<'c> {
         done
     }
 
-    /// Makes the tokens of normalized text.
+    /// Makes the tokens of what the stages before the model make of a text.
     ///
     /// # Errors
-    /// As the stages.
-    pub fn normalized(
-        &mut self,
-        text: AlignedText,
-        pre_tokenizer: Option<&PreTokenizer>,
-    ) -> Result<()> {
-        let mut pieces = Pieces::new(text);
-        if let Some(pre_tokenizer) = pre_tokenizer {
-            pre_tokenizer.cut(&mut pieces)?;
-        }
+    /// As the model.
+    pub fn pieces(&mut self, pieces: &Pieces) -> Result<()> {
         self.ids.clear();
         paced(pieces.iter()).try_for_each(|piece| self.add(piece.as_str().as_bytes()))
     }

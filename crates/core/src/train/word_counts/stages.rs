@@ -12,7 +12,8 @@ use crate::normalizer::Normalizer;
 use crate::pattern::SearchPattern;
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
 use crate::split::splitter::Splitter;
-use crate::text::{AlignedText, Pieces, boundary_before};
+use crate::stages::{BeforeModel, Section};
+use crate::text::{AlignedText, boundary_before};
 
 /// The stages that training shares with encoding: everything before the model.
 #[derive(Clone, Debug, Default)]
@@ -188,13 +189,14 @@ impl FirstStages {
 
     /// Calls `word` with each piece that the model would see of `text`.
     pub(super) fn for_each_word(&self, text: &str, mut word: impl FnMut(&str)) -> Result<()> {
-        for cut in self.cuts(text, self.normalizer.as_ref())? {
-            let Cut::Text(text) = cut else { continue };
-            let mut pieces = Pieces::new(text);
-            if let Some(pre_tokenizer) = &self.pre_tokenizer {
-                pre_tokenizer.cut(&mut pieces)?;
+        let before_model = BeforeModel {
+            normalizer: self.normalizer.as_ref(),
+            pre_tokenizer: self.pre_tokenizer.as_ref(),
+        };
+        for section in before_model.sections(&self.added_tokens, text, &SpecialPolicy::Allow)? {
+            if let Section::Pieces(pieces) = section? {
+                pieces.iter().for_each(|piece| word(piece.as_str()));
             }
-            pieces.iter().for_each(|piece| word(piece.as_str()));
         }
         Ok(())
     }
@@ -218,8 +220,10 @@ impl FirstStages {
         if self.no_added_tokens() {
             return Ok(std::iter::once(0..text.len()).collect());
         }
+        let text = AlignedText::original(text);
         let parts = self
-            .cuts(text, None)?
+            .added_tokens
+            .cut(text, None, &SpecialPolicy::Allow)?
             .into_iter()
             .filter_map(|cut| match cut {
                 Cut::Text(text) => {
@@ -229,14 +233,6 @@ impl FirstStages {
                 Cut::Token(..) => None,
             });
         Ok(parts.collect())
-    }
-
-    fn cuts(&self, text: &str, normalizer: Option<&Normalizer>) -> Result<Vec<Cut>> {
-        self.added_tokens.cut(
-            AlignedText::original(text),
-            normalizer,
-            &SpecialPolicy::Allow,
-        )
     }
 }
 

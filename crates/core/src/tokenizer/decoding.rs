@@ -1,0 +1,186 @@
+//! From ids back to text.
+//!
+//! Look here for which ids decoding skips, and for when the texts of all tokens are made at once.
+
+use std::sync::atomic::Ordering;
+
+use super::Tokenizer;
+use crate::decoder::{DecodeTable, Decoder, Invalid, not_text};
+use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt::{self, paced};
+use crate::model::Model;
+
+/// So many ids are decoded one by one before the texts of all tokens are computed.
+const BEFORE_SURFACES: usize = 1 << 10;
+
+/// What becomes of decoded bytes that are not UTF-8, as in Python's `bytes.decode`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnInvalid {
+    /// They are an error.
+    Strict,
+    /// They become U+FFFD.
+    #[default]
+    Replace,
+    /// They are dropped.
+    Ignore,
+}
+
+impl Tokenizer {
+    /// The text of these ids, as the decoder says.
+    ///
+    /// # Errors
+    /// An id that stands for no token; under [`OnInvalid::Strict`], bytes that are not UTF-8.
+    pub fn decode(
+        &self,
+        ids: &[u32],
+        skip_special_tokens: bool,
+        on_invalid: OnInvalid,
+    ) -> Result<String> {
+        match on_invalid {
+            OnInvalid::Replace => {
+                let bytes = self.decode_with(ids, skip_special_tokens, Invalid::Replace)?;
+                Ok(String::from_utf8(bytes)
+                    .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into()))
+            }
+            OnInvalid::Strict => {
+                let bytes = self.decode_bytes(ids, skip_special_tokens)?;
+                String::from_utf8(bytes).map_err(|error| {
+                    let valid = error.utf8_error().valid_up_to();
+                    not_text(error.as_bytes()[valid], valid)
+                })
+            }
+            OnInvalid::Ignore => Ok(self
+                .decode_bytes(ids, skip_special_tokens)?
+                .utf8_chunks()
+                .map(|chunk| chunk.valid())
+                .collect()),
+        }
+    }
+
+    /// The text of these ids as bytes, as the decoder says; what is not UTF-8 is kept.
+    ///
+    /// # Errors
+    /// An id that stands for no token.
+    pub fn decode_bytes(&self, ids: &[u32], skip_special_tokens: bool) -> Result<Vec<u8>> {
+        self.decode_with(ids, skip_special_tokens, Invalid::Keep)
+    }
+
+    /// As [`Tokenizer::decode`], appended to `text` as bytes, in which what is not UTF-8 may still be
+    /// as it was; without `replace` it is kept for certain, as by [`Tokenizer::decode_bytes`].
+    ///
+    /// # Errors
+    /// An id that stands for no token.
+    pub fn decode_into(
+        &self,
+        ids: &[u32],
+        skip_special_tokens: bool,
+        replace: bool,
+        text: &mut Vec<u8>,
+    ) -> Result<()> {
+        let invalid = match replace {
+            true => Invalid::Replace,
+            false => Invalid::Keep,
+        };
+        let Some(table) = self.decode_table(ids.len()) else {
+            text.extend(self.decode_by_stages(ids, skip_special_tokens, invalid)?);
+            return Ok(());
+        };
+        if let Some(position) = interrupt::position(ids, |id| !table.has(id)) {
+            self.known_input(ids[position], position)?;
+        }
+        let kept: Vec<u32>;
+        let mut ids = ids;
+        let is_special = |id| table.is_special(id);
+        if skip_special_tokens && interrupt::position(ids, is_special).is_some() {
+            let ordinary = paced(ids.iter().copied()).filter(|&id| !is_special(id));
+            kept = ordinary.collect();
+            ids = &kept;
+        }
+        let token = |id| self.decoder_input(id).unwrap_or_default();
+        table.decode(self.stages.decoder.as_ref(), token, ids, invalid, text)
+    }
+
+    fn decode_with(&self, ids: &[u32], skip_special: bool, invalid: Invalid) -> Result<Vec<u8>> {
+        let mut text = Vec::with_capacity(5 * ids.len());
+        self.decode_into(ids, skip_special, invalid == Invalid::Replace, &mut text)?;
+        Ok(text)
+    }
+
+    /// ids ─▶ token bytes ─ decoder ─▶ text
+    pub(crate) fn decode_by_stages(
+        &self,
+        ids: &[u32],
+        skip_special: bool,
+        invalid: Invalid,
+    ) -> Result<Vec<u8>> {
+        let mut tokens = Vec::with_capacity(ids.len());
+        for (position, &id) in paced(ids.iter().enumerate()) {
+            let token = self.known_input(id, position)?;
+            if !(skip_special && self.decodes_as_special(id, token)) {
+                tokens.push(token.to_vec());
+            }
+        }
+        match &self.stages.decoder {
+            Some(decoder) => Ok(decoder.decode(tokens, invalid)?.concat()),
+            None => Ok(tokens.join(&b' ')),
+        }
+    }
+
+    /// The decode table, once enough ids were decoded, with `count` more, that it pays; `None` before that,
+    /// and with a decoder that has none.
+    fn decode_table(&self, count: usize) -> Option<&DecodeTable> {
+        if self.decode_table.made().is_none()
+            && self.decoded.fetch_add(count, Ordering::Relaxed) + count < BEFORE_SURFACES
+        {
+            return None;
+        }
+        let make = || {
+            let ids = self.max_id().map_or(0, |max| max as usize + 1);
+            // Ids with large gaps would make a large table of nothing.
+            if ids > 4 * self.stages.model.vocab().len() + (1 << 16) {
+                return None;
+            }
+            let tokens = (0..ids as u32).map(|id| {
+                let token = self.decoder_input(id)?;
+                Some((token, self.decodes_as_special(id, token)))
+            });
+            DecodeTable::new(self.stages.decoder.as_ref(), &tokens.collect::<Vec<_>>())
+        };
+        self.decode_table.get(make).as_ref()
+    }
+
+    /// What the decoder gets for an id.
+    pub(super) fn decoder_input(&self, id: u32) -> Option<&[u8]> {
+        if let (Model::SentencePiece(model), Some(Decoder::SentencePiece(_))) =
+            (&self.stages.model, &self.stages.decoder)
+            && let Some(input) = model.to_decoder(id)
+        {
+            return Some(input);
+        }
+        match self.added_tokens.decoder_input(id) {
+            Some(content) => Some(content.as_bytes()),
+            None => self.token_bytes(id),
+        }
+    }
+
+    /// What the decoder gets for the id at a position of a text.
+    pub(super) fn known_input(&self, id: u32, position: usize) -> Result<&[u8]> {
+        self.decoder_input(id).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Lookup,
+                format!("id {id} at position {position} stands for no token"),
+            )
+        })
+    }
+
+    /// Whether an id counts as special in decoding. As in `tokenizers`, what the decoder gets
+    /// decides, even where a list has the spelling of a special token under a second id.
+    pub(super) fn decodes_as_special(&self, id: u32, token: &[u8]) -> bool {
+        let spelled = matches!(self.stages.model, Model::Unigram(_));
+        (spelled || self.added_tokens.by_id(id).is_some())
+            && std::str::from_utf8(token)
+                .ok()
+                .and_then(|content| self.added_tokens.by_content(content))
+                .is_some_and(|token| token.special)
+    }
+}

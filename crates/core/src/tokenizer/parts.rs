@@ -1,0 +1,127 @@
+//! Parts of a text that are encoded by themselves: where they end, and their tokens.
+//!
+//! A batch encodes the parts of a large text on all cores; a stream, the parts of a text that comes
+//! bit by bit.
+
+use super::frames::Frame;
+use super::{EncodeOptions, Tokenizer};
+use crate::added_tokens::SpecialPolicy;
+use crate::error::Result;
+use crate::fast::{Count, Place, Settling};
+use crate::model::{Model, Sampling};
+use crate::pre_tokenizer::PreTokenizer;
+use crate::stages::Stages;
+use crate::train::word_counts::FirstStages;
+
+/// By how many bytes the search window for the end of a part grows where added tokens are near, each
+/// time and altogether.
+const STEP: usize = 1 << 10;
+const PATIENCE: usize = 1 << 16;
+
+impl Tokenizer {
+    /// Where a part of `text` ends that a batch encodes by itself, if it begins at `start` and shall
+    /// have about `reach` bytes: the tokens of the parts, each encoded as what it is of the text,
+    /// are those of the text, but for what is settled in their order. The whole rest where nothing
+    /// is known of such places.
+    pub fn part_end(
+        &self,
+        text: &str,
+        start: usize,
+        reach: usize,
+        options: &EncodeOptions,
+    ) -> usize {
+        let Some(compiled) = self.compiled.as_ref().filter(|_| self.has_parts(options)) else {
+            return text.len();
+        };
+        let finds_nothing = self.added_tokens.finds_nothing(&options.special);
+        let mut limit = reach;
+        loop {
+            let end = compiled.part_end(&self.stages, text, start, limit);
+            if finds_nothing || end == text.len() || self.added_tokens.surely_apart_from(text, end)
+            {
+                return end;
+            }
+            limit = limit.max(end - start) + STEP;
+            if limit - reach > PATIENCE {
+                return text.len();
+            }
+        }
+    }
+
+    /// As [`Tokenizer::encode_into`], of a part as [`Tokenizer::part_end`] gives it; `is_last` says
+    /// whether the text ends with it.
+    pub(crate) fn encode_part(
+        &self,
+        text: &str,
+        place: Place,
+        is_last: bool,
+        options: &EncodeOptions,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        if !self.encode_compiled(text, place, is_last, options, ids)? {
+            ids.extend_from_slice(&self.encode(text, None, options)?.ids);
+        }
+        Ok(())
+    }
+
+    /// As [`Tokenizer::count`], of a part as [`Tokenizer::part_end`] gives it.
+    pub(crate) fn count_part(
+        &self,
+        text: &str,
+        place: Place,
+        is_last: bool,
+        options: &EncodeOptions,
+    ) -> Result<usize> {
+        let mut count = Count::default();
+        match self.encode_compiled(text, place, is_last, options, &mut count)? {
+            true => Ok(count.0),
+            false => Ok(self.encode(text, None, options)?.len()),
+        }
+    }
+
+    /// The stages that find where to cut a text whose end is not read yet, so that the tokens of its
+    /// parts are those of the text. `None` where only the whole text tells.
+    pub(crate) fn certain_cuts(&self) -> Option<FirstStages> {
+        if self.settling().is_some() || !self.has_parts(&EncodeOptions::PLAIN) {
+            return None;
+        }
+        let Stages {
+            added_tokens,
+            normalizer,
+            pre_tokenizer,
+            model,
+            ..
+        } = self.stages.clone();
+        let pre_tokenizer = match (model, pre_tokenizer) {
+            (Model::Characters(_), None) => Some(PreTokenizer::FixedLength { length: 1 }),
+            (_, pre_tokenizer) => pre_tokenizer,
+        };
+        FirstStages::new(added_tokens, normalizer, pre_tokenizer).ok()
+    }
+
+    /// What the parts that [`Tokenizer::part_end`] gives are guessed and settled with, if they are not
+    /// encoded by themselves.
+    pub(crate) fn settling(&self) -> Option<Settling<'_>> {
+        self.compiled.as_ref()?.settling(&self.stages)
+    }
+
+    /// Whether texts have parts that are encoded by themselves.
+    pub(super) fn has_parts(&self, options: &EncodeOptions) -> bool {
+        let Some(frame) = &self.frames[usize::from(options.add_special_tokens)] else {
+            return false;
+        };
+        let finds_nothing = self.added_tokens.finds_nothing(&options.special);
+        let is_settled = self.settling().is_some();
+        options.sampling == Sampling::default()
+            && (*frame == Frame::default() && finds_nothing || !is_settled)
+            && (finds_nothing || self.finds_in_parts(&options.special))
+    }
+
+    /// Whether the added tokens of a text are those of its parts, if none stands across a cut. Not where
+    /// one is an error, which says where it stands, nor in normalized text.
+    fn finds_in_parts(&self, special: &SpecialPolicy) -> bool {
+        let is_normalized = self.stages.normalizer.is_some();
+        matches!(special, SpecialPolicy::Ignore | SpecialPolicy::Allow)
+            && !(is_normalized && self.added_tokens.looks_in_normalized(special))
+    }
+}

@@ -1,0 +1,49 @@
+//! Pieces that any pre-tokenizer cuts, looked up one by one.
+
+use jeton_core::added_tokens::AddedToken;
+use jeton_core::pre_tokenizer::PreTokenizer;
+use jeton_core::{EncodeOptions, Stages, Tokenizer};
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::support::check::{check, check_framed_parts};
+use crate::support::spaced::bpe_of_characters;
+use crate::support::texts::{few_kinds, text};
+use crate::support::words::{any_normalizer, cutting_stage, word_models};
+
+#[test]
+fn pieces_by_themselves() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(31);
+    let (mut compiled, mut cut) = (0, 0);
+    for round in 0..500 {
+        let [a, b, c] = word_models(&mut numbers);
+        let models = [a, b, c, bpe_of_characters(&mut numbers)];
+        let mut stages = Stages::of_model(models.choose(&mut numbers).unwrap().clone());
+        stages.normalizer = any_normalizer(&mut numbers);
+        let count = numbers.random_range(1..4);
+        let cuts = (0..count).map(|_| cutting_stage(&mut numbers)).collect();
+        stages.pre_tokenizer = Some(PreTokenizer::Sequence(cuts));
+        if round % 3 == 0 {
+            let added = |id, content: &str, normalized: bool| AddedToken {
+                id,
+                content: content.to_owned(),
+                special: !normalized,
+                single_word: false,
+                lstrip: false,
+                rstrip: !normalized,
+                normalized,
+            };
+            stages.added_tokens = vec![added(5_000, "<s>", false), added(5_001, "the", true)];
+        }
+        let tokenizer = Tokenizer::new(stages).unwrap();
+        compiled += usize::from(format!("{tokenizer:?}").contains("Some(Piecewise("));
+        check(&tokenizer, (0..20).map(|_| text(&mut numbers)));
+        let text = few_kinds(&mut numbers, 20_000);
+        let encoded = tokenizer.encode(&text, None, &EncodeOptions::default());
+        if round % 2 == 0 && encoded.is_ok() {
+            cut += usize::from(check_framed_parts(&tokenizer, &text));
+        }
+    }
+    assert!(compiled > 350 && cut > 25, "{compiled} {cut}");
+}

@@ -1,0 +1,13 @@
+//! The fast path against the stages: the same ids, counts and spans, for every tokenizer and text.
+//! A file a family.
+
+mod byte_level;
+mod cached_pieces;
+mod metaspace;
+mod parts;
+mod published;
+mod sentencepiece;
+mod whitespace_words;
+
+#[path = "../support/mod.rs"]
+mod support;
