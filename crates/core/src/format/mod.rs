@@ -23,7 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::Alphabet;
 use crate::model::{Bpe, Model};
 use crate::post_processor::PostProcessor;
-use crate::stages::Stages;
+use crate::stages::{Kind, Stages};
 
 /// A special token as tiktoken has them: found wherever it is spelled out.
 fn special_token(content: String, id: u32) -> AddedToken {
@@ -39,13 +39,11 @@ fn special_token(content: String, id: u32) -> AddedToken {
 }
 
 /// A stage as messages call it: what it is, and of which kind.
-pub(crate) fn stage<T: std::fmt::Debug>(what: &str, value: Option<&T>) -> String {
-    let Some(value) = value else {
-        return format!("a tokenizer without a {what}");
-    };
-    let shown = format!("{value:?}");
-    let end = shown.find(|c: char| !c.is_alphanumeric());
-    format!("the {what} {}", &shown[..end.unwrap_or(shown.len())])
+pub(crate) fn stage<T: Kind>(what: &str, value: Option<&T>) -> String {
+    match value {
+        Some(value) => format!("the {what} {}", value.kind()),
+        None => format!("a tokenizer without a {what}"),
+    }
 }
 
 /// The model of a byte-level BPE that has no more than ranks or a GPT-2 pair can say: no

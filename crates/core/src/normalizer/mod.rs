@@ -166,9 +166,9 @@ impl Normalizer {
         done.map_err(|error| self.named(error))
     }
 
-    /// The error, with the name of this normalizer.
-    fn named(&self, error: Error) -> Error {
-        let name = match self {
+    /// What a `tokenizer.json` calls it.
+    pub fn kind(&self) -> &'static str {
+        match self {
             Self::Nfc => "NFC",
             Self::Nfd => "NFD",
             Self::Nfkc => "NFKC",
@@ -177,18 +177,25 @@ impl Normalizer {
             Self::StripAccents => "StripAccents",
             Self::Strip { .. } => "Strip",
             Self::Nmt => "Nmt",
-            Self::Replace { pattern, content } => {
-                let name = pattern::replacing(pattern, content);
-                return error.at(format!("normalizer {name}"));
-            }
+            Self::Replace { .. } => "Replace",
             Self::Prepend { .. } => "Prepend",
             Self::Precompiled(_) => "Precompiled",
             Self::SentencePiece(_) => "SentencePiece",
             Self::Bert { .. } => "BertNormalizer",
             Self::ByteLevel => "ByteLevel",
             Self::Sequence(_) => "Sequence",
-        };
-        error.at(format!("normalizer {name}"))
+        }
+    }
+
+    /// The error, with the name of this normalizer.
+    fn named(&self, error: Error) -> Error {
+        match self {
+            Self::Replace { pattern, content } => {
+                let name = pattern::replacing(pattern, content);
+                error.at(format!("normalizer {name}"))
+            }
+            _ => error.at(format!("normalizer {}", self.kind())),
+        }
     }
 
     /// `text` normalized, without where each byte came from.
