@@ -15,13 +15,13 @@ use crate::fast::cache::output_buffer::{Buffered, Few, MOST_WAITING};
 use crate::fast::cache::words::{LONGEST, WordCache};
 use crate::fast::cache::workspace_pool::{Reusable, Spare};
 use crate::fast::fallback::{Staged, Tables};
+use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
 use crate::fast::whitespace_words::keeps_words_apart;
 use crate::growth::Growth;
 use crate::interrupt::{Pace, paced};
 use crate::mem::short_keys::LONG;
 use crate::merge::Work;
-use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::printable;
 use crate::split::cutter::Cutter;
@@ -30,7 +30,7 @@ use crate::stages::Stages;
 
 /// Stages that cut text into pieces for the model, compiled.
 #[derive(Debug)]
-pub struct Piecewise {
+pub struct CachedPieces {
     cutter: Cutter,
     tables: Tables,
     spare: Spare<Workspace>,
@@ -64,20 +64,24 @@ impl Reusable for Workspace {
     }
 }
 
-impl Piecewise {
+impl CachedPieces {
     /// The compiled form of these stages, if pieces are cut by themselves and have the same tokens
     /// wherever they stand.
-    pub fn new(stages: &Stages) -> Option<Self> {
-        let qualifies = match &stages.model {
-            Model::Bpe(bpe) => bpe.options().dropout.is_none(),
-            Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => true,
-            Model::Characters(_) | Model::SentencePiece(_) => false,
-        };
-        if !qualifies {
-            return None;
-        }
-        let cutter = Cutter::new(stages.pre_tokenizer.as_ref()?)?;
-        Some(Self {
+    ///
+    /// # Errors
+    /// The stage for which this is not so.
+    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
+        caches_words(stages)?;
+        let pre_tokenizer = stages.pre_tokenizer.as_ref();
+        let cutter = pre_tokenizer.map(Cutter::new).ok_or_else(|| {
+            Obstacle::pre_tokenizer(None, "a text is one word, whose tokens no cache knows")
+        })?;
+        let cutter = cutter.ok_or_else(|| {
+            let why =
+                "writes spaces as another character, or puts one in front behind another step";
+            Obstacle::pre_tokenizer(pre_tokenizer, why)
+        })?;
+        Ok(Self {
             cutter,
             tables: Tables::new(),
             spare: Spare::default(),
@@ -226,7 +230,7 @@ impl<S: Few> Family<S> for Call<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::WordLevel;
+    use crate::model::{Model, WordLevel};
     use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
     use crate::vocab::Vocab;
 
@@ -243,18 +247,18 @@ mod tests {
             individual_digits: false,
         };
         stages.pre_tokenizer = Some(PreTokenizer::Sequence(vec![punctuation, digits]));
-        let piecewise = Piecewise::new(&stages).unwrap();
+        let cached = CachedPieces::new(&stages).unwrap();
         let mut ids = Vec::new();
         for text in ["Room 101.", "ROOM 101!"] {
             let growth = Rc::new(Growth::of(text.len()));
-            piecewise
+            cached
                 .encode(&stages, text, false, &growth, &mut ids)
                 .unwrap();
         }
         assert_eq!(ids, [1, 2, 3, 1, 2, 0]);
         ids.clear();
         let growth = Rc::new(Growth::of(9));
-        piecewise
+        cached
             .encode(&stages, "Room 101.", true, &growth, &mut ids)
             .unwrap();
         assert_eq!(ids, [0, 2, 3]);
@@ -264,7 +268,7 @@ mod tests {
     fn what_only_the_stages_know() {
         let vocab = || Vocab::new([("[UNK]", 0)]).unwrap();
         let mut stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab(), "[UNK]")));
-        assert!(Piecewise::new(&stages).is_none());
+        assert!(CachedPieces::new(&stages).is_err());
         let bytes = |add_prefix_space, printable| PreTokenizer::ByteLevel {
             add_prefix_space,
             trim_offsets: true,
@@ -280,7 +284,7 @@ mod tests {
             (vec![], false),
         ] {
             stages.pre_tokenizer = Some(PreTokenizer::Sequence(parts));
-            assert_eq!(Piecewise::new(&stages).is_some(), is_known, "{stages:?}");
+            assert_eq!(CachedPieces::new(&stages).is_ok(), is_known, "{stages:?}");
         }
     }
 }

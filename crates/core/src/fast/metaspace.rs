@@ -16,6 +16,7 @@ use crate::fast::cache::words::WordCache;
 use crate::fast::cache::workspace_pool::Spare;
 use crate::fast::fallback::merged::merges_nothing_unknown;
 use crate::fast::fallback::{Plain, SPACE, Staged, Tables, Workspace};
+use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
 use crate::growth::is_in_proportion;
 use crate::interrupt::{self, Pace, paced};
@@ -64,17 +65,33 @@ struct Chain {
 impl Metaspace {
     /// The compiled form of these stages, if text may be cut before spaces and if what a chunk
     /// becomes does not depend on other chunks.
-    pub fn new(stages: &Stages) -> Option<Self> {
+    ///
+    /// # Errors
+    /// The stage for which this is not so.
+    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
         let mut normalizers = Vec::new();
         flatten(stages.normalizer.as_ref(), &mut normalizers);
-        // A character map may know the `▁` that was written before.
-        let mut steps = normalizers.iter().skip_while(|step| !writes_marks(step));
-        if !normalizers.iter().all(keeps_chunks_apart)
-            || !keeps_in_proportion(&normalizers)
-            || steps.any(|step| matches!(step, Normalizer::Precompiled(_)))
-        {
-            return None;
+        if let Some(step) = normalizers.iter().find(|step| !keeps_chunks_apart(step)) {
+            let why = "may change a chunk by what stands beyond the space before it";
+            return Err(Obstacle::normalizer(Some(step), why));
         }
+        if !keeps_in_proportion(&normalizers) {
+            let why = "may make a text many times as long";
+            return Err(Obstacle::normalizer(stages.normalizer.as_ref(), why));
+        }
+        let mut steps = normalizers.iter().skip_while(|step| !writes_marks(step));
+        if let Some(step) = steps.find(|step| matches!(step, Normalizer::Precompiled(_))) {
+            let why = "may know the ▁ that an earlier step writes";
+            return Err(Obstacle::normalizer(Some(step), why));
+        }
+        let cut = stages.pre_tokenizer.as_ref();
+        let cannot_cut = || {
+            let why = match cut {
+                Some(_) => "does not cut before spaces written as ▁",
+                None => "and the normalizer does not write spaces as ▁",
+            };
+            Obstacle::pre_tokenizer(cut, why)
+        };
         let writes_spaces = normalizers.last().is_some_and(is_space_writer);
         let (section, inner, is_cut) = match &stages.pre_tokenizer {
             None if writes_spaces => (None, None, false),
@@ -111,18 +128,19 @@ impl Metaspace {
                         split: true,
                     },
                 ] => (Some(words.clone()), Some(words.clone()), true),
-                _ => return None,
+                _ => return Err(cannot_cut()),
             },
-            _ => return None,
+            _ => return Err(cannot_cut()),
         };
-        let qualifies = match &stages.model {
-            Model::Bpe(bpe) if is_cut => bpe.options().dropout.is_none(),
-            Model::Bpe(bpe) => merges_nothing_across_cuts(bpe),
-            Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => is_cut,
-            Model::Characters(_) | Model::SentencePiece(_) => false,
-        };
-        if !qualifies {
-            return None;
+        caches_words(stages)?;
+        let keeps_apart = is_cut
+            || match &stages.model {
+                Model::Bpe(bpe) => merges_nothing_across_cuts(bpe),
+                _ => false,
+            };
+        if !keeps_apart {
+            let why = "may make a token of a space and what stands before it";
+            return Err(Obstacle::model(&stages.model, why));
         }
         let strips = (normalizers.iter()).any(|step| matches!(step, Normalizer::Strip { .. }));
         let first = Chain {
@@ -155,7 +173,7 @@ impl Metaspace {
                 );
             }
         }
-        Some(Self {
+        Ok(Self {
             delimiters: Delimiters::new(spaces, false, alone),
             section: Chain {
                 pre_tokenizer: section,

@@ -11,10 +11,10 @@ use crate::fast::cache::words::WordCache;
 use crate::fast::cache::workspace_pool::Spare;
 use crate::fast::fallback::characters::{Characters, Cut};
 use crate::fast::fallback::{Plain, Staged, Tables, Workspace};
+use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
 use crate::interrupt::{self, Pace};
 use crate::mem::short_keys::SHORT;
-use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::PreTokenizer;
 use crate::split::delimiters::Delimiters;
@@ -24,7 +24,7 @@ use crate::text::AlignedText;
 
 /// Stages that treat words by themselves, compiled.
 #[derive(Debug)]
-pub struct Local {
+pub struct WhitespaceWords {
     delimiters: Delimiters,
     /// Where words outside ASCII may be cut.
     around: Around,
@@ -43,7 +43,7 @@ struct Around {
     ideographs: bool,
 }
 
-impl Local {
+impl WhitespaceWords {
     /// The compiled form of these stages, if they treat words by themselves.
     ///
     /// White space of ASCII is white space to each of these pre-tokenizers, and stays it under each
@@ -51,20 +51,24 @@ impl Local {
     /// join only characters that follow a character other than a space, so nothing crosses it.
     /// Nor does it cross ASCII punctuation, which each of BERT's stages keeps as it is, unless the
     /// normalizer composes: `=` and U+0338 are `≠`.
-    pub fn new(stages: &Stages) -> Option<Self> {
-        let splits_at_punctuation = match stages.pre_tokenizer.as_ref()? {
-            PreTokenizer::Bert => true,
-            PreTokenizer::Whitespace | PreTokenizer::WhitespaceSplit => false,
-            _ => return None,
+    ///
+    /// # Errors
+    /// The stage for which this is not so.
+    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
+        let pre_tokenizer = stages.pre_tokenizer.as_ref();
+        let splits_at_punctuation = match pre_tokenizer {
+            Some(PreTokenizer::Bert) => true,
+            Some(PreTokenizer::Whitespace | PreTokenizer::WhitespaceSplit) => false,
+            _ => {
+                let why = "does not cut at white space and drop it";
+                return Err(Obstacle::pre_tokenizer(pre_tokenizer, why));
+            }
         };
-        let qualifies = match &stages.model {
-            Model::Bpe(bpe) => bpe.options().dropout.is_none(),
-            Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => true,
-            Model::Characters(_) | Model::SentencePiece(_) => false,
-        };
+        caches_words(stages)?;
         let normalizer = stages.normalizer.as_ref();
-        if !qualifies || !normalizer.is_none_or(keeps_words_apart) {
-            return None;
+        if !normalizer.is_none_or(keeps_words_apart) {
+            let why = "may change a word by what stands beyond the white space beside it";
+            return Err(Obstacle::normalizer(normalizer, why));
         }
         let maps_characters = match normalizer {
             None | Some(Normalizer::Lowercase | Normalizer::Bert { .. }) => true,
@@ -75,7 +79,7 @@ impl Local {
             true => vec![b'!'..=b'/', b':'..=b'@', b'['..=b'`', b'{'..=b'~'],
             false => Vec::new(),
         };
-        Some(Self {
+        Ok(Self {
             delimiters: Delimiters::new(
                 vec![b'\t'..=b'\n', b'\r'..=b'\r', b' '..=b' '],
                 true,
@@ -203,7 +207,7 @@ impl Around {
 
 /// One text on its way.
 struct Call<'c> {
-    compiled: &'c Local,
+    compiled: &'c WhitespaceWords,
     stages: &'c Stages,
     words: &'c mut WordCache,
     staged: Staged<'c>,
@@ -267,6 +271,7 @@ impl Call<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Model;
 
     #[test]
     fn worked_example() {
@@ -281,7 +286,7 @@ mod tests {
             lowercase: true,
         });
         stages.pre_tokenizer = Some(PreTokenizer::Bert);
-        let local = Local::new(&stages).unwrap();
+        let local = WhitespaceWords::new(&stages).unwrap();
         let text = "Wörter, 漢字!";
         let mut words = Vec::new();
         let visit = |starts: &[usize], ends: &[usize]| -> Result<()> {

@@ -13,18 +13,21 @@ use crate::fast::cache::group::{GROUP, Group};
 use crate::fast::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
 use crate::fast::cache::words::{SHORT_IDS, WordCache};
 use crate::fast::cache::workspace_pool::{Reusable, Spare};
+use crate::fast::obstacle::Obstacle;
 use crate::fast::sink::Sink;
 use crate::interrupt::Pace;
 use crate::mem::short_keys::{LONG, ShortKey};
 use crate::merge::merges::{Merges, SCANNED};
 use crate::merge::work::Work;
-use crate::model::Bpe;
-use crate::normalizer::{Form, Normalizer};
+use crate::model::Model;
+use crate::model::bpe::Alphabet;
+use crate::normalizer::Form;
 use crate::pre_tokenizer::PreTokenizer;
 use crate::split::safe_cuts::Cuts;
 use crate::split::scanner::{Rules, Scanner};
 use crate::split::splitter::{Splitter, uncut};
 use crate::split::starts::places;
+use crate::stages::Stages;
 use crate::threads::{LARGE, both};
 use spellings::Spellings;
 use whole_piece_tokens::Whole;
@@ -86,29 +89,54 @@ impl Reusable for Workspace {
 }
 
 impl ByteLevel {
-    /// The compiled form of these stages, if the path knows all of them.
-    pub fn new(
-        normalizer: Option<&Normalizer>,
-        pre_tokenizer: Option<&PreTokenizer>,
-        bpe: &Bpe,
-    ) -> Option<Self> {
-        let form = match normalizer.filter(|it| !it.changes_nothing()) {
-            Some(normalizer) => Some(Form::of(normalizer)?),
+    /// The compiled form of these stages.
+    ///
+    /// # Errors
+    /// The stage that is no part of a byte-level BPE.
+    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
+        let cannot = |why| Obstacle::model(&stages.model, why);
+        let Model::Bpe(bpe) = &stages.model else {
+            return Err(cannot("not BPE"));
+        };
+        if bpe.options().alphabet != Alphabet::Bytes {
+            return Err(cannot("merges characters, not bytes"));
+        }
+        if bpe.options().dropout.is_some() {
+            return Err(cannot("drops merges at random"));
+        }
+        if !bpe.merges_bytes_only() {
+            return Err(cannot("marks parts of words by a prefix or suffix"));
+        }
+        let vocab = bpe.vocab();
+        if !(0..=u8::MAX).all(|byte| vocab.text_id(&[byte]).is_some()) {
+            return Err(cannot("has no token for some byte"));
+        }
+        let form = match (stages.normalizer.as_ref()).filter(|it| !it.changes_nothing()) {
+            Some(normalizer) => Some(Form::of(normalizer).ok_or_else(|| {
+                Obstacle::normalizer(Some(normalizer), "does not bring text into a Unicode form")
+            })?),
             None => None,
         };
-        if !bpe.merges_bytes_only() {
-            return None;
-        }
-        let (prefix_space, splitter) = match pre_tokenizer? {
-            PreTokenizer::ByteLevel {
+        let pre_tokenizer = stages.pre_tokenizer.as_ref();
+        let (prefix_space, splitter) = match pre_tokenizer {
+            Some(PreTokenizer::ByteLevel {
                 add_prefix_space: true,
                 use_regex: true,
                 printable: false,
                 ..
-            } => (true, Splitter::Scanner(Rules::GPT2)),
-            pre_tokenizer => (false, Splitter::of(pre_tokenizer)?),
+            }) => (true, Splitter::Scanner(Rules::GPT2)),
+            Some(cut) => (
+                false,
+                Splitter::of(cut).ok_or_else(|| {
+                    let why = "does not cut by one pattern, nor by several that a scanner knows";
+                    Obstacle::pre_tokenizer(pre_tokenizer, why)
+                })?,
+            ),
+            None => {
+                let why = "a text is one word, whose tokens no cache knows";
+                return Err(Obstacle::pre_tokenizer(None, why));
+            }
         };
-        let vocab = bpe.vocab();
         let is_large = vocab.len() >= LARGE;
         let merges = || match bpe.newly_derived() {
             Some(growing) => (Some(growing), None),
@@ -125,7 +153,7 @@ impl ByteLevel {
                 (growing.complete(table), characters, spellings)
             }
             None => {
-                let merges = listed?;
+                let merges = listed.ok_or_else(|| cannot("has an id of 2²⁰ or more"))?;
                 let (characters, spellings) = both(
                     is_large,
                     || merges.characters(vocab),
@@ -135,7 +163,7 @@ impl ByteLevel {
             }
         };
         merges.begin_as(characters, cuts.partial());
-        Some(Self {
+        Ok(Self {
             form,
             prefix_space,
             splitter,

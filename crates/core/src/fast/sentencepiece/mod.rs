@@ -23,15 +23,17 @@ use crate::fast::cache::group::GROUP;
 use crate::fast::cache::lookup;
 use crate::fast::cache::words::{LONGEST, WordCache};
 use crate::fast::cache::workspace_pool::{Reusable, Spare};
+use crate::fast::obstacle::Obstacle;
 use crate::fast::sink::Sink;
 use crate::interrupt::{Pace, paced, position, rposition};
 use crate::mem::lazy::Lazy;
 use crate::mem::short_keys::{LONG, SHORT};
-use crate::model;
 use crate::model::sentencepiece::spec::{Algorithm, Piece, PieceKind, Pieces};
-use crate::normalizer::{Charsmap, SentencePieceNormalizer};
+use crate::model::{self, Model};
+use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer};
 use crate::split::delimiters::{Chunks, Delimiters};
 use crate::split::safe_cuts::Cuts;
+use crate::stages::Stages;
 use batch_merge::{Gathering, Room};
 use merging::Merging;
 use pieces::PieceIndex;
@@ -133,27 +135,29 @@ pub(super) trait Solver<S: Sink> {
 }
 
 impl SentencePiece {
-    /// The compiled form of a model and its normalizer, if text may be cut before spaces and if
-    /// what a chunk becomes does not depend on other chunks.
-    pub fn new(model: &model::SentencePiece, normalizer: &SentencePieceNormalizer) -> Option<Self> {
-        let white_space = normalizer.white_space();
+    /// The compiled form of these stages, if text may be cut before spaces and if what a chunk
+    /// becomes does not depend on other chunks.
+    ///
+    /// # Errors
+    /// The stage for which this is not so.
+    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
+        let Model::SentencePiece(model) = &stages.model else {
+            return Err(Obstacle::model(&stages.model, "not of a .model file"));
+        };
+        let Some(Normalizer::SentencePiece(normalizer)) = &stages.normalizer else {
+            let why = "not that of a .model file";
+            return Err(Obstacle::normalizer(stages.normalizer.as_ref(), why));
+        };
+        if let Some(cut) = &stages.pre_tokenizer {
+            let why = "cuts text that a .model file leaves whole";
+            return Err(Obstacle::pre_tokenizer(Some(cut), why));
+        }
+        check_normalizer(normalizer)
+            .map_err(|why| Obstacle::normalizer(stages.normalizer.as_ref(), why))?;
+        check_model(model).map_err(|why| Obstacle::model(&stages.model, why))?;
         let pieces = &model.proto().pieces;
         let algorithm = model.proto().trainer().algorithm;
-        if !white_space.escape
-            || white_space.suffix
-            || white_space.remove_extra && !white_space.add_dummy_prefix
-            || !matches!(algorithm, Algorithm::Bpe | Algorithm::Unigram)
-            // Which parts an unused piece falls into depends on where it was made last.
-            || algorithm == Algorithm::Bpe && pieces.of_kind(PieceKind::Unused).next().is_some()
-            || spans_a_cut(pieces)
-            || normalizer
-                .user_defined()
-                .iter()
-                .any(|piece| piece.contains([' ', '▁']))
-            || (pieces.of_kind(PieceKind::UserDefined)).any(|(piece, _)| piece.text.contains('▁'))
-        {
-            return None;
-        }
+        let white_space = normalizer.white_space();
         let charsmap = normalizer.charsmap();
         let becomes = |byte: u8| match charsmap {
             None => None,
@@ -162,7 +166,8 @@ impl SentencePiece {
         let inner = charsmap.map(Charsmap::inner_bytes);
         let inside = |byte: u8| inner.is_some_and(|inner| inner[usize::from(byte)]);
         if becomes(b' ').is_some_and(|new| new != " ") || inside(b' ') {
-            return None;
+            let why = "has a rule for a space";
+            return Err(Obstacle::normalizer(stages.normalizer.as_ref(), why));
         }
         let in_a_piece = |byte: u8| {
             // Hardly any file holds it anywhere.
@@ -185,7 +190,7 @@ impl SentencePiece {
             spaces = vec![b' '..=b' ', b'\t'..=b'\n'];
         }
         let delimiters = Delimiters::new(spaces, false, alone);
-        Some(Self {
+        Ok(Self {
             parts: match model.byte_ids() {
                 // Unknown characters may be neighbours across a cut: sums are settled in order, and
                 // they with them.
@@ -309,6 +314,44 @@ impl SentencePiece {
             }
         }
         text.len()
+    }
+}
+
+/// Checks that what a normalizer makes of text before a space does not depend on what follows.
+fn check_normalizer(normalizer: &SentencePieceNormalizer) -> std::result::Result<(), &'static str> {
+    let white_space = normalizer.white_space();
+    if !white_space.escape {
+        return Err("leaves spaces as they are (escape_whitespaces)");
+    }
+    if white_space.suffix {
+        return Err("puts a space behind a text (treat_whitespace_as_suffix)");
+    }
+    if white_space.remove_extra && !white_space.add_dummy_prefix {
+        return Err("removes spaces in front and puts none there (add_dummy_prefix)");
+    }
+    match (normalizer.user_defined().iter()).any(|piece| piece.contains([' ', '▁'])) {
+        true => Err("keeps a user-defined piece that has a space"),
+        false => Ok(()),
+    }
+}
+
+/// Checks that no token of a model may lie on both sides of a space.
+fn check_model(model: &model::SentencePiece) -> std::result::Result<(), &'static str> {
+    let pieces = &model.proto().pieces;
+    let algorithm = model.proto().trainer().algorithm;
+    if !matches!(algorithm, Algorithm::Bpe | Algorithm::Unigram) {
+        return Err("of words or characters");
+    }
+    // Which parts an unused piece falls into depends on where it was made last.
+    if algorithm == Algorithm::Bpe && pieces.of_kind(PieceKind::Unused).next().is_some() {
+        return Err("BPE with unused pieces");
+    }
+    if spans_a_cut(pieces) {
+        return Err("has a piece with a space behind something else");
+    }
+    match (pieces.of_kind(PieceKind::UserDefined)).any(|(piece, _)| piece.text.contains('▁')) {
+        true => Err("has a user-defined piece with a space"),
+        false => Ok(()),
     }
 }
 

@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn worked_example() {
         let stages = scores();
-        let compiled = Compiled::new(&stages).unwrap();
+        let compiled = Compiled::new(&stages).0.unwrap();
         let settling = compiled.settling(&stages).unwrap();
 
         let guess = settling.guess("a ab b", Place::First);
@@ -157,7 +157,7 @@ mod tests {
     fn a_text_that_depends_on_the_sum_everywhere_is_not_guessed_for_long() {
         let stages = scores();
         let text = "ab b ".repeat(20_000);
-        let compiled = Compiled::new(&stages).unwrap();
+        let compiled = Compiled::new(&stages).0.unwrap();
         let settling = compiled.settling(&stages).unwrap();
         let guess = settling.guess(&text, Place::First);
         assert!(guess.ids.len() < text.len() / 4);
