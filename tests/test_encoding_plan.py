@@ -15,37 +15,36 @@ from jeton.components import normalizers
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "vocab"
 
 PUBLISHED = [
-    ("cl100k_base.tiktoken", "cl100k", "byte_level"),
-    ("o200k_base.tiktoken", "o200k", "byte_level"),
-    ("r50k_base.tiktoken", "r50k", "byte_level"),
-    ("gpt2_vocab.json", None, "byte_level"),
-    ("neox", None, "byte_level"),
-    ("llama3_ranks.model", "llama3", "byte_level"),
-    ("llama2_sentencepiece_bpe.model", None, "sentencepiece"),
-    ("t5_style_unigram.model", None, "sentencepiece"),
-    ("bert_uncased_vocab.txt", None, "whitespace_words"),
+    ("cl100k_base.tiktoken", "byte_level"),
+    ("o200k_base.tiktoken", "byte_level"),
+    ("r50k_base.tiktoken", "byte_level"),
+    ("gpt2_vocab.json", "byte_level"),
+    ("neox", "byte_level"),
+    ("llama3_ranks.model", "byte_level"),
+    ("llama2_sentencepiece_bpe.model", "sentencepiece"),
+    ("t5_style_unigram.model", "sentencepiece"),
+    ("bert_uncased_vocab.txt", "whitespace_words"),
 ]
-"""A file, the pattern that it does not hold, and the strategy."""
+"""A file and the strategy."""
 
 
-def published(name: str, pattern: str | None) -> jeton.Tokenizer:
+def published(name: str) -> jeton.Tokenizer:
     path = SHARED / name
     if not path.exists():
         pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
-    options = {} if pattern is None else {"pattern": pattern}
-    return jeton.load(path, **options)
+    return jeton.load(path)
 
 
-@pytest.mark.parametrize(("name", "pattern", "strategy"), PUBLISHED, ids=lambda it: str(it))
-def test_published_tokenizers(name: str, pattern: str | None, strategy: str) -> None:
-    plan = published(name, pattern).encoding_plan()
+@pytest.mark.parametrize(("name", "strategy"), PUBLISHED)
+def test_published_tokenizers(name: str, strategy: str) -> None:
+    plan = published(name).encoding_plan()
     assert plan.strategy == strategy, plan
     assert plan.is_fast
 
 
 @pytest.mark.parametrize("name", ["llama2_sentencepiece_bpe.model", "t5_style_unigram.model"])
 def test_models_as_tokenizer_json(name: str) -> None:
-    plan = published(name, None).approximation("tokenizer.json").encoding_plan()
+    plan = published(name).approximation("tokenizer.json").encoding_plan()
     assert plan.strategy == "metaspace", plan
     assert plan.passed_over["sentencepiece"].stage == "model"
 

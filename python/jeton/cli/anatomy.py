@@ -94,7 +94,7 @@ def _stages(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
     yield from _steps("post-processor", tok.post_processor)
     yield from _steps("decoder", tok.decoder)
     plan = tok.encoding_plan()
-    yield "encoding", " ".join((f"{plan.strategy}: {plan.meaning}", *map(_detour, plan.detours)))
+    yield "encoding", " ".join((plan.meaning, *map(_detour, plan.detours)))
 
 
 def _detour(obstacle: Obstacle) -> str:

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::fast::cache::lookup::{Family, tokens_of};
 use crate::fast::cache::output_buffer::{Buffered, Few, MOST_WAITING};
 use crate::fast::cache::words::{LONGEST, WordCache};
-use crate::fast::cache::workspace_pool::{Reusable, Spare};
+use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::fast::fallback::{Staged, Tables};
 use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
@@ -33,7 +33,7 @@ use crate::stages::Stages;
 pub struct CachedPieces {
     cutter: Cutter,
     tables: Tables,
-    spare: Spare<Workspace>,
+    pool: WorkspacePool<Workspace>,
 }
 
 /// What one call works with.
@@ -84,7 +84,7 @@ impl CachedPieces {
         Ok(Self {
             cutter,
             tables: Tables::new(),
-            spare: Spare::default(),
+            pool: WorkspacePool::default(),
         })
     }
 
@@ -106,7 +106,7 @@ impl CachedPieces {
             Some(normalizer) => normalizer.normalized_within(text, growth)?,
             None => Cow::Borrowed(text),
         };
-        let mut workspace = self.spare.take();
+        let mut workspace = self.pool.take();
         let Workspace {
             scanner,
             words,
@@ -121,12 +121,9 @@ impl CachedPieces {
             staged: Staged::new(&stages.model, &self.tables, work),
             printable: self.cutter.printable.then(String::new),
         };
-        let done = self.cutter.cut(scanner, text).and_then(|(text, pieces)| {
-            let mut sink = Buffered::new(room, sink);
-            tokens_of(&mut call, &text, &pieces, &mut sink)
-        });
-        self.spare.put(workspace);
-        done
+        let (text, pieces) = self.cutter.cut(scanner, text)?;
+        let mut sink = Buffered::new(room, sink);
+        tokens_of(&mut call, &text, &pieces, &mut sink)
     }
 
     /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall have
@@ -286,5 +283,19 @@ mod tests {
             stages.pre_tokenizer = Some(PreTokenizer::Sequence(parts));
             assert_eq!(CachedPieces::new(&stages).is_ok(), is_known, "{stages:?}");
         }
+    }
+
+    #[test]
+    fn a_warm_cache_outlives_an_error() {
+        let vocab = Vocab::new([("known", 0)]).unwrap();
+        let mut stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab, "[UNK]")));
+        stages.pre_tokenizer = Some(PreTokenizer::CharDelimiterSplit { delimiter: ',' });
+        let compiled = CachedPieces::new(&stages).unwrap();
+        let growth = Rc::new(Growth::of(13));
+        let mut ids = Vec::new();
+        let done = compiled.encode(&stages, "known,unknown", false, &growth, &mut ids);
+        assert!(done.is_err());
+        let workspace = compiled.pool.kept().unwrap();
+        assert!(workspace.words.emit(b"known", &mut Vec::new()));
     }
 }

@@ -13,7 +13,7 @@ use crate::fast::cache::lookup;
 use crate::fast::cache::lookup::{Family, tokens};
 use crate::fast::cache::output_buffer::{Buffered, Few};
 use crate::fast::cache::words::WordCache;
-use crate::fast::cache::workspace_pool::Spare;
+use crate::fast::cache::workspace_pool::WorkspacePool;
 use crate::fast::fallback::merged::merges_nothing_unknown;
 use crate::fast::fallback::{Plain, SPACE, Staged, Tables, Workspace};
 use crate::fast::obstacle::{Obstacle, caches_words};
@@ -48,7 +48,7 @@ pub struct Metaspace {
     /// a chunk than its spaces, or if its parts would not be what they are alone.
     cuts: Option<Lazy<Cuts>>,
     tables: Tables,
-    spare: Spare<Workspace>,
+    pool: WorkspacePool<Workspace>,
 }
 
 /// The stages in front of the model, for a chunk at some place.
@@ -183,7 +183,7 @@ impl Metaspace {
             first,
             inner,
             tables: Tables::new(),
-            spare: Spare::default(),
+            pool: WorkspacePool::default(),
         })
     }
 
@@ -198,7 +198,7 @@ impl Metaspace {
         place: Place,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut workspace = self.spare.take();
+        let mut workspace = self.pool.take();
         let Workspace { lookup, work } = &mut *workspace;
         let lookup::Workspace {
             chunks,
@@ -219,10 +219,7 @@ impl Metaspace {
             Place::Section => call.front(&self.section, 0xFE, text, &mut sink)?,
             Place::Inner => 0,
         };
-        tokens(&mut call, &self.delimiters, chunks, text, start, &mut sink)?;
-        drop(sink);
-        self.spare.put(workspace);
-        Ok(())
+        tokens(&mut call, &self.delimiters, chunks, text, start, &mut sink)
     }
 
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: behind a
@@ -674,5 +671,23 @@ mod tests {
             compiled.part_end("to\u{3000} be to", 0, 1),
             "to\u{3000} be".len()
         );
+    }
+
+    #[test]
+    fn a_warm_cache_outlives_an_error() {
+        let vocab = Vocab::new([("▁known", 0)]).unwrap();
+        let model = crate::model::WordLevel::new(vocab, "[UNK]");
+        let mut stages = Stages::of_model(Model::WordLevel(model));
+        stages.pre_tokenizer = Some(PreTokenizer::Metaspace {
+            replacement: SPACE,
+            prepend_scheme: PrependScheme::Always,
+            split: true,
+        });
+        let compiled = Metaspace::new(&stages).unwrap();
+        let mut ids = Vec::new();
+        let done = compiled.encode(&stages, "known known unknown", Place::First, &mut ids);
+        assert!(done.is_err());
+        let workspace = compiled.pool.kept().unwrap();
+        assert!(workspace.lookup.words.emit(b" known", &mut Vec::new()));
     }
 }

@@ -8,7 +8,7 @@ use crate::fast::cache::lookup;
 use crate::fast::cache::lookup::{Family, tokens};
 use crate::fast::cache::output_buffer::{Buffered, Few};
 use crate::fast::cache::words::WordCache;
-use crate::fast::cache::workspace_pool::Spare;
+use crate::fast::cache::workspace_pool::WorkspacePool;
 use crate::fast::fallback::characters::{Characters, Cut};
 use crate::fast::fallback::{Plain, Staged, Tables, Workspace};
 use crate::fast::obstacle::{Obstacle, caches_words};
@@ -33,7 +33,7 @@ pub struct WhitespaceWords {
     /// What becomes of other words, if that is known character by character.
     characters: Option<Characters>,
     tables: Tables,
-    spare: Spare<Workspace>,
+    pool: WorkspacePool<Workspace>,
 }
 
 /// The characters that are always a word by themselves, ASCII aside.
@@ -104,7 +104,7 @@ impl WhitespaceWords {
             },
             characters: Characters::new(stages),
             tables: Tables::new(),
-            spare: Spare::default(),
+            pool: WorkspacePool::default(),
         })
     }
 
@@ -113,7 +113,7 @@ impl WhitespaceWords {
     /// # Errors
     /// As the stages.
     pub fn encode(&self, stages: &Stages, text: &str, sink: &mut impl Sink) -> Result<()> {
-        let mut workspace = self.spare.take();
+        let mut workspace = self.pool.take();
         let Workspace { lookup, work } = &mut *workspace;
         let lookup::Workspace {
             chunks,
@@ -128,10 +128,7 @@ impl WhitespaceWords {
             cut: Cut::default(),
         };
         let mut sink = Buffered::new(room, sink);
-        tokens(&mut call, &self.delimiters, chunks, text, 0, &mut sink)?;
-        drop(sink);
-        self.spare.put(workspace);
-        Ok(())
+        tokens(&mut call, &self.delimiters, chunks, text, 0, &mut sink)
     }
 
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: before
@@ -308,5 +305,18 @@ mod tests {
         let mut ids = Vec::new();
         local.encode(&stages, text, &mut ids).unwrap();
         assert_eq!(ids, [0; 5]);
+    }
+
+    #[test]
+    fn a_warm_cache_outlives_an_error() {
+        let vocab = crate::vocab::Vocab::new([("known", 0)]).unwrap();
+        let model = crate::model::WordLevel::new(vocab, "[UNK]");
+        let mut stages = Stages::of_model(Model::WordLevel(model));
+        stages.pre_tokenizer = Some(PreTokenizer::WhitespaceSplit);
+        let compiled = WhitespaceWords::new(&stages).unwrap();
+        let mut ids = Vec::new();
+        assert!(compiled.encode(&stages, "known unknown", &mut ids).is_err());
+        let workspace = compiled.pool.kept().unwrap();
+        assert!(workspace.lookup.words.emit(b"known", &mut Vec::new()));
     }
 }

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::fast::cache::group::{GROUP, Group};
 use crate::fast::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
 use crate::fast::cache::words::{SHORT_IDS, WordCache};
-use crate::fast::cache::workspace_pool::{Reusable, Spare};
+use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::fast::obstacle::Obstacle;
 use crate::fast::sink::Sink;
 use crate::interrupt::Pace;
@@ -52,8 +52,7 @@ pub struct ByteLevel {
     whole: Whole,
     /// Where long pieces may be cut.
     cuts: Cuts,
-    /// Working space of calls that have ended, for calls to come.
-    spare: Spare<Workspace>,
+    pool: WorkspacePool<Workspace>,
 }
 
 /// What one call works with: where pieces lie, those that were met before, and those that are merged.
@@ -171,7 +170,7 @@ impl ByteLevel {
             spellings,
             merges,
             cuts,
-            spare: Spare::default(),
+            pool: WorkspacePool::default(),
         })
     }
 
@@ -185,7 +184,7 @@ impl ByteLevel {
             None => text.into(),
         };
         let (front, rest) = self.front(&text);
-        let mut workspace = self.spare.take();
+        let mut workspace = self.pool.take();
         let Workspace {
             scanner,
             bounds,
@@ -224,7 +223,6 @@ impl ByteLevel {
         if let Some(length) = too_long {
             return Err(uncut(length));
         }
-        self.spare.put(workspace);
         Ok(())
     }
 }
@@ -487,5 +485,35 @@ impl<'t> Pieces<'_, 't> {
         let ids = whole.map_or_else(|| compiled.merges.merge_long(piece), |id| vec![id]);
         sink.push_all(&ids);
         words.insert(piece, &ids);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Bpe;
+    use crate::pattern::{Dialect, Regex, SearchPattern};
+    use crate::pre_tokenizer::SplitBehavior;
+    use crate::vocab::Vocab;
+
+    #[test]
+    fn a_warm_cache_outlives_an_error() {
+        let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+        let bpe = Bpe::by_ranks(Vocab::new(bytes.zip(0..)).unwrap()).unwrap();
+        let mut stages = Stages::of_model(Model::Bpe(bpe));
+        // The engine tries each way to part a run of `a`, until its budget is spent.
+        let regex = Regex::new(r"(?:(a|a|a)+)+(?=b)\1", Dialect::Oniguruma).unwrap();
+        stages.pre_tokenizer = Some(PreTokenizer::Split {
+            pattern: SearchPattern::Regex(regex),
+            behavior: SplitBehavior::Isolated,
+            invert: false,
+        });
+        let compiled = ByteLevel::new(&stages).unwrap();
+        let mut ids = Vec::new();
+        compiled.encode("known", &mut ids).unwrap();
+        let hard = "a".repeat(64);
+        assert!(compiled.encode(&hard, &mut ids).is_err());
+        let workspace = compiled.pool.kept().unwrap();
+        assert!(workspace.words.emit(b"known", &mut Vec::new()));
     }
 }

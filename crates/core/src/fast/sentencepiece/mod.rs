@@ -22,7 +22,7 @@ use crate::fast::Place;
 use crate::fast::cache::group::GROUP;
 use crate::fast::cache::lookup;
 use crate::fast::cache::words::{LONGEST, WordCache};
-use crate::fast::cache::workspace_pool::{Reusable, Spare};
+use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::fast::obstacle::Obstacle;
 use crate::fast::sink::Sink;
 use crate::interrupt::{Pace, paced, position, rposition};
@@ -67,7 +67,7 @@ pub struct SentencePiece {
     /// Which characters of a long chunk need no look at the character map; made likewise.
     kept: Lazy<Kept>,
     solving: Solving,
-    spare: Spare<Workspace>,
+    pool: WorkspacePool<Workspace>,
 }
 
 /// What a model's algorithm needs to know of its pieces.
@@ -210,7 +210,7 @@ impl SentencePiece {
                 Algorithm::Unigram => Solving::Unigram(Scores::new(model)),
                 _ => Solving::Bpe(Lazy::new()),
             },
-            spare: Spare::default(),
+            pool: WorkspacePool::default(),
         })
     }
 
@@ -226,7 +226,7 @@ impl SentencePiece {
         place: Place,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut workspace = self.spare.take();
+        let mut workspace = self.pool.take();
         let Workspace {
             lookup,
             room,
@@ -254,7 +254,6 @@ impl SentencePiece {
                 }
             }
         }
-        self.spare.put(workspace);
         Ok(())
     }
 

@@ -92,7 +92,7 @@ impl Settling<'_> {
             &'w mut [u32; MOST_WAITING],
         ) -> R,
     ) -> R {
-        let mut workspace = self.compiled.spare.take();
+        let mut workspace = self.compiled.pool.take();
         let Workspace {
             lookup,
             waiting,
@@ -103,9 +103,7 @@ impl Settling<'_> {
         let lookup::Workspace { chunks, words, .. } = lookup;
         let viterbi = Viterbi::new(self.model, self.scores, unclear);
         let call = (self.compiled).call(self.model, self.normalizer, words, long);
-        let done = work(call.with(viterbi), chunks, waiting);
-        self.compiled.spare.put(workspace);
-        done
+        work(call.with(viterbi), chunks, waiting)
     }
 }
 
