@@ -20,7 +20,7 @@ use crate::added_tokens::{AddedTokens, Cut, SpecialPolicy};
 use crate::decoder::{Decoder, Invalid, Surfaces, not_text};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fast::{Compiled, Count, Obstacle, Place, Plan, Settling, Sink};
+use crate::fast::{Compiled, Count, Obstacle, Place, Plan, Sink};
 use crate::format::{self, LoadOptions};
 use crate::growth::Growth;
 use crate::interrupt::{self, Pace, paced};
@@ -257,8 +257,7 @@ impl Tokenizer {
 
     /// Where a part of `text` ends that a batch encodes by itself, if it begins at `start` and shall
     /// have about `reach` bytes: the tokens of the parts, each encoded as what it is of the text,
-    /// are those of the text, but for what is settled in their order. The whole rest where nothing
-    /// is known of such places.
+    /// are those of the text. The whole rest where no such place is known.
     pub fn part_end(
         &self,
         text: &str,
@@ -288,7 +287,7 @@ impl Tokenizer {
     /// parts, each encoded as what it is of the text, are those of the text; nothing where only the
     /// whole text tells.
     pub(crate) fn certain_cuts(&self) -> Option<FirstStages> {
-        if self.settling().is_some() || !self.has_parts(&EncodeOptions::PLAIN) {
+        if self.needs_whole_text() || !self.has_parts(&EncodeOptions::PLAIN) {
             return None;
         }
         let Stages {
@@ -305,21 +304,19 @@ impl Tokenizer {
         FirstStages::new(added_tokens, normalizer, pre_tokenizer).ok()
     }
 
-    /// What the parts that [`Tokenizer::part_end`] gives are guessed and settled with, if they are not
-    /// encoded by themselves.
-    pub(crate) fn settling(&self) -> Option<Settling<'_>> {
-        self.compiled.as_ref()?.settling(&self.stages)
+    /// Whether the tokens of a text depend on all that stands before them.
+    pub(crate) fn needs_whole_text(&self) -> bool {
+        let compiled = self.compiled.as_ref();
+        compiled.is_some_and(Compiled::needs_whole_text)
     }
 
     /// Whether texts have parts that are encoded by themselves.
     fn has_parts(&self, options: &EncodeOptions) -> bool {
-        let Some(frame) = &self.frames[usize::from(options.add_special_tokens)] else {
+        if self.frames[usize::from(options.add_special_tokens)].is_none() {
             return false;
-        };
+        }
         let finds_nothing = self.added_tokens.finds_nothing(&options.special);
-        let is_settled = self.settling().is_some();
         options.sampling == Sampling::default()
-            && (*frame == Frame::default() && finds_nothing || !is_settled)
             && (finds_nothing || self.finds_in_parts(&options.special))
     }
 

@@ -366,12 +366,11 @@ fn score(numbers: &mut ChaCha8Rng, kind: usize, scale: f32) -> f32 {
     }
 }
 
-/// Sums of scores pass each power of two and 100,000, while the same words come again and again; and
-/// so they do where the parts of a text are guessed and then settled.
+/// Sums of scores pass each power of two and 100,000, while the same words come again and again; a
+/// batch does not cut such a text.
 #[test]
 fn unigram_through_all_sums() {
     let mut numbers = ChaCha8Rng::seed_from_u64(27);
-    let mut cut = 0;
     for round in 0..96 {
         let proto = sentencepiece_model(&mut numbers, Algorithm::Unigram);
         let scale = [1.0, 8.0, 64.0][round % 3];
@@ -404,8 +403,7 @@ fn unigram_through_all_sums() {
             let compiled = tokenizer.encode_ids(&text, &options).unwrap();
             assert!(compiled == staged, "{round} {tokenizer:?}");
         }
-        cut += usize::from(check_parts(&tokenizer, &text, &EncodeOptions::default()));
-        // Among texts that are not cut; the first parts of both begin anew.
+        assert!(!check_parts(&tokenizer, &text, &EncodeOptions::default()));
         let texts = ["to be", &text, "", &text, "or not"];
         let never = AtomicBool::new(false);
         let batch = tokenizer.encode_batch(&texts, &options, 3, &never).unwrap();
@@ -419,7 +417,6 @@ fn unigram_through_all_sums() {
         });
         assert!(ends.eq(sums), "{round} {tokenizer:?}");
     }
-    assert!(cut > 40, "{cut}");
 }
 
 /// Parts end at any of a text's places that may be cut at, as there is one such place in each part.
@@ -436,7 +433,7 @@ fn parts_of_sentencepiece_texts() {
             cut += usize::from(check_parts(&tokenizer, &text, &EncodeOptions::default()));
         }
     }
-    assert!(cut > 150, "{cut}");
+    assert!(cut > 100, "{cut}");
 }
 
 fn bert(clean_text: bool, chinese: bool, strip: Option<bool>, lowercase: bool) -> Normalizer {

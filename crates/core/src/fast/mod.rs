@@ -23,5 +23,4 @@ pub use cache::words::{limit as cache_limit, set_limit as set_cache_limit};
 pub use obstacle::{Obstacle, StageName};
 pub use place::Place;
 pub use plan::{Compiled, Plan, Strategy};
-pub(crate) use sentencepiece::{Front, Guess, Settling};
 pub use sink::{Count, Sink};

@@ -10,7 +10,7 @@ use super::byte_level::ByteLevel;
 use super::cached_pieces::CachedPieces;
 use super::metaspace::Metaspace;
 use super::obstacle::Obstacle;
-use super::sentencepiece::{SentencePiece, Settling};
+use super::sentencepiece::SentencePiece;
 use super::sink::Sink;
 use super::whitespace_words::WhitespaceWords;
 use crate::error::Result;
@@ -219,20 +219,13 @@ impl Compiled {
         }
     }
 
-    /// What the parts of a text are guessed and settled with, if they are not encoded by themselves.
-    pub(crate) fn settling<'s>(&'s self, stages: &'s Stages) -> Option<Settling<'s>> {
-        match (self, &stages.normalizer, &stages.model) {
-            (
-                Self::SentencePiece(compiled),
-                Some(Normalizer::SentencePiece(normalizer)),
-                Model::SentencePiece(model),
-            ) => compiled.settling(model, normalizer),
-            _ => None,
-        }
+    /// Whether the tokens of a text depend on all that stands before them.
+    pub(crate) fn needs_whole_text(&self) -> bool {
+        matches!(self, Self::SentencePiece(compiled) if compiled.needs_whole_text())
     }
 
     /// Where a part of `text` ends, if it begins at `start` and shall have about `reach` bytes; the
-    /// whole rest where no such place is known. It is encoded by itself, or guessed and settled.
+    /// whole rest where no such place is known.
     pub fn part_end(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
         match (self, &stages.normalizer) {
             (Self::ByteLevel(compiled), _) => compiled.part_end(text, start, reach),

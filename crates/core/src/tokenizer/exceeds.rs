@@ -3,7 +3,7 @@
 use super::{EncodeOptions, Tokenizer};
 use crate::added_tokens::SpecialPolicy;
 use crate::error::Result;
-use crate::fast::{Front, Place};
+use crate::fast::Place;
 use crate::interrupt;
 
 /// About how many bytes of text are encoded at a time, at least and at most; and how many for each
@@ -50,9 +50,7 @@ impl Tokenizer {
         {
             return Ok(false);
         }
-        let mut front = Front::default();
         let (mut start, mut count) = (0, 0);
-        let mut ids = Vec::new();
         loop {
             interrupt::poll();
             let missing = (most - count).saturating_add(1);
@@ -66,16 +64,7 @@ impl Tokenizer {
                 _ => Place::Inner,
             };
             let part = &text[start..end];
-            let is_whole = part.len() == text.len();
-            count += match self.settling().filter(|_| !is_whole) {
-                Some(settling) => {
-                    ids.clear();
-                    let guess = settling.guess(part, place);
-                    front = settling.settle(part, place, &guess, front, &mut ids);
-                    ids.len()
-                }
-                None => self.count_part(part, place, end == text.len(), options)?,
-            };
+            count += self.count_part(part, place, end == text.len(), options)?;
             if count > most || end == text.len() {
                 return Ok(count > most);
             }

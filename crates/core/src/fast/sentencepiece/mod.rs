@@ -12,7 +12,6 @@ mod pieces;
 mod raw_cuts;
 mod seen_filter;
 mod sequential;
-mod speculative;
 mod sums;
 mod unknown;
 mod viterbi;
@@ -43,9 +42,6 @@ use sequential::InOrder;
 use sums::{MOST_WAITING, Scores, Summing};
 use unknown::Fusing;
 use viterbi::Viterbi;
-
-pub use speculative::{Guess, Settling};
-pub use sums::Front;
 
 /// What stands for a space.
 const SPACE: &str = "▁";
@@ -192,9 +188,8 @@ impl SentencePiece {
         let delimiters = Delimiters::new(spaces, false, alone);
         Ok(Self {
             parts: match model.byte_ids() {
-                // Unknown characters may be neighbours across a cut: sums are settled in order, and
-                // they with them.
-                None if algorithm == Algorithm::Unigram => Parts::BeforeSpaces,
+                // Which of two segmentations wins may depend on the sum of scores from the front.
+                _ if algorithm == Algorithm::Unigram => Parts::Nowhere,
                 Some(_) if delimiters.is_alone(b'\n') => Parts::BehindLines,
                 Some(_) => Parts::BeforeSpaces,
                 None if model.piece_id(SPACE).is_some() => Parts::BeforeSpaces,
@@ -276,6 +271,12 @@ impl SentencePiece {
             normalized: String::new(),
             key: Vec::new(),
         }
+    }
+
+    /// Whether the tokens of a text depend on all that stands before them, so that it cannot be encoded
+    /// in parts.
+    pub fn needs_whole_text(&self) -> bool {
+        matches!(self.solving, Solving::Unigram(_))
     }
 
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes.

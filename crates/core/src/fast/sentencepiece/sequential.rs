@@ -5,13 +5,12 @@
 
 use super::Call;
 use super::raw_cuts::Found as Cut;
-use super::sums::{Front, Summing};
+use super::sums::Summing;
 use super::viterbi::Viterbi;
 use crate::fast::Place;
 use crate::fast::cache::group::GROUP;
 use crate::fast::cache::lookup::Asked;
 use crate::fast::cache::words::{Found, LONGEST, WordCache};
-use crate::fast::sentencepiece::speculative::Guess;
 use crate::fast::sink::Sink;
 use crate::interrupt::Pace;
 use crate::mem::short_keys::{LONG, SHORT};
@@ -24,9 +23,6 @@ pub struct InOrder<'c, 's, S: Sink> {
     /// Where what was read ends.
     done: usize,
 }
-
-/// Why a text is read no further: nearly all of its tokens depend on the sum, which is not known.
-struct InVain;
 
 impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
     /// Nothing is read yet.
@@ -43,50 +39,12 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
         let (text, prefix) = self.call.bounds(text, place);
         if prefix {
             self.done = self.front(text);
-            self.sink.read_chunk(0, 0, self.done);
         }
-        self.sink.read_up_to(self.done);
         let delimiters = self.call.delimiters();
-        let read = delimiters.chunks(text.as_bytes(), self.done, chunks, |starts, ends| {
+        let Ok(()) = delimiters.chunks(text.as_bytes(), self.done, chunks, |starts, ends| {
             self.all(text, starts, ends);
-            match self.sink.reads_in_vain(self.done) {
-                true => Err(InVain),
-                false => Ok(()),
-            }
+            Ok::<(), std::convert::Infallible>(())
         });
-        if let Err(InVain) = read {
-            self.sink.leave_up_to(text.len());
-        }
-    }
-
-    /// Gives the tokens of `text`, of which this was guessed, to the sink; says what the text behind it
-    /// has to know.
-    pub fn settle(mut self, chunks: &mut Chunks, text: &str, place: Place, guess: &Guess) -> Front {
-        let (text, prefix) = self.call.bounds(text, place);
-        let delimiters = self.call.delimiters();
-        let mut first = 0;
-        for stretch in &guess.stretches {
-            let ids = &guess.ids[first..stretch.tokens];
-            first = stretch.tokens;
-            if stretch.settled && self.sink.settle(ids) {
-                self.done = stretch.end;
-                continue;
-            }
-            if prefix && self.done == 0 {
-                self.done = self.front(text);
-            } else if !stretch.settled {
-                let end = delimiters.chunk_end(text.as_bytes(), self.done);
-                let hash =
-                    Asked::new(self.call.words(), text.as_bytes(), &[self.done], &[end]).hash(0);
-                self.chunk(text, self.done, end, hash);
-            }
-            let bytes = &text.as_bytes()[..stretch.end];
-            let Ok(()) = delimiters.chunks(bytes, self.done, chunks, |starts, ends| {
-                self.all(text, starts, ends);
-                Ok::<(), std::convert::Infallible>(())
-            });
-        }
-        self.sink.front_of_next()
     }
 
     /// The first chunk, with a space in front; says where it ends.
@@ -130,14 +88,11 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
             let mut next = 0;
             while let Some(new) = self.known(&asked, text, starts, ends, next) {
                 if starts[new] >= self.done {
-                    let tokens = self.sink.tokens();
                     self.chunk(text, starts[new], ends[new], asked.hash(new));
-                    self.sink.read_chunk(starts[new], tokens, self.done);
                 }
                 next = new + 1;
             }
             self.done = ends.last().map_or(self.done, |&end| self.done.max(end));
-            self.sink.read_up_to(self.done);
         }
     }
 

@@ -216,9 +216,6 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
         }
         let mut binade = None;
         if known {
-            if sink.leaves_out() {
-                return false;
-            }
             binade = Scores::binade(sink.sum());
             if let Some(binade) = binade
                 && self.recall(BINADES + binade, text, words)
@@ -263,9 +260,6 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
                 sink.push_all(&ids[first..]);
                 return false;
             }
-        }
-        if sink.leaves_out() {
-            return false;
         }
         let before = sink.sum();
         if !known && short {
