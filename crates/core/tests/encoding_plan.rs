@@ -188,7 +188,7 @@ fn rows() -> Vec<(&'static str, Stages, Option<Strategy>, &'static str)> {
             "byte-level BPE behind lower case",
             stages(Some(Normalizer::Lowercase), pattern("gpt2"), byte_level()),
             Some(CachedPieces),
-            "pre-tokenizer ByteLevel: does not cut at white space",
+            "pre-tokenizer Matches: does not cut at white space",
         ),
         (
             "several splits",
