@@ -262,7 +262,7 @@ impl Tokenizer {
                 let is_whole = threads < 2 || !may_cut;
                 let end = match is_whole || text.len() - start <= 2 * size {
                     true => text.len(),
-                    false => self.part_end(text, start, size, options),
+                    false => self.split_point(text, start, size, options),
                 };
                 let cut = end - start < text.len();
                 let is_last = end == text.len();

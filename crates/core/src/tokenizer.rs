@@ -239,7 +239,7 @@ impl Tokenizer {
         self.encode_part(text, Place::First, true, options, ids)
     }
 
-    /// As [`Tokenizer::encode_into`], of a part as [`Tokenizer::part_end`] gives it; `is_last` says
+    /// As [`Tokenizer::encode_into`], of a part as [`Tokenizer::split_point`] gives it; `is_last` says
     /// whether the text ends with it.
     pub(crate) fn encode_part(
         &self,
@@ -258,7 +258,7 @@ impl Tokenizer {
     /// Where a part of `text` ends that a batch encodes by itself, if it begins at `start` and shall
     /// have about `reach` bytes: the tokens of the parts, each encoded as what it is of the text,
     /// are those of the text. The whole rest where no such place is known.
-    pub fn part_end(
+    pub fn split_point(
         &self,
         text: &str,
         start: usize,
@@ -271,7 +271,7 @@ impl Tokenizer {
         let finds_nothing = self.added_tokens.finds_nothing(&options.special);
         let mut limit = reach;
         loop {
-            let end = compiled.part_end(&self.stages, text, start, limit);
+            let end = compiled.split_point(&self.stages, text, start, limit);
             if finds_nothing || end == text.len() || self.added_tokens.surely_apart_from(text, end)
             {
                 return end;
@@ -352,7 +352,7 @@ impl Tokenizer {
         self.count_part(text, Place::First, true, options)
     }
 
-    /// As [`Tokenizer::count`], of a part as [`Tokenizer::part_end`] gives it.
+    /// As [`Tokenizer::count`], of a part as [`Tokenizer::split_point`] gives it.
     pub(crate) fn count_part(
         &self,
         text: &str,

@@ -203,7 +203,7 @@ fn check_parts(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) -> bo
     let counts = tokenizer.count_batch(&[text], options, 2, &never);
     assert_eq!(counts.unwrap(), [whole.len()], "{tokenizer:?}");
     spanned::check_batch(tokenizer, text, options);
-    tokenizer.part_end(text, 0, 1, options) < text.len()
+    tokenizer.split_point(text, 0, 1, options) < text.len()
 }
 
 /// The same, whatever special tokens mean, and with those of the post-processor.

@@ -10,11 +10,11 @@ use std::rc::Rc;
 use foldhash::fast::RandomState;
 
 use crate::error::Result;
-use crate::fast::cache::lookup::{Family, tokens_of};
-use crate::fast::cache::output_buffer::{Buffered, Few, MOST_WAITING};
+use crate::fast::cache::lookup::{NewChunks, tokens_of};
+use crate::fast::cache::output_buffer::{BufferedSink, EntrySink, MOST_WAITING};
 use crate::fast::cache::words::{LONGEST, WordCache};
 use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
-use crate::fast::fallback::{Staged, Tables};
+use crate::fast::fallback::{Fallback, Tables};
 use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
 use crate::fast::whitespace_words::keeps_words_apart;
@@ -33,11 +33,11 @@ use crate::stages::Stages;
 pub struct CachedPieces {
     cutter: Cutter,
     tables: Tables,
-    pool: WorkspacePool<Workspace>,
+    pool: WorkspacePool<PieceWorkspace>,
 }
 
 /// What one call works with.
-struct Workspace {
+struct PieceWorkspace {
     scanner: Scanner,
     /// The words met before; and the pieces of what is too long to be one.
     words: WordCache,
@@ -48,7 +48,7 @@ struct Workspace {
     tokens: [u32; MOST_WAITING],
 }
 
-impl Reusable for Workspace {
+impl Reusable for PieceWorkspace {
     fn new() -> Box<Self> {
         Box::new(Self {
             scanner: Scanner::default(),
@@ -107,28 +107,28 @@ impl CachedPieces {
             None => Cow::Borrowed(text),
         };
         let mut workspace = self.pool.take();
-        let Workspace {
+        let PieceWorkspace {
             scanner,
             words,
             pieces,
             work,
             tokens: room,
         } = &mut *workspace;
-        let mut call = Call {
+        let mut call = PiecesCall {
             cutter: &self.cutter,
             words,
             pieces,
-            staged: Staged::new(&stages.model, &self.tables, work),
+            fallback: Fallback::new(&stages.model, &self.tables, work),
             printable: self.cutter.printable.then(String::new),
         };
         let (text, pieces) = self.cutter.cut(scanner, text)?;
-        let mut sink = Buffered::new(room, sink);
+        let mut sink = BufferedSink::new(room, sink);
         tokens_of(&mut call, &text, &pieces, &mut sink)
     }
 
     /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall have
     /// about `reach` bytes. The whole rest where no such place is known.
-    pub fn part_end(
+    pub fn split_point(
         &self,
         normalizer: Option<&Normalizer>,
         text: &str,
@@ -137,23 +137,23 @@ impl CachedPieces {
     ) -> usize {
         let normalizer = normalizer.filter(|it| !it.changes_nothing());
         match normalizer.is_none_or(keeps_words_apart) {
-            true => self.cutter.part_end(normalizer, text, start, reach),
+            true => self.cutter.split_point(normalizer, text, start, reach),
             false => text.len(),
         }
     }
 }
 
 /// One text on its way.
-struct Call<'c> {
+struct PiecesCall<'c> {
     cutter: &'c Cutter,
     words: &'c mut WordCache,
     pieces: &'c mut WordCache,
-    staged: Staged<'c>,
+    fallback: Fallback<'c>,
     /// Room for a piece in GPT-2's printable characters, if the model sees those.
     printable: Option<String>,
 }
 
-impl Call<'_> {
+impl PiecesCall<'_> {
     /// Appends the tokens of a piece that no stage cuts any more to those of the word.
     fn add(&mut self, piece: &str) -> Result<()> {
         let seen = match &mut self.printable {
@@ -164,7 +164,7 @@ impl Call<'_> {
             }
             None => piece,
         };
-        self.staged.add(seen.as_bytes())
+        self.fallback.add(seen.as_bytes())
     }
 
     /// Gives the tokens of a piece that no stage cuts any more to `sink`; if it is too long to be
@@ -176,15 +176,15 @@ impl Call<'_> {
         while start < piece.len() {
             pace.step();
             let end = match in_parts {
-                true => self.staged.part_end(piece.as_bytes(), start),
+                true => self.fallback.first_cut(piece.as_bytes(), start),
                 false => piece.len(),
             };
             let part = &piece[start..end];
             if !self.pieces.emit(part.as_bytes(), sink) {
-                self.staged.begin();
+                self.fallback.begin();
                 self.add(part)?;
-                sink.push_all(self.staged.ids());
-                self.pieces.insert(part.as_bytes(), self.staged.ids());
+                sink.push_all(self.fallback.ids());
+                self.pieces.insert(part.as_bytes(), self.fallback.ids());
             }
             start = end;
         }
@@ -192,7 +192,7 @@ impl Call<'_> {
     }
 }
 
-impl<S: Few> Family<S> for Call<'_> {
+impl<S: EntrySink> NewChunks<S> for PiecesCall<'_> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
         self.words
@@ -210,15 +210,15 @@ impl<S: Few> Family<S> for Call<'_> {
         } else if word.len() > LONGEST {
             self.piece(word, sink)?;
         } else if !self.words.emit(word.as_bytes(), sink) {
-            self.staged.begin();
+            self.fallback.begin();
             if is_cut {
                 let (text, pieces) = self.cutter.cut_word(word)?;
                 pieces.into_iter().try_for_each(|it| self.add(&text[it]))?;
             } else {
                 self.add(word)?;
             }
-            sink.push_all(self.staged.ids());
-            self.words.insert(word.as_bytes(), self.staged.ids());
+            sink.push_all(self.fallback.ids());
+            self.words.insert(word.as_bytes(), self.fallback.ids());
         }
         Ok(end)
     }

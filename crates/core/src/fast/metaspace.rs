@@ -10,12 +10,12 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::error::Result;
 use crate::fast::Place;
 use crate::fast::cache::lookup;
-use crate::fast::cache::lookup::{Family, tokens};
-use crate::fast::cache::output_buffer::{Buffered, Few};
+use crate::fast::cache::lookup::{NewChunks, tokens};
+use crate::fast::cache::output_buffer::{BufferedSink, EntrySink};
 use crate::fast::cache::words::WordCache;
 use crate::fast::cache::workspace_pool::WorkspacePool;
 use crate::fast::fallback::merged::merges_nothing_unknown;
-use crate::fast::fallback::{Plain, SPACE, Staged, Tables, Workspace};
+use crate::fast::fallback::{Fallback, FallbackWorkspace, PlainWords, SPACE, Tables};
 use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
 use crate::growth::is_in_proportion;
@@ -28,7 +28,7 @@ use crate::normalizer::Normalizer;
 use crate::pattern::SearchPattern;
 use crate::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior};
 use crate::split::delimiters::Delimiters;
-use crate::split::safe_cuts::Cuts;
+use crate::split::safe_cuts::SafeCuts;
 use crate::stages::Stages;
 use crate::text::AlignedText;
 use crate::vocab::Vocab;
@@ -46,9 +46,9 @@ pub struct Metaspace {
     inner: Chain,
     /// Where long chunks are cut, made when the first one is met; none if the stages change more of
     /// a chunk than its spaces, or if its parts would not be what they are alone.
-    cuts: Option<Lazy<Cuts>>,
+    cuts: Option<Lazy<SafeCuts>>,
     tables: Tables,
-    pool: WorkspacePool<Workspace>,
+    pool: WorkspacePool<FallbackWorkspace>,
 }
 
 /// The stages in front of the model, for a chunk at some place.
@@ -59,7 +59,7 @@ struct Chain {
     /// White space at the ends of a text is removed.
     strips: bool,
     /// What becomes of a space and printable ASCII behind it, if that is known.
-    plain: Option<Plain>,
+    plain: Option<PlainWords>,
 }
 
 impl Metaspace {
@@ -199,21 +199,21 @@ impl Metaspace {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let mut workspace = self.pool.take();
-        let Workspace { lookup, work } = &mut *workspace;
-        let lookup::Workspace {
+        let FallbackWorkspace { lookup, work } = &mut *workspace;
+        let lookup::ChunkWorkspace {
             chunks,
             words,
             tokens: room,
         } = lookup;
-        let mut call = Call {
+        let mut call = MetaspaceCall {
             compiled: self,
             vocab: stages.model.vocab(),
             words,
             key: Vec::new(),
             gathered: Vec::new(),
-            staged: Staged::new(&stages.model, &self.tables, work),
+            fallback: Fallback::new(&stages.model, &self.tables, work),
         };
-        let mut sink = Buffered::new(room, sink);
+        let mut sink = BufferedSink::new(room, sink);
         let start = match place {
             Place::First => call.front(&self.first, 0xFF, text, &mut sink)?,
             Place::Section => call.front(&self.section, 0xFE, text, &mut sink)?,
@@ -224,7 +224,7 @@ impl Metaspace {
 
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: behind a
     /// line end that stands alone, or before a space behind something that is not open.
-    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
+    pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         let bytes = text.as_bytes();
         let first = start.saturating_add(reach.max(1)).min(text.len());
         let space_before = |at: usize| bytes[start..at].iter().rposition(|byte| *byte == b' ');
@@ -400,8 +400,8 @@ fn unk_id(bpe: &Bpe) -> Option<u32> {
 
 /// What these make of a space and printable ASCII behind it, if that is one piece, `▁` and the same
 /// characters.
-fn plain(normalizers: &[Normalizer], pre_tokenizer: Option<&PreTokenizer>) -> Option<Plain> {
-    let mut plain = Plain {
+fn plain(normalizers: &[Normalizer], pre_tokenizer: Option<&PreTokenizer>) -> Option<PlainWords> {
+    let mut plain = PlainWords {
         mark: Some(SPACE),
         punctuation: true,
         lowers: false,
@@ -497,17 +497,17 @@ impl Chain {
 }
 
 /// One text on its way.
-struct Call<'c> {
+struct MetaspaceCall<'c> {
     compiled: &'c Metaspace,
     vocab: &'c Vocab,
     words: &'c mut WordCache,
     /// Room for keys, and for the tokens of a chunk.
     key: Vec<u8>,
     gathered: Vec<u32>,
-    staged: Staged<'c>,
+    fallback: Fallback<'c>,
 }
 
-impl<S: Few> Family<S> for Call<'_> {
+impl<S: EntrySink> NewChunks<S> for MetaspaceCall<'_> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
         self.words
@@ -518,27 +518,33 @@ impl<S: Few> Family<S> for Call<'_> {
         if let Some(cuts) = &self.compiled.cuts
             && !self.compiled.inner.is_open(&text[start..end])
         {
-            self.parts(cuts.get(|| Cuts::new(self.vocab)), text, start, end, sink)?;
+            self.parts(
+                cuts.get(|| SafeCuts::new(self.vocab)),
+                text,
+                start,
+                end,
+                sink,
+            )?;
             return Ok(end);
         }
         let (longer, whole) = match &self.compiled.inner.plain {
-            Some(plain) if self.staged.plain(plain, &text[start..end])? => (end, true),
+            Some(plain) if self.fallback.plain(plain, &text[start..end])? => (end, true),
             _ => self.through_the_stages(&self.compiled.inner, text, start, end)?,
         };
-        sink.push_all(self.staged.ids());
+        sink.push_all(self.fallback.ids());
         if whole {
             let chunk = &text.as_bytes()[start..end];
-            self.words.insert(chunk, self.staged.ids());
+            self.words.insert(chunk, self.fallback.ids());
         }
         Ok(longer)
     }
 }
 
-impl Call<'_> {
+impl MetaspaceCall<'_> {
     /// A chunk that is not open and of which only the spaces change, part by part.
     fn parts(
         &mut self,
-        cuts: &Cuts,
+        cuts: &SafeCuts,
         text: &str,
         start: usize,
         end: usize,
@@ -555,18 +561,18 @@ impl Call<'_> {
             pace.step();
             let next = match end - part <= SHORT {
                 true => end,
-                false => cuts.part_end(bytes, from, end),
+                false => cuts.first_cut(bytes, from, end),
             };
             let key = &bytes[part..next];
             // That the whole chunk is not known was found out before, if it is no longer than this.
             let is_new = key.len() == end - start && key.len() <= LONG;
             if is_new || !self.words.emit(key, &mut self.gathered) {
-                self.staged.marked(from - part, &text[from..next])?;
-                self.gathered.extend_from_slice(self.staged.ids());
+                self.fallback.marked(from - part, &text[from..next])?;
+                self.gathered.extend_from_slice(self.fallback.ids());
                 // A part that ends in a mark is not to be taken for a chunk, whose next may begin in
                 // one.
                 if !text[part..next].ends_with(SPACE) {
-                    self.words.insert(key, self.staged.ids());
+                    self.words.insert(key, self.fallback.ids());
                 }
             }
             cut |= next < end;
@@ -599,9 +605,9 @@ impl Call<'_> {
             return Ok(end);
         }
         let (longer, whole) = self.through_the_stages(chain, text, 0, end)?;
-        sink.push_all(self.staged.ids());
+        sink.push_all(self.fallback.ids());
         if whole {
-            self.words.insert(&self.key, self.staged.ids());
+            self.words.insert(&self.key, self.fallback.ids());
         }
         Ok(longer)
     }
@@ -633,7 +639,7 @@ impl Call<'_> {
         };
         // What is removed in front moves where the text begins.
         let new = new.slice(0..new.as_str().len());
-        (self.staged).normalized(new, chain.pre_tokenizer.as_ref())?;
+        (self.fallback).normalized(new, chain.pre_tokenizer.as_ref())?;
         // Behind a run of spaces stands a character that stands alone, or nothing.
         let ends_there =
             !chain.strips && (bytes[start..end].iter()).all(|byte| delimiters.is_space(*byte));
@@ -668,7 +674,7 @@ mod tests {
         assert_eq!(tokens("to\u{3000} be", Place::First), [2, 1, 3]);
         assert_eq!(tokens("to be", Place::Section), [4, 3]);
         assert_eq!(
-            compiled.part_end("to\u{3000} be to", 0, 1),
+            compiled.split_point("to\u{3000} be to", 0, 1),
             "to\u{3000} be".len()
         );
     }

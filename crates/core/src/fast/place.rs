@@ -7,6 +7,6 @@ pub enum Place {
     First,
     /// Behind an added token.
     Section,
-    /// Behind another part; see [`Compiled::part_end`](super::Compiled::part_end).
+    /// Behind another part; see [`Compiled::split_point`](super::Compiled::split_point).
     Inner,
 }

@@ -226,16 +226,16 @@ impl Compiled {
 
     /// Where a part of `text` ends, if it begins at `start` and shall have about `reach` bytes; the
     /// whole rest where no such place is known.
-    pub fn part_end(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
+    pub fn split_point(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
         match (self, &stages.normalizer) {
-            (Self::ByteLevel(compiled), _) => compiled.part_end(text, start, reach),
-            (Self::Metaspace(compiled), _) => compiled.part_end(text, start, reach),
-            (Self::WhitespaceWords(compiled), _) => compiled.part_end(text, start, reach),
+            (Self::ByteLevel(compiled), _) => compiled.split_point(text, start, reach),
+            (Self::Metaspace(compiled), _) => compiled.split_point(text, start, reach),
+            (Self::WhitespaceWords(compiled), _) => compiled.split_point(text, start, reach),
             (Self::CachedPieces(compiled), normalizer) => {
-                compiled.part_end(normalizer.as_ref(), text, start, reach)
+                compiled.split_point(normalizer.as_ref(), text, start, reach)
             }
             (Self::SentencePiece(compiled), Some(Normalizer::SentencePiece(normalizer))) => {
-                compiled.part_end(normalizer, text, start, reach)
+                compiled.split_point(normalizer, text, start, reach)
             }
             _ => unreachable!("compiled from other stages"),
         }

@@ -5,12 +5,12 @@
 
 use crate::error::Result;
 use crate::fast::cache::lookup;
-use crate::fast::cache::lookup::{Family, tokens};
-use crate::fast::cache::output_buffer::{Buffered, Few};
+use crate::fast::cache::lookup::{NewChunks, tokens};
+use crate::fast::cache::output_buffer::{BufferedSink, EntrySink};
 use crate::fast::cache::words::WordCache;
 use crate::fast::cache::workspace_pool::WorkspacePool;
-use crate::fast::fallback::characters::{Characters, Cut};
-use crate::fast::fallback::{Plain, Staged, Tables, Workspace};
+use crate::fast::fallback::characters::{Characters, CutWord};
+use crate::fast::fallback::{Fallback, FallbackWorkspace, PlainWords, Tables};
 use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
 use crate::interrupt::{self, Pace};
@@ -27,18 +27,18 @@ use crate::text::AlignedText;
 pub struct WhitespaceWords {
     delimiters: Delimiters,
     /// Where words outside ASCII may be cut.
-    around: Around,
+    lone: LoneCharacters,
     /// Letters and digits of ASCII are one piece to each of the pre-tokenizers.
-    plain: Plain,
+    plain: PlainWords,
     /// What becomes of other words, if that is known character by character.
     characters: Option<Characters>,
     tables: Tables,
-    pool: WorkspacePool<Workspace>,
+    pool: WorkspacePool<FallbackWorkspace>,
 }
 
 /// The characters that are always a word by themselves, ASCII aside.
 #[derive(Clone, Copy, Debug)]
-struct Around {
+struct LoneCharacters {
     punctuation: bool,
     ideographs: bool,
 }
@@ -85,13 +85,13 @@ impl WhitespaceWords {
                 true,
                 alone,
             ),
-            plain: Plain {
+            plain: PlainWords {
                 mark: None,
                 punctuation: false,
                 lowers: normalizer.is_some_and(lowers),
                 replaced: Vec::new(),
             },
-            around: Around {
+            lone: LoneCharacters {
                 punctuation,
                 ideographs: splits_at_punctuation
                     && matches!(
@@ -114,26 +114,26 @@ impl WhitespaceWords {
     /// As the stages.
     pub fn encode(&self, stages: &Stages, text: &str, sink: &mut impl Sink) -> Result<()> {
         let mut workspace = self.pool.take();
-        let Workspace { lookup, work } = &mut *workspace;
-        let lookup::Workspace {
+        let FallbackWorkspace { lookup, work } = &mut *workspace;
+        let lookup::ChunkWorkspace {
             chunks,
             words,
             tokens: room,
         } = lookup;
-        let mut call = Call {
+        let mut call = WordsCall {
             compiled: self,
             stages,
             words,
-            staged: Staged::new(&stages.model, &self.tables, work),
-            cut: Cut::default(),
+            fallback: Fallback::new(&stages.model, &self.tables, work),
+            cut: CutWord::default(),
         };
-        let mut sink = Buffered::new(room, sink);
+        let mut sink = BufferedSink::new(room, sink);
         tokens(&mut call, &self.delimiters, chunks, text, 0, &mut sink)
     }
 
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: before
     /// white space.
-    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
+    pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         let rest = text
             .as_bytes()
             .get(start.saturating_add(reach)..)
@@ -163,7 +163,7 @@ fn lowers(normalizer: &Normalizer) -> bool {
     }
 }
 
-impl Around {
+impl LoneCharacters {
     /// Whether the character of this code point is always a word by itself.
     fn holds(self, code_point: u32) -> bool {
         self.ideographs && matches!(code_point, 0x3400..=0x4DBF | 0x4E00..=0x9FFF)
@@ -184,7 +184,7 @@ impl Around {
     }
 
     /// The end of the first part of `text[start..end]` that is cut by itself.
-    fn part_end(self, text: &[u8], start: usize, end: usize) -> usize {
+    fn word_end(self, text: &[u8], start: usize, end: usize) -> usize {
         let mut at = start;
         let mut pace = Pace::default();
         while at < end {
@@ -203,15 +203,15 @@ impl Around {
 }
 
 /// One text on its way.
-struct Call<'c> {
+struct WordsCall<'c> {
     compiled: &'c WhitespaceWords,
     stages: &'c Stages,
     words: &'c mut WordCache,
-    staged: Staged<'c>,
-    cut: Cut,
+    fallback: Fallback<'c>,
+    cut: CutWord,
 }
 
-impl<S: Few> Family<S> for Call<'_> {
+impl<S: EntrySink> NewChunks<S> for WordsCall<'_> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
         self.words
@@ -226,13 +226,13 @@ impl<S: Few> Family<S> for Call<'_> {
             pace.step();
             let next = match end - part <= SHORT {
                 true => end,
-                false => self.compiled.around.part_end(bytes, part, end),
+                false => self.compiled.lone.word_end(bytes, part, end),
             };
             let word = &bytes[part..next];
             if !self.words.emit(word, sink) {
                 self.new_word(&text[part..next])?;
-                sink.push_all(self.staged.ids());
-                self.words.insert(word, self.staged.ids());
+                sink.push_all(self.fallback.ids());
+                self.words.insert(word, self.fallback.ids());
             }
             part = next;
         }
@@ -240,28 +240,28 @@ impl<S: Few> Family<S> for Call<'_> {
     }
 }
 
-impl Call<'_> {
+impl WordsCall<'_> {
     fn new_word(&mut self, word: &str) -> Result<()> {
         let Self {
             compiled,
             stages,
-            staged,
+            fallback,
             cut,
             ..
         } = self;
-        if staged.plain(&compiled.plain, word)? {
+        if fallback.plain(&compiled.plain, word)? {
             return Ok(());
         }
         if let Some(characters) = &compiled.characters
             && characters.cut(stages, word, cut)
         {
-            return staged.cut(cut);
+            return fallback.cut(cut);
         }
         let mut text = AlignedText::original(word);
         if let Some(normalizer) = &stages.normalizer {
             normalizer.normalize(&mut text)?;
         }
-        staged.normalized(text, stages.pre_tokenizer.as_ref())
+        fallback.normalized(text, stages.pre_tokenizer.as_ref())
     }
 }
 
@@ -283,7 +283,7 @@ mod tests {
             lowercase: true,
         });
         stages.pre_tokenizer = Some(PreTokenizer::Bert);
-        let local = WhitespaceWords::new(&stages).unwrap();
+        let compiled = WhitespaceWords::new(&stages).unwrap();
         let text = "Wörter, 漢字!";
         let mut words = Vec::new();
         let visit = |starts: &[usize], ends: &[usize]| -> Result<()> {
@@ -296,14 +296,14 @@ mod tests {
             Ok(())
         };
         let mut chunks = crate::split::delimiters::Chunks::default();
-        local
+        compiled
             .delimiters
             .chunks(text.as_bytes(), 0, &mut chunks, visit)
             .unwrap();
         assert_eq!(words, ["Wörter", ",", "漢字", "!"]);
-        assert_eq!(local.around.part_end("漢字".as_bytes(), 0, 6), 3);
+        assert_eq!(compiled.lone.word_end("漢字".as_bytes(), 0, 6), 3);
         let mut ids = Vec::new();
-        local.encode(&stages, text, &mut ids).unwrap();
+        compiled.encode(&stages, text, &mut ids).unwrap();
         assert_eq!(ids, [0; 5]);
     }
 

@@ -17,7 +17,7 @@ use crate::merge::token_reachability::without_idle;
 use crate::simd::Avx2;
 use crate::simd::{Lanes, Portable};
 use crate::split::scanner::decode;
-use crate::tables::perfect_hash::Displaced;
+use crate::tables::perfect_hash::PerfectHash;
 use crate::tables::tag_table::{AHEAD, NONE};
 use crate::vocab::Vocab;
 
@@ -27,7 +27,7 @@ pub const SCANNED: usize = MOST_SYMBOLS;
 const WIDE: usize = 0x1_0000;
 
 /// The merges of a byte-level BPE.
-pub struct Merges<T = Displaced> {
+pub struct Merges<T = PerfectHash> {
     /// The id of each byte.
     bytes: [u32; 256],
     /// The rank of each pair of bytes.
@@ -97,7 +97,7 @@ impl Merges<Growing> {
     }
 
     /// The same merges, when all are found, in the table that [`Pairs::completed`] gives.
-    pub fn complete(self, table: Displaced) -> Merges {
+    pub fn complete(self, table: PerfectHash) -> Merges {
         Merges {
             bytes: self.bytes,
             byte_pairs: self.byte_pairs,

@@ -15,14 +15,14 @@ const BITS: u32 = 21;
 
 /// The pairs of neighbouring characters inside tokens.
 #[derive(Debug)]
-pub struct Cuts {
+pub struct SafeCuts {
     /// Pairs of whole characters, hashed.
     pairs: Vec<u64>,
     /// Last byte and first byte of pairs of which a token holds one only in part.
     partial: Vec<u64>,
 }
 
-impl Cuts {
+impl SafeCuts {
     /// The pairs inside the tokens of `vocab`.
     pub fn new(vocab: &Vocab) -> Self {
         let mut cuts = Self {
@@ -90,7 +90,7 @@ impl Cuts {
 
     /// The end of the first part of `text[start..end]` that may be merged by itself.
     #[inline]
-    pub fn part_end(&self, text: &[u8], start: usize, end: usize) -> usize {
+    pub fn first_cut(&self, text: &[u8], start: usize, end: usize) -> usize {
         let (mut left, length) = decode(text, start);
         let mut at = start + length;
         let mut pace = Pace::default();
@@ -110,7 +110,7 @@ impl Cuts {
     /// returns how many they are. The table is asked for on behalf of some characters before the first of
     /// them is looked at. Whether a part ends is nothing that a processor could guess, so each place is
     /// written, and counted or not.
-    pub fn part_ends<const N: usize>(
+    pub fn first_cuts<const N: usize>(
         &self,
         text: &[u8],
         start: usize,
@@ -211,15 +211,15 @@ mod tests {
     fn worked_example() {
         let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
         let tokens = bytes.chain([b"ab".to_vec(), b"bc".to_vec()]);
-        let cuts = Cuts::new(&Vocab::new(tokens.zip(0..)).unwrap());
-        assert_eq!(cuts.part_end(b"abcab", 0, 5), 3);
-        assert_eq!(cuts.part_end(b"abcab", 3, 5), 5);
+        let cuts = SafeCuts::new(&Vocab::new(tokens.zip(0..)).unwrap());
+        assert_eq!(cuts.first_cut(b"abcab", 0, 5), 3);
+        assert_eq!(cuts.first_cut(b"abcab", 3, 5), 5);
         let mut ends = [0; 3];
-        assert_eq!(cuts.part_ends(b"abcabcab", 0, 8, &mut ends), 3);
+        assert_eq!(cuts.first_cuts(b"abcabcab", 0, 8, &mut ends), 3);
         assert_eq!(ends, [3, 6, 8]);
-        assert_eq!(cuts.part_ends("éabca".as_bytes(), 0, 6, &mut ends), 3);
+        assert_eq!(cuts.first_cuts("éabca".as_bytes(), 0, 6, &mut ends), 3);
         assert_eq!(ends, [2, 5, 6]);
-        assert_eq!(cuts.part_ends(b"abcabcabca", 0, 10, &mut ends), 3);
+        assert_eq!(cuts.first_cuts(b"abcabcabca", 0, 10, &mut ends), 3);
         assert_eq!(ends, [3, 6, 9]);
     }
 }

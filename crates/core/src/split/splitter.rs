@@ -138,12 +138,12 @@ impl Splitter {
 
     /// Where a part of `text` that is split by itself ends, if it begins at `start` and shall have
     /// about `reach` bytes. The whole rest where an expression tells no such place.
-    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
-        self.part_end_where(text, start, reach, |_, _| true)
+    pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
+        self.split_point_where(text, start, reach, |_, _| true)
     }
 
     /// The same; a scanner's only at places that `accepts` counts, see [`certain_end`].
-    pub fn part_end_where(
+    pub fn split_point_where(
         &self,
         text: &str,
         start: usize,

@@ -113,11 +113,11 @@ pub struct Alike<'t> {
 }
 
 /// A table of numbers below [`MOST_NUMBERS`].
-pub struct Tagged {
+pub struct TagTable {
     lines: Vec<Line>,
 }
 
-impl Tagged {
+impl TagTable {
     /// Room for so many numbers.
     pub fn new(count: usize) -> Self {
         Self {
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn worked_example() {
-        let mut table = Tagged::new(20);
+        let mut table = TagTable::new(20);
         let (here, there) = (table.place(1 << 63 | 7 << 20), table.place(7 << 20));
         assert!(table.insert(here, 3) && table.insert(here, 5) && table.insert(there, 4));
         assert!(table.alike(here).all().eq([3, 5]));
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_line_fills_up() {
-        let mut table = Tagged::new(1);
+        let mut table = TagTable::new(1);
         let place = table.place(0);
         assert!((0..LINE as u32).all(|number| table.insert(place, number)));
         assert!(!table.insert(place, 16) && table.alike(place).is_full());

@@ -57,7 +57,7 @@ impl Tokenizer {
             let reach = missing.saturating_mul(BYTES_PER_TOKEN).clamp(LEAST, MOST);
             let end = match text.len() - start <= 2 * reach {
                 true => text.len(),
-                false => self.part_end(text, start, reach, options),
+                false => self.split_point(text, start, reach, options),
             };
             let place = match start {
                 0 => Place::First,

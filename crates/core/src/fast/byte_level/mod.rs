@@ -23,14 +23,14 @@ use crate::model::Model;
 use crate::model::bpe::Alphabet;
 use crate::normalizer::Form;
 use crate::pre_tokenizer::PreTokenizer;
-use crate::split::safe_cuts::Cuts;
+use crate::split::safe_cuts::SafeCuts;
 use crate::split::scanner::{Rules, Scanner};
 use crate::split::splitter::{Splitter, uncut};
 use crate::split::starts::places;
 use crate::stages::Stages;
 use crate::threads::{LARGE, both};
 use spellings::Spellings;
-use whole_piece_tokens::Whole;
+use whole_piece_tokens::WholePieceTokens;
 
 /// About how many bytes are copied where a space is put in front.
 const FRONT: usize = 1 << 10;
@@ -49,14 +49,14 @@ pub struct ByteLevel {
     merges: Merges,
     /// Finds most new words without merging.
     spellings: Spellings,
-    whole: Whole,
+    whole_piece_tokens: WholePieceTokens,
     /// Where long pieces may be cut.
-    cuts: Cuts,
-    pool: WorkspacePool<Workspace>,
+    cuts: SafeCuts,
+    pool: WorkspacePool<ByteLevelWorkspace>,
 }
 
 /// What one call works with: where pieces lie, those that were met before, and those that are merged.
-struct Workspace {
+struct ByteLevelWorkspace {
     scanner: Scanner,
     bounds: Vec<u32>,
     groups: [Group; 2],
@@ -68,7 +68,7 @@ struct Workspace {
     pause: u32,
 }
 
-impl Reusable for Workspace {
+impl Reusable for ByteLevelWorkspace {
     fn new() -> Box<Self> {
         Box::new(Self {
             scanner: Scanner::default(),
@@ -141,7 +141,7 @@ impl ByteLevel {
             Some(growing) => (Some(growing), None),
             None => (None, Merges::new(bpe.vocab(), bpe.reachable_merges())),
         };
-        let ((growing, listed), cuts) = both(is_large, merges, || Cuts::new(vocab));
+        let ((growing, listed), cuts) = both(is_large, merges, || SafeCuts::new(vocab));
         let (mut merges, characters, spellings) = match growing {
             Some(growing) => {
                 let (table, (characters, spellings)) = both(
@@ -166,7 +166,7 @@ impl ByteLevel {
             form,
             prefix_space,
             splitter,
-            whole: Whole::of(bpe, &spellings),
+            whole_piece_tokens: WholePieceTokens::of(bpe, &spellings),
             spellings,
             merges,
             cuts,
@@ -185,7 +185,7 @@ impl ByteLevel {
         };
         let (front, rest) = self.front(&text);
         let mut workspace = self.pool.take();
-        let Workspace {
+        let ByteLevelWorkspace {
             scanner,
             bounds,
             groups,
@@ -233,7 +233,7 @@ impl ByteLevel {
         if !self.prefix_space || text.is_empty() || text.starts_with(' ') {
             return (String::new(), text);
         }
-        let (first, rest) = text.split_at(self.splitter.part_end(text, 0, FRONT));
+        let (first, rest) = text.split_at(self.splitter.split_point(text, 0, FRONT));
         (format!(" {first}"), rest)
     }
 
@@ -242,15 +242,15 @@ impl ByteLevel {
         self.form.is_none() && !self.prefix_space
     }
 
-    /// Where a part of `text` that is encoded by itself ends; see [`Splitter::part_end`].
-    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
+    /// Where a part of `text` that is encoded by itself ends; see [`Splitter::split_point`].
+    pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         // An expression's places are certain in the text that it sees; a prefix has a scanner.
         if self.form.is_some() && !matches!(self.splitter, Splitter::Scanner(_)) {
             return text.len();
         }
         let fixes = |at| self.form.is_none_or(|form| form.fixes(text, at));
         self.splitter
-            .part_end_where(text, start, reach, |before, after| {
+            .split_point_where(text, start, reach, |before, after| {
                 let puts_no_space = !self.prefix_space || text.as_bytes()[after - 1] == b' ';
                 puts_no_space && fixes(before) && fixes(after)
             })
@@ -375,7 +375,7 @@ impl<'t> Pieces<'_, 't> {
             }
         };
         merges.merge_together(pieces, left, works);
-        let takes_whole = !compiled.whole.is_empty();
+        let takes_whole = !compiled.whole_piece_tokens.is_empty();
         for (((piece, &key), &hash), work) in pieces
             .iter()
             .zip(new.keys())
@@ -384,7 +384,7 @@ impl<'t> Pieces<'_, 't> {
         {
             if takes_whole
                 && work.tokens().len() > 1
-                && let Some(id) = compiled.whole.token(piece)
+                && let Some(id) = compiled.whole_piece_tokens.token(piece)
             {
                 work.become_tokens(&[id]);
             }
@@ -411,7 +411,7 @@ impl<'t> Pieces<'_, 't> {
     fn very_long(&mut self, text: &'t [u8], start: usize, end: usize, sink: &mut impl Sink) {
         let cuts = &self.compiled.cuts;
         let mut ends = [0; GROUP];
-        let mut count = cuts.part_ends(text, start, end, &mut ends);
+        let mut count = cuts.first_cuts(text, start, end, &mut ends);
         if count == 1 {
             return self.uncut(&text[start..end], sink);
         }
@@ -422,7 +422,7 @@ impl<'t> Pieces<'_, 't> {
             for (bound, &end) in bounds[1..].iter_mut().zip(&ends[..count]) {
                 *bound = end as u32;
             }
-            if self.compiled.whole.is_empty() {
+            if self.compiled.whole_piece_tokens.is_empty() {
                 group.ask(self.words, text, &bounds[..=count]);
                 self.group(&group, text, &bounds[..=count], sink);
             } else {
@@ -433,7 +433,7 @@ impl<'t> Pieces<'_, 't> {
                 return;
             }
             bounds[0] = last as u32;
-            count = cuts.part_ends(text, last, end, &mut ends);
+            count = cuts.first_cuts(text, last, end, &mut ends);
         }
     }
 
@@ -443,7 +443,7 @@ impl<'t> Pieces<'_, 't> {
     fn parts(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
         let compiled = self.compiled;
         let part = |bounds: &[u32]| &text[bounds[0] as usize..bounds[1] as usize];
-        let is_token = |bounds: &&[u32]| compiled.whole.token(part(bounds)).is_some();
+        let is_token = |bounds: &&[u32]| compiled.whole_piece_tokens.token(part(bounds)).is_some();
         let mut first = 0;
         while first + 1 < bounds.len() {
             let odd = bounds[first..]
@@ -464,8 +464,8 @@ impl<'t> Pieces<'_, 't> {
 
     /// A piece that is longer than [`LONG`] and not cut.
     fn uncut(&mut self, piece: &'t [u8], sink: &mut impl Sink) {
-        let hash = self.words.prefetch_rest(piece);
-        if let Some(ids) = self.words.find_rest(piece, hash) {
+        let hash = self.words.prefetch_overflow(piece);
+        if let Some(ids) = self.words.find_overflow(piece, hash) {
             if self.pending.has_room(ids.len() + GROUP * LONG) {
                 return self.pending.many(ids);
             }
@@ -481,7 +481,7 @@ impl<'t> Pieces<'_, 't> {
         let Self {
             compiled, words, ..
         } = self;
-        let whole = compiled.whole.token(piece);
+        let whole = compiled.whole_piece_tokens.token(piece);
         let ids = whole.map_or_else(|| compiled.merges.merge_long(piece), |id| vec![id]);
         sink.push_all(&ids);
         words.insert(piece, &ids);

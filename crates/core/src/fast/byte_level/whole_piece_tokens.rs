@@ -13,9 +13,9 @@ use super::spellings::Spellings;
 use crate::model::Bpe;
 
 /// All tokens that merging may not make, where a piece may be one.
-pub struct Whole(HashMap<Box<[u8]>, u32, RandomState>);
+pub struct WholePieceTokens(HashMap<Box<[u8]>, u32, RandomState>);
 
-impl Whole {
+impl WholePieceTokens {
     /// Those of `bpe`, which has these spellings.
     pub fn of(bpe: &Bpe, spellings: &Spellings) -> Self {
         if !bpe.takes_whole_pieces() || bpe.merges_make_all_tokens() {

@@ -9,14 +9,14 @@ use foldhash::fast::RandomState;
 use super::group::{AHEAD, GROUP};
 use super::words::{Found, SHORT_IDS, WordCache};
 use crate::error::Result;
-use crate::fast::cache::output_buffer::{Few, MOST_WAITING};
+use crate::fast::cache::output_buffer::{EntrySink, MOST_WAITING};
 use crate::fast::cache::workspace_pool::Reusable;
 use crate::interrupt::paced;
 use crate::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 use crate::split::delimiters::{Chunks, Delimiters};
 
 /// What one call works with.
-pub struct Workspace {
+pub struct ChunkWorkspace {
     /// Where chunks lie.
     pub chunks: Chunks,
     /// The chunks met before.
@@ -25,7 +25,7 @@ pub struct Workspace {
     pub tokens: [u32; MOST_WAITING],
 }
 
-impl Default for Workspace {
+impl Default for ChunkWorkspace {
     fn default() -> Self {
         Self {
             chunks: Chunks::default(),
@@ -35,7 +35,7 @@ impl Default for Workspace {
     }
 }
 
-impl Reusable for Workspace {
+impl Reusable for ChunkWorkspace {
     fn new() -> Box<Self> {
         Box::default()
     }
@@ -46,7 +46,7 @@ impl Reusable for Workspace {
 }
 
 /// What makes tokens of a chunk that is not among those met before.
-pub trait Family<S: Few> {
+pub trait NewChunks<S: EntrySink> {
     /// The chunks met before.
     fn words(&self) -> &WordCache;
 
@@ -63,8 +63,8 @@ pub trait Family<S: Few> {
 ///
 /// # Errors
 /// As the stages.
-pub fn tokens<S: Few>(
-    family: &mut impl Family<S>,
+pub fn tokens<S: EntrySink>(
+    family: &mut impl NewChunks<S>,
     delimiters: &Delimiters,
     chunks: &mut Chunks,
     text: &str,
@@ -84,8 +84,8 @@ pub fn tokens<S: Few>(
 ///
 /// # Errors
 /// As the stages.
-pub fn tokens_of<S: Few>(
-    family: &mut impl Family<S>,
+pub fn tokens_of<S: EntrySink>(
+    family: &mut impl NewChunks<S>,
     text: &str,
     pieces: &[Range<usize>],
     sink: &mut S,
@@ -111,8 +111,8 @@ pub fn tokens_of<S: Few>(
 
 /// As [`tokens`], of one group; `done` is where what was read ends.
 #[inline(always)]
-fn group<S: Few>(
-    family: &mut impl Family<S>,
+fn group<S: EntrySink>(
+    family: &mut impl NewChunks<S>,
     text: &str,
     starts: &[usize],
     ends: &[usize],
@@ -120,13 +120,13 @@ fn group<S: Few>(
     sink: &mut S,
 ) -> Result<()> {
     let bytes = text.as_bytes();
-    let asked = Asked::new(family.words(), bytes, starts, ends);
+    let asked = AskedGroup::new(family.words(), bytes, starts, ends);
     for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
         if start < *done {
             continue;
         }
         match asked.find(i, family.words(), bytes, start, end) {
-            Some(Found::Short(ids, count)) => sink.push_few(ids, count),
+            Some(Found::Short(ids, count)) => sink.push_entry(ids, count),
             Some(Found::Long(ids, count)) => sink.push_all(&ids[..count]),
             Some(Found::Spilled(ids, count)) => sink.push_all(&ids[..count]),
             Some(Found::Many(ids)) => sink.push_all(ids),
@@ -142,12 +142,12 @@ fn group<S: Few>(
 }
 
 /// Pieces of a group whose memory is asked for.
-pub struct Asked {
+pub struct AskedGroup {
     keys: [ShortKey; GROUP],
     hashes: [u64; GROUP],
 }
 
-impl Asked {
+impl AskedGroup {
     /// Asks for the memory of up to [`GROUP`] pieces.
     #[inline(always)]
     pub fn new(words: &WordCache, text: &[u8], starts: &[usize], ends: &[usize]) -> Self {
@@ -161,12 +161,12 @@ impl Asked {
             } else if end - start <= LONG {
                 hashes[i] = words.prefetch_long(LongKey::new(text, start, end - start));
             } else {
-                hashes[i] = words.prefetch_rest(&text[start..end]);
+                hashes[i] = words.prefetch_overflow(&text[start..end]);
                 longer |= 1 << i;
             }
         }
         while longer != 0 {
-            words.prefetch_rest_ids(hashes[longer.trailing_zeros() as usize]);
+            words.prefetch_overflow_ids(hashes[longer.trailing_zeros() as usize]);
             longer &= longer - 1;
         }
         Self { keys, hashes }
@@ -210,7 +210,7 @@ impl Asked {
     /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is longer
     /// than [`LONG`].
     #[inline(always)]
-    pub fn find_rest<'w>(
+    pub fn find_overflow<'w>(
         &self,
         number: usize,
         words: &'w WordCache,
@@ -219,7 +219,7 @@ impl Asked {
         end: usize,
     ) -> Option<&'w [u32]> {
         match end - start > LONG {
-            true => words.find_rest(&text[start..end], self.hashes[number]),
+            true => words.find_overflow(&text[start..end], self.hashes[number]),
             false => None,
         }
     }

@@ -7,12 +7,12 @@ use crate::fast::sink::Sink;
 pub const MOST_WAITING: usize = 512;
 
 /// Tokens that were found and not yet given away.
-pub struct Waiting<'w> {
+pub struct OutputBuffer<'w> {
     tokens: &'w mut [u32; MOST_WAITING],
     count: usize,
 }
 
-impl<'w> Waiting<'w> {
+impl<'w> OutputBuffer<'w> {
     /// No tokens, and room for some.
     pub fn new(tokens: &'w mut [u32; MOST_WAITING]) -> Self {
         Self { tokens, count: 0 }
@@ -47,41 +47,41 @@ impl<'w> Waiting<'w> {
 }
 
 /// A sink that takes a few tokens sooner than others do.
-pub trait Few: Sink {
+pub trait EntrySink: Sink {
     /// Takes the first `count` of `ids`.
-    fn push_few(&mut self, ids: &[u32; SHORT_IDS], count: usize);
+    fn push_entry(&mut self, ids: &[u32; SHORT_IDS], count: usize);
 }
 
 /// A sink behind tokens that wait for it.
-pub struct Buffered<'s, S: Sink> {
-    waiting: Waiting<'s>,
+pub struct BufferedSink<'s, S: Sink> {
+    waiting: OutputBuffer<'s>,
     sink: &'s mut S,
 }
 
-impl<'s, S: Sink> Buffered<'s, S> {
+impl<'s, S: Sink> BufferedSink<'s, S> {
     /// Nothing waits. When this is dropped, all that waits is given to `sink`.
     pub fn new(room: &'s mut [u32; MOST_WAITING], sink: &'s mut S) -> Self {
         Self {
-            waiting: Waiting::new(room),
+            waiting: OutputBuffer::new(room),
             sink,
         }
     }
 }
 
-impl<S: Sink> Sink for Buffered<'_, S> {
+impl<S: Sink> Sink for BufferedSink<'_, S> {
     fn push_all(&mut self, ids: &[u32]) {
         self.waiting.many(ids, self.sink);
     }
 }
 
-impl<S: Sink> Few for Buffered<'_, S> {
+impl<S: Sink> EntrySink for BufferedSink<'_, S> {
     #[inline(always)]
-    fn push_few(&mut self, ids: &[u32; SHORT_IDS], count: usize) {
+    fn push_entry(&mut self, ids: &[u32; SHORT_IDS], count: usize) {
         self.waiting.few(ids, count, self.sink);
     }
 }
 
-impl<S: Sink> Drop for Buffered<'_, S> {
+impl<S: Sink> Drop for BufferedSink<'_, S> {
     fn drop(&mut self) {
         self.waiting.give(self.sink);
     }

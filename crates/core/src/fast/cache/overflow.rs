@@ -43,7 +43,7 @@ impl Line {
 }
 
 /// Pieces that no entry holds, and their tokens.
-pub struct Rest {
+pub struct Overflow {
     seed: u64,
     lines: Vec<Line>,
     /// How many places are taken.
@@ -56,7 +56,7 @@ pub struct Rest {
     most_words: usize,
 }
 
-impl Rest {
+impl Overflow {
     /// No pieces, and room for so many bytes of lines and records.
     pub fn new(seed: u64, bytes: usize) -> Self {
         let lines = (bytes / SHARE / size_of::<Line>()).checked_ilog2();
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn worked_example() {
-        let mut rest = Rest::new(7, 1 << 20);
+        let mut rest = Overflow::new(7, 1 << 20);
         let piece = b"thirty-three bytes make nine words";
         rest.insert(&piece[..33], &[5, 6]);
         assert_eq!(rest.records[1], 33 | 2 << 16);
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn holds_the_last_tokens_of_a_piece_once() {
-        let mut rest = Rest::new(3, 1 << 20);
+        let mut rest = Overflow::new(3, 1 << 20);
         let piece = b"a piece that no entry of the cache holds";
         for ids in [&[1, 2][..], &[1, 2], &[3], &[], &[4; 70]] {
             rest.insert(piece, ids);
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn pieces_of_one_hash_are_told_apart() {
-        let mut rest = Rest::new(3, 1 << 20);
+        let mut rest = Overflow::new(3, 1 << 20);
         let (piece, other) = ([1; 40], [2; 40]);
         let hash = rest.hash(&piece);
         rest.insert(&other, &[2]);
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn two_full_lines() {
-        let mut rest = Rest::new(3, 1 << 20);
+        let mut rest = Overflow::new(3, 1 << 20);
         let line = rest.line(rest.hash(&[0; 40]));
         let pieces: Vec<[u8; 40]> = (0..=u8::MAX).map(|n| [n; 40]).collect();
         let beside = |piece: &[u8; 40]| rest.line(rest.hash(piece)) / 2 == line / 2;
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn keeps_to_its_room() {
         for most in [0, 511, 1 << 12, 1 << 20] {
-            let mut rest = Rest::new(5, most);
+            let mut rest = Overflow::new(5, most);
             for n in 0..50_000_u32 {
                 let piece = n.to_le_bytes().repeat(8 + n as usize % 30);
                 rest.insert(&piece, &[n; 3]);

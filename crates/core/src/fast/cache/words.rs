@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::fast::cache::overflow::Rest;
+use crate::fast::cache::overflow::Overflow;
 use crate::fast::sink::Sink;
 use crate::mem::large_pages;
 use crate::mem::prefetch::prefetch;
@@ -194,7 +194,7 @@ struct Most {
     /// Long entries: up to a quarter.
     long: usize,
     /// Bytes of the pieces that no entry holds, with their tokens: an eighth.
-    rest: usize,
+    overflow: usize,
     /// Tokens that lie outside their entries: what is left.
     spilled: usize,
 }
@@ -205,12 +205,12 @@ impl Most {
             let lines = bytes / size_of::<Line>();
             FEWEST.max(lines.checked_ilog2().map_or(0, |bits| 1 << bits))
         };
-        let (short, long, rest) = (lines(limit / 2), lines(limit / 4), limit / 8);
-        let left = limit.saturating_sub((short + long) * size_of::<Line>() + rest);
+        let (short, long, overflow) = (lines(limit / 2), lines(limit / 4), limit / 8);
+        let left = limit.saturating_sub((short + long) * size_of::<Line>() + overflow);
         Self {
             short,
             long,
-            rest,
+            overflow,
             spilled: (left / size_of::<u32>()).clamp(FEWEST_SPILLED, MOST_SPILLED),
         }
     }
@@ -228,7 +228,7 @@ pub struct WordCache {
     /// Tokens that entries have no room for, in rows of [`SPILL_ROW`]; nothing in the last [`SOME`].
     spilled: Vec<u32>,
     /// What is too long for an entry.
-    rest: Rest,
+    overflow: Overflow,
 }
 
 impl WordCache {
@@ -252,7 +252,7 @@ impl WordCache {
             long: vec![LongEntry::EMPTY; FEWEST],
             long_count: 0,
             spilled: Vec::new(),
-            rest: Rest::new(seed, most.rest),
+            overflow: Overflow::new(seed, most.overflow),
             most,
         }
     }
@@ -345,27 +345,27 @@ impl WordCache {
     /// The hash of a piece that is longer than [`LONG`]; asks for the memory that says where it would be
     /// found.
     #[inline(never)]
-    pub fn prefetch_rest(&self, piece: &[u8]) -> u64 {
+    pub fn prefetch_overflow(&self, piece: &[u8]) -> u64 {
         if piece.len() > LONGEST {
             return 0;
         }
-        let hash = self.rest.hash(piece);
-        self.rest.prefetch(hash);
+        let hash = self.overflow.hash(piece);
+        self.overflow.prefetch(hash);
         hash
     }
 
     /// Asks for the tokens of a piece that is longer than [`LONG`]; `hash` is its own.
     #[inline(never)]
-    pub fn prefetch_rest_ids(&self, hash: u64) {
-        self.rest.prefetch_record(hash);
+    pub fn prefetch_overflow_ids(&self, hash: u64) {
+        self.overflow.prefetch_record(hash);
     }
 
     /// The tokens of a piece that is longer than [`LONG`], if they are known; `hash` is its own.
-    pub fn find_rest(&self, piece: &[u8], hash: u64) -> Option<&[u32]> {
+    pub fn find_overflow(&self, piece: &[u8], hash: u64) -> Option<&[u32]> {
         if piece.len() > LONGEST {
             return None;
         }
-        self.rest.find(piece, hash)
+        self.overflow.find(piece, hash)
     }
 
     /// Gives the tokens of any piece to `sink`, if they are known.
@@ -383,7 +383,7 @@ impl WordCache {
                 .inspect(|found| sink.push_all(found.as_slice()))
                 .is_some()
         } else {
-            let ids = self.find_rest(piece, self.prefetch_rest(piece));
+            let ids = self.find_overflow(piece, self.prefetch_overflow(piece));
             ids.inspect(|ids| sink.push_all(ids)).is_some()
         }
     }
@@ -403,7 +403,7 @@ impl WordCache {
         } else if piece.len() <= LONG {
             self.insert_long(LongKey::new(piece, 0, piece.len()), ids);
         } else if piece.len() <= LONGEST {
-            self.rest.insert(piece, ids);
+            self.overflow.insert(piece, ids);
         }
     }
 
@@ -602,7 +602,7 @@ impl WordCache {
     /// only where that leaves half of the room for such pieces to others, so nothing is forgotten
     /// for it.
     pub fn insert_whole(&mut self, piece: &[u8], ids: &[u32]) {
-        if piece.len() <= LONG || self.rest.leaves_half(piece, ids) {
+        if piece.len() <= LONG || self.overflow.leaves_half(piece, ids) {
             self.insert(piece, ids);
         }
     }
@@ -659,8 +659,8 @@ mod tests {
     fn wholes_leave_room_to_others() {
         let mut words = WordCache::of_limit(5, 1 << 20, 1);
         let piece = |n: u32| n.to_le_bytes().repeat(10);
-        let find_rest = |words: &WordCache, piece: &[u8]| {
-            let ids = words.find_rest(piece, words.prefetch_rest(piece));
+        let find_overflow = |words: &WordCache, piece: &[u8]| {
+            let ids = words.find_overflow(piece, words.prefetch_overflow(piece));
             ids.map(<[u32]>::to_vec)
         };
         words.insert(&piece(0), &[7; 9]);
@@ -668,10 +668,10 @@ mod tests {
             words.insert_whole(&piece(n), &[n]);
             words.insert_whole(&n.to_le_bytes(), &[n]);
         }
-        assert!(!words.rest.leaves_half(&piece(1), &[1]));
-        assert_eq!(find_rest(&words, &piece(0)), Some(vec![7; 9]));
-        assert_eq!(find_rest(&words, &piece(1)), Some(vec![1]));
-        assert_eq!(find_rest(&words, &piece(99_999)), None);
+        assert!(!words.overflow.leaves_half(&piece(1), &[1]));
+        assert_eq!(find_overflow(&words, &piece(0)), Some(vec![7; 9]));
+        assert_eq!(find_overflow(&words, &piece(1)), Some(vec![1]));
+        assert_eq!(find_overflow(&words, &piece(99_999)), None);
         let mut ids = Vec::new();
         assert!(words.emit(&99_999_u32.to_le_bytes(), &mut ids));
     }
@@ -688,7 +688,10 @@ mod tests {
             }
             let lines = words.short.len() + words.long.len();
             let bytes = lines * size_of::<Line>() + words.spilled.len() * size_of::<u32>();
-            assert!(bytes + words.rest.bytes() <= limit.max(100_000), "{bytes}");
+            assert!(
+                bytes + words.overflow.bytes() <= limit.max(100_000),
+                "{bytes}"
+            );
             let mut ids = Vec::new();
             let last = 299_999u64;
             assert!(words.emit(&[last.to_le_bytes(), last.to_be_bytes()].concat(), &mut ids));

@@ -53,7 +53,7 @@ const UNSURE: u8 = 5 << 4;
 
 /// The pieces of a word.
 #[derive(Default)]
-pub struct Cut {
+pub struct CutWord {
     text: Vec<u8>,
     length: usize,
     ends: Vec<usize>,
@@ -76,8 +76,8 @@ impl Characters {
         })
     }
 
-    /// Cuts `word` as `stages` do, from which this was made; false if they have to be asked.
-    pub fn cut(&self, stages: &Stages, word: &str, cut: &mut Cut) -> bool {
+    /// SafeCuts `word` as `stages` do, from which this was made; false if they have to be asked.
+    pub fn cut(&self, stages: &Stages, word: &str, cut: &mut CutWord) -> bool {
         cut.clear();
         let mut after_mark = false;
         for character in paced(word.chars()) {
@@ -207,7 +207,7 @@ impl Entry {
     }
 }
 
-impl Cut {
+impl CutWord {
     /// The pieces, each of whole characters.
     pub fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
@@ -274,7 +274,7 @@ mod tests {
         };
         let stages = stages(bert, PreTokenizer::Bert);
         let characters = Characters::new(&stages).unwrap();
-        let mut cut = Cut::default();
+        let mut cut = CutWord::default();
         for _ in 0..2 {
             assert!(characters.cut(&stages, "Wö\u{ad}rter\u{a0}漢字、한", &mut cut));
             let pieces: Vec<_> = cut.pieces().map(|it| str::from_utf8(it).unwrap()).collect();

@@ -6,7 +6,7 @@
 
 use super::Solver;
 use super::long;
-use super::pieces::{Asked, MARK, NO_PIECE, PieceIndex, SPACE};
+use super::pieces::{AskedPair, MARK, NO_PIECE, PieceIndex, SPACE};
 use super::unknown::UNKNOWN;
 use crate::fast::cache::words::WordCache;
 use crate::fast::sink::Sink;
@@ -35,8 +35,8 @@ pub struct Work {
     /// Where the last merge was and where its left neighbour stands; both with what follows them.
     at: usize,
     left_at: usize,
-    right: Asked,
-    left: Asked,
+    right: AskedPair,
+    left: AskedPair,
 }
 
 impl Default for Work {
@@ -50,8 +50,8 @@ impl Default for Work {
             ids: [NO_PIECE; SCANNED],
             at: 0,
             left_at: 0,
-            right: Asked::default(),
-            left: Asked::default(),
+            right: AskedPair::default(),
+            left: AskedPair::default(),
         }
     }
 }

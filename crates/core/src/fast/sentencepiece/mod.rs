@@ -31,14 +31,14 @@ use crate::model::sentencepiece::spec::{Algorithm, Piece, PieceKind, Pieces};
 use crate::model::{self, Model};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer};
 use crate::split::delimiters::{Chunks, Delimiters};
-use crate::split::safe_cuts::Cuts;
+use crate::split::safe_cuts::SafeCuts;
 use crate::stages::Stages;
-use batch_merge::{Gathering, Room};
+use batch_merge::{BatchMerge, Room};
 use merging::Merging;
 use pieces::PieceIndex;
-use raw_cuts::Kept;
+use raw_cuts::KeptCharacters;
 use seen_filter::Met;
-use sequential::InOrder;
+use sequential::Sequential;
 use sums::{MOST_WAITING, Scores, Summing};
 use unknown::Fusing;
 use viterbi::Viterbi;
@@ -59,11 +59,11 @@ pub struct SentencePiece {
     prefix: bool,
     parts: Parts,
     /// Where long chunks may be cut; made when the first one is met.
-    cuts: Lazy<Cuts>,
+    cuts: Lazy<SafeCuts>,
     /// Which characters of a long chunk need no look at the character map; made likewise.
-    kept: Lazy<Kept>,
+    kept: Lazy<KeptCharacters>,
     solving: Solving,
-    pool: WorkspacePool<Workspace>,
+    pool: WorkspacePool<SentencePieceWorkspace>,
 }
 
 /// What a model's algorithm needs to know of its pieces.
@@ -75,18 +75,18 @@ enum Solving {
 }
 
 /// What one call works with.
-struct Workspace {
-    lookup: lookup::Workspace,
+struct SentencePieceWorkspace {
+    lookup: lookup::ChunkWorkspace,
     room: Room,
     waiting: Box<[u32; MOST_WAITING]>,
     unclear: Box<Met>,
     long: Box<Met>,
 }
 
-impl Reusable for Workspace {
+impl Reusable for SentencePieceWorkspace {
     fn new() -> Box<Self> {
         Box::new(Self {
-            lookup: lookup::Workspace::default(),
+            lookup: lookup::ChunkWorkspace::default(),
             room: Room::default(),
             waiting: Box::new([0; MOST_WAITING]),
             unclear: Box::default(),
@@ -222,20 +222,20 @@ impl SentencePiece {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let mut workspace = self.pool.take();
-        let Workspace {
+        let SentencePieceWorkspace {
             lookup,
             room,
             waiting,
             unclear,
             long,
         } = &mut *workspace;
-        let lookup::Workspace { chunks, words, .. } = lookup;
+        let lookup::ChunkWorkspace { chunks, words, .. } = lookup;
         let call = self.call(model, normalizer, words, long);
         match &self.solving {
             Solving::Unigram(scores) => {
                 let sink = Summing::new(scores, model.unk_id(), waiting, sink);
                 let call = call.with(Viterbi::new(model, scores, unclear));
-                InOrder::new(call, sink).run(chunks, text, place);
+                Sequential::new(call, sink).run(chunks, text, place);
             }
             Solving::Bpe(index) => {
                 let index = index.get(|| PieceIndex::new(model)).as_ref();
@@ -259,8 +259,8 @@ impl SentencePiece {
         normalizer: &'c SentencePieceNormalizer,
         words: &'c mut WordCache,
         long: &'c mut Met,
-    ) -> Call<'c, ()> {
-        Call {
+    ) -> ChunksCall<'c, ()> {
+        ChunksCall {
             compiled: self,
             solver: (),
             model,
@@ -285,7 +285,7 @@ impl SentencePiece {
     /// asked of the stretch from the space before. No key of the character map and no piece spans
     /// such a place, and the normalizer has nothing to remember there. The same is true behind a
     /// line end that stands alone.
-    pub fn part_end(
+    pub fn split_point(
         &self,
         normalizer: &SentencePieceNormalizer,
         text: &str,
@@ -401,7 +401,7 @@ fn behind_spaces(mut piece: &str) -> &str {
 }
 
 /// One text on its way.
-pub(super) struct Call<'c, V> {
+pub(super) struct ChunksCall<'c, V> {
     compiled: &'c SentencePiece,
     solver: V,
     model: &'c model::SentencePiece,
@@ -459,9 +459,9 @@ impl Gathered {
     }
 }
 
-impl<'c, V> Call<'c, V> {
+impl<'c, V> ChunksCall<'c, V> {
     /// The same call with another solver.
-    fn with<W>(self, solver: W) -> Call<'c, W> {
+    fn with<W>(self, solver: W) -> ChunksCall<'c, W> {
         let Self {
             compiled,
             model,
@@ -473,7 +473,7 @@ impl<'c, V> Call<'c, V> {
             key,
             ..
         } = self;
-        Call {
+        ChunksCall {
             compiled,
             solver,
             model,
@@ -626,7 +626,7 @@ impl<'c, V> Call<'c, V> {
             pace.step();
             let next = match end - part <= SHORT || from == end {
                 true => end,
-                false => self.cuts().part_end(bytes, from, end),
+                false => self.cuts().first_cut(bytes, from, end),
             };
             self.part(&text[part..next], from - part, false, &mut gathered, sink);
             cut |= next != end;
@@ -751,7 +751,7 @@ impl<'c, V> Call<'c, V> {
             pace.step();
             let next = match from == new.len() {
                 true => new.len(),
-                false => self.cuts().part_end(new, from, new.len()),
+                false => self.cuts().first_cut(new, from, new.len()),
             };
             key.clear();
             key.push(NORMALIZED);
@@ -771,16 +771,16 @@ impl<'c, V> Call<'c, V> {
     }
 
     /// Where long chunks may be cut.
-    pub fn cuts(&self) -> &'c Cuts {
-        (self.compiled.cuts).get(|| Cuts::new(self.model.vocab()))
+    pub fn cuts(&self) -> &'c SafeCuts {
+        (self.compiled.cuts).get(|| SafeCuts::new(self.model.vocab()))
     }
 
     /// Where the first parts of a chunk, the end of `text` from `start` on, end before it is
     /// normalized.
     #[inline(always)]
-    fn part_ends(&self, text: &str, start: usize, ends: &mut [usize; GROUP]) -> raw_cuts::Found {
-        let kept = (self.compiled.kept).get(|| Kept::new(self.normalizer));
-        kept.part_ends(self.normalizer, self.cuts(), text, start, ends)
+    fn raw_cuts(&self, text: &str, start: usize, ends: &mut [usize; GROUP]) -> raw_cuts::RawCuts {
+        let kept = (self.compiled.kept).get(|| KeptCharacters::new(self.normalizer));
+        kept.raw_cuts(self.normalizer, self.cuts(), text, start, ends)
     }
 
     /// Gives the tokens of a part of which nothing is remembered to `sink`; says whether they are the
@@ -803,7 +803,7 @@ impl<'c, V> Call<'c, V> {
     }
 }
 
-impl<'c> Call<'c, Merging<'c>> {
+impl<'c> ChunksCall<'c, Merging<'c>> {
     /// Gives the tokens of a text to `sink`, new chunks being merged together.
     fn side_by_side(
         mut self,
@@ -814,7 +814,7 @@ impl<'c> Call<'c, Merging<'c>> {
         sink: &mut impl Sink,
     ) {
         let (text, start) = self.begin(text, place, sink);
-        Gathering::new(self, room).run(chunks, text, start, sink);
+        BatchMerge::new(self, room).run(chunks, text, start, sink);
     }
 
     /// Whether this part of a chunk can be merged together with others.

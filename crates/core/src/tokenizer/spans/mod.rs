@@ -167,7 +167,7 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Whether the parts that [`Tokenizer::part_end`] gives may be encoded by themselves with spans.
+    /// Whether the parts that [`Tokenizer::split_point`] gives may be encoded by themselves with spans.
     pub(crate) fn has_spanned_parts(&self) -> bool {
         self.walk.as_ref().is_some_and(Walk::has_parts) && !self.needs_whole_text()
     }

@@ -123,7 +123,7 @@ impl FirstStages {
         let at = match &self.shortcut {
             // What a piece looks at behind its end must be there.
             Shortcut::Splitter(splitter) => {
-                let at = splitter.part_end(text, 0, text.len().saturating_sub(8));
+                let at = splitter.split_point(text, 0, text.len().saturating_sub(8));
                 Some(at).filter(|&at| at < text.len())
             }
             Shortcut::Blanks => after_last(&is_blank),
