@@ -1,7 +1,7 @@
-//! Tokenizers of any stages that come to pieces, compiled: text is normalized and cut as the stages do,
-//! and of the pieces only those that were not met before are given to the model.
+//! The strategy of cached pieces, for any pre-tokenizer: the stages normalize and cut the text, each piece is
+//! looked up in the word cache, and the model sees only new ones.
 //!
-//! Look here last: the other families find their pieces with less work.
+//! Look here last: the other strategies find their pieces with less work.
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;
@@ -28,7 +28,7 @@ use crate::split::cutter::Cutter;
 use crate::split::scanner::Scanner;
 use crate::stages::Stages;
 
-/// Stages that cut text into pieces for the model, compiled.
+/// A tokenizer whose pieces are cached, whatever cuts them.
 #[derive(Debug)]
 pub struct CachedPieces {
     cutter: Cutter,
@@ -39,7 +39,7 @@ pub struct CachedPieces {
 /// What one call works with.
 struct PieceWorkspace {
     scanner: Scanner,
-    /// The words met before; and the pieces of what is too long to be one.
+    /// The cached words; and the cached pieces of what is too long to be a word.
     words: WordCache,
     pieces: WordCache,
     /// Room for a new piece.

@@ -1,9 +1,8 @@
-//! Tokenizers in the manner of SentencePiece that a `tokenizer.json` holds, compiled: text is cut
-//! before spaces, and what lies between goes through the stages once, those in front of the model left
-//! out where only spaces would change, and is then looked up.
+//! The strategy for a `tokenizer.json` in SentencePiece's manner, which writes spaces as `▁`: text is cut
+//! before spaces into chunks, each is looked up in the word cache, and only new ones go through the stages.
 //!
-//! Look here for which normalizers, pre-tokenizers and models qualify, and for why a chunk's tokens
-//! do not depend on its neighbours. Llama 2's, Gemma's, T5's and XLM-R's files are of this family.
+//! Look here for which normalizers, pre-tokenizers and models are accepted, and for why a chunk's tokens
+//! do not depend on its neighbours. Llama 2's, Gemma's, T5's and XLM-R's files get this strategy.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -36,7 +35,7 @@ use crate::vocab::Vocab;
 /// A pattern for runs of spaces.
 const RUNS: &str = " {2,}";
 
-/// Stages that see a text as words with the spaces before them, compiled.
+/// A tokenizer that sees a text as words with the spaces before them.
 #[derive(Debug)]
 pub struct Metaspace {
     delimiters: Delimiters,

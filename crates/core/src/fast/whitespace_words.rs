@@ -1,7 +1,7 @@
-//! Tokenizers that drop white space and see each word by itself, such as BERT's, compiled: a word of
-//! the original text is looked up among those met before, and only a new one goes through the stages.
+//! The strategy for tokenizers that drop white space and see each word by itself, such as BERT's: each word
+//! of the original text is looked up in the word cache, and only new ones go through the stages.
 //!
-//! Look here for which stages qualify, and for why a word's tokens do not depend on its neighbours.
+//! Look here for which stages are accepted, and for why a word's tokens do not depend on its neighbours.
 
 use crate::error::Result;
 use crate::fast::cache::lookup;
@@ -22,7 +22,7 @@ use crate::split::scanner::decode;
 use crate::stages::Stages;
 use crate::text::AlignedText;
 
-/// Stages that treat words by themselves, compiled.
+/// A tokenizer whose words are those between white space.
 #[derive(Debug)]
 pub struct WhitespaceWords {
     delimiters: Delimiters,

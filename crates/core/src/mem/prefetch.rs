@@ -1,4 +1,4 @@
-//! Asking for memory before it is needed.
+//! Prefetching: asking for memory before it is needed.
 
 /// Asks for the memory of `table[at]`, or for what lies behind the table.
 #[inline(always)]

@@ -1,4 +1,5 @@
-//! Pieces as keys: their bytes in two or four words, which are compared and hashed at once.
+//! Short texts as keys of tables: their bytes in two or four machine words, which are compared and hashed at
+//! once.
 
 /// Pieces of up to this many bytes are short: their keys are two words.
 pub const SHORT: usize = 15;

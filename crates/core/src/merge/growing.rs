@@ -1,5 +1,5 @@
-//! The ranks of pairs while merges are still being found: when a file of ranks is read, each token's
-//! own bytes are merged by the merges of shorter tokens.
+//! The table of pairs while a file of ranks is read, when merges are still being found: the bytes of each
+//! token are merged by the merges of shorter tokens.
 
 use std::hash::BuildHasher;
 use std::hint::select_unpredictable;

@@ -1,5 +1,5 @@
-//! Ranks by pair: what the table that encodes and the one that grows while ranks are read have in
-//! common.
+//! What a table of ranks by pair can do: the finished one that encodes, and the one that grows while a
+//! file of ranks is read.
 
 use crate::tables::perfect_hash::PerfectHash;
 

@@ -1,5 +1,5 @@
-//! Pairs of neighbours that wait to be merged, in text that is too long to look for the best one:
-//! the lowest rank first, the leftmost among equals.
+//! The queue of pairs that wait to be merged, in text that is too long to scan for the best one: the
+//! lowest rank first, the leftmost among equals.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,5 +1,5 @@
-//! A piece while it is merged: its symbols in a row without holes, and the rank of each one's merge
-//! with the next.
+//! The row of a word's symbols while it is merged, without holes, and the rank of each one's merge with the
+//! next.
 
 use super::pairs::NO_ID;
 use crate::simd::{LANES, Lanes};

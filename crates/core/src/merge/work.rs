@@ -1,4 +1,4 @@
-//! A short piece while it is merged: its row of symbols, and where the last merge was.
+//! The state of a short word while it is merged: its row of symbols, and where the last merge was.
 
 use super::pairs::Pairs;
 use super::row::{MOST_SYMBOLS, Row};

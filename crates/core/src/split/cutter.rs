@@ -1,5 +1,5 @@
-//! Where any pre-tokenizer cuts text: with a scanner or an engine of the compiled path where that knows
-//! the first stages, and by the stages themselves else, but without what spans need.
+//! Cutting text as any pre-tokenizer does: by a splitter where one knows the first steps, and by the other
+//! steps themselves, without what spans need.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,9 +14,9 @@ use crate::pattern::{Regex, SearchPattern};
 use crate::pre_tokenizer::{PreTokenizer, refine};
 use crate::printable;
 
-/// How much text is looked at for one place to part it, in bytes.
+/// Bytes of the search window for a split point.
 const WINDOW: usize = 512;
-/// A splitter knows at most so many stages at once.
+/// Steps, at most, that a splitter knows as one.
 const MOST_KNOWN: usize = 8;
 
 /// What words look like: stages that leave none of them longer than a short piece cut into words.

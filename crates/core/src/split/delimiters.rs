@@ -1,7 +1,7 @@
-//! Where the bytes stand at which text is cut before any other stage has seen it: chunks.
+//! Cutting original text into chunks at spaces and other delimiters, before any stage has seen it.
 //!
-//! Look here for the scanner of the families whose models see more than one word at a time. It
-//! reads 64 bytes at a time and knows only ASCII, so whatever it cuts at is one byte.
+//! Look here for the scanner behind the strategies that cache chunks. It reads 64 bytes at a time and
+//! knows only ASCII, so each delimiter is one byte.
 
 use crate::interrupt::{self, Pace};
 use std::ops::RangeInclusive;

@@ -1,5 +1,5 @@
-//! Where a long piece may be cut without changing its tokens: between two characters that stand
-//! side by side inside no token.
+//! Safe cuts: the pairs of characters between which a long word may be cut without changing its tokens,
+//! because no token holds the two side by side.
 //!
 //! No merge can cross such a place, so what lies on its two sides is merged independently. Text
 //! without spaces falls apart into runs of a few characters, most of which were met before.
@@ -8,12 +8,12 @@ use crate::interrupt::Pace;
 use crate::mem::prefetch::prefetch;
 use crate::vocab::Vocab;
 
-/// For how many characters the table is asked for ahead.
+/// Characters for which the table is prefetched ahead.
 const ASKED: usize = 32;
-/// Bits of the table of character pairs; a false hit only means one cut fewer.
+/// Bits of a hash of a pair of characters; two pairs with one hash only mean a cut fewer.
 const BITS: u32 = 21;
 
-/// The pairs of neighbouring characters inside tokens.
+/// Which pairs of characters some token holds side by side; between all others a word may be cut.
 #[derive(Debug)]
 pub struct SafeCuts {
     /// Pairs of whole characters, hashed.

@@ -1,4 +1,5 @@
-//! How compiled tokenizers cut text: by a scanner where the pattern is known, else by its engine.
+//! The splitter: cuts text into words by a block scanner where the pattern is known, else by its regex
+//! engine.
 
 use super::scanner::{Numbers, Rules, Scanner, certain_end};
 use crate::error::{Error, ErrorKind, Result};

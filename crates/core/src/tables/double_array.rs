@@ -1,5 +1,5 @@
-//! The tokens of a vocabulary and their scores as a double array: which tokens does this text begin
-//! with, with one look at memory for each byte?
+//! A double array of tokens and their scores: which tokens does this text begin with, at one access to
+//! memory for each byte?
 //!
 //! Look here for the trie behind Viterbi's algorithm and behind the longest match. It is made from the
 //! model's own, which is smaller and made faster, when the first word is new.

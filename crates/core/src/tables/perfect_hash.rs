@@ -1,5 +1,5 @@
-//! Numbers by keys that are all known beforehand: each key has a place of its own, so a look is one
-//! comparison.
+//! A perfect hash: a table of numbers by keys that are all known beforehand. Each key has a place of its
+//! own, so a look-up is one comparison.
 //!
 //! Keys fall into small buckets by their hash. For each bucket, the largest first, the first
 //! displacement is taken under which all of its keys fall on places that are free yet (Pagh, "Hash

@@ -1,4 +1,5 @@
-//! Numbers by their hash, sixteen to a cache line: a table that is small enough to stay near.
+//! A tag table: numbers by a few bits of their hash, sixteen to a cache line, small enough to stay in the
+//! processor's cache.
 //!
 //! An entry is a number of 20 bits and 12 bits of the hash. So an entry that looks alike is only
 //! likely the right one, and whoever looks compares what the number stands for.

@@ -1,5 +1,5 @@
-//! Byte-level BPE, compiled: text is cut by a scanner, a piece is looked up among those met before,
-//! and only a new one is merged.
+//! The strategy for byte-level BPE: a scanner cuts the text into words, each is looked up in the word cache,
+//! and only new ones are merged.
 
 mod spellings;
 mod whole_piece_tokens;
@@ -32,14 +32,14 @@ use crate::threads::{LARGE, both};
 use spellings::Spellings;
 use whole_piece_tokens::WholePieceTokens;
 
-/// About how many bytes are copied where a space is put in front.
+/// Bytes, about, that are copied where a space is put in front.
 const FRONT: usize = 1 << 10;
-/// For how many blocks places are looked up together.
+/// Blocks of 64 bytes whose word starts are found together.
 const PLACED: usize = 1 << 10;
-/// For how many rounds of new words tokens are not looked for, when few were found.
+/// Rounds of new words in which whole tokens are not looked for, after few were found.
 const PAUSE: u32 = 16;
 
-/// A byte-level BPE, compiled.
+/// A byte-level BPE on the fast path.
 pub struct ByteLevel {
     /// The form that text is brought into first.
     form: Option<Form>,

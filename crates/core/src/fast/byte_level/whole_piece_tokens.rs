@@ -1,4 +1,5 @@
-//! Tokens that a piece is at once when it is spelled like one, though its merges make something else.
+//! Whole-piece tokens: those that a word becomes when it is spelled like one, although its merges make
+//! something else.
 //!
 //! Ranks take a piece that is a token for that token, and so do merges with `ignore_merges`. Nearly all
 //! tokens are what merging makes of their bytes in any case; here are the others, so that a new piece is

@@ -1,11 +1,11 @@
-//! Pieces that are looked up together: memory is asked for on behalf of all of them, some time
-//! before the first is looked at.
+//! Groups of words for byte-level BPE: 32 that are looked up in the word cache together, so that the memory
+//! of all is prefetched before the first is read.
 
 use super::pending::Pending;
 use super::words::WordCache;
 use crate::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 
-/// How many pieces are looked up together.
+/// Words that are looked up together.
 pub const GROUP: usize = 32;
 
 /// New pieces come together: when one is met, the line beside that of the piece that comes so many later

@@ -1,5 +1,5 @@
-//! Chunks to tokens: looked up in groups among those that were met before, and the others given to
-//! the family that they belong to.
+//! Looking up the chunks of a text in the word cache, 32 at a time, and giving those that are new to the
+//! strategy that they belong to.
 
 use std::hash::BuildHasher;
 use std::ops::Range;

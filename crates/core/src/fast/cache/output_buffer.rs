@@ -1,4 +1,4 @@
-//! Tokens on their way from the word cache to where they go: gathered, and given away many at a time.
+//! The buffer between the word cache and a sink: tokens gather in it and are handed on many at a time.
 
 use super::words::SHORT_IDS;
 use crate::fast::sink::Sink;

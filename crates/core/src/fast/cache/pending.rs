@@ -1,4 +1,4 @@
-//! Tokens in the order of the text, with holes where pieces are new.
+//! The tokens of a text so far, in order, with a hole for each new word until it is merged.
 //!
 //! A new piece is merged step by step, and each step waits for memory; so new pieces are gathered
 //! and merged side by side, while what follows them in the text is looked up.
@@ -7,9 +7,9 @@ use super::words::Found;
 use crate::fast::sink::Sink;
 use crate::mem::short_keys::ShortKey;
 
-/// How many tokens wait, at most, and how many holes there are among them.
+/// Tokens, and holes among them, that wait at most.
 pub const MOST_PENDING: usize = 2048;
-/// How many new pieces are gathered, at most.
+/// New words that are gathered at most.
 pub const MOST_NEW: usize = 32;
 /// How many lists the new pieces are kept in, by their hashes.
 const LISTS: usize = 64;

@@ -1,4 +1,4 @@
-//! The word cache: the tokens of pieces that were met before, found with one look at memory.
+//! The word cache: the tokens of words that earlier text had, found with one access to memory.
 //!
 //! Text repeats itself: nearly all pieces of a text are among the few thousand commonest. A cache
 //! belongs to one call at a time, so it needs no locks, and it is bounded: its tables grow with the

@@ -1,5 +1,5 @@
-//! What the stages in front of the model make of each character, where they look at one at a time: a
-//! table, of which an entry is made when its character is first met.
+//! The table of what the stages in front of the model make of each character, for stages that look at one
+//! character at a time. An entry is made when its character first occurs.
 //!
 //! Look here for how a new word is normalized and cut without going through the stages. What they
 //! make of a character is asked of the stages themselves, with a letter on each side of it.

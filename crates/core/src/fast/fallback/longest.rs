@@ -1,5 +1,4 @@
-//! WordPiece by a double array: the longest token that the rest of a word begins with, again and
-//! again, with one look at memory for each byte.
+//! WordPiece's longest match by a double array, with one access to memory for each byte of a word.
 //!
 //! Look here for how the pieces of new words become tokens where the model is WordPiece.
 

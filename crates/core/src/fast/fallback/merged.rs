@@ -1,4 +1,4 @@
-//! New pieces of a BPE, merged by the tables of the compiled path one at a time.
+//! Merging the new words of a BPE that is not byte-level, one at a time, with the fast path's tables.
 
 use super::units::Units;
 use crate::interrupt::Pace;

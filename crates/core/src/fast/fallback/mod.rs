@@ -1,8 +1,8 @@
-//! New words by the stages themselves: what the families share that give them to whatever model
-//! there is.
+//! The fallback: how new words become tokens in the strategies that work for any model, by the stages or by
+//! something faster with the same result.
 //!
-//! Look here for the words that need not go through the stages in front of the model, because it is
-//! known what those make of them.
+//! Look here for the words that skip the stages in front of the model, because it is known what those
+//! make of them.
 
 pub(super) mod characters;
 mod longest;

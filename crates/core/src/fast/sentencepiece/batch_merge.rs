@@ -1,5 +1,5 @@
-//! The chunks of a SentencePiece BPE to tokens: those that are new leave holes, and are merged side
-//! by side.
+//! Merging the new chunks of a SentencePiece BPE in batches: each leaves a hole among the tokens, and all
+//! are merged side by side.
 //!
 //! Look here for chunks and parts that the normalizer leaves as they are. Others, which few texts
 //! have, are merged at once, by `sentencepiece`.

@@ -1,8 +1,8 @@
-//! SentencePiece's BPE on text that is new: the same merges as the model's, without a heap, for many
-//! stretches of text side by side.
+//! SentencePiece's BPE on new text: the same merges as the model's, without a heap, for many stretches of
+//! text side by side.
 //!
 //! Look here for text of up to [`SCANNED`] bytes; longer text is merged in `long`. What gathers new
-//! text is `gathering`.
+//! text is `batch_merge`.
 
 use super::Solver;
 use super::long;

@@ -1,8 +1,8 @@
-//! SentencePiece models, compiled: no piece spans the place between a word and the space before the
-//! next, so text is cut there and what lies between is looked up among the chunks met before.
+//! The strategy for SentencePiece `.model` files: text is cut before spaces, which no piece spans, each
+//! chunk is looked up in the word cache, and only new ones are normalized and segmented.
 //!
-//! Look here for which models qualify, for chunks that are new, and for what happens where the
-//! character map makes a space of something else (see [`SentencePiece::chunk`] on open chunks). What
+//! Look here for which models are accepted, for chunks that are new, and for what happens where the
+//! character map makes a space of something else (see [`ChunksCall::chunk`] on open chunks). What
 //! differs between the two algorithms stands in `merging` and `viterbi`.
 
 mod batch_merge;
@@ -37,7 +37,7 @@ use batch_merge::{BatchMerge, Room};
 use merging::Merging;
 use pieces::PieceIndex;
 use raw_cuts::KeptCharacters;
-use seen_filter::Met;
+use seen_filter::SeenFilter;
 use sequential::Sequential;
 use sums::{MOST_WAITING, Scores, Summing};
 use unknown::Fusing;
@@ -48,7 +48,7 @@ const SPACE: &str = "▁";
 /// No byte of UTF-8: before the key of a normalized part, which is no chunk of the text.
 const NORMALIZED: u8 = 0xFF;
 
-/// A SentencePiece model, compiled.
+/// A SentencePiece model on the fast path.
 pub struct SentencePiece {
     delimiters: Delimiters,
     /// The character map leaves all text of printable ASCII characters as it is.
@@ -79,8 +79,8 @@ struct SentencePieceWorkspace {
     lookup: lookup::ChunkWorkspace,
     room: Room,
     waiting: Box<[u32; MOST_WAITING]>,
-    unclear: Box<Met>,
-    long: Box<Met>,
+    unclear: Box<SeenFilter>,
+    long: Box<SeenFilter>,
 }
 
 impl Reusable for SentencePieceWorkspace {
@@ -258,7 +258,7 @@ impl SentencePiece {
         model: &'c model::SentencePiece,
         normalizer: &'c SentencePieceNormalizer,
         words: &'c mut WordCache,
-        long: &'c mut Met,
+        long: &'c mut SeenFilter,
     ) -> ChunksCall<'c, ()> {
         ChunksCall {
             compiled: self,
@@ -408,7 +408,7 @@ pub(super) struct ChunksCall<'c, V> {
     normalizer: &'c SentencePieceNormalizer,
     words: &'c mut WordCache,
     /// Chunks that no entry of the cache holds and that were met.
-    long: &'c mut Met,
+    long: &'c mut SeenFilter,
     /// Room for tokens, for normalized text and for keys.
     gathered: Gathered,
     normalized: String,

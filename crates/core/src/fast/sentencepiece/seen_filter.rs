@@ -1,5 +1,5 @@
-//! Texts that may have been met before, a bit for some of them each: what was not need not be looked
-//! for, and is perhaps never met again.
+//! A filter of texts that were seen: a bit array that answers "certainly new" or "perhaps seen", so that new
+//! texts are neither looked for nor remembered at first sight.
 
 use crate::mem::short_keys::{MIX, fold};
 
@@ -8,13 +8,13 @@ const BITS: usize = 1 << 16;
 /// How many texts are added before all are forgotten: more bits would say little.
 const MOST: usize = BITS / 4;
 
-/// A set of the texts met of late, which may seem to hold others too.
-pub struct Met {
+/// A set of texts seen of late, which may seem to hold others too.
+pub struct SeenFilter {
     bits: [u64; BITS / 64],
     added: usize,
 }
 
-impl Default for Met {
+impl Default for SeenFilter {
     fn default() -> Self {
         Self {
             bits: [0; BITS / 64],
@@ -23,7 +23,7 @@ impl Default for Met {
     }
 }
 
-impl Met {
+impl SeenFilter {
     /// Only the ends and the length of a text say which bit is its own.
     fn bit(text: &[u8]) -> usize {
         let (front, back) = match (text.first_chunk(), text.last_chunk()) {
@@ -59,26 +59,26 @@ mod tests {
 
     #[test]
     fn worked_example() {
-        let mut met = Met::default();
-        met.add(b"to be or not");
-        assert!(met.may_hold(b"to be or not") && !met.may_hold(b"that is"));
-        met.add(b"where the ends are alike");
-        assert!(met.may_hold(b"where the best are alike"));
+        let mut seen = SeenFilter::default();
+        seen.add(b"to be or not");
+        assert!(seen.may_hold(b"to be or not") && !seen.may_hold(b"that is"));
+        seen.add(b"where the ends are alike");
+        assert!(seen.may_hold(b"where the best are alike"));
     }
 
     #[test]
-    fn says_little_of_what_was_met_long_ago() {
-        let mut met = Met::default();
+    fn says_little_of_what_was_seen_long_ago() {
+        let mut seen = SeenFilter::default();
         let text = |n: usize| n.to_le_bytes().repeat(5);
-        let held = |met: &Met| {
+        let held = |seen: &SeenFilter| {
             (1_000_000..1_001_000)
-                .filter(|&n| met.may_hold(&text(n)))
+                .filter(|&n| seen.may_hold(&text(n)))
                 .count()
         };
         for n in 0..500_000 {
-            met.add(&text(n));
-            assert!(met.may_hold(&text(n)));
+            seen.add(&text(n));
+            assert!(seen.may_hold(&text(n)));
         }
-        assert!(held(&met) < 400);
+        assert!(held(&seen) < 400);
     }
 }

@@ -1,5 +1,5 @@
-//! The chunks of a SentencePiece Unigram to tokens, one after another: the tokens of some depend on
-//! the sum of scores before them.
+//! Encoding the chunks of a SentencePiece Unigram in sequence, since the tokens of some depend on the sum of
+//! the scores before them.
 //!
 //! Look here for how chunks are looked up, and for new long ones, which are looked up in parts.
 

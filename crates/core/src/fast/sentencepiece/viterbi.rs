@@ -12,7 +12,7 @@ use super::sums::{
 };
 use super::unknown::UNKNOWN;
 use crate::fast::cache::words::{LONGEST, WordCache};
-use crate::fast::sentencepiece::seen_filter::Met;
+use crate::fast::sentencepiece::seen_filter::SeenFilter;
 use crate::fast::sink::Sink;
 use crate::interrupt::Pace;
 use crate::mem::short_keys::LONG;
@@ -63,7 +63,7 @@ pub struct Viterbi<'m> {
     model: &'m SentencePiece,
     scores: &'m Scores,
     /// What is remembered as having no clear winner: most new text need not be looked for there.
-    unclear: &'m mut Met,
+    unclear: &'m mut SeenFilter,
     /// Room for keys, for what is found under them, for the best ways to all places, and for the
     /// ends of a path's pieces.
     key: Vec<u8>,
@@ -74,7 +74,7 @@ pub struct Viterbi<'m> {
 
 impl<'m> Viterbi<'m> {
     /// Segments as `model` does.
-    pub fn new(model: &'m SentencePiece, scores: &'m Scores, unclear: &'m mut Met) -> Self {
+    pub fn new(model: &'m SentencePiece, scores: &'m Scores, unclear: &'m mut SeenFilter) -> Self {
         Self {
             model,
             scores,
@@ -324,7 +324,7 @@ mod tests {
         let proto = ModelProto::new(pieces, trainer, NormalizerSpec::default());
         let model = SentencePiece::new(proto).unwrap();
         let scores = Scores::new(&model);
-        let mut unclear = Met::default();
+        let mut unclear = SeenFilter::default();
         let mut viterbi = Viterbi::new(&model, &scores, &mut unclear);
         let change = viterbi.find_best(text.as_bytes());
         let lead = viterbi.least_lead(text);
