@@ -17,7 +17,6 @@ use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::fast::fallback::{Fallback, Tables};
 use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
-use crate::fast::whitespace_words::keeps_words_apart;
 use crate::growth::Growth;
 use crate::interrupt::{Pace, paced};
 use crate::mem::short_keys::LONG;
@@ -136,7 +135,7 @@ impl CachedPieces {
         reach: usize,
     ) -> usize {
         let normalizer = normalizer.filter(|it| !it.changes_nothing());
-        match normalizer.is_none_or(keeps_words_apart) {
+        match normalizer.is_none_or(Normalizer::keeps_words_apart) {
             true => self.cutter.split_point(normalizer, text, start, reach),
             false => text.len(),
         }

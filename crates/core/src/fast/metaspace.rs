@@ -18,7 +18,7 @@ use crate::fast::fallback::{Fallback, FallbackWorkspace, PlainWords, SPACE, Tabl
 use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
 use crate::growth::is_in_proportion;
-use crate::interrupt::{self, Pace, paced};
+use crate::interrupt::{self, Pace};
 use crate::mem::lazy::Lazy;
 use crate::mem::short_keys::{LONG, SHORT};
 use crate::model::bpe::{Alphabet, MergeRule};
@@ -26,7 +26,7 @@ use crate::model::{Bpe, Model, byte_token};
 use crate::normalizer::Normalizer;
 use crate::pattern::SearchPattern;
 use crate::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior};
-use crate::split::delimiters::Delimiters;
+use crate::split::delimiters::{Delimiters, split_point};
 use crate::split::safe_cuts::SafeCuts;
 use crate::stages::Stages;
 use crate::text::AlignedText;
@@ -224,26 +224,13 @@ impl Metaspace {
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: behind a
     /// line end that stands alone, or before a space behind something that is not open.
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
-        let bytes = text.as_bytes();
-        let first = start.saturating_add(reach.max(1)).min(text.len());
-        let space_before = |at: usize| bytes[start..at].iter().rposition(|byte| *byte == b' ');
-        let mut stretch = start + space_before(first).unwrap_or(0);
-        for (at, byte) in paced((first..).zip(&bytes[first..])) {
-            if self.delimiters.is_alone(*byte) {
-                return at + 1;
-            }
-            if *byte == b' ' {
-                let before = text[..stretch].chars().next_back();
-                let mut new = AlignedText::original(&text[stretch..at]);
-                if (stretch == start || before.is_none_or(|before| !joins_next(before)))
-                    && self.inner.normalize(&mut new).is_ok_and(|open| !open)
-                {
-                    return at;
-                }
-                stretch = at;
-            }
-        }
-        text.len()
+        let cuts_behind = |byte| self.delimiters.is_alone(byte);
+        split_point(text, start, reach, cuts_behind, |space, at| {
+            let before = text[..space].chars().next_back();
+            let mut new = AlignedText::original(&text[space..at]);
+            (space == start || before.is_none_or(|before| !joins_next(before)))
+                && self.inner.normalize(&mut new).is_ok_and(|open| !open)
+        })
     }
 }
 

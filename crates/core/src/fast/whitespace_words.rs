@@ -66,7 +66,7 @@ impl WhitespaceWords {
         };
         caches_words(stages)?;
         let normalizer = stages.normalizer.as_ref();
-        if !normalizer.is_none_or(keeps_words_apart) {
+        if !normalizer.is_none_or(Normalizer::keeps_words_apart) {
             let why = "may change a word by what stands beyond the white space beside it";
             return Err(Obstacle::normalizer(normalizer, why));
         }
@@ -140,16 +140,6 @@ impl WhitespaceWords {
             .unwrap_or_default();
         let space = interrupt::position(rest, |byte| self.delimiters.is_space(byte));
         space.map_or(text.len(), |space| start + reach + space)
-    }
-}
-
-/// Whether what becomes of a word does not depend on what stands beyond the white space around it.
-pub(super) fn keeps_words_apart(normalizer: &Normalizer) -> bool {
-    use Normalizer::{Bert, Lowercase, Nfc, Nfd, Nfkc, Nfkd, Nmt, Sequence, StripAccents};
-    match normalizer {
-        Nfc | Nfd | Nfkc | Nfkd | Lowercase | StripAccents | Nmt | Bert { .. } => true,
-        Sequence(normalizers) => normalizers.iter().all(keeps_words_apart),
-        _ => false,
     }
 }
 

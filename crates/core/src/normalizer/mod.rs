@@ -96,6 +96,20 @@ impl Normalizer {
         }
     }
 
+    /// Whether what becomes of a word does not depend on what stands beyond the ASCII white space beside
+    /// it, which stays white space.
+    ///
+    /// Each of these maps character by character, or (the forms of Unicode) moves and joins only characters
+    /// that follow one other than white space.
+    pub(crate) fn keeps_words_apart(&self) -> bool {
+        match self {
+            Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd => true,
+            Self::Lowercase | Self::StripAccents | Self::Nmt | Self::Bert { .. } => true,
+            Self::Sequence(steps) => steps.iter().all(Self::keeps_words_apart),
+            _ => false,
+        }
+    }
+
     /// Whether a backtracking engine runs one of its patterns.
     pub(crate) fn backtracks(&self) -> bool {
         match self {

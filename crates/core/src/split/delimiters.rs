@@ -3,7 +3,7 @@
 //! Look here for the scanner behind the strategies that cache chunks. It reads 64 bytes at a time and
 //! knows only ASCII, so each delimiter is one byte.
 
-use crate::interrupt::{self, Pace};
+use crate::interrupt::{self, Pace, paced};
 use std::ops::RangeInclusive;
 
 /// The bytes that are looked at together.
@@ -405,6 +405,34 @@ mod avx512 {
             behind
         }
     }
+}
+
+/// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: behind a byte that
+/// `cuts_behind` accepts, or before a space that `cuts_before` accepts, which is told where the space before
+/// that lies (or `start`) and where this one does. The whole rest where there is no such place.
+pub fn split_point(
+    text: &str,
+    start: usize,
+    reach: usize,
+    cuts_behind: impl Fn(u8) -> bool,
+    cuts_before: impl Fn(usize, usize) -> bool,
+) -> usize {
+    let bytes = text.as_bytes();
+    let first = start.saturating_add(reach.max(1)).min(text.len());
+    let space_before = bytes[start..first].iter().rposition(|byte| *byte == b' ');
+    let mut space = start + space_before.unwrap_or(0);
+    for (at, &byte) in paced((first..).zip(&bytes[first..])) {
+        if cuts_behind(byte) {
+            return at + 1;
+        }
+        if byte == b' ' {
+            if cuts_before(space, at) {
+                return at;
+            }
+            space = at;
+        }
+    }
+    text.len()
 }
 
 #[cfg(test)]

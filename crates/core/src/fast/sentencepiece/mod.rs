@@ -24,13 +24,13 @@ use crate::fast::cache::words::{LONGEST, WordCache};
 use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::fast::obstacle::Obstacle;
 use crate::fast::sink::Sink;
-use crate::interrupt::{Pace, paced, position, rposition};
+use crate::interrupt::{Pace, position, rposition};
 use crate::mem::lazy::Lazy;
 use crate::mem::short_keys::{LONG, SHORT};
 use crate::model::sentencepiece::spec::{Algorithm, Piece, PieceKind, Pieces};
 use crate::model::{self, Model};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer};
-use crate::split::delimiters::{Chunks, Delimiters};
+use crate::split::delimiters::{Chunks, Delimiters, split_point};
 use crate::split::safe_cuts::SafeCuts;
 use crate::stages::Stages;
 use batch_merge::{BatchMerge, Room};
@@ -295,25 +295,14 @@ impl SentencePiece {
         if self.parts == Parts::Nowhere {
             return text.len();
         }
-        let bytes = text.as_bytes();
-        let first = start.saturating_add(reach.max(1)).min(text.len());
-        let space_before = |at: usize| bytes[start..at].iter().rposition(|byte| *byte == b' ');
-        let mut stretch = start + space_before(first).unwrap_or(0);
-        for (at, byte) in paced((first..).zip(&bytes[first..])) {
-            match byte {
-                b'\n' if self.parts == Parts::BehindLines => return at + 1,
-                b' ' if bytes[stretch..at] == *b" " => stretch = at,
-                b' ' => {
-                    let before = normalizer.normalize_part(&text[stretch..at], false);
-                    if !before.is_empty() && !before.ends_with(SPACE) {
-                        return at;
-                    }
-                    stretch = at;
-                }
-                _ => {}
+        let cuts_behind = |byte| byte == b'\n' && self.parts == Parts::BehindLines;
+        split_point(text, start, reach, cuts_behind, |space, at| {
+            let before = &text[space..at];
+            before != " " && {
+                let before = normalizer.normalize_part(before, false);
+                !before.is_empty() && !before.ends_with(SPACE)
             }
-        }
-        text.len()
+        })
     }
 }
 
