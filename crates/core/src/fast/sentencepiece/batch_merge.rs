@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::ChunksCall;
+use super::chunks::ChunksCall;
 use super::merging::{Merging, Work};
 use crate::fast::cache::group::GROUP;
 use crate::fast::cache::lookup::AskedGroup;

@@ -4,7 +4,7 @@
 //! Look here for text of up to [`SCANNED`] bytes; longer text is merged in `long`. What gathers new
 //! text is `batch_merge`.
 
-use super::Solver;
+use super::chunks::Solver;
 use super::long;
 use super::pieces::{AskedPair, MARK, NO_PIECE, PieceIndex, SPACE};
 use super::unknown::UNKNOWN;

@@ -3,7 +3,7 @@
 //!
 //! Look here for how chunks are looked up, and for new long ones, which are looked up in parts.
 
-use super::ChunksCall;
+use super::chunks::ChunksCall;
 use super::raw_cuts::RawCuts;
 use super::sums::Summing;
 use super::viterbi::Viterbi;

@@ -6,7 +6,7 @@
 //! to some sum is remembered with that, and where even this is too little, what wins where the sum
 //! has some magnitude (see [`Scores::binade`]), with by how much sums change within it.
 
-use super::Solver;
+use super::chunks::Solver;
 use super::sums::{
     MOST_CHANGE, MOST_LONG_CHANGE, ROUNDING, Scores, Summing, exponent, in_the_middle,
 };
