@@ -62,10 +62,10 @@ pub struct Tokenizer {
 /// How many ids are decoded one by one before the texts of all tokens are computed.
 const BEFORE_SURFACES: usize = 1 << 10;
 
-/// How much further a place to part a text is looked for where added tokens are near, each time and
-/// altogether.
-const STEP: usize = 1 << 10;
-const PATIENCE: usize = 1 << 16;
+/// Bytes by which the search for a split point goes on where added tokens are near.
+const SEARCH_STEP: usize = 1 << 10;
+/// Bytes of the search window for a split point.
+const SEARCH_WINDOW: usize = 1 << 16;
 
 /// What may vary from one call of encoding to the next.
 #[derive(Clone, Debug)]
@@ -276,8 +276,8 @@ impl Tokenizer {
             {
                 return end;
             }
-            limit = limit.max(end - start) + STEP;
-            if limit - reach > PATIENCE {
+            limit = limit.max(end - start) + SEARCH_STEP;
+            if limit - reach > SEARCH_WINDOW {
                 return text.len();
             }
         }

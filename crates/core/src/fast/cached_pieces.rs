@@ -11,7 +11,7 @@ use foldhash::fast::RandomState;
 
 use crate::error::Result;
 use crate::fast::cache::lookup::{NewChunks, tokens_of};
-use crate::fast::cache::output_buffer::{BufferedSink, EntrySink, MOST_WAITING};
+use crate::fast::cache::output_buffer::{BUFFER_TOKENS, BufferedSink, EntrySink};
 use crate::fast::cache::words::{LONGEST, WordCache};
 use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::fast::fallback::{Fallback, Tables};
@@ -44,7 +44,7 @@ struct PieceWorkspace {
     /// Room for a new piece.
     work: Work,
     /// Room for tokens on their way.
-    tokens: [u32; MOST_WAITING],
+    tokens: [u32; BUFFER_TOKENS],
 }
 
 impl Reusable for PieceWorkspace {
@@ -54,7 +54,7 @@ impl Reusable for PieceWorkspace {
             words: WordCache::half(RandomState::default().hash_one(0)),
             pieces: WordCache::half(RandomState::default().hash_one(1)),
             work: Work::NEW,
-            tokens: [0; MOST_WAITING],
+            tokens: [0; BUFFER_TOKENS],
         })
     }
 

@@ -21,9 +21,9 @@ use crate::tables::perfect_hash::PerfectHash;
 use crate::tables::tag_table::{AHEAD, NONE};
 use crate::vocab::Vocab;
 
-/// Pieces of more bytes than this are merged with a queue.
+/// Bytes of the longest word that is scanned for the best pair; longer ones are merged with a queue.
 pub const SCANNED: usize = MOST_SYMBOLS;
-/// Characters from here on always begin as bytes.
+/// Code points from which on characters always begin as bytes.
 const WIDE: usize = 0x1_0000;
 
 /// The merges of a byte-level BPE.

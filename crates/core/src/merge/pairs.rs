@@ -7,11 +7,11 @@ use crate::tables::perfect_hash::{MOST_NUMBERS, PerfectHash};
 /// A merge: the pair, its rank, and what it makes.
 pub type Merge = ((u32, u32), u32, u32);
 
-/// Ids and ranks are below this.
+/// Number that ids and ranks are below.
 pub const MOST_IDS: u32 = NO_ID;
 /// An id that is in no pair.
 pub const NO_ID: u32 = MOST_NUMBERS;
-/// The bits of an id.
+/// Bits of an id.
 const ID: u32 = NO_ID.count_ones();
 
 /// The merge that makes a token.

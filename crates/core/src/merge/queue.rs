@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Text of up to this many bytes is merged with a heap, longer text with [`Lists`].
+/// Bytes of the longest text that is merged with a heap; longer text is merged with [`Lists`].
 pub const HEAPED: usize = 4096;
 
 /// Places in a text, each with the rank of the pair that begins there. What became of the pair

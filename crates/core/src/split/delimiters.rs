@@ -6,13 +6,13 @@
 use crate::interrupt::{self, Pace, paced};
 use std::ops::RangeInclusive;
 
-/// The bytes that are looked at together.
+/// Bytes of a block.
 const BLOCK: usize = 64;
-/// How many blocks are scanned before their chunks are handed on.
+/// Blocks that are scanned before their chunks are handed on.
 const BLOCKS: usize = 16;
-/// How many places are written at a time.
+/// Places that are written at a time.
 const ROW: usize = 8;
-/// The most chunks that begin in so many blocks, and one that began before; and a row of room, since
+/// Chunks, at most, that begin in so many blocks, and one that began before; and a row of room, since
 /// whole rows are written, where a block has AVX-512 write eight.
 const MOST: usize = BLOCK * BLOCKS + 1 + ROW;
 

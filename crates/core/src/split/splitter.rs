@@ -219,7 +219,7 @@ impl Default for Stretch {
 }
 
 impl Stretch {
-    /// Where the last piece begins at most; it may end far behind that.
+    /// Bytes from the first to the last start of a word; the last word may be long.
     const LENGTH: usize = 4 << 10;
 
     fn piece(&mut self, start: usize, end: usize, visit: &mut impl FnMut(usize, usize, &[u64])) {

@@ -12,7 +12,7 @@ const NO_TOKEN: u32 = u32::MAX;
 const FREE: u32 = u32::MAX;
 /// The owner of the root.
 const NOBODY: u32 = u32::MAX - 1;
-/// How many places are tried for the children of a node before they go to the end.
+/// Places that are tried for the children of a node before they go to the end.
 const TRIES: usize = 16;
 
 /// A trie whose node for the byte `c` behind a node is the one at that node's `base + c`, if that

@@ -15,15 +15,15 @@ use crate::mem::prefetch::prefetch;
 use crate::mem::short_keys::{MIX, fold};
 use crate::tables::tag_table::NONE;
 
-/// The bits of a number; a key stands above it.
+/// Bits of a number; a key stands above it.
 const NUMBER_BITS: u32 = 20;
-/// Numbers are below this.
+/// Bound that numbers are below.
 pub const MOST_NUMBERS: u32 = (1 << NUMBER_BITS) - 1;
-/// Keys are below this.
+/// Bound that keys are below.
 pub const MOST_KEYS: u64 = (1 << (u64::BITS - NUMBER_BITS)) - 1;
 /// A place without a key.
 const EMPTY: u64 = u64::MAX;
-/// At most so many keys a bucket has on the average.
+/// Keys of a bucket, on the average and at most.
 const BUCKET: usize = 3;
 
 /// A table of numbers below [`MOST_NUMBERS`].

@@ -6,17 +6,17 @@
 
 use crate::mem::prefetch::prefetch;
 
-/// How many entries a line has room for.
+/// Entries that a line has room for.
 const LINE: usize = 16;
-/// How many entries there are for each line: few lines are full.
+/// Entries for each line, on the average: few lines are full.
 const FILLED: usize = 10;
-/// The part of an entry that holds the number; a tag stands above it.
+/// Bits of an entry that hold the number; a tag stands above it.
 const NUMBER: u32 = (1 << 20) - 1;
-/// Numbers are below this.
+/// Bound that numbers are below.
 pub const MOST_NUMBERS: u32 = NUMBER;
 /// No number.
 pub const NONE: u32 = u32::MAX;
-/// For how many entries ahead memory is asked for while a table is made.
+/// Entries by which memory is prefetched ahead while a table is made.
 pub const AHEAD: usize = 16;
 const EMPTY: u32 = u32::MAX;
 

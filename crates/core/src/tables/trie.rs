@@ -198,7 +198,7 @@ impl Trie {
     }
 }
 
-/// How many bytes of a token are compared at once.
+/// Bytes of a token that are compared at once.
 const FRONT: usize = 12;
 
 /// The first bytes of a token, in the upper bits: tokens with other fronts are in their order.

@@ -8,8 +8,8 @@ use crate::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 /// Words that are looked up together.
 pub const GROUP: usize = 32;
 
-/// New pieces come together: when one is met, the line beside that of the piece that comes so many later
-/// is asked for, in case that the latter is full.
+/// Words from a new one to the one whose neighbour line is prefetched, in case that its own is full: new
+/// words come together.
 pub const AHEAD: usize = 4;
 
 /// The keys of pieces, and where they belong in the word cache.

@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 use super::group::{AHEAD, GROUP};
 use super::words::{Found, SHORT_IDS, WordCache};
 use crate::error::Result;
-use crate::fast::cache::output_buffer::{EntrySink, MOST_WAITING};
+use crate::fast::cache::output_buffer::{BUFFER_TOKENS, EntrySink};
 use crate::fast::cache::workspace_pool::Reusable;
 use crate::interrupt::paced;
 use crate::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
@@ -22,7 +22,7 @@ pub struct ChunkWorkspace {
     /// The chunks met before.
     pub words: WordCache,
     /// Room for tokens on their way.
-    pub tokens: [u32; MOST_WAITING],
+    pub tokens: [u32; BUFFER_TOKENS],
 }
 
 impl Default for ChunkWorkspace {
@@ -30,7 +30,7 @@ impl Default for ChunkWorkspace {
         Self {
             chunks: Chunks::default(),
             words: WordCache::new(RandomState::default().hash_one(0)),
-            tokens: [0; MOST_WAITING],
+            tokens: [0; BUFFER_TOKENS],
         }
     }
 }

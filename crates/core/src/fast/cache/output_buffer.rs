@@ -3,25 +3,25 @@
 use super::words::SHORT_IDS;
 use crate::fast::sink::Sink;
 
-/// How many tokens wait, at most, before they are given away together.
-pub const MOST_WAITING: usize = 512;
+/// Tokens that the buffer holds.
+pub const BUFFER_TOKENS: usize = 512;
 
 /// Tokens that were found and not yet given away.
 pub struct OutputBuffer<'w> {
-    tokens: &'w mut [u32; MOST_WAITING],
+    tokens: &'w mut [u32; BUFFER_TOKENS],
     count: usize,
 }
 
 impl<'w> OutputBuffer<'w> {
     /// No tokens, and room for some.
-    pub fn new(tokens: &'w mut [u32; MOST_WAITING]) -> Self {
+    pub fn new(tokens: &'w mut [u32; BUFFER_TOKENS]) -> Self {
         Self { tokens, count: 0 }
     }
 
     /// Takes the first `count` of `ids`; copying all of them is faster than copying some.
     #[inline(always)]
     pub fn few<const N: usize>(&mut self, ids: &[u32; N], count: usize, sink: &mut impl Sink) {
-        if self.count + N > MOST_WAITING {
+        if self.count + N > BUFFER_TOKENS {
             self.give(sink);
         }
         self.tokens[self.count..self.count + N].copy_from_slice(ids);
@@ -30,7 +30,7 @@ impl<'w> OutputBuffer<'w> {
 
     /// Takes all of `ids`.
     pub fn many(&mut self, ids: &[u32], sink: &mut impl Sink) {
-        if self.count + ids.len() > MOST_WAITING {
+        if self.count + ids.len() > BUFFER_TOKENS {
             self.give(sink);
             sink.push_all(ids);
         } else {
@@ -60,7 +60,7 @@ pub struct BufferedSink<'s, S: Sink> {
 
 impl<'s, S: Sink> BufferedSink<'s, S> {
     /// Nothing waits. When this is dropped, all that waits is given to `sink`.
-    pub fn new(room: &'s mut [u32; MOST_WAITING], sink: &'s mut S) -> Self {
+    pub fn new(room: &'s mut [u32; BUFFER_TOKENS], sink: &'s mut S) -> Self {
         Self {
             waiting: OutputBuffer::new(room),
             sink,

@@ -5,22 +5,22 @@ use crate::mem::large_pages;
 use crate::mem::prefetch::prefetch;
 use crate::mem::short_keys::{MIX, fold};
 
-/// How many places a line has. A piece lies in the line that its hash chooses, or in the one beside it
+/// Places of a line. A piece lies in the line that its hash chooses, or in the one beside it
 /// if the first was full.
 const PLACES: usize = 8;
 /// A place of no record: none begins with the first word.
 const FREE: u64 = 0;
-/// How many lines there are at first.
+/// Lines at first.
 const FEWEST: usize = 8;
-/// One byte in so many is for lines, at most; the others are for what lies where they say.
+/// Bytes of which one is for lines, at most; the others are for the records.
 const SHARE: usize = 4;
-/// Lines grow when one place in so many is taken.
+/// Places of which one is taken when lines grow.
 const FULL: usize = 3;
-/// By how much lines, and the room for records, grow.
+/// Times by which lines, and the room for records, grow.
 const GROWTH: usize = 4;
-/// The most words of all records: places are numbers of 32 bits.
+/// Words of 32 bits of all records, at most: places are numbers of 32 bits.
 const MOST_WORDS: usize = u32::MAX as usize;
-/// For how many words of records there is room at first.
+/// Words of records for which there is room at first.
 const FEWEST_WORDS: usize = 1 << 10;
 
 /// Places of records: the hash of the piece, and below it the number of the record's first word, or

@@ -11,9 +11,9 @@ use crate::mem::short_keys::ShortKey;
 pub const MOST_PENDING: usize = 2048;
 /// New words that are gathered at most.
 pub const MOST_NEW: usize = 32;
-/// How many lists the new pieces are kept in, by their hashes.
+/// Lists that new words are kept in, by their hashes.
 const LISTS: usize = 64;
-/// How many tokens are copied at once where there are few.
+/// Tokens that are copied at once where there are few.
 const AT_ONCE: usize = 8;
 /// The number of no piece.
 const NO_PIECE: u8 = u8::MAX;

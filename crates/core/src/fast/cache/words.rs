@@ -13,33 +13,33 @@ use crate::mem::large_pages;
 use crate::mem::prefetch::prefetch;
 use crate::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 
-/// Pieces longer than this are not kept.
+/// Bytes of the longest word that is kept.
 pub const LONGEST: usize = 512;
-/// The most tokens that an entry for a short piece holds itself.
+/// Tokens that an entry of a short word holds itself, at most.
 pub const SHORT_IDS: usize = 4;
-/// The most tokens that an entry for a long piece holds itself.
+/// Tokens that an entry of a long word holds itself, at most.
 pub const LONG_IDS: usize = 8;
-/// Tokens that an entry has no room for lie elsewhere, in rows of this many.
+/// Tokens of a row outside the entries, for words whose entry has no room for theirs.
 const SPILL_ROW: usize = 4;
-/// Of tokens elsewhere so many can be copied at once: more than any short piece has.
+/// Tokens outside the entries that can be copied at once: more than any short word has.
 pub const SOME: usize = SHORT + 1;
-/// How many lines a table begins with.
+/// Cache lines that a table begins with.
 const FEWEST: usize = 1 << 9;
-/// For how many tokens outside entries there is room in any case.
+/// Tokens outside entries for which there is room in any case.
 const FEWEST_SPILLED: usize = 1 << 12;
-/// The most tokens outside entries: their rows are numbers of 32 bits.
+/// Tokens outside entries, at most: their rows are numbers of 32 bits.
 const MOST_SPILLED: usize = u32::MAX as usize;
-/// By how much a table grows, until it fills the processor's second cache.
+/// Times by which a table grows, until it fills the processor's second cache.
 const GROWTH: usize = 4;
-/// Tables of more lines than this grow to twice their size.
+/// Cache lines from which on a table only doubles.
 const GROWN: usize = 1 << 17;
-/// A table of so many lines has room in memory to grow as far as it may, or to [`ROOMIEST`] lines.
+/// Cache lines from which on a table has memory to grow as far as it may, or to [`ROOMIEST`] lines.
 const ROOMY: usize = 1 << 15;
-/// No table has room for more lines than this that it does not use: the limit may be any number.
+/// Cache lines, at most, for which a table has memory that it does not use: the limit may be any number.
 const ROOMIEST: usize = 1 << 20;
-/// While a table grows, memory is asked for on behalf of the lines so many times four further on.
+/// Groups of four lines by which a growing table prefetches ahead.
 const FOURS_AHEAD: usize = 4;
-/// How many entries a long piece may lie from where its hash points.
+/// Entries, at most, from where its hash points to where a long word lies.
 const REACH: usize = 8;
 
 /// What [`limit`] says.
@@ -56,9 +56,9 @@ pub fn set_limit(bytes: usize) {
     LIMIT.store(bytes, Ordering::Relaxed);
 }
 
-/// The count of a short entry's tokens lies in the top four bits, above the length.
+/// Bits below the count of a short entry's tokens, which is above the length.
 const SHORT_COUNT: u32 = 60;
-/// The count of a long entry's tokens lies in the top byte, above the length.
+/// Bits below the count of a long entry's tokens, which is above the length.
 const LONG_COUNT: u32 = 56;
 
 #[derive(Clone, Copy)]

@@ -16,11 +16,11 @@ use crate::pre_tokenizer::PreTokenizer;
 use crate::stages::Stages;
 use crate::text::{AlignedText, Pieces};
 
-/// The code points that have entries; what is beyond them is rare.
+/// Code points that have entries; those beyond are rare.
 const CODE_POINTS: usize = 0x2_0000;
-/// How many entries are made room for together.
+/// Entries that are made room for together.
 const ROW: usize = 256;
-/// The most bytes that an entry holds.
+/// Bytes that an entry holds, at most.
 const MOST: usize = 15;
 /// What stands on both sides of a character. No stage changes it, and nothing joins it.
 const LETTER: &str = "a";

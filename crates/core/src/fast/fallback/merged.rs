@@ -8,7 +8,7 @@ use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Bpe, byte_token};
 use crate::split::safe_cuts::SafeCuts;
 
-/// The model says what is too long for it; places take 32 bits.
+/// Bytes of the longest word: places take 32 bits, and the model says what is too long for it.
 const MOST: usize = u32::MAX as usize;
 
 /// The merges of a BPE.

@@ -6,9 +6,9 @@ use crate::model::{Bpe, byte_token};
 use crate::split::safe_cuts::decode;
 use crate::tables::tag_table::NONE;
 
-/// The code points of a row of the table.
+/// Code points of a row of the table.
 const ROW: usize = 256;
-/// How many rows the code points fill.
+/// Rows that the code points fill.
 const ROWS: usize = 0x11_0000 / ROW;
 
 /// The symbols of characters.

@@ -17,7 +17,7 @@ use crate::simd::{LANES, Lanes, Portable};
 use crate::tables::tag_table::NONE;
 use crate::text::replaced;
 
-/// Text of more bytes than this is not looked through for the best pair.
+/// Bytes of the longest text that is scanned for the best pair.
 const SCANNED: usize = 64;
 /// A stretch of text while it is merged. A symbol's place is its first byte.
 #[repr(align(64))]

@@ -39,7 +39,7 @@ use pieces::PieceIndex;
 use raw_cuts::KeptCharacters;
 use seen_filter::SeenFilter;
 use sequential::Sequential;
-use sums::{MOST_WAITING, Scores, Summing};
+use sums::{Scores, Summing, WAITING_TOKENS};
 use unknown::Fusing;
 use viterbi::Viterbi;
 
@@ -78,7 +78,7 @@ enum Solving {
 struct SentencePieceWorkspace {
     lookup: lookup::ChunkWorkspace,
     room: Room,
-    waiting: Box<[u32; MOST_WAITING]>,
+    waiting: Box<[u32; WAITING_TOKENS]>,
     unclear: Box<SeenFilter>,
     long: Box<SeenFilter>,
 }
@@ -88,7 +88,7 @@ impl Reusable for SentencePieceWorkspace {
         Box::new(Self {
             lookup: lookup::ChunkWorkspace::default(),
             room: Room::default(),
-            waiting: Box::new([0; MOST_WAITING]),
+            waiting: Box::new([0; WAITING_TOKENS]),
             unclear: Box::default(),
             long: Box::default(),
         })

@@ -19,9 +19,9 @@ pub const MARK: &str = "▁";
 pub const SPACE: &str = " ";
 /// The id of what is no piece.
 pub const NO_PIECE: u32 = u32::MAX;
-/// Characters from here on are looked up as other pieces are.
+/// Code points from which on characters are looked up as other pieces are.
 const WIDE: usize = 0x1_0000;
-/// The table of pieces has room for so many times as many: hardly a line is full.
+/// Places of the table for each piece, so that hardly a line is full.
 const ROOM: usize = 2;
 /// The size of a table by two characters of ASCII.
 const ASCII_PAIRS: usize = 1 << 14;

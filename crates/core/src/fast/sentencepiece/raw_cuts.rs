@@ -9,7 +9,7 @@ use crate::interrupt::Pace;
 use crate::normalizer::{Charsmap, SentencePieceNormalizer};
 use crate::split::safe_cuts::{SafeCuts, decode};
 
-/// Characters from here on are not in the table.
+/// Code points of the table; characters from here on are not in it.
 const CHARACTERS: u32 = 1 << 16;
 
 /// Characters that the normalizer leaves as they are.

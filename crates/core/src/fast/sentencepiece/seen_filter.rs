@@ -3,9 +3,9 @@
 
 use crate::mem::short_keys::{MIX, fold};
 
-/// How many bits there are.
+/// Bits of the filter.
 const BITS: usize = 1 << 16;
-/// How many texts are added before all are forgotten: more bits would say little.
+/// Texts that are added before all are forgotten: a fuller filter would say little.
 const MOST: usize = BITS / 4;
 
 /// A set of texts seen of late, which may seem to hold others too.

@@ -12,10 +12,10 @@ use crate::model::SentencePiece;
 use crate::model::sentencepiece::spec::PieceKind;
 use crate::tables::double_array::DoubleArray;
 
-/// Past this the model makes its sums zero.
+/// Score past which the model begins its sums anew at zero.
 const REBASED: f64 = 100_000.0;
-/// By how much the sum may change within a part of which something is remembered wherever it
-/// stands, and by the tokens of a chunk that is remembered as a whole.
+/// Score by which the sum may change, at most, within a part that is remembered wherever it stands, and by
+/// the tokens of a chunk that is remembered as a whole.
 pub const MOST_CHANGE: f64 = 300.0;
 /// The same of the tokens of a chunk that is remembered as a whole and that no entry holds: each of so
 /// many characters may be unknown.
@@ -23,11 +23,11 @@ pub const MOST_LONG_CHANGE: f64 = 4_000.0;
 /// Half the distance of two 32-bit floats between 2^16 and 2^17: the most that rounding changes a
 /// sum by, before it is made zero.
 pub const ROUNDING: f64 = 1.0 / 256.0;
-/// More than all roundings within something remembered.
+/// Score that is more than all roundings within something remembered.
 const ROUNDED: f64 = 10.0;
-/// How many tokens wait, at most, before they are given away together.
-pub const MOST_WAITING: usize = 2048;
-/// For how many tokens there is room once [`Summing::ready`] says so: those of a group in entries.
+/// Tokens that wait, at most, before they are given on together.
+pub const WAITING_TOKENS: usize = 2048;
+/// Tokens for which there is room once [`Summing::ready`] says so: those of a group in entries.
 const AT_ONCE: usize = GROUP * LONG_IDS;
 
 /// The scores of a Unigram model's pieces.
@@ -149,7 +149,7 @@ pub fn in_the_middle(score: f32, binade: u8) -> bool {
 pub struct Summing<'s, S: Sink> {
     scores: &'s Scores,
     unk_id: Option<u32>,
-    tokens: &'s mut [u32; MOST_WAITING],
+    tokens: &'s mut [u32; WAITING_TOKENS],
     count: usize,
     /// How many of the tokens are in the sum.
     summed: usize,
@@ -172,7 +172,7 @@ impl<'s, S: Sink> Summing<'s, S> {
     pub fn new(
         scores: &'s Scores,
         unk_id: Option<u32>,
-        room: &'s mut [u32; MOST_WAITING],
+        room: &'s mut [u32; WAITING_TOKENS],
         sink: &'s mut S,
     ) -> Self {
         Self {
@@ -235,7 +235,7 @@ impl<'s, S: Sink> Summing<'s, S> {
     /// not, the sum is up to date.
     #[inline(always)]
     pub fn ready(&mut self) -> bool {
-        if self.count + AT_ONCE + SOME > MOST_WAITING {
+        if self.count + AT_ONCE + SOME > WAITING_TOKENS {
             self.sum();
             self.give();
         }
@@ -306,8 +306,8 @@ impl<'s, S: Sink> Summing<'s, S> {
 
 impl<S: Sink> Sink for Summing<'_, S> {
     fn push_all(&mut self, ids: &[u32]) {
-        for ids in ids.chunks(MOST_WAITING) {
-            if self.count + ids.len() > MOST_WAITING {
+        for ids in ids.chunks(WAITING_TOKENS) {
+            if self.count + ids.len() > WAITING_TOKENS {
                 self.sum();
                 self.give();
             }
@@ -373,7 +373,7 @@ mod tests {
     #[test]
     fn long_chunks_are_recalled_while_none_of_their_sums_begins_anew() {
         let scores = scores(-1_000.0);
-        let (mut room, mut ids) = ([0; MOST_WAITING], Vec::new());
+        let (mut room, mut ids) = ([0; WAITING_TOKENS], Vec::new());
         let mut summing = Summing::new(&scores, Some(0), &mut room, &mut ids);
         summing.push_all(&[1; 95]);
         assert!(summing.may_recall_long());
@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn sums_are_those_of_the_tokens_one_by_one() {
         let scores = scores(-0.1);
-        let (mut room, mut ids) = ([0; MOST_WAITING], Vec::new());
+        let (mut room, mut ids) = ([0; WAITING_TOKENS], Vec::new());
         let mut summing = Summing::new(&scores, Some(0), &mut room, &mut ids);
         let mut sum = 0.0_f32;
         for round in 0..700 {

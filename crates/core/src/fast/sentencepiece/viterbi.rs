@@ -18,13 +18,13 @@ use crate::interrupt::Pace;
 use crate::mem::short_keys::LONG;
 use crate::model::SentencePiece;
 
-/// More than 64-bit sums of chunks can be wrong by.
+/// Score that is more than 64-bit sums of chunks can be wrong by.
 const SLACK: f64 = 1e-6;
-/// No byte that UTF-8 begins with: before the key of text that has no clear winner.
+/// Byte that no UTF-8 begins with, before the key of text that has no clear winner.
 const UNCLEAR: u8 = 0x80;
-/// The same, before the key of such text where the sum before it has some magnitude.
+/// Byte like it, before the key of such text where the sum before it has some magnitude.
 const BINADES: u8 = 0x81;
-/// Sums of scores are less than two to this power.
+/// Exponent of the power of two that all sums of scores are below.
 const MOST_EXPONENT: i32 = 17;
 
 /// The best way to reach a place in the text.

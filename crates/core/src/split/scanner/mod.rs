@@ -18,7 +18,7 @@ pub use classes::decode;
 use classes::{CLASSES, LETTER};
 pub use rules::{Contraction, Numbers, Rules};
 
-/// The bytes that are scanned at a time; the masks of so many stay in the nearest cache.
+/// Bytes that are scanned at a time; their masks stay in the nearest cache.
 const STRETCH: usize = 8 << 10;
 
 /// Scans text.
