@@ -4,7 +4,7 @@
 //! The stages, run one after another, say what a tokenizer means, and property tests hold the two equal.
 //! `plan` chooses the strategy. One file or folder a strategy: `byte_level`, `sentencepiece`, `metaspace`,
 //! `whitespace_words`, `cached_pieces`; `fallback` gives new words to the stages for the last three. They
-//! share `cache`, which knows the words met before, and [`split`](crate::split), which says where words
+//! share `cache`, which holds the tokens of words that earlier text had, and [`split`](crate::split), which says where words
 //! lie.
 
 mod byte_level;

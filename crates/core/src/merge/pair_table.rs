@@ -12,7 +12,7 @@ pub trait Table {
     /// Where a pair belongs.
     fn place(&self, pair: u64) -> PairSlot;
 
-    /// Asks for the memory of a place.
+    /// Prefetches the memory of a place.
     fn prefetch(&self, place: PairSlot);
 
     /// The rank of a pair that belongs there, or [`NONE`](crate::tables::tag_table::NONE); `is` says

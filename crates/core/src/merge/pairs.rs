@@ -131,7 +131,7 @@ impl<T: Table> Pairs<T> {
         self.table.place(pair(left, right))
     }
 
-    /// Asks for the memory in which the rank of a pair that belongs there would be found.
+    /// Prefetches the memory in which the rank of a pair that belongs there would be found.
     #[inline(always)]
     pub fn prefetch(&self, place: PairSlot) {
         self.table.prefetch(place);

@@ -2,7 +2,7 @@
 //! because no token holds the two side by side.
 //!
 //! No merge can cross such a place, so what lies on its two sides is merged independently. Text
-//! without spaces falls apart into runs of a few characters, most of which were met before.
+//! without spaces falls apart into runs of a few characters, most of which the cache holds.
 
 use crate::interrupt::Pace;
 use crate::mem::prefetch::prefetch;
@@ -29,7 +29,7 @@ impl SafeCuts {
             pairs: vec![0; 1 << (BITS - 6)],
             partial: vec![0; 1 << 10],
         };
-        // Most neighbours are two of 128 characters, and met again and again.
+        // Most neighbours are two of 128 characters, and come again and again.
         let mut ascii = vec![false; 1 << 14];
         for (token, _) in vocab.iter() {
             if token.is_ascii() {

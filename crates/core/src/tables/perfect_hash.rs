@@ -155,7 +155,7 @@ impl PerfectHash {
         self.displaced(hash, displacement) as u32
     }
 
-    /// Asks for the memory of a place.
+    /// Prefetches the memory of a place.
     #[inline(always)]
     pub fn prefetch(&self, place: u32) {
         prefetch(&self.places, place as usize);

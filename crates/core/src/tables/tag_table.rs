@@ -138,7 +138,7 @@ impl TagTable {
         }
     }
 
-    /// Asks for the memory of a place.
+    /// Prefetches the memory of a place.
     #[inline(always)]
     pub fn prefetch(&self, place: Address) {
         prefetch(&self.lines, place.line as usize);

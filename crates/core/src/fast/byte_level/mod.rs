@@ -55,7 +55,7 @@ pub struct ByteLevel {
     pool: WorkspacePool<ByteLevelWorkspace>,
 }
 
-/// What one call works with: where pieces lie, those that were met before, and those that are merged.
+/// What one call works with: where pieces lie, those whose tokens are cached, and those that are merged.
 struct ByteLevelWorkspace {
     scanner: Scanner,
     bounds: Vec<u32>,
@@ -302,7 +302,7 @@ impl<'t> Pieces<'_, 't> {
         }
     }
 
-    /// Tokens of the pieces of a group whose memory is asked for.
+    /// Tokens of the pieces of a group whose memory is prefetched.
     fn group(&mut self, group: &Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
         self.make_room(sink);
         let mut number = 0;

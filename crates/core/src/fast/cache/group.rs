@@ -32,7 +32,7 @@ impl Group {
         (self.keys[number], self.hashes[number])
     }
 
-    /// Takes the pieces of `text` that lie between neighbours in `bounds`, and asks for the memory
+    /// Takes the pieces of `text` that lie between neighbours in `bounds`, and prefetches the memory
     /// in which each would be found.
     pub fn ask(&mut self, words: &WordCache, text: &[u8], bounds: &[u32]) {
         #[cfg(target_arch = "x86_64")]

@@ -19,7 +19,7 @@ use crate::split::delimiters::{Chunks, Delimiters};
 pub struct ChunkWorkspace {
     /// Where chunks lie.
     pub chunks: Chunks,
-    /// The chunks met before.
+    /// The chunks whose tokens are cached.
     pub words: WordCache,
     /// Room for tokens on their way.
     pub tokens: [u32; BUFFER_TOKENS],
@@ -45,9 +45,9 @@ impl Reusable for ChunkWorkspace {
     }
 }
 
-/// What makes tokens of a chunk that is not among those met before.
+/// What makes tokens of a chunk that the cache does not hold.
 pub trait NewChunks<S: EntrySink> {
-    /// The chunks met before.
+    /// The chunks whose tokens are cached.
     fn words(&self) -> &WordCache;
 
     /// Gives the tokens of `text[start..end]`, which are not remembered, to `sink` and says where what
@@ -141,14 +141,14 @@ fn group<S: EntrySink>(
     Ok(())
 }
 
-/// Pieces of a group whose memory is asked for.
+/// Pieces of a group whose memory is prefetched.
 pub struct AskedGroup {
     keys: [ShortKey; GROUP],
     hashes: [u64; GROUP],
 }
 
 impl AskedGroup {
-    /// Asks for the memory of up to [`GROUP`] pieces.
+    /// Prefetches the memory of up to [`GROUP`] pieces.
     #[inline(always)]
     pub fn new(words: &WordCache, text: &[u8], starts: &[usize], ends: &[usize]) -> Self {
         let mut keys = [ShortKey::NONE; GROUP];

@@ -1,5 +1,5 @@
 //! Pieces that are too long for an entry of the word cache, and their tokens, one behind another in
-//! one list of numbers: where a piece lies is found in a line of places that can be asked for ahead.
+//! one list of numbers: where a piece lies is found in a line of places that can be prefetched.
 
 use crate::mem::large_pages;
 use crate::mem::prefetch::prefetch;
@@ -92,13 +92,13 @@ impl Overflow {
         hash_of(both(front, last))
     }
 
-    /// Asks for the line in which a piece of this hash would be found.
+    /// Prefetches the line in which a piece of this hash would be found.
     #[inline(always)]
     pub fn prefetch(&self, hash: u64) {
         prefetch(&self.lines, self.line(hash));
     }
 
-    /// Asks for what lies in that line's first place of this hash.
+    /// Prefetches what lies in that line's first place of this hash.
     #[inline(always)]
     pub fn prefetch_record(&self, hash: u64) {
         let start = self.alike(hash).next().unwrap_or(0);

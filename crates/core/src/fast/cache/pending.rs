@@ -27,7 +27,7 @@ pub struct New<'t> {
     keys: [ShortKey; MOST_NEW],
     hashes: [u64; MOST_NEW],
     count: usize,
-    /// For each beginning of a hash the piece met last, and for each piece the one before it.
+    /// For each beginning of a hash the piece seen last, and for each piece the one before it.
     last: [u8; LISTS],
     before: [u8; MOST_NEW],
 }
@@ -89,7 +89,7 @@ pub struct Pending<'w, 't> {
     tokens: &'w mut [u32; MOST_PENDING],
     count: usize,
     holes: &'w mut Vec<Hole>,
-    /// Made when the first is met: most short texts have none.
+    /// Made when the first one comes: most short texts have none.
     new: Option<New<'t>>,
 }
 

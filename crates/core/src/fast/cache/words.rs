@@ -216,7 +216,7 @@ impl Most {
     }
 }
 
-/// The tokens of pieces met before.
+/// The tokens of words that earlier text had.
 pub struct WordCache {
     limit: usize,
     most: Most,
@@ -262,7 +262,7 @@ impl WordCache {
         self.limit == limit()
     }
 
-    /// The hash of a short piece; asks for the memory in which the piece would be found.
+    /// The hash of a short piece; prefetches the memory in which the piece would be found.
     #[inline(always)]
     pub fn prefetch_short(&self, key: ShortKey) -> u64 {
         let hash = key.hash(self.seed);
@@ -270,7 +270,7 @@ impl WordCache {
         hash
     }
 
-    /// The hash of a long piece; asks for the memory in which the piece would be found.
+    /// The hash of a long piece; prefetches the memory in which the piece would be found.
     #[inline(always)]
     pub fn prefetch_long(&self, key: LongKey) -> u64 {
         let hash = key.hash(self.seed);
@@ -298,7 +298,7 @@ impl WordCache {
         })
     }
 
-    /// Asks for the memory in which a short piece would be found whose line is full, and which is read
+    /// Prefetches the memory in which a short piece would be found whose line is full, and which is read
     /// when the piece is remembered.
     #[inline(always)]
     pub fn prefetch_beside(&self, hash: u64) {
@@ -342,7 +342,7 @@ impl WordCache {
         }
     }
 
-    /// The hash of a piece that is longer than [`LONG`]; asks for the memory that says where it would be
+    /// The hash of a piece that is longer than [`LONG`]; prefetches the memory that says where it would be
     /// found.
     #[inline(never)]
     pub fn prefetch_overflow(&self, piece: &[u8]) -> u64 {
@@ -354,7 +354,7 @@ impl WordCache {
         hash
     }
 
-    /// Asks for the tokens of a piece that is longer than [`LONG`]; `hash` is its own.
+    /// Prefetches the tokens of a piece that is longer than [`LONG`]; `hash` is its own.
     #[inline(never)]
     pub fn prefetch_overflow_ids(&self, hash: u64) {
         self.overflow.prefetch_record(hash);
@@ -506,7 +506,7 @@ impl WordCache {
         }
     }
 
-    /// Asks for the memory that entries of another size of the table will be put to.
+    /// Prefetches the memory that entries of another size of the table will be put to.
     #[inline(always)]
     fn ask_for_all(&self, lines: &[Line; 4]) {
         for entry in lines.iter().flat_map(|Line(entries)| entries) {
@@ -652,7 +652,7 @@ mod tests {
             }
         }
         let mut ids = Vec::new();
-        assert!(!words.emit(b"never met", &mut ids));
+        assert!(!words.emit(b"never seen", &mut ids));
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub struct Metaspace {
     first: Chain,
     section: Chain,
     inner: Chain,
-    /// Where long chunks are cut, made when the first one is met; none if the stages change more of
+    /// Where long chunks are cut, made when the first one comes; none if the stages change more of
     /// a chunk than its spaces, or if its parts would not be what they are alone.
     cuts: Option<Lazy<SafeCuts>>,
     tables: Tables,

@@ -47,7 +47,7 @@ pub struct ChunksCall<'c, V> {
     pub(super) model: &'c model::SentencePiece,
     pub(super) normalizer: &'c SentencePieceNormalizer,
     pub(super) words: &'c mut WordCache,
-    /// Chunks that no entry of the cache holds and that were met.
+    /// Chunks that no entry of the cache holds and that were seen.
     pub(super) long: &'c mut SeenFilter,
     /// Room for tokens, for normalized text and for keys.
     pub(super) gathered: Gathered,
@@ -184,7 +184,7 @@ impl<'c, V> ChunksCall<'c, V> {
         &self.solver
     }
 
-    /// The chunks met before.
+    /// The chunks whose tokens are cached.
     #[inline(always)]
     pub(super) fn words(&self) -> &WordCache {
         self.words
@@ -196,7 +196,7 @@ impl<'c, V> ChunksCall<'c, V> {
     }
 
     /// Remembers the tokens of a chunk whose parts are remembered: of a long one, if it is not the
-    /// first time that it is met, since most never are again.
+    /// first time that it is seen, since most never are again.
     pub(super) fn remember_whole(&mut self, chunk: &[u8], ids: &[u32]) {
         if chunk.len() <= LONG || self.long.may_hold(chunk) {
             self.words.insert_whole(chunk, ids);

@@ -58,7 +58,7 @@ pub struct SentencePiece {
     /// A space is put in front.
     prefix: bool,
     parts: Parts,
-    /// Where long chunks may be cut; made when the first one is met.
+    /// Where long chunks may be cut; made when the first one comes.
     cuts: Lazy<SafeCuts>,
     /// Which characters of a long chunk need no look at the character map; made likewise.
     kept: Lazy<KeptCharacters>,

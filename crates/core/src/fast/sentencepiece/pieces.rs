@@ -123,7 +123,7 @@ impl PieceIndex {
         Some(this)
     }
 
-    /// Asks for the memory in which the piece that `text[start..end]` is would be found.
+    /// Prefetches the memory in which the piece that `text[start..end]` is would be found.
     #[inline(always)]
     pub fn ask(&self, text: &[u8], start: usize, end: usize) -> AskedPair {
         let mut asked = AskedPair {
