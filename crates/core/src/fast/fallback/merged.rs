@@ -1,4 +1,4 @@
-//! Merging the new words of a BPE that is not byte-level, one at a time, with the fast path's tables.
+//! Merging the new words of a BPE that does not have the byte-level strategy, one at a time, with its tables.
 
 use super::units::Units;
 use crate::interrupt::Pace;
