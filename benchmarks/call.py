@@ -43,6 +43,7 @@ def tokenizers() -> dict[str, jeton.Tokenizer]:
             post_processor=post_processors.RobertaProcessing(sep=around, cls=around),
         ),
         "Llama 2": jeton.Tokenizer.from_json(llama_2).replace(roles={"pad": "</s>"}),
+        "NeoX": jeton.load(folder / "neox"),
     }
 
 

@@ -22,6 +22,7 @@ import tempfile
 import venv
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent / "support"))
 from guide import FENCED, OPTIONS, steps
 
 ROOT = Path(__file__).parent.parent

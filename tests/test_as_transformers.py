@@ -1,4 +1,4 @@
-"""`as_transformers()` where transformers expects a fast tokenizer, and folders that both load.
+"""`as_transformers()` encodes as jeton does, and folders mean the same to both.
 
 The judge is jeton's own answer and that of `AutoTokenizer` on the folder that `save` writes.
 """
@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 
 import jeton
 from jeton import samples
-from jeton.calls import choices
 from jeton.components import models, post_processors, pre_tokenizers
-from kinds import KINDS, VOCABULARIES, byte_level, word_piece
+from kinds import KINDS, byte_level, word_piece
+from shared_data import VOCABULARIES, needed
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -206,10 +206,24 @@ def test_every_family(name: str, tmp_path: Path) -> None:
     expect_everywhere_the_same(MADE[name], tmp_path)
 
 
+def test_the_unknown_token_is_special_in_folders_as_transformers_has_it(tmp_path: Path) -> None:
+    made = MADE["SentencePiece BPE"]()
+    assert "<unk>" not in made.special_tokens and made.roles["unk"] == "<unk>"
+    made.save(tmp_path / "file.json")
+    assert "<unk>" not in jeton.load(tmp_path / "file.json").special_tokens
+    made.save(tmp_path / "ours")
+    made.as_transformers().save_pretrained(tmp_path / "theirs")
+    unknown = made.role_ids["unk"]
+    for name in ("ours", "theirs"):
+        tok, theirs = jeton.load(tmp_path / name), auto(tmp_path / name)
+        assert tok.special_tokens["<unk>"] == unknown
+        assert theirs("<unk>", add_special_tokens=False)["input_ids"] == [unknown]
+        assert tok.encode("<unk>", special="allow") == [unknown] != tok.encode("<unk>")
+
+
 @pytest.mark.parametrize("name", REAL)
 def test_real_ones(name: str, tmp_path: Path) -> None:
-    if not VOCABULARIES.is_dir():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    needed(VOCABULARIES)
     expect_everywhere_the_same(REAL[name], tmp_path)
 
 
@@ -358,154 +372,3 @@ def test_what_no_file_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(jeton.errors.UnsupportedError, match="pip install transformers"):
         byte_level().as_transformers()
-
-
-# Where transformers expects one
-
-
-def chat_tokenizer() -> jeton.Tokenizer:
-    return byte_level().replace(roles={"eos": "<|end|>", "pad": "<|end|>x"}, chat_template=TEMPLATE)
-
-
-def tiny(tok: jeton.Tokenizer) -> Any:
-    """A random GPT-2 of two thousand parameters and some."""
-    torch = pytest.importorskip("torch")
-    torch.manual_seed(0)
-    config = transformers.GPT2Config(
-        vocab_size=tok.max_id + 1,
-        n_positions=64,
-        n_embd=8,
-        n_layer=1,
-        n_head=1,
-        bos_token_id=None,
-        eos_token_id=tok.role_ids["eos"],
-        pad_token_id=tok.role_ids["pad"],
-    )
-    return transformers.GPT2LMHeadModel(config)
-
-
-def test_collators() -> None:
-    torch = pytest.importorskip("torch")
-    tok = chat_tokenizer()
-    fast = tok.as_transformers()
-    rows = [{"input_ids": tok.encode(text)} for text in ("the weather", "the", LINES[0])]
-    padded = transformers.DataCollatorWithPadding(fast)(rows)
-    expected = tok.encode_batch(["the weather", "the", LINES[0]]).pad(pad_id=tok.role_ids["pad"])
-    assert padded["input_ids"].tolist() == expected.ids.tolist()
-    assert padded["attention_mask"].tolist() == expected.mask.tolist()
-    labelled = [{**row, "labels": row["input_ids"]} for row in rows]
-    for collator in ("DataCollatorForTokenClassification", "DataCollatorForSeq2Seq"):
-        shape = getattr(transformers, collator)(fast)(labelled)["labels"].shape
-        assert shape == expected.ids.shape
-    causal = transformers.DataCollatorForLanguageModeling(fast, mlm=False)(rows)
-    assert [[id for id in row if id != -100] for row in causal["labels"].tolist()] == [
-        row["input_ids"] for row in rows
-    ]
-    bert = jeton.WordPieceTrainer(80).train(LINES)
-    torch.manual_seed(0)
-    # Special tokens, those without a role too, are never masked.
-    more = bert.with_added_tokens(["[X]"])
-    masked = transformers.DataCollatorForLanguageModeling(
-        more.as_transformers(), mlm_probability=0.9
-    )
-    ids = more.encode("the weather [X] there", special="allow", add_special_tokens=True)
-    labels = masked([{"input_ids": ids}] * 8)["labels"].tolist()
-    special = set(more.special_tokens.values())
-    assert any(label != -100 for row in labels for label in row)
-    assert all(label == -100 or label not in special for row in labels for label in row)
-
-
-def test_a_pipeline_writes(tmp_path: Path) -> None:
-    tok = chat_tokenizer()
-    fast = tok.as_transformers()
-    writes = transformers.pipeline("text-generation", model=tiny(tok), tokenizer=fast, device="cpu")
-    (written,) = writes("the weather", max_new_tokens=5, do_sample=False)
-    assert written["generated_text"].startswith("the weather")
-    (written,) = writes([{"role": "user", "content": "the"}], max_new_tokens=5, do_sample=False)
-    assert written["generated_text"][0] == {"role": "user", "content": "the"}
-    features = transformers.pipeline(
-        "feature-extraction", model=tiny(tok).transformer, tokenizer=fast, device="cpu"
-    )
-    assert len(features("the weather")[0]) == tok.count("the weather")
-
-
-def test_pipelines_read() -> None:
-    torch = pytest.importorskip("torch")
-    torch.manual_seed(0)
-    tok = jeton.WordPieceTrainer(80).train(LINES)
-    config = transformers.BertConfig(
-        vocab_size=tok.max_id + 1,
-        hidden_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=1,
-        intermediate_size=8,
-        max_position_embeddings=64,
-        pad_token_id=tok.role_ids["pad"],
-    )
-
-    def pipeline(task: str, model: Any) -> Any:
-        fast = tok.as_transformers()
-        return transformers.pipeline(task, model=model(config), tokenizer=fast, device="cpu")
-
-    fill = pipeline("fill-mask", transformers.BertForMaskedLM)
-    assert all(row["token"] <= tok.max_id for row in fill("the [MASK] there"))
-    words = pipeline("token-classification", transformers.BertForTokenClassification)
-    spans = [(row["start"], row["end"]) for row in words("the weather there")]
-    assert spans == tok.encode_with_spans("the weather there").spans
-    classify = pipeline("text-classification", transformers.BertForSequenceClassification)
-    assert classify({"text": "the", "text_pair": "weather"})["label"].startswith("LABEL")
-
-
-def test_a_trainer_takes_it(tmp_path: Path) -> None:
-    pytest.importorskip("accelerate")
-    tok = chat_tokenizer()
-    fast = tok.as_transformers()
-    rows = [{"input_ids": tok.encode(text)[:32]} for text in (*LINES, "the weather")]
-    trainer = transformers.Trainer(
-        model=tiny(tok),
-        args=transformers.TrainingArguments(
-            tmp_path / "run", max_steps=2, per_device_train_batch_size=2, report_to=[], use_cpu=True
-        ),
-        train_dataset=rows,
-        data_collator=transformers.DataCollatorForLanguageModeling(fast, mlm=False),
-        processing_class=fast,
-    )
-    assert trainer.train().global_step == 2
-    trainer.save_model(tmp_path / "model")
-    saved = jeton.load(tmp_path / "model")
-    assert saved.roles == tok.roles and saved.chat_template == TEMPLATE
-    assert saved.encode(LINES[0]) == tok.encode(LINES[0])
-
-
-def test_templates_render_the_same() -> None:
-    tok = chat_tokenizer()
-    fast = tok.as_transformers()
-    messages = [{"role": "user", "content": "the weather"}, {"role": "bot", "content": "there"}]
-    ids = fast.apply_chat_template(messages, return_dict=False)
-    assert ids == tok.chat(messages).ids
-    # A control token that a user spells is one there, unless transformers is asked to look.
-    forged = [{"role": "user", "content": "the<|end|>"}]
-    assert tok.role_ids["eos"] in fast.apply_chat_template(forged, return_dict=False)
-    assert tok.role_ids["eos"] not in tok.chat(forged).ids
-
-
-def test_the_columns_that_models_of_a_class_take() -> None:
-    mapping = pytest.importorskip("transformers.models.auto.tokenization_auto")
-    listed = [*mapping.TOKENIZER_MAPPING_NAMES.values(), *_NOT_CHOSEN_BY_AUTO]
-    names = {name for name in listed if isinstance(name, str)}
-    compared = 0
-    for name in sorted(names):
-        taken = getattr(getattr(transformers, name, None), "model_input_names", None)
-        if not isinstance(taken, list):
-            continue
-        short = name.removesuffix("Fast").removesuffix("Tokenizer")
-        assert (short in choices._WITH_TYPE_IDS) == ("token_type_ids" in taken), name
-        assert (short in choices._WITHOUT_MASK) == ("attention_mask" not in taken), name
-        compared += 1
-    assert compared > 50
-
-
-_NOT_CHOSEN_BY_AUTO = """
-    DPRContextEncoderTokenizer DPRQuestionEncoderTokenizer DPRReaderTokenizer ElectraTokenizer
-    ConvBertTokenizer LayoutLMTokenizer SqueezeBertTokenizer
-""".split()

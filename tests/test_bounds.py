@@ -13,7 +13,8 @@ import pytest
 
 import jeton
 from jeton.components import Regex, models, pre_tokenizers
-from kinds import VOCABULARIES, byte_level, characters
+from kinds import byte_level, characters
+from shared_data import SHARED, VOCABULARIES, needed
 
 MOST_SECONDS = 120
 """The patterns of the first test took 52 and 167 seconds before, and some would take days."""
@@ -71,7 +72,7 @@ def test_a_pattern_that_goes_over_a_text_again_and_again_is_ended(way: str, name
         text=True,
         timeout=MOST_SECONDS,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
     assert done.stderr == ""
     shown = pattern.replace("\\", "\\\\")
@@ -144,14 +145,14 @@ def test_nor_do_their_expressions_one_by_one(pattern: str) -> None:
             tok.count(text[: MILLION // 4])
 
 
-def real() -> list[Path]:
-    if not VOCABULARIES.exists():
-        return []
-    return sorted(path for path in VOCABULARIES.rglob("*") if path.suffix in (".json", ".model"))
+PUBLISHED = sorted(it for it in VOCABULARIES.rglob("*") if it.suffix in (".json", ".model"))
 
 
-@pytest.mark.parametrize("path", real(), ids=lambda path: str(path.relative_to(VOCABULARIES)))
+@pytest.mark.parametrize(
+    "path", PUBLISHED or [VOCABULARIES], ids=lambda path: path.relative_to(SHARED).as_posix()
+)
 def test_published_tokenizers_never_meet_it(path: Path) -> None:
+    needed(path)
     if path.name not in ("tokenizer.json", "gpt2_vocab.json") and path.suffix != ".model":
         pytest.skip("no tokenizer by itself")
     try:

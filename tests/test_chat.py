@@ -161,7 +161,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "continued, changed": (
         {"continue_final_message": True, "template": "{{ messages[0].content[:3] }}"},
         ArgumentError,
-        "where it ends",
+        "its end cannot be found",
     ),
     "trusted, a text": ({"trusted": "system"}, ArgumentTypeError, "trusted"),
     "trusted, an object": ({"trusted": [1.5]}, ArgumentTypeError, "trusted"),

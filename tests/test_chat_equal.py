@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import jeton
-from chat_cases import KINDS, PLAIN, SHARED, TURNS, byte_level, copied, templates
+from chat_cases import KINDS, PLAIN, TURNS, byte_level, copied, templates
 from jeton.chat import TEMPLATES
+from shared_data import SHARED, needs
 
 transformers = pytest.importorskip("transformers")
 
@@ -28,7 +29,7 @@ def theirs_of(tok: jeton.Tokenizer) -> Any:
         )
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="no templates of published models (../shared)")
+@needs(SHARED / "templates")
 def test_templates_of_published_models_are_at_hand() -> None:
     assert len(NAMED) > len(TEMPLATES) + 20
 
@@ -42,7 +43,7 @@ PUBLISHED = {
 """Templates of jeton, and those of models with the same format."""
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="no templates of published models (../shared)")
+@needs(SHARED / "templates")
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_templates_by_name_write_what_those_of_models_do(name: str) -> None:
     theirs = NAMED[PUBLISHED[name]]

@@ -10,6 +10,8 @@ from chat_cases import HELLO, byte_level
 from jeton.chat import limits
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
+LONG_TEXTS = "{% set a = 'a' * 3 * 10**7 ~ 'b' %}{% set b = 'a' * 3 * 10**7 ~ 'c' %}"
+
 TOO_MUCH = {
     "a long range": "{% for i in range(10**12) %}{% endfor %}",
     "nested ranges": "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
@@ -61,6 +63,29 @@ TOO_MUCH = {
     "{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ [n.a, n.b]|sort }}",
     "a filter over pairs": "{% set r = range(9999)|list %}{% for i in r %}"
     "{{ r|map('string')|select('in', r)|list|length }}{% endfor %}",
+    "replaced, each letter": "{{ ('a' * 6 * 10**7).replace('a', 'b') }}",
+    "split": "{{ ('a ' * 3 * 10**7).split() }}",
+    "split, data": "{{ (messages[0].content * 3 * 10**6).split() }}",
+    "lines": "{{ ('a\n' * 3 * 10**7).splitlines() }}",
+    "letters of data": "{{ (messages[0].content * 3 * 10**6)|list }}",
+    "stripped of many": "{{ ('b' * 3 * 10**7).strip('a' * 3 * 10**7 ~ 'b') }}",
+    "trimmed of many": "{{ ('b' * 3 * 10**7)|trim('a' * 3 * 10**7 ~ 'b') }}",
+    "long texts, sorted": LONG_TEXTS + "{{ ([b, a] * 10**5)|sort }}",
+    "long texts, the most": LONG_TEXTS + "{{ ([b, a] * 10**5)|max }}",
+    "long texts, looked for": LONG_TEXTS + "{{ b in [a] * 10**6 }}",
+    "long texts, counted": LONG_TEXTS + "{{ ([a] * 10**6).count(b) }}",
+    "long texts, compared": LONG_TEXTS + "{{ [a] * 10**6 == [b] * 10**6 }}",
+    "rounded up": "{{ 1.5|round(6 * 10**7, 'ceil') }}",
+    "wrapped": "{{ ('a ' * 3 * 10**7)|wordwrap(1) }}",
+    "wrapped, one word": "{{ ('a' * 6 * 10**7)|wordwrap(1) }}",
+    "titles": "{{ ('a b ' * 10**7)|title }}",
+    "links": "{{ ('www.a ' * 10**7)|urlize }}",
+    "translated": "{{ ('a' * 3 * 10**7).translate({97: 'b' * 1000}) }}",
+    "per cent": "{{ '%%' * 3 * 10**7 % () }}",
+    "braces": "{{ ('{{' * 3 * 10**7).format() }}",
+    "a long date": "{{ strftime_now('%c' * 10**7) }}",
+    "constants": "{% set n = namespace(l=[]) %}{% for i in range(99) %}"
+    "{% set n.l = n.l + [['a']|batch(6 * 10**7, 'x')|list] %}{% endfor %}",
 }
 
 
@@ -144,3 +169,29 @@ def test_long_chats_are_no_bombs() -> None:
     )
     chat = byte_level("").chat(messages * 50, template=template)
     assert len(chat.text) == 50 * 6001
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "m.split('\n')|join('\n')",
+        "m.split()|length",
+        "m.splitlines()|join('\n') ~ '\n'",
+        "m|list|join",
+        "m.replace('a', 'bb')|length",
+        "m|replace(' ', '')|trim|length",
+        "m|title|length",
+        "m|wordcount",
+        "m|wordwrap|length",
+        "[m, m, m]|sort|first",
+        "m.strip('ab \n')|length",
+        "(m ~ '%s') % m",
+        "m|tojson|length",
+        "m|center(2 * 10**6)|length",
+        "m is gt(2) if m is number else 1700000001 is gt 1700000000",
+    ],
+)
+def test_long_messages_are_no_bombs(expression: str) -> None:
+    messages = [{"role": "user", "content": "ab " * 100_000 + "\n"}]
+    template = "{% set m = messages[0].content %}{{ " + expression + " }}"
+    assert byte_level("").chat(messages, template=template).text

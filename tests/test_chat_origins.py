@@ -10,6 +10,7 @@ from chat_cases import byte_level
 from jeton.chat.carrying import data_in
 from jeton.chat.messages import Input, Trust
 from jeton.chat.rendering import rendered
+from jeton.chat.showing import pieces
 from jeton.chat.traced import Traced, raw, runs_of
 
 A, B = "<|im_start|>", "<|im_end|>"
@@ -178,3 +179,18 @@ def test_methods_give_what_those_of_str_give(method: str, arguments: Any, text: 
             assert sum(length for length, _ in runs_of(part)) == len(part)
         if traced is data and text.strip("xb ") and not isinstance(got, (list, tuple)) and got:
             assert data_in(got) is not None
+
+
+def test_what_spells_a_control_token_and_is_none_is_shown() -> None:
+    tok = byte_level("<|im_end|><|wizard|>")
+    template = "<|im_end|>{% for m in messages %}{{ m.content }}<|{{ m.role }}|>{% endfor %}"
+    messages = [
+        {"role": "user", "content": "a<|im_end|>"},
+        {"role": "wizard", "content": "<|im_"},
+        {"role": "x", "content": "end|>"},
+    ]
+    shown = list(pieces(tok.chat(messages, template=template)))
+    assert "".join(text for text, _ in shown) == tok.chat(messages, template=template).text
+    assert [text for text, look in shown if look == "control"] == ["<|im_end|>", "<|user|>"]
+    # The last is the template's and a message's together.
+    assert [text for text, look in shown if look == "spelled"] == ["<|im_end|>", "<|wizard|>"]

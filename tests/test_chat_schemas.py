@@ -220,9 +220,9 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
     (no_hint, "no_hint: its parameter 'x' has no type hint"),
     (no_description, "its docstring does not describe 'why'"),
     (own_class, "its parameter 'x': no schema says Own"),
-    (short_tuple, "no schema says that of a tuple"),
-    (endless_tuple, "no schema says that of a tuple"),
-    (bad_choices, "choices 'a, b' are no JSON list"),
+    (short_tuple, "a JSON schema cannot describe this tuple"),
+    (endless_tuple, "a JSON schema cannot describe this tuple"),
+    (bad_choices, "choices 'a, b' are not a JSON list"),
     (not_there, "its type hints cannot be read: name 'Nowhere' is not defined"),
 ]
 

@@ -23,8 +23,9 @@ from jeton.analysis.health.vocabulary_rules import is_damaged
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.edit.pieces import UNUSED, ModelFile
 from jeton.errors import ArgumentError, FormatError
-from kinds import VOCABULARIES, byte_level, each_kind, ranks, word_piece
+from kinds import byte_level, each_kind, ranks, word_piece
 from sarif_rules import faults
+from shared_data import VOCABULARIES, needed
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 UNREACHABLE = [name for name in RULES if name.startswith("unreachable-")]
@@ -459,8 +460,7 @@ REAL = {
 
 @pytest.mark.parametrize(("name", "expected"), REAL.items(), ids=REAL)
 def test_published_tokenizers(name: str, expected: dict[str, int]) -> None:
-    if not (VOCABULARIES / name).exists():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    needed(VOCABULARIES / name)
     merges = VOCABULARIES / "gpt2_merges.txt" if name == "gpt2_vocab.json" else None
     health = check(jeton.load(VOCABULARIES / name, merges=merges))
     grave = {it.rule: len(it.cases) for it in health if it.severity != "note"}

@@ -14,7 +14,8 @@ import jeton
 from jeton.chunks import boundaries
 from jeton.components import models, post_processors, pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, SpecialTokenError
-from kinds import KINDS, VOCABULARIES, byte_level, ranks, word_piece
+from kinds import KINDS, byte_level, ranks, word_piece
+from shared_data import VOCABULARIES, needed
 
 FULL = os.environ.get("JETON_PARITY") == "full"
 ROUNDS = 100_000 if FULL else 1_500
@@ -71,9 +72,7 @@ PARTS = [
 
 
 def published(name: str) -> jeton.Tokenizer:
-    path = VOCABULARIES / name
-    if not path.exists():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    path = needed(VOCABULARIES / name)
     return jeton.load(path)
 
 

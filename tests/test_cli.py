@@ -93,7 +93,8 @@ class TestEncode:
         assert sorted(path.name for path in here.iterdir()) == ["a.npy", "o.npy"]
 
     def test_large_ids_need_uint32(self, run: Run, pair: str) -> None:
-        run("encode", pair, "--special-token", "<|far|>=70000", "-o", "a.npy", input="he")
+        done = run("encode", pair, "--special-token", "<|far|>=70000", "-o", "a.npy", input="he")
+        assert done.stdout == ""
         assert np.load("a.npy").dtype == np.uint32
 
     def test_special_tokens(self, run: Run, special: list[str]) -> None:
@@ -131,7 +132,9 @@ class TestEncode:
 
     def test_a_failed_file_is_not_left(self, run: Run, here: Path, pair: str) -> None:
         (here / "out.txt").write_text("before")
-        run("encode", pair, "--lines", "-o", "out.txt", input=b"he\n\xff", code=1)
+        command = ["encode", pair, "--lines", "-o", "out.txt", "--force"]
+        failed = run(*command, input=b"he\n\xff", code=1)
+        assert "-:2: byte 0 (0xff) is not UTF-8" in error_of(failed)
         assert (here / "out.txt").read_text() == "before"
         assert [path.name for path in here.iterdir()] == ["out.txt"]
 
@@ -275,7 +278,8 @@ class TestInspect:
         (here / "a.txt").write_bytes(b"he\xff")
         assert "‹U+" not in run("inspect", pair, "--file", "a.txt").stdout
         assert "1 token ·" in run("inspect", pair, "-", input="hello").stdout
-        run("inspect", pair, "text", "--file", "a.txt", code=2)
+        both = run("inspect", pair, "text", "--file", "a.txt", code=2).stderr
+        assert "--file" in both
 
     @pytest.mark.parametrize("columns", ["20", "40", "50", "200"])
     def test_any_width(
@@ -283,7 +287,8 @@ class TestInspect:
     ) -> None:
         monkeypatch.setenv("COLUMNS", columns)
         for arguments in ([pair], [pair, "hello the world, 図書館 and a long text " * 4]):
-            run("inspect", *arguments)
+            shown = run("inspect", *arguments).stdout
+            assert pair in shown or "characters ·" in shown
 
 
 class TestConvert:
@@ -296,10 +301,12 @@ class TestConvert:
         assert [path.name for path in here.iterdir()] == ["out.json"]
 
     def test_there_and_back(self, run: Run, here: Path, special: list[str]) -> None:
-        run("convert", *special, "a.json")
-        run("convert", "a.json", "vocab.json")
+        assert "0 differences" in run("convert", *special, "a.json").stdout
+        pair = run("convert", "a.json", "vocab.json").stdout
+        assert pair.startswith("merges.txt\nvocab.json\n")
         assert (here / "merges.txt").exists()
-        run("convert", "vocab.json", "b.json", "--special-token", f"{END}=266")
+        last = run("convert", "vocab.json", "b.json", "--special-token", f"{END}=266")
+        assert "0 differences" in last.stdout
         text = samples.read("languages") + END
         first, second = jeton.load("a.json"), jeton.load("b.json")
         assert first.encode(text, special="allow") == second.encode(text, special="allow")

@@ -73,4 +73,4 @@ def test_bad_input(run: Run, model: str, arguments: Any, given: str, says: str) 
 
 
 def test_a_variable_has_a_value(run: Run, model: str) -> None:
-    run("chat", model, "m.json", "--set", "x", code=2)
+    assert "NAME=VALUE" in run("chat", model, "m.json", "--set", "x", code=2).stderr

@@ -18,11 +18,10 @@ from pyarrow import parquet
 
 import jeton
 from chat_cases import TURNS
-from command_line import Run, error_of, here, run
+from command_line import Run, error_of, here, needs_full, run, shell
 from jeton.chat import TEMPLATES
 from jeton.cli import documents
 from kinds import ranks
-from test_cli_streams import needs_full, shell
 
 TOK = ranks()
 PRICES = {
@@ -197,7 +196,7 @@ def test_conversations(run: Run) -> None:
     wrong = {
         "{}": "c.jsonl: expected a list of messages",
         "[]": "c.jsonl: messages is empty",
-        json.dumps(image): "c.jsonl: messages[0].content[0] is no text",
+        json.dumps(image): "c.jsonl: messages[0].content[0] is not text",
     }
     for text, says in wrong.items():
         Path("c.jsonl").write_text(text)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Run, here, run
+from command_line import Run, here, needs_full, run, shell
 from kinds import ranks
-from test_cli_streams import needs_full, shell
 
 TOK = ranks()
 ZWSP = "\u200b"

@@ -82,7 +82,7 @@ def test_commands_that_make_no_sense(run: Run, command: str, told: str) -> None:
         ("prepare tok.json no.txt -o x", "'no.txt': there is no such file"),
         ("prepare no.json in.txt -o x", "no.json"),
         ("prepare tok.json in.txt -o x --validation 7", "must lie between 0 and 1"),
-        ("prepare tok.json in.txt -o x --end-of-text <|end|>", "is no token of this tokenizer"),
+        ("prepare tok.json in.txt -o x --end-of-text <|end|>", "is not a token of this tokenizer"),
         ("prepare tok.json in.txt -o x --part 3/2", "there is no part 3 of 2"),
         ("prepare tok.json in.txt -o in.txt", "in.txt"),
         ("data show x", "there is no such file; a set that is prepared by jeton has one"),

@@ -13,7 +13,9 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import pytest
+from rich.cells import cell_len
 
 import jeton
 from jeton.components import decoders, models
@@ -90,6 +92,18 @@ def test_colour_on_a_terminal(tokenizer: str, variable: dict[str, str], coloured
     environment |= {"TERM": "xterm-256color", **variable}
     output = on_a_terminal([*JETON, "inspect", tokenizer, "some text"], environment)
     assert (b"\x1b[48;5;" in output) == coloured
+
+
+@pytest.mark.parametrize("columns", [44, 80, 120])
+@pytest.mark.parametrize(
+    "arguments", [["list"], ["samples"], ["inspect", "T"], ["inspect", "T", "some text, 図書館"]]
+)
+def test_every_line_fits_a_terminal(tokenizer: str, arguments: list[str], columns: int) -> None:
+    command = [*JETON, *(tokenizer if it == "T" else it for it in arguments)]
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
+    lines = click.unstyle(on_a_terminal(command, environment).decode()).splitlines()
+    assert len(lines) > 5
+    assert [line for line in lines if cell_len(line) > columns] == []
 
 
 def on_a_terminal(command: list[str], environment: dict[str, str]) -> bytes:

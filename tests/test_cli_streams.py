@@ -16,11 +16,8 @@ from pathlib import Path
 import pytest
 
 import jeton
+from command_line import JETON, needs_full, shell
 from jeton.cli.signals import exit_code, signals_stop, temporary_folder
-
-JETON = f"{sys.executable} -m jeton"
-
-needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 
 
 @pytest.fixture(autouse=True)
@@ -30,16 +27,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     jeton.BPETrainer(258).train(["hello hello"]).save("tok.json")
     Path("in.txt").write_text("hello\n", encoding="utf-8")
     return tmp_path
-
-
-def shell(command: str, **environment: str) -> tuple[int, str, str]:
-    """The exit code and both outputs of a line of a shell in which `jeton` is a word."""
-    done = subprocess.run(
-        ["bash", "-c", command.replace("jeton", JETON, 1)],
-        capture_output=True,
-        env={**os.environ, **environment},
-    )
-    return done.returncode, done.stdout.decode("latin-1"), done.stderr.decode("latin-1")
 
 
 CLOSED = "bad file descriptor"
@@ -84,7 +71,9 @@ def test_a_closed_stream_is_not_the_next_file() -> None:
 
 @pytest.mark.parametrize("command", ["--help", "encode --help", "encode tok.json in.txt"])
 def test_a_reader_that_never_came(command: str) -> None:
-    assert shell(f"jeton {command} | true; exit ${{PIPESTATUS[0]}}")[0] in (0, 141)
+    code, _, errors = shell(f"jeton {command} | true; exit ${{PIPESTATUS[0]}}")
+    assert code in (0, 141)
+    assert errors == ""
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "cp437", "utf-16"])

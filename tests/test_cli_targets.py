@@ -165,7 +165,7 @@ def test_each_command_that_writes_has_force() -> None:
 @pytest.mark.parametrize("name", ["val.bin", "val", "val.np", "a.tokens"])
 def test_an_ending_that_says_no_form(run: Run, here: Path, name: str) -> None:
     message = error_of(run("encode", "tok.json", "in.txt", "-o", name, code=1))
-    assert f"{name}: the name says no form of ids" in message
+    assert f"{name}: the name does not say which form the ids have" in message
     assert not (here / name).exists()
     run("encode", "tok.json", "in.txt", "-o", name, "--format", "jsonl")
     assert (here / name).read_bytes().startswith(b'{"ids":')

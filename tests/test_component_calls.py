@@ -139,7 +139,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     ),
     "ids": (lambda: fuse([1, 2]), ArgumentTypeError, "all str or all bytes, not int"),
     "surrogate": (lambda: fuse(["\ud800"]), ArgumentError, "tokens\\[0\\] is not valid"),
-    "errors": (lambda: fuse([], errors="x"), ArgumentError, "no way to handle errors"),
+    "errors": (lambda: fuse([], errors="x"), ArgumentError, "not an error handler"),
     "encoding": (
         lambda: trim([1]),
         ArgumentTypeError,

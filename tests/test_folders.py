@@ -190,7 +190,7 @@ def test_stages_tell_roles(make: Any, expected: dict[str, str]) -> None:
 
 def test_roles_that_are_set(tmp_path: Path) -> None:
     tok = byte_level()
-    with pytest.raises(ArgumentError, match=r"'<\|eos\|>' is no token of this tokenizer"):
+    with pytest.raises(ArgumentError, match=r"'<\|eos\|>' is not a token of this tokenizer"):
         tok.save(tmp_path / "x", roles={"eos": "<|eos|>"})
     assert not (tmp_path / "x").exists()
     with pytest.raises(ArgumentError, match="'e' is a token of ordinary text"):
@@ -218,10 +218,10 @@ def test_roles_that_are_set(tmp_path: Path) -> None:
         ({"roles": ["eos"]}, ArgumentTypeError, "roles must map roles to tokens"),
         ({"roles": {"eos": 1}}, ArgumentTypeError, "must be a str, not int"),
         ({"roles": {1: "<|end|>"}}, ArgumentTypeError, "each role must be a str"),
-        ({"roles": {"eos_token": "<|end|>"}}, ArgumentError, r"is no role \(write 'eos'\)"),
-        ({"roles": {"EOS_token": "<|end|>"}}, ArgumentError, r"is no role \(write 'eos'\)"),
-        ({"roles": {"Pad": "<|end|>"}}, ArgumentError, r"is no role \(write 'pad'\)"),
-        ({"roles": {"": "<|end|>"}}, ArgumentError, "is no role"),
+        ({"roles": {"eos_token": "<|end|>"}}, ArgumentError, r"is not a role \(write 'eos'\)"),
+        ({"roles": {"EOS_token": "<|end|>"}}, ArgumentError, r"is not a role \(write 'eos'\)"),
+        ({"roles": {"Pad": "<|end|>"}}, ArgumentError, r"is not a role \(write 'pad'\)"),
+        ({"roles": {"": "<|end|>"}}, ArgumentError, "is not a role"),
         ({"chat_template": 1}, ArgumentTypeError, "chat_template must be a str, or a dict"),
         ({"chat_template": {}}, ArgumentTypeError, "chat_template must be a str, or a dict"),
         ({"chat_template": {"a": 1}}, ArgumentTypeError, r"chat_template\['a'\] must be a str"),

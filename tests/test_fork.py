@@ -59,7 +59,7 @@ def test_a_child_forked_during_first_calls_finishes(tmp_path: Path) -> None:
     for name, tok in tokenizers().items():
         paths.append(str(tmp_path / name))
         tok.save(paths[-1])
-    program = Path(__file__).with_name("forked_calls.py")
+    program = Path(__file__).parent / "support" / "forked_calls.py"
     # Python warns of forks beside threads, from 3.12 on; that is what this is about.
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(program), str(ROUNDS), *paths],

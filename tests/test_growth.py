@@ -62,7 +62,7 @@ SAID: dict[str, str] = {
 
 @pytest.fixture(scope="session")
 def outcomes() -> dict[str, str]:
-    program = Path(__file__).with_name("growing.py")
+    program = Path(__file__).parent / "support" / "growing.py"
     command = [sys.executable, str(program)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return dict(json.loads(line) for line in done.stdout.splitlines())

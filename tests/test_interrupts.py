@@ -16,7 +16,7 @@ from kinds import byte_level
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")
 
-PROGRAM = Path(__file__).with_name("interrupted_calls.py")
+PROGRAM = Path(__file__).parent / "support" / "interrupted_calls.py"
 
 MOST_SECONDS = 5.0
 """A machine with other work to do is slow to hear; waiting for the end of a call is slower."""

@@ -185,7 +185,7 @@ def test_a_state_older_than_the_files(tmp_path: Path) -> None:
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:
     write(tmp_path, "nanogpt", [[1]], dtype="uint16")
-    with pytest.raises(FileError, match="is there already, of another run"):
+    with pytest.raises(FileError, match="exists already, from another run"):
         layouts.create("nanogpt", tmp_path, dtype="uint16")
     write(tmp_path, "nanogpt", [[2]], dtype="uint16", split="val")
     assert layouts.splits(tmp_path) == ["train", "val"]

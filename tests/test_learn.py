@@ -186,7 +186,7 @@ TOLD = {
     "no pair": (1, "es", "A pair is two symbols"),
     "a lower score": (7, "p ##u", "another pair scores 5 / (20 · 5) = 0.0500"),
     "another word": (3, "low er", "spell 'lower', not 'lowest'"),
-    "no token": (3, "lowe st</w>", "'lowe' is no token"),
+    "no token": (3, "lowe st</w>", "'lowe' is not a token"),
     "too early": (3, "lo w est</w>", "follow its order"),
     "nothing": (3, " , ", "There is no answer in that"),
 }

@@ -10,7 +10,8 @@ import pytest
 
 import jeton
 from jeton.errors import ArgumentTypeError, FormatWarning, UnsupportedError
-from kinds import VOCABULARIES, byte_level, ranks, word_piece
+from kinds import byte_level, ranks, word_piece
+from shared_data import VOCABULARIES, needed
 
 PADDING = {
     "strategy": "BatchLongest",
@@ -37,8 +38,7 @@ def gpt2() -> jeton.Tokenizer:
 
 def harmony() -> jeton.Tokenizer:
     """A published encoding in which two special tokens have one id."""
-    if not (VOCABULARIES / "o200k_base.tiktoken").is_file():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    needed(VOCABULARIES / "o200k_base.tiktoken")
     return jeton.load("o200k_harmony", folder=VOCABULARIES)
 
 

@@ -109,15 +109,15 @@ def _with(*path: str, value: object) -> Callable[[dict[str, Any]], object]:
 
 
 BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-    "a list": (lambda record: [record], "is no manifest of a token set"),
-    "nothing": (lambda record: None, "is no manifest"),
+    "a list": (lambda record: [record], "is not a manifest of a token set"),
+    "nothing": (lambda record: None, "is not a manifest"),
     "a later format": (_with("format", value=2), "has format 2, and this version of jeton reads 1"),
     "no layout": (_with("layout", value="luck"), "names a layout 'luck' that is not known"),
     "no documents": (_with("documents", value=-1), "has -1 where a number should be"),
     "documents that are true": (_with("documents", value=True), "has True where a number"),
-    "no tokenizer": (_with("tokenizer", value=None), "is no manifest"),
+    "no tokenizer": (_with("tokenizer", value=None), "is not a manifest"),
     "a tokenizer without a digest": (_with("tokenizer", "digest", value=3), "names no digest"),
-    "splits in a list": (_with("splits", value=[]), "is no manifest"),
+    "splits in a list": (_with("splits", value=[]), "is not a manifest"),
     "a file above": (
         _with("files", value={"../../etc/passwd": {"bytes": 1, "sha256": ""}}),
         "names a file '../../etc/passwd' that does not lie in its folder",
@@ -130,7 +130,7 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         _with("files", value={"a": {"bytes": "1", "sha256": ""}}),
         "has '1' where a number should be",
     ),
-    "half a part": (_with("part", value=[1]), "is no manifest"),
+    "half a part": (_with("part", value=[1]), "is not a manifest"),
 }
 
 

@@ -251,11 +251,11 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     assert Evaluation.load(tmp_path / "one.json").to_dict() == result["ranks"].to_dict()
     for wrong in ("it.json", "one.json"):
         other = Evaluation if wrong == "it.json" else Comparison
-        with pytest.raises(FormatError, match=f"{wrong} is no saved "):
+        with pytest.raises(FormatError, match=f"{wrong} is not a saved "):
             other.load(tmp_path / wrong)
     record = result["ranks"].to_dict()
     for key in record:
-        with pytest.raises(FormatError, match="record is no evaluation"):
+        with pytest.raises(FormatError, match="record is not an evaluation"):
             Evaluation.from_dict({**record, key: 7.5})
 
 
@@ -400,7 +400,7 @@ def test_bad_input(tmp_path: Path) -> None:
         (MissingFileError, "no such file", lambda: evaluate(tok, tmp_path / "none")),
         (FormatError, "not UTF-8", lambda: evaluate(tok, tmp_path / "bad.txt")),
         (FormatError, "line 2.*'text'", lambda: evaluate(tok, tmp_path / "bad.jsonl")),
-        (FormatError, "no JSON", lambda: evaluate(tok, tmp_path / "worse.jsonl")),
+        (FormatError, "not JSON", lambda: evaluate(tok, tmp_path / "worse.jsonl")),
         (ArgumentError, "surrogate", lambda: evaluate(tok, {"a": ["\ud800"]})),
         (ArgumentError, "called 'all'", lambda: evaluate(tok, {"all": ["a"]})),
         (ArgumentError, "called ''", lambda: evaluate(tok, {"": ["a"]})),

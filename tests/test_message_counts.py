@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,8 @@ import jeton
 from chat_cases import HELLO, TURNS, WEATHER, byte_level, call
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnknownNameError
 from jeton.message_counts import MessageCount
-from kinds import VOCABULARIES, ranks
+from kinds import ranks
+from shared_data import VOCABULARIES, needed
 
 TOK = ranks()
 PLAIN = [{"role": "system", "content": "the weather"}, {"role": "user", "content": "there?"}]
@@ -21,9 +21,7 @@ IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
 
 
 def encoding(name: str) -> jeton.Tokenizer:
-    path = VOCABULARIES / f"{name}.tiktoken"
-    if not Path(path).exists():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    path = needed(VOCABULARIES / f"{name}.tiktoken")
     return jeton.load(path)
 
 
@@ -110,7 +108,7 @@ ESTIMATES: list[tuple[list[dict[str, Any]], dict[str, Any], str]] = [
     ([{**HELLO[0], "odd": {"a": [1]}}], {"model": "gpt-4o"}, "the field 'odd'"),
     ([{"role": "user", "content": [{"type": "text", "text": "a"}]}], {"model": "gpt-4o"}, "joined"),
     ([{"role": "user", "content": [IMAGE]}], {"model": "gpt-4o", "tokens_per_part": 85},
-     "85 tokens for each part that is no text (image_url)"),
+     "85 tokens for each part that is not text (image_url)"),
     ([{"role": "user", "content": [IMAGE]}], {"template": "chatml", "tokens_per_part": 85},
      "85 tokens for each part"),
 ]  # fmt: skip
@@ -196,9 +194,9 @@ BAD: list[tuple[Any, dict[str, Any], type[JetonError], str]] = [
     (PLAIN, {"model": "gpt-4o", "odd": 1}, ArgumentError, "odd is for chat templates"),
     (PLAIN, {"model": "gpt-4oo"}, UnknownNameError, "did you mean 'gpt-4o'"),
     (PLAIN, {"model": "x" * 9_000}, UnknownNameError, "no chat format is known"),
-    (PLAIN, {"model": "text-embedding-3-small"}, ArgumentError, "takes text, and no messages"),
-    (PLAIN, {"model": "gpt-3.5-turbo-instruct"}, ArgumentError, "takes text, and no messages"),
-    (PLAIN, {"model": "davinci"}, ArgumentError, "takes text, and no messages"),
+    (PLAIN, {"model": "text-embedding-3-small"}, ArgumentError, "takes text, not messages"),
+    (PLAIN, {"model": "gpt-3.5-turbo-instruct"}, ArgumentError, "takes text, not messages"),
+    (PLAIN, {"model": "davinci"}, ArgumentError, "takes text, not messages"),
     (PLAIN, {"template": "chatmll"}, UnknownNameError, "did you mean 'chatml'"),
     ([], {"model": "gpt-4o"}, ArgumentError, "messages is empty"),
     ("hello", {"model": "gpt-4o"}, ArgumentTypeError, "messages must be a list"),
@@ -209,10 +207,10 @@ BAD: list[tuple[Any, dict[str, Any], type[JetonError], str]] = [
     ([{"role": "user", 3: 4}], {"model": "gpt-4o"}, ArgumentTypeError, "name of a field"),
     ([CIRCLE], {"model": "gpt-4o"}, ArgumentError, "messages[0].circle cannot be written as JSON"),
     ([{"role": "user", "content": [IMAGE]}], {"model": "gpt-4o"}, ArgumentError,
-     "messages[0].content[0] is no text (image_url)"),
+     "messages[0].content[0] is not text (image_url)"),
     ([{"role": "user", "content": [IMAGE]}], {"template": "chatml"}, ArgumentError,
-     "messages[0].content[0] is no text (image_url)"),
-    ([{"role": "user", "content": [None]}], {"model": "gpt-4o"}, ArgumentError, "no text (None"),
+     "messages[0].content[0] is not text (image_url)"),
+    ([{"role": "user", "content": [None]}], {"model": "gpt-4o"}, ArgumentError, "not text (None"),
     (PLAIN, {"model": "gpt-4o", "tools": {"a": 1}}, ArgumentTypeError, "tools must be a list"),
     (PLAIN, {"model": "gpt-4o", "tools": [1]}, ArgumentTypeError, "tools[0] must be a function"),
     (PLAIN, {"model": "gpt-4o", "tokens_per_part": -1}, ArgumentError, "tokens_per_part must be"),

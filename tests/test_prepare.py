@@ -29,12 +29,11 @@ from prepared import (
     tokenizer,
     tokens_of,
 )
+from shared_data import SHARED, needed
 
 TEXTS = documents()
 TOK = tokenizer()
-SHAKESPEARE = (
-    Path(__file__).resolve().parents[2] / "shared" / "data" / "text" / "tinyshakespeare.txt"
-)
+SHAKESPEARE = SHARED / "text" / "tinyshakespeare.txt"
 
 
 COMMAND = [sys.executable, *"-m jeton prepare tok.json in.txt --lines --shuffle 3".split()]
@@ -117,9 +116,7 @@ def test_a_set_knows_its_tokenizer_and_its_documents(tmp_path: Path) -> None:
 
 
 def test_tiny_shakespeare(tmp_path: Path) -> None:
-    if not SHAKESPEARE.exists():
-        pytest.skip("needs ../shared/data/text/tinyshakespeare.txt")
-    text = SHAKESPEARE.read_text("utf-8")
+    text = needed(SHAKESPEARE).read_text("utf-8")
     tok = jeton.CharTrainer().train(text)
     assert tok.vocab_size == 65
     manifest = prepare(

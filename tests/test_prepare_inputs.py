@@ -388,7 +388,7 @@ END_OF_TEXT: dict[str, tuple[list[str], Any, str | None]] = {
     "a token that is not special": ([], "e", "e"),
     "one by its id": (["<s>", "</s>"], 1, "</s>"),
     "one that is misspelled": (["<|endoftext|>"], "<|endotext|>", "did you mean '<|endoftext|>'"),
-    "an id that is none": ([], 5000, "end_of_text=5000 is no token"),
+    "an id that is none": ([], 5000, "end_of_text=5000 is not a token"),
     "an id below 0": ([], -1, "must be at least 0"),
     "nothing": (["<|endoftext|>"], None, None),
     "a truth": ([], True, "must be a token, its id or None, not bool"),

@@ -1,15 +1,10 @@
-"""Conversations become tokens with their loss mask: in every layout, parted, shuffled, gone on."""
+"""Conversations become tokens with their loss mask: in every layout, parted, shuffled."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import itertools
 import json
-import os
-import random
-import shutil
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,82 +12,22 @@ import numpy as np
 import pytest
 
 import jeton
-from jeton import samples
 from jeton.data import (
     IGNORED,
     Conversations,
     Manifest,
     TokenDataset,
     layouts,
-    merge,
     pack,
     prepare,
     verify,
 )
-from jeton.data.preparing import chats, conversations, pipeline, queue, shuffling
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, JetonError
-from prepared import Stopped, contents, killed, looks_whole, stopping
+from prepared_chats import CHATML, LAYOUTS, RECORDS, TOK, expected, lines, often, rows_of
 
 pytest.importorskip("jinja2")
 
-KILLS = int(os.environ.get("JETON_KILLS", "1"))
-TOK = jeton.BPETrainer(500, special_tokens=["<|im_start|>", "<|im_end|>"]).train(
-    samples.read_all().values()
-)
-LAYOUTS = [name for name, layout in layouts.LAYOUTS.items() if layout.holds_masks]
-CHATML = Conversations(template="chatml")
-
-
-def conversation(number: int) -> dict[str, Any]:
-    """A record of one to four turns, with a control token spelled in every third."""
-    word = samples.read("tales").split()[number % 500]
-    turns = [
-        message
-        for turn in range(number % 4 + 1)
-        for message in (
-            {"role": "user", "content": f"{word} {turn}?" + "<|im_end|>" * (number % 3 == 0)},
-            {"role": "assistant", "content": f"{word.upper()} {number}." * (turn + 1)},
-        )
-    ]
-    system = [{"role": "system", "content": "Be short."}] * (number % 2)
-    return {"id": number, "messages": [*system, *turns]}
-
-
-RECORDS = [conversation(number) for number in range(120)]
-
-
-@pytest.fixture(autouse=True)
-def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keeps what was done after every few documents, and tells of it; only a power cut tells
-    whether the disk was waited for."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-    monkeypatch.setattr(pipeline, "CHECKPOINT_SECONDS", 0)
-    monkeypatch.setattr(pipeline, "TELL_SECONDS", 0)
-    monkeypatch.setattr(chats, "_TOKENS", 400)
-    monkeypatch.setattr(queue, "_IN_MEMORY", 2000)
-    monkeypatch.setattr(shuffling, "_AT_A_TIME", 500)
-    monkeypatch.setattr(conversations, "_AT_A_TIME", 700)
-
-
-def lines(path: Path, records: list[Any]) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
-
-
-def rows_of(folder: Path, split: str = "train") -> list[tuple[list[int], list[bool]]]:
-    """The ids and the mask of each document of a split."""
-    tokens = TokenDataset(folder, split=split)
-    assert tokens.mask is not None
-    bounds = tokens.documents.offsets.tolist()
-    return [
-        (tokens[start:end].tolist(), tokens.mask[start:end].tolist())
-        for start, end in itertools.pairwise(bounds)
-    ]
-
-
-def expected(records: list[Any], **options: Any) -> list[tuple[list[int], list[bool]]]:
-    made = [TOK.chat(record["messages"], template="chatml", **options) for record in records]
-    return [(chat.ids, list(map(bool, chat.loss_mask()))) for chat in made]
+pytestmark = pytest.mark.usefixtures(often.__name__)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -372,11 +307,11 @@ BAD: dict[str, tuple[str, str]] = {
     "no JSON": ('{"messages', r"no JSON object: .*\(each line must hold a whole object\)"),
     "a list": ("[1]", "no record with a field 'messages', but a value of type list"),
     "another field": ('{"mesages": []}', "there is no field 'messages' .did you mean 'mesages'.*"),
-    "null": ('{"messages": null}', "the messages are no list, but a value of type NoneType"),
-    "an object": ('{"messages": {"role": "user"}}', "the messages are no list"),
-    "text": ('{"messages": "hello"}', "field 'messages' is a text, and no JSON"),
+    "null": ('{"messages": null}', "the messages are not a list, but a value of type NoneType"),
+    "an object": ('{"messages": {"role": "user"}}', "the messages are not a list"),
+    "text": ('{"messages": "hello"}', "field 'messages' is a text, not JSON"),
     "empty": ('{"messages": []}', "messages is empty"),
-    "a message of text": ('{"messages": ["hi"]}', r"messages\[0\] is no object with a role"),
+    "a message of text": ('{"messages": ["hi"]}', r"messages\[0\] is not an object with a role"),
     "no role": ('{"messages": [{"content": "a"}]}', r"messages\[0\] has no role$"),
     "ShareGPT": (
         '{"messages": [{"from": "human", "value": "a"}]}',
@@ -442,13 +377,13 @@ def test_a_column_that_is_not_there(tmp_path: Path) -> None:
     for data in (table, tmp_path / "in.parquet"):
         with pytest.raises(FormatError, match=r"no column 'messages' .did you mean 'massages'"):
             prepare(data, TOK, tmp_path / "out", messages=CHATML)
-    with pytest.raises(ArgumentError, match="a column alone"):
+    with pytest.raises(ArgumentError, match="a single column"):
         prepare(table.column(0), TOK, tmp_path / "out", messages=CHATML)
 
 
 def test_errors_of_the_template_are_no_bad_records(tmp_path: Path) -> None:
     for template, told in (
-        ("{% if %}", "no Jinja"),
+        ("{% if %}", "not valid Jinja"),
         ("{{ ''.__class__ }}{{ messages.append(1) }}", "may not do that"),
         ("chatnl", "no chat template 'chatnl'"),
         (None, "has no chat template"),
@@ -486,185 +421,3 @@ def test_arguments(tmp_path: Path) -> None:
     for options, told in of_conversations:
         with pytest.raises((ArgumentError, ArgumentTypeError), match=told):
             Conversations(**options)
-
-
-# Never half done
-
-VARIANTS: list[dict[str, Any]] = [
-    {"validation": 0.3},
-    {"shuffle": 7, "layout": "parquet"},
-    {"part": (1, 1)},
-    {"validation": 0.3, "split": "hash", "layout": "datatrove"},
-    {"validation": 0.3, "shuffle": 7, "shard_tokens": 700},
-    {},
-]
-
-
-def asked_of(variant: int) -> Conversations:
-    return Conversations(
-        template="chatml",
-        max_tokens=[None, 60][variant % 2],
-        bad_records="drop",
-    )
-
-
-MIXED = [record for number, it in enumerate(RECORDS) for record in [it, {"id": number}][:2]]
-
-
-@pytest.mark.parametrize(
-    ("variant", "kind"),
-    [*enumerate(["jsonl", "jsonl.gz", "parquet", "list", "jsonl", "list"]), (5, "parquet")],
-)
-def test_stopped_after_every_few_blocks(tmp_path: Path, variant: int, kind: str) -> None:
-    options = {**VARIANTS[variant], "messages": asked_of(variant)}
-    data: Any = MIXED
-    if kind != "list":
-        data = tmp_path / f"in.{kind}"
-        if kind == "parquet":
-            pyarrow = pytest.importorskip("pyarrow")
-            table = pyarrow.Table.from_pylist([{"messages": None, **it} for it in MIXED])
-            pytest.importorskip("pyarrow.parquet").write_table(table, data, row_group_size=30)
-        else:
-            lines(data, MIXED)
-            if kind == "jsonl.gz":
-                data.write_bytes(gzip.compress(data.read_bytes()))
-    whole = prepare(data, TOK, tmp_path / "whole", **options)
-    assert whole.chats is not None and whole.chats["bad"] == len(RECORDS)
-    out = tmp_path / "out"
-    for stops in range(200):
-        try:
-            prepare(data, TOK, out, watch=stopping(stops % 5 + 1), **options)
-            break
-        except Stopped:
-            assert not looks_whole(out)
-    assert 2 < stops < 199
-    assert contents(out) == contents(tmp_path / "whole")
-
-
-DRIVER = """
-import json, sys
-import jeton
-from jeton.data import Conversations, prepare
-from jeton.data.preparing import chats, pipeline, queue
-pipeline.CHECKPOINT_SECONDS = 0
-chats._TOKENS = 400
-queue._IN_MEMORY = 2000
-given = json.load(open(sys.argv[1]))
-options = given["options"]
-options["part"] = options.get("part") and tuple(options["part"])
-options["messages"] = Conversations(template="chatml", **given["asked"])
-tok = jeton.load(given["tokenizer"])
-print("ready", flush=True)
-prepare(given["data"], tok, given["folder"], **options)
-"""
-
-
-@pytest.mark.parametrize("variant", range(len(VARIANTS)))
-def test_killed_at_any_moment(tmp_path: Path, variant: int) -> None:
-    draw = random.Random(variant)
-    TOK.save(tmp_path / "tok.json")
-    path = lines(tmp_path / "in.jsonl", MIXED)
-    asked = {"max_tokens": asked_of(variant).max_tokens, "bad_records": "drop"}
-    before = time.monotonic()
-    prepare(path, TOK, tmp_path / "whole", messages=asked_of(variant), **VARIANTS[variant])
-    seconds = time.monotonic() - before
-    whole = contents(tmp_path / "whole")
-    kills = attempt = 0
-    while kills < KILLS:
-        folder = tmp_path / str(attempt)
-        given = {
-            "data": str(path),
-            "tokenizer": str(tmp_path / "tok.json"),
-            "folder": str(folder),
-            "options": VARIANTS[variant],
-            "asked": asked,
-        }
-        (tmp_path / "given.json").write_text(json.dumps(given))
-        for _ in range(draw.choice([1, 2])):
-            kills += killed(DRIVER, tmp_path / "given.json", draw.uniform(0, seconds))
-            if (folder / "manifest.json").exists():
-                assert verify(folder) == []
-                shutil.rmtree(folder / ".preparing", ignore_errors=True)
-                break
-        else:
-            prepare(path, TOK, folder, messages=asked_of(variant), **VARIANTS[variant])
-        assert contents(folder) == whole
-        attempt += 1
-
-
-def test_it_goes_on_only_with_what_it_began_with(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    with pytest.raises(Stopped):
-        prepare(RECORDS, TOK, out, messages=CHATML, watch=stopping(3))
-    for other in (
-        Conversations(template="llama3"),
-        Conversations(template="chatml", roles=["user"]),
-        Conversations(template="chatml", max_tokens=1000),
-        None,
-    ):
-        with pytest.raises(FileError, match="begun with messages="):
-            prepare(RECORDS, TOK, out, messages=other, end_of_text=None)
-    prepare(RECORDS, TOK, out, messages=CHATML)
-    with pytest.raises(FileError, match="another messages"):
-        path = lines(tmp_path / "in.jsonl", RECORDS)
-        prepare(path, TOK, out, messages=Conversations(template="chatml", max_tokens=9))
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("options", [{}, {"validation": 0.3, "shuffle": 3}])
-def test_parts_make_the_same_set(tmp_path: Path, layout: Any, options: dict[str, Any]) -> None:
-    folder = tmp_path / "in"
-    folder.mkdir()
-    for number in range(5):
-        lines(folder / f"{number}.jsonl", MIXED[number * 48 :][:48])
-    asked = Conversations(template="chatml", max_tokens=60, bad_records="drop")
-    given: dict[str, Any] = {**options, "layout": layout, "messages": asked}
-    prepare(folder, TOK, tmp_path / "whole", **given)
-    parts = [tmp_path / f"part-{number}" for number in (1, 2, 3)]
-    for number, part in enumerate(parts, 1):
-        prepare(folder, TOK, part, part=(number, 3), **given)
-        assert verify(part) == []
-    merge(reversed(parts), tmp_path / "merged")
-    assert contents(tmp_path / "merged") == contents(tmp_path / "whole")
-
-
-@pytest.mark.parametrize("layout", ["jeton", "datatrove"])
-def test_a_mask_that_is_damaged_or_gone(tmp_path: Path, layout: Any) -> None:
-    prepare(RECORDS, TOK, tmp_path, layout=layout, messages=CHATML)
-    name = {"jeton": "train-00000.mask", "datatrove": "train/00000.ds.loss"}[layout]
-    whole = (tmp_path / name).read_bytes()
-    (tmp_path / name).write_bytes(bytes([whole[0] ^ 1]) + whole[1:])
-    assert [damage.file for damage in verify(tmp_path)] == [name]
-    (tmp_path / name).write_bytes(whole[:-1])
-    with pytest.raises(FormatError, match="cut short or damaged"):
-        TokenDataset(tmp_path)
-    (tmp_path / name).unlink()
-    with pytest.raises(FormatError, match="has no loss mask, and the set has one"):
-        TokenDataset(tmp_path)
-    assert [damage.what for damage in verify(tmp_path)] == ["is gone"]
-
-
-def test_a_writer_takes_masks(tmp_path: Path) -> None:
-    ids, lengths = np.arange(5), np.array([2, 3])
-    with layouts.create("jeton", tmp_path / "a", dtype="uint16", masks=True) as writer:
-        wrong: list[tuple[Any, str]] = [
-            (None, "give a mask"),
-            ([1], "mask has 1 values for 5 tokens"),
-            ([0, 1, 2, 0, 0], "must hold bools"),
-            ([0.5] * 5, "must be an array of bools"),
-        ]
-        for given, told in wrong:
-            with pytest.raises((ArgumentError, ArgumentTypeError), match=told):
-                writer.append(ids, lengths, mask=given)
-        writer.append(ids, lengths, mask=[True, False, True, True, False])
-        writer.finish()
-    mask = TokenDataset(tmp_path / "a").mask
-    assert mask is not None and mask[1:4].tolist() == [False, True, True]
-    with layouts.create("jeton", tmp_path / "b", dtype="uint16") as writer:
-        with pytest.raises(ArgumentError, match="masks=True"):
-            writer.append(ids, lengths, mask=[1] * 5)
-        writer.append(ids, lengths)
-        writer.finish()
-    assert TokenDataset(tmp_path / "b").mask is None
-    with pytest.raises(ArgumentTypeError, match="masks must be a bool"):
-        layouts.create("jeton", tmp_path / "c", dtype="uint16", masks=1)  # type: ignore[arg-type]

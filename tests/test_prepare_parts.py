@@ -121,7 +121,7 @@ def test_parts_that_do_not_make_a_set(tmp_path: Path, parts: list[Path]) -> None
         ([tmp_path], "there is no such file; a set that is prepared by jeton has one"),
     ]
     prepare(TEXTS, TOK, tmp_path / "whole")
-    wrong.append(([*parts[:2], tmp_path / "whole"], "is a whole set, and no part of one"))
+    wrong.append(([*parts[:2], tmp_path / "whole"], "is a whole set, not a part of one"))
     others: dict[str, dict[str, Any]] = {
         "another end of text": {"end_of_text": None},
         "another options": {"shuffle": 2},
@@ -131,7 +131,7 @@ def test_parts_that_do_not_make_a_set(tmp_path: Path, parts: list[Path]) -> None
         tok = tokenizer(pattern="gpt2") if name.endswith("tokenizer") else TOK
         given: dict[str, Any] = {"shuffle": 1, **options}
         prepare(TEXTS, tok, tmp_path / name, part=(3, 3), **given)
-        wrong.append(([*parts[:2], tmp_path / name], f"is no part of the same set as .*{name}"))
+        wrong.append(([*parts[:2], tmp_path / name], f"is not a part of the same set as .*{name}"))
     prepare(TEXTS, TOK, tmp_path / "2/4", part=(2, 4), shuffle=1)
     wrong.append(([*parts, tmp_path / "2/4"], "another part of so many"))
     for folders, told in wrong:

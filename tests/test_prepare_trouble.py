@@ -73,13 +73,13 @@ def test_a_folder_that_holds_another_set(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="what it was made of may have changed"):
         prepare(["to be or not to be"], TOK, out)
     (out / "manifest.json").write_text("{")
-    with pytest.raises(FileError, match="is no manifest"):
+    with pytest.raises(FileError, match="is not a manifest"):
         prepare(text, TOK, out)
     (out / "manifest.json").unlink()
-    with pytest.raises(FileError, match=r"tokenizer\.json: is there already"):
+    with pytest.raises(FileError, match=r"tokenizer\.json: exists already"):
         prepare(text, TOK, out, layout="parquet")
     (out / "tokenizer.json").unlink()
-    with pytest.raises(FileError, match=r"train-00000\.bin: is there already"):
+    with pytest.raises(FileError, match=r"train-00000\.bin: exists already"):
         prepare(text, TOK, out)
     # Beside files of another kind there is room.
     assert prepare(text, TOK, out, layout="parquet").layout == "parquet"
@@ -91,7 +91,7 @@ def test_a_folder_that_holds_a_tokenizer(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "tok"
     folder.mkdir()
     (folder / name).write_text("kept")
-    with pytest.raises(FileError, match=f"{name}: is there already"):
+    with pytest.raises(FileError, match=f"{name}: exists already"):
         prepare(documents(9), tokenizer(), folder)
     assert {path.name: path.read_text() for path in folder.iterdir()} == {name: "kept"}
 

@@ -15,8 +15,8 @@ import peer_readers
 from jeton import samples
 from jeton.data import prepare
 from prepared import END, documents
+from shared_data import VOCABULARIES, needed
 
-VOCAB = Path(__file__).resolve().parents[2] / "shared" / "data" / "vocab"
 TEXTS = [
     *filter(None, documents(250)),
     *samples.read_all().values(),
@@ -36,9 +36,8 @@ def both(request: pytest.FixtureRequest) -> tuple[jeton.Tokenizer, list[list[int
         special = {END: 600}
         tok = jeton.Tokenizer.from_ranks(ranks, pattern="gpt4", special_tokens=special)
     else:
-        if not (VOCAB / f"{request.param}.tiktoken").exists():
-            pytest.skip(f"needs ../shared/data/vocab/{request.param}.tiktoken")
-        tok = jeton.load(request.param, folder=VOCAB)
+        needed(VOCABULARIES / f"{request.param}.tiktoken")
+        tok = jeton.load(request.param, folder=VOCABULARIES)
     same = tok.as_tiktoken()
     theirs = tiktoken.Encoding(
         "theirs",

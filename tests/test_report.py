@@ -18,7 +18,8 @@ from command_line import Run, error_of, here, run  # noqa: F401
 from jeton.analysis import Comparison, Point, Sweep, compare
 from jeton.analysis.report.charts import Series, bars, lines, points
 from jeton.errors import ArgumentError, ArgumentTypeError
-from kinds import VOCABULARIES, byte_level, word_piece
+from kinds import byte_level, word_piece
+from shared_data import SHARED, VOCABULARIES, needed
 from test_learn_page import BROWSER, in_a_browser
 
 HOSTILE = (
@@ -321,7 +322,7 @@ class TestCommand:
         swept = run(
             "report", "a.json", "--corpus", "x.txt", "--sweep", "s.json", "-o", "r.html", code=1
         )
-        assert "no saved sweep" in error_of(swept)
+        assert "not a saved sweep" in error_of(swept)
         missing = run("report", "a.json", "--corpus", "none.txt", "-o", "r.html", code=1)
         assert "none.txt" in error_of(missing)
         assert not (here / "r.html").exists()
@@ -341,10 +342,8 @@ PUBLISHED = {
 
 @in_a_browser
 def test_eight_published_tokenizers(tmp_path: Path) -> None:
-    text = VOCABULARIES.parent / "text"
-    if not text.exists() or not all((VOCABULARIES / it).exists() for it in PUBLISHED.values()):
-        pytest.skip("real vocabularies and text are not on this machine (../shared/data)")
-    toks = {name: jeton.load(VOCABULARIES / path) for name, path in PUBLISHED.items()}
+    text = needed(SHARED / "text")
+    toks = {name: jeton.load(needed(VOCABULARIES / path)) for name, path in PUBLISHED.items()}
     parallel = {path.stem: path for path in sorted((text / "parallel").glob("*.txt"))}
     found = compare(toks, {"plays": text / "tinyshakespeare.txt"}, parallel=parallel)
     assert {name for name in toks if found[name].lossy} == {"NeoX", "BERT", "T5-style"}

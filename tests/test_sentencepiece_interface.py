@@ -278,7 +278,9 @@ def test_a_restricted_vocabulary(sp: SentencePieceProcessor, tmp_path: Path) -> 
     bad = {"empty": "\t3\n", "no number": "a\tb\n"}
     for text in bad.values():
         (tmp_path / "v.tsv").write_text(text, encoding="utf-8")
-        with pytest.raises(ArgumentError, match=r"v\.tsv:1: .* is no piece with a frequency"):
+        with pytest.raises(
+            ArgumentError, match=r"v\.tsv:1: .* is not a piece, a tab and a frequency"
+        ):
             sp.load_vocabulary(tmp_path / "v.tsv", 1)
     (tmp_path / "v.tsv").write_bytes(b"\xff")
     with pytest.raises(FileError, match="not UTF-8 at byte 0"):
@@ -383,7 +385,11 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "no id": (lambda sp: sp.is_byte("a"), ArgumentTypeError, "id must be an int"),
     "no number": (lambda sp: sp.decode([1.5]), ArgumentTypeError, "id must be an int"),
     "mixed": (lambda sp: sp.decode(["a", 1]), ArgumentTypeError, "from ids or from pieces"),
-    "form of text": (lambda sp: sp.decode([1], out_type=int), ArgumentError, "no form of a deco"),
+    "form of text": (
+        lambda sp: sp.decode([1], out_type=int),
+        ArgumentError,
+        "not a form of a deco",
+    ),
     "piece": (lambda sp: sp.piece_to_id(3), ArgumentTypeError, "must be a str or bytes"),
     "option": (
         lambda sp: sp.set_encode_extra_options("bos:revers"),

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import jeton
 from jeton import errors
 from jeton.components import models, normalizers, post_processors, pre_tokenizers
-from kinds import KINDS, VOCABULARIES, read_ranks
+from kinds import KINDS, read_ranks
+from shared_data import VOCABULARIES, needed
 
 Unit = Literal["characters", "bytes", "utf-16"]
 UNITS: tuple[Unit, ...] = ("characters", "bytes", "utf-16")
@@ -86,9 +87,7 @@ def published(name: str) -> Callable[[], jeton.Tokenizer]:
     """A tokenizer of a real vocabulary, or a skip where there is none."""
 
     def load() -> jeton.Tokenizer:
-        path = VOCABULARIES / name
-        if not path.exists():
-            pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+        path = needed(VOCABULARIES / name)
         if path.suffix == ".tiktoken":
             specials = {"<|endoftext|>": 300_000}
             pattern = {"cl100k_base": "cl100k", "o200k_base": "o200k"}.get(path.stem, "gpt2")

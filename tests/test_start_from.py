@@ -11,7 +11,7 @@ import pytest
 import jeton
 from jeton.components import normalizers
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, TrainingWarning
-from kinds import VOCABULARIES
+from shared_data import VOCABULARIES, needed
 
 TEXTS = [
     "the weather there, then the theory: père 東京 🙂\n\n  x = 1\n",
@@ -229,9 +229,7 @@ def test_what_is_new_is_told_and_what_leaves_it_out() -> None:
 
 @pytest.mark.parametrize("name", ["cl100k_base.tiktoken", "o200k_base.tiktoken"])
 def test_published_encodings_are_extended(name: str) -> None:
-    path = VOCABULARIES / name
-    if not path.is_file():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    path = needed(VOCABULARIES / name)
     start = jeton.load(path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -20,7 +20,8 @@ from jeton.errors import (
     UnknownTokenError,
     UnsupportedError,
 )
-from kinds import KINDS, VOCABULARIES, byte_level, each_kind, ranks
+from kinds import KINDS, byte_level, each_kind, ranks
+from shared_data import VOCABULARIES, needed
 
 FULL = os.environ.get("JETON_PARITY") == "full"
 ROUNDS = 100_000 if FULL else 600
@@ -39,9 +40,7 @@ TEXT = [
 
 
 def published(name: str) -> jeton.Tokenizer:
-    path = VOCABULARIES / name
-    if not path.exists():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    path = needed(VOCABULARIES / name)
     return jeton.load(path)
 
 

@@ -112,7 +112,7 @@ def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="another corpus"):
         sweep(LINES[1:], **options)  # type: ignore[arg-type]
     (tmp_path / "sweep.json").write_text("{}")
-    with pytest.raises(FormatError, match="no saved sweep"):
+    with pytest.raises(FormatError, match="not a saved sweep"):
         sweep(LINES, **options)  # type: ignore[arg-type]
 
 
@@ -167,7 +167,7 @@ def test_what_was_edited_is_refused(
         holder = holder[key]
     holder[place[-1]] = odd
     (tmp_path / "edited.json").write_text(json.dumps(record), encoding="utf-8")
-    with pytest.raises(FormatError, match="no saved sweep"):
+    with pytest.raises(FormatError, match="not a saved sweep"):
         Sweep.load(tmp_path / "edited.json")
 
 

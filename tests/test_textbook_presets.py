@@ -91,7 +91,7 @@ BAD: dict[str, tuple[Call, type[Exception], str]] = {
         "the count of 'a'",
     ),
     "a word of two": (lambda: textbook.bpe({"a b": 1}), ArgumentError, "white space"),
-    "no word": (lambda: textbook.bpe({"": 1}), ArgumentError, "is no word"),
+    "no word": (lambda: textbook.bpe({"": 1}), ArgumentError, "is not a word"),
     "words of bytes": (lambda: textbook.bpe([b"a"]), ArgumentTypeError, "each of words"),  # type: ignore[list-item]
     "a lone surrogate": (lambda: textbook.bpe("\ud800"), ArgumentError, "surrogate"),
     "no words": (lambda: textbook.bpe(" "), TrainingError, "no words"),

@@ -19,7 +19,8 @@ import jeton.tiktoken.model
 from jeton import registry
 from jeton.errors import ArgumentError, ChecksumError, FormatError
 from jeton.tiktoken import Encoding, encoding_name_for_model, get_encoding, list_encoding_names
-from kinds import VOCABULARIES, ranks, read_ranks
+from kinds import ranks, read_ranks
+from shared_data import VOCABULARIES, needed
 
 tiktoken = pytest.importorskip("tiktoken")
 theirs_load = pytest.importorskip("tiktoken.load")
@@ -32,8 +33,7 @@ HERE = ("gpt2", "r50k_base", "cl100k_base", "o200k_base", "o200k_harmony")
 @pytest.fixture
 def vocabularies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Files are taken from the folder of real vocabularies, for tiktoken as well."""
-    if not VOCABULARIES.is_dir():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    needed(VOCABULARIES)
     monkeypatch.setenv("JETON_DATA_DIR", str(VOCABULARIES))
     monkeypatch.setattr(jeton.tiktoken.registry, "_loaded", {})
 

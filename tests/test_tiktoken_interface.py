@@ -200,7 +200,7 @@ def test_merges_speak_it_too() -> None:
 
 
 def test_others_are_refused() -> None:
-    with pytest.raises(jeton.errors.UnsupportedError, match="no BPE over bytes"):
+    with pytest.raises(jeton.errors.UnsupportedError, match="not a BPE over bytes"):
         word_piece().as_tiktoken()
     with pytest.raises(jeton.errors.ArgumentTypeError, match="name must be a str"):
         ranks().as_tiktoken(5)  # type: ignore[arg-type]

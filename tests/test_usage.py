@@ -147,14 +147,14 @@ def test_files_that_are_damaged(change: dict[str, object], tmp_path: Path) -> No
     path.write_text(json.dumps(SAVED))
     assert Usage.load(path).ids.tolist() == [0, 1, 5]
     path.write_text(json.dumps({**SAVED, **change}))
-    with pytest.raises(FormatError, match=r"usage\.json is no saved usage"):
+    with pytest.raises(FormatError, match=r"usage\.json is not a saved usage"):
         Usage.load(path)
 
 
 def test_files_that_hold_something_else(tmp_path: Path) -> None:
     for content in ("", "[", "[1]", "null", "[" * 100_000, '{"format": 1}'):
         (tmp_path / "x.json").write_text(content)
-        with pytest.raises(FormatError, match="no saved usage"):
+        with pytest.raises(FormatError, match="not a saved usage"):
             Usage.load(tmp_path / "x.json")
     with pytest.raises(MissingFileError):
         Usage.load(tmp_path / "missing.json")

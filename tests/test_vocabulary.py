@@ -14,7 +14,8 @@ from jeton.cli.anatomy import anatomy
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError, UnsupportedError
 from jeton.vocabulary import Vocabulary
-from kinds import VOCABULARIES, byte_level, each_kind, ranks, unigram, word_piece
+from kinds import byte_level, each_kind, ranks, unigram, word_piece
+from shared_data import VOCABULARIES, needed
 
 
 @each_kind
@@ -45,9 +46,9 @@ def test_a_token_that_is_not_there() -> None:
     assert tok.id_of("x") is None and tok.id_of(b"x", -1) == -1 and tok.id_of("", 7) == 7
     assert "h" in tok and "x" not in tok and b"h" in tok and "" not in tok
     assert tok.vocab.get(b"x") is None and tok.vocab.get(b"x", 3) == 3
-    with pytest.raises(KeyError, match=r"'h' is no token \(tokens are bytes: b'h'\)"):
+    with pytest.raises(KeyError, match=r"'h' is not a token \(tokens are bytes: b'h'\)"):
         tok.vocab["h"]  # type: ignore[index]
-    with pytest.raises(UnknownTokenError, match="b'x' is no token"):
+    with pytest.raises(UnknownTokenError, match="b'x' is not a token"):
         tok.vocab[b"x"]
     for wrong in (1, None, 1.5, ["h"]):
         with pytest.raises(ArgumentTypeError, match="token must be bytes or a str"):
@@ -125,9 +126,7 @@ def test_they_make_up_the_decoded_text(tok: jeton.Tokenizer, data: st.DataObject
     ],
 )
 def test_real_vocabularies(name: str, expected: dict[int, bytes]) -> None:
-    path = VOCABULARIES / name
-    if not path.is_file():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    path = needed(VOCABULARIES / name)
     tok = jeton.load(path)
     for id, data in expected.items():
         assert tok.token_bytes(id) == data

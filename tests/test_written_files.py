@@ -10,9 +10,9 @@ import pytest
 
 import jeton
 from jeton.components.pre_tokenizers import Matches
+from shared_data import SHARED, VOCABULARIES, needs
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="no published data beside the project")
+pytestmark = needs(SHARED)
 
 
 def sample() -> list[str]:
@@ -26,7 +26,7 @@ def sample() -> list[str]:
         "  x\u3000\u0085y  ",
         "१२३ 12345",
     ]
-    for path in sorted((DATA / "text").rglob("*.txt")):
+    for path in sorted((SHARED / "text").rglob("*.txt")):
         with path.open(encoding="utf-8") as file:
             texts += file.read(20_000).splitlines(keepends=True)
     return texts
@@ -42,7 +42,7 @@ def pattern_of(tok: jeton.Tokenizer) -> str:
 @pytest.mark.parametrize("name", ["r50k_base", "cl100k_base", "o200k_base", "llama3"])
 def test_tiktoken_reads_our_ranks(name: str, tmp_path: Path) -> None:
     tiktoken = pytest.importorskip("tiktoken")
-    tok = jeton.load(name, folder=DATA / "vocab")
+    tok = jeton.load(name, folder=VOCABULARIES)
     path = tmp_path / "out.tiktoken"
     tok.save(path)
     lines = (line.split() for line in path.read_bytes().splitlines())
@@ -63,14 +63,14 @@ def test_tiktoken_reads_our_ranks(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("source", ["gpt2", "r50k_base"])
 def test_tokenizers_and_transformers_read_our_pair(source: str, tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
-    tok = jeton.load(source, folder=DATA / "vocab")
+    tok = jeton.load(source, folder=VOCABULARIES)
     tok.save(tmp_path / "vocab.json")
     pair = tokenizers.ByteLevelBPETokenizer.from_file(
         str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")
     )
     texts = sample()
     assert [tok.encode(text) for text in texts] == [row.ids for row in pair.encode_batch(texts)]
-    assert jeton.load(tmp_path) == jeton.load("gpt2", folder=DATA / "vocab")
+    assert jeton.load(tmp_path) == jeton.load("gpt2", folder=VOCABULARIES)
 
     transformers = pytest.importorskip("transformers")
     fast = transformers.GPT2TokenizerFast.from_pretrained(tmp_path)
@@ -81,7 +81,7 @@ def test_tokenizers_and_transformers_read_our_pair(source: str, tmp_path: Path) 
 @pytest.mark.parametrize("name", ["gpt2", "r50k_base", "cl100k_base", "o200k_base"])
 def test_tokenizers_and_transformers_read_our_folder(name: str, tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
-    tok = jeton.load(name, folder=DATA / "vocab")
+    tok = jeton.load(name, folder=VOCABULARIES)
     folder = tmp_path / "out"
     tok.save(folder)
     texts = sample()
@@ -96,7 +96,7 @@ def test_tokenizers_and_transformers_read_our_folder(name: str, tmp_path: Path) 
 
 
 def test_what_a_format_cannot_hold_is_named(tmp_path: Path) -> None:
-    tok = jeton.load("cl100k_base", folder=DATA / "vocab")
+    tok = jeton.load("cl100k_base", folder=VOCABULARIES)
     with pytest.raises(jeton.errors.UnsupportedError, match=r"fim_prefix|GPT-2's pattern"):
         tok.save(tmp_path / "vocab.json")
     assert list(tmp_path.iterdir()) == []

@@ -24,7 +24,7 @@ from jeton.loading import load
 from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from jeton import cost, textbook
+    from jeton import chat, cost, textbook
     from jeton.cache import cache_limit, set_cache_limit
     from jeton.calls import BatchEncoding
     from jeton.chunks import Chunk, Truncated
@@ -60,6 +60,7 @@ __all__ = [
     "WordPieceTrainer",
     "__version__",
     "cache_limit",
+    "chat",
     "components",
     "cost",
     "errors",
@@ -92,7 +93,7 @@ wait_for_imports_before_forks()
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("cost", "textbook"):
+    if name in ("chat", "cost", "textbook"):
         return importlib.import_module(f"jeton.{name}")
     if name in _IMPORTED_WHEN_USED:
         return getattr(importlib.import_module(_IMPORTED_WHEN_USED[name]), name)

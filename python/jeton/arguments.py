@@ -5,28 +5,35 @@ Look here for "did you mean" of a keyword, and for what is said of a number or a
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import functools
 import inspect
 import operator
 import os
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, SupportsIndex, TypeVar, cast
 
 from jeton import _core
-from jeton.components._base import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = [
+    "check_error_handler",
+    "check_field_word",
+    "check_id",
     "check_kind",
+    "check_text",
     "checked_characters",
     "checked_errors",
+    "checked_flag",
     "checked_int",
     "checked_path",
     "checked_texts",
     "names_checked",
     "one_of",
     "shown",
+    "special_ids",
+    "token_and_id",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -165,3 +172,82 @@ def one_of(name: str, value: object, choices: tuple[str, ...], others: str = "")
         hint = f"; did you mean {close!r}?" if close else ""
         raise ArgumentError(f"{name} must be one of {expected}, not {value!r:.60}{hint}")
     return value
+
+
+def check_field_word(owner: object, field: str, value: str, choices: tuple[str, ...]) -> None:
+    """Checks that a field holds one of the words it may."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(map(repr, choices))
+        hint = _core.did_you_mean(value, choices) if isinstance(value, str) else None
+        asked = f"; did you mean {hint!r}?" if hint else ""
+        raise ArgumentError(
+            f"{type(owner).__name__}.{field} must be one of {listed}, not {value!r}{asked}"
+        )
+
+
+def check_text(name: str, value: object) -> str:
+    """Checks that the argument called `name` is a `str` of valid Unicode."""
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{name} must be a str, not {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(
+            f"{name} is not valid Unicode: there is a lone surrogate at position {error.start}"
+        ) from None
+    return value
+
+
+def checked_flag(name: str, value: object) -> bool:
+    """Checks that the argument called `name` is a bool."""
+    if not isinstance(value, bool):
+        raise ArgumentTypeError(f"{name} must be a bool, not {type(value).__name__}")
+    return value
+
+
+def check_id(name: str, value: object) -> int:
+    """Checks that a value is an id: an int of 32 bits."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
+    if not 0 <= value < 1 << 32:
+        raise ArgumentError(f"{name} must be from 0 to 2**32 - 1")
+    return value
+
+
+def token_and_id(name: str, value: object) -> tuple[str, int]:
+    """Checks that a value is a token with its id."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise ArgumentTypeError(f"{name} must be a token and its id, as in ('[SEP]', 102)")
+    return check_text(f"the token of {name}", value[0]), check_id(f"the id of {name}", value[1])
+
+
+def special_ids(special_tokens: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Special tokens with their ids, checked."""
+    if not isinstance(special_tokens, Mapping):
+        raise ArgumentTypeError(
+            "special_tokens must map tokens to ids, as in {'<|end|>': 100257}, not be a "
+            f"{type(special_tokens).__name__}"
+        )
+    for token, id in special_tokens.items():
+        if not isinstance(token, str) or isinstance(id, bool) or not isinstance(id, int):
+            raise ArgumentTypeError(f"special_tokens must map str to int, not {token!r} to {id!r}")
+        check_text(f"special_tokens: {token!r}", token)
+        if not 0 <= id < 1 << 32:
+            raise ArgumentError(
+                f"special_tokens: {token!r} has id {id}, which is not a 32-bit number"
+            )
+    return list(special_tokens.items())
+
+
+def check_error_handler(errors: object) -> None:
+    """Refuses what is no way to handle bytes that are not UTF-8."""
+    if not isinstance(errors, str):
+        raise ArgumentTypeError(f"errors must be a str, not {type(errors).__name__}")
+    if errors in ("replace", "strict", "ignore"):
+        return
+    try:
+        codecs.lookup_error(errors)
+    except (LookupError, ValueError):
+        raise ArgumentError(
+            f'errors={errors!r} is not an error handler; "replace", "strict" and "ignore" are'
+        ) from None

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from jeton import components
-from jeton.components import _base
-from jeton.components._base import AddedToken
+from jeton.components.component import AddedToken, stored_component
 from jeton.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -36,10 +35,12 @@ def stages_around(
     """The stages around a model in the shape of a `tokenizer.json`."""
     stages = {
         "added_tokens": stored_tokens(added_tokens, model),
-        "normalizer": _base.stored(components.normalizers.Normalizer, normalizer),
-        "pre_tokenizer": _base.stored(components.pre_tokenizers.PreTokenizer, pre_tokenizer),
-        "post_processor": _base.stored(components.post_processors.PostProcessor, post_processor),
-        "decoder": _base.stored(components.decoders.Decoder, decoder),
+        "normalizer": stored_component(components.normalizers.Normalizer, normalizer),
+        "pre_tokenizer": stored_component(components.pre_tokenizers.PreTokenizer, pre_tokenizer),
+        "post_processor": stored_component(
+            components.post_processors.PostProcessor, post_processor
+        ),
+        "decoder": stored_component(components.decoders.Decoder, decoder),
     }
     return json.dumps(stages)
 

@@ -37,8 +37,7 @@ def decompressed(
         import pyarrow
     except ImportError:
         raise UnsupportedError(
-            f"{os.fspath(path)}: what is compressed by Zstandard is read by pyarrow "
-            "(pip install 'jeton[parquet]')"
+            f"{os.fspath(path)}: Zstandard files are read by pyarrow (pip install 'jeton[parquet]')"
         ) from None
     stream = pyarrow.CompressedInputStream(pyarrow.PythonFile(file, "r"), "zstd")
     return io.BufferedReader(_Stream(stream))

@@ -156,7 +156,7 @@ def _attempt(
             file.truncate()
             have = 0
             if response.status == 206:
-                raise OSError("the server sent another part than was asked for")
+                raise OSError("the server sent a different part from the one that was asked for")
         total = _total(response.headers.get("Content-Length"), have)
         if total is not None and total > limit:
             raise DownloadError(f"{url}: {total} bytes, more than the limit of {limit}")
@@ -194,7 +194,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     ) -> urllib.request.Request | None:
         scheme = urllib.parse.urlsplit(newurl).scheme
         if scheme != "https" and (scheme, req.type) != ("http", "http"):
-            raise DownloadError(f"{req.full_url}: refused to be sent on to {newurl}")
+            raise DownloadError(f"{req.full_url}: refused the redirect to {newurl}")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jeton import _core
-from jeton.components._base import check_text, special_ids
+from jeton.arguments import check_text, special_ids
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -223,4 +223,4 @@ def _unknown(name: str) -> UnknownNameError:
     close = suggestion(name)
     hint = f"did you mean {close!r}?" if close else f"known are {', '.join(KNOWN)}; jeton.names()"
     shown = name if len(name) <= 80 else name[:75] + "…"
-    return UnknownNameError(f"{shown!r} is no known name, and there is no such file ({hint})")
+    return UnknownNameError(f"{shown!r} is not a known name, and there is no such file ({hint})")

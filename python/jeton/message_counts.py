@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton import registry
-from jeton.arguments import check_kind, checked_int
-from jeton.components._base import checked_flag
+from jeton.arguments import check_kind, checked_flag, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from jeton.fields import fields_of
 
@@ -188,7 +187,7 @@ class _Parts:
         shown = f"{kind:.40}" if isinstance(kind, str) else type(part).__name__
         if self.each is None:
             raise ArgumentError(
-                f"{place} is no text ({shown}), and its tokens cannot be counted here: give "
+                f"{place} is not text ({shown}), and its tokens cannot be counted here: give "
                 "tokens_per_part= what each such part has, for an estimate"
             )
         return shown
@@ -199,7 +198,7 @@ class _Parts:
 
     def guesses(self) -> list[str]:
         kinds = ", ".join(dict.fromkeys(self.kinds))
-        return [f"{self.each:,} tokens for each part that is no text ({kinds})"] if kinds else []
+        return [f"{self.each:,} tokens for each part that is not text ({kinds})"] if kinds else []
 
 
 def _text_of(part: Any) -> str | None:
@@ -277,7 +276,7 @@ def _check_chat_model(model: str, base: str, encoding: str | None) -> None:
     if _PUBLISHED.fullmatch(base) or _OTHER_CHAT_MODELS.fullmatch(base):
         return
     if encoding is not None:
-        raise ArgumentError(f"model: {model!r} takes text, and no messages (tok.count counts text)")
+        raise ArgumentError(f"model: {model!r} takes text, not messages (tok.count counts text)")
     known = [*registry.MODELS, "gpt-4o-mini", "gpt-oss-20b", "gpt-oss-120b", *PRIVATE]
     close = difflib.get_close_matches(base, known, 3)
     hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""

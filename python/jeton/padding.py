@@ -131,8 +131,7 @@ def padded(
     """Rows of one length; see `TokenBatch.pad`."""
     import numpy as np
 
-    from jeton.arguments import checked_int
-    from jeton.components._base import checked_flag
+    from jeton.arguments import checked_flag, checked_int
 
     kind = _integer_type(dtype)
     checked_flag("truncate", truncate)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -253,15 +252,9 @@ def cache_folder() -> Path:
     """
     if named := os.environ.get("JETON_CACHE_DIR"):
         return Path(os.path.expanduser(named))
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home() / "AppData" / "Local") / "jeton" / "Cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "jeton"
-    xdg = os.environ.get("XDG_CACHE_HOME", "")
-    # A relative path there is to be ignored, says the specification.
-    base = Path(xdg) if os.path.isabs(xdg) else Path.home() / ".cache"
-    return base / "jeton"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("jeton", appauthor=False)
 
 
 def files_of(
@@ -339,8 +332,8 @@ def _file(
         )
     if offline and actual is not None:
         raise ChecksumError(
-            f"{kept}: damaged, for its sha256 is {actual}, and published is {source.sha256}; and "
-            f"jeton is offline (delete it, and fetch {source.url} to its place; or leave out "
+            f"{kept}: damaged: its sha256 is {actual}, the published file has {source.sha256}; and "
+            f"jeton is offline (delete it, and put {source.url} in its place; or leave out "
             "offline=True and JETON_OFFLINE)"
         )
     if offline:

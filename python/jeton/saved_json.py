@@ -41,7 +41,7 @@ def write(path: str | os.PathLike[str], content: dict[str, Any], indent: int | N
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def read(path: str | os.PathLike[str], what: str) -> tuple[str, Any]:
@@ -61,4 +61,4 @@ def read(path: str | os.PathLike[str], what: str) -> tuple[str, Any]:
     except OSError as error:
         raise FileError(f"{source}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{source} is no {what}: {error}") from None
+        raise FormatError(f"{source} is not a {what}: {error}") from None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from jeton.components._base import check_text
+from jeton.arguments import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
 
 __all__ = [
@@ -201,7 +201,7 @@ def checked_roles(roles: object) -> dict[str, str | None]:
             or role.lower().endswith("_token")
             or (meant in STANDARD_ROLES and meant != role)
         ):
-            raise ArgumentError(f"roles: {role!r} is no role (write {meant!r})")
+            raise ArgumentError(f"roles: {role!r} is not a role (write {meant!r})")
         checked[role] = None if token is None else check_text(f"roles[{role!r}]", token)
     return checked
 

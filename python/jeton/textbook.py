@@ -51,9 +51,8 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
-from jeton.arguments import checked_int
+from jeton.arguments import check_text, checked_int
 from jeton.components import decoders, models, normalizers, pre_tokenizers
-from jeton.components._base import check_text
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -414,7 +413,7 @@ def word_counts(words: Words) -> dict[str, int]:
         counts = {}
         for word, count in words.items():
             if check_text("each of words", word).split() != [word]:
-                raise ArgumentError(f"{word!r} is no word: it is empty or holds white space")
+                raise ArgumentError(f"{word!r} is not a word: it is empty or holds white space")
             counts[word] = checked_int(f"the count of {word!r}", count, 1)
         return counts
     if isinstance(words, bytes) or not isinstance(words, Iterable):

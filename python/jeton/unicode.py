@@ -6,7 +6,7 @@ Look here for telling tokens of one writing system from those of another.
 from __future__ import annotations
 
 from jeton import _core
-from jeton.components._base import check_text
+from jeton.arguments import check_text
 
 __all__ = ["letter_scripts", "scripts"]
 

@@ -49,8 +49,8 @@ class Vocabulary(Mapping[bytes, int]):
         except KeyError:
             if isinstance(token, str):
                 hint = f"tokens are bytes: {token.encode('utf-8', 'surrogatepass')!r}"
-                raise UnknownTokenError(f"{token!r} is no token ({hint})") from None
-            raise UnknownTokenError(f"{token!r} is no token of this tokenizer") from None
+                raise UnknownTokenError(f"{token!r} is not a token ({hint})") from None
+            raise UnknownTokenError(f"{token!r} is not a token of this tokenizer") from None
 
     def __contains__(self, token: object) -> bool:
         return token in self._ids

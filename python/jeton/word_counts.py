@@ -1,68 +1,44 @@
-"""Word counts: what every trainer starts from, counted once and trained from many times.
-
-Look here, too, for the stages before the model as the core takes them.
-"""
+"""Word counts: what every trainer starts from, counted once and trained from many times."""
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from jeton import _core
 from jeton.arguments import (
-    checked_errors,
-    checked_int,
+    check_text,
     checked_path,
     checked_texts,
     names_checked,
 )
-from jeton.components import _base, normalizers, pre_tokenizers
-from jeton.components._base import check_text
-from jeton.corpus import Progress, check_watch, count, warn
+from jeton.components import normalizers, pre_tokenizers
+from jeton.corpus import Progress
+from jeton.counting import (
+    COUNTS_NEED,
+    MAX_WORD_LENGTH,
+    Counting,
+    Reading,
+    checked_limits,
+    count_words,
+    first_stages,
+    named_pre_tokenizer,
+)
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
-    FileError,
-    TrainingError,
     UnknownTokenError,
 )
-from jeton.memory import memory_bytes
 
-__all__ = [
-    "COUNTS_NEED",
-    "MAX_WORD_LENGTH",
-    "TOKEN_NEEDS",
-    "Corpus",
-    "Counting",
-    "Cutting",
-    "Needs",
-    "Reading",
-    "WordCounts",
-    "checked_limits",
-    "count_words",
-    "counted_words",
-    "first_stages",
-    "is_counts",
-    "named_pre_tokenizer",
-]
-
-MAX_WORD_LENGTH = 10_000
-"""Characters: longer than any word of a language, and short enough that merging stays quick."""
+__all__ = ["Corpus", "WordCounts", "is_counts"]
 
 _MAGIC = b"jeton word counts "
 
-Needs: TypeAlias = tuple[int, int, int]
-"""Bytes of memory that are needed in any case, for a distinct word, and for each byte of it."""
-
-COUNTS_NEED: Needs = (0, 48, 2)
-"""What putting words in order needs."""
-
-TOKEN_NEEDS = 1_000
-"""Bytes of memory that a token of a vocabulary needs while its tokenizer is made."""
+Corpus: TypeAlias = (
+    "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]] | WordCounts"
+)
+"""What may be trained from."""
 
 
 class WordCounts:
@@ -297,179 +273,9 @@ def _pair(at: int, pair: object) -> tuple[str, int]:
     return check_text(f"the word of words[{at}]", word), count
 
 
-Corpus: TypeAlias = (
-    "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]] | WordCounts"
-)
-"""What may be trained from."""
-
-Cutting: TypeAlias = "tuple[str, bool] | bytes"
-"""What makes words of texts: stages as JSON, and whether the model sees bytes as they are; or ASCII
-characters, between which words lie."""
-
-
-@dataclass(frozen=True)
-class Counting:
-    """What is counted: which words a corpus has, and how much memory must be left beside them."""
-
-    cutting: Cutting
-    needs: Needs
-    max_word_length: int | None = None
-    min_word_count: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """How a corpus is read: what `count` and `train` of every trainer take beside it."""
-
-    field: str | None
-    errors: str
-    memory: int | str | None
-    temp_dir: str | os.PathLike[str] | None
-    watch: Callable[[Progress], None] | None
-
-
 def is_counts(path: str | os.PathLike[str]) -> bool:
     """Whether a file holds word counts that `WordCounts.save` wrote."""
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
-
-
-def count_words(
-    data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
-    counting: Counting,
-    reading: Reading,
-) -> _core.WordCounts:
-    """The words of a corpus; warns of those that were cut or left out."""
-    needs, temp_dir = counting.needs, reading.temp_dir
-    max_word_length, min_word_count = counting.max_word_length, counting.min_word_count
-    check_watch(reading.watch)
-    allowed = _allowed(reading.memory, needs)
-    folder = tempfile.gettempdir() if temp_dir is None else checked_path("temp_dir", temp_dir)
-    if not os.path.isdir(folder):
-        raise FileError(f"temp_dir {folder!r} is no folder; create it first")
-    counter = _core.WordCounter(
-        counting.cutting, max_word_length, min_word_count, allowed, folder, needs
-    )
-    try:
-        count(
-            counter,
-            data,
-            field=reading.field,
-            errors=reading.errors,
-            memory=allowed,
-            watch=reading.watch,
-        )
-        counts, (cut, rare, rare_total) = counter.finish()
-    finally:
-        counter.discard()
-    if cut:
-        warn(
-            f"words of more than max_word_length={max_word_length:,} characters were cut, "
-            f"{cut:,} times"
-        )
-    if rare:
-        _warn_of_rare(rare, rare_total, min_word_count)
-    return counts
-
-
-def counted_words(counts: WordCounts, counting: Counting, reading: Reading) -> _core.WordCounts:
-    """As `count_words`, of words that have been counted.
-
-    Raises:
-        ArgumentError: They were counted otherwise than `counting` says, or `reading` says how.
-    """
-    check_watch(reading.watch)
-    checked_errors(reading.errors)
-    for name, is_given in (
-        ("field", reading.field is not None),
-        ("errors", reading.errors != "strict"),
-        ("temp_dir", reading.temp_dir is not None),
-    ):
-        if is_given:
-            raise ArgumentError(f"{name} is for counting, and data holds counts; leave it out")
-    counts.core.check_counted_by(counting.cutting, counting.max_word_length)
-    allowed = _allowed(reading.memory, counting.needs)
-    kept = _without_rare(counts.core, counting.min_word_count)
-    if allowed is not None:
-        kept.check_memory(allowed, counting.needs)
-    return kept
-
-
-def _allowed(memory: int | str | None, needs: Needs) -> int | None:
-    """A budget, which must be more than what is needed in any case."""
-    allowed = memory_bytes(memory)
-    if allowed is not None and allowed <= needs[0]:
-        raise TrainingError(
-            f"memory={memory!r} is not enough: training for this vocab_size needs "
-            f"{needs[0] / 1e6:,.0f} MB whatever the corpus is"
-        )
-    return allowed
-
-
-def _without_rare(counts: _core.WordCounts, min_word_count: int) -> _core.WordCounts:
-    """The words that occur often enough; warns of those that are left out."""
-    if min_word_count <= 1:
-        return counts
-    kept = counts.at_least(min_word_count)
-    if rare := len(counts) - len(kept):
-        _warn_of_rare(rare, counts.total() - kept.total(), min_word_count)
-    return kept
-
-
-def checked_limits(max_word_length: int | None, min_word_count: int) -> tuple[int | None, int]:
-    """The limits as whole numbers; refuses those that make no sense, by name."""
-    if max_word_length is not None:
-        max_word_length = checked_int("max_word_length", max_word_length, 1)
-    return max_word_length, checked_int("min_word_count", min_word_count, 0)
-
-
-def _warn_of_rare(distinct: int, total: int, min_word_count: int) -> None:
-    warn(
-        f"{distinct:,} distinct words that occur less than min_word_count={min_word_count:,} "
-        f"times were left out; together they occur {total:,} times"
-    )
-
-
-def first_stages(
-    normalizer: normalizers.Normalizer | None,
-    pre_tokenizer: pre_tokenizers.PreTokenizer | None,
-    special_tokens: Iterable[str],
-    *,
-    is_raw: bool = True,
-) -> tuple[str, bool]:
-    """The stages before the model, in the shape of a `tokenizer.json`.
-
-    Where the model does not see bytes as they are, a byte-level pre-tokenizer spells them out.
-    """
-    stages = json.dumps(
-        {
-            "added_tokens": [
-                {
-                    "id": id,
-                    "content": token,
-                    "special": True,
-                    "single_word": False,
-                    "lstrip": False,
-                    "rstrip": False,
-                    "normalized": False,
-                }
-                for id, token in enumerate(special_tokens)
-            ],
-            "normalizer": _base.stored(normalizers.Normalizer, normalizer),
-            "pre_tokenizer": _base.stored(pre_tokenizers.PreTokenizer, pre_tokenizer),
-        }
-    )
-    return stages, is_raw
-
-
-def named_pre_tokenizer(pattern: str) -> pre_tokenizers.PreTokenizer:
-    """The pre-tokenizer of a pattern: of its name, or of an expression in tiktoken's dialect."""
-    if not check_text("pattern", pattern):
-        raise ArgumentError("pattern is empty; 'none' leaves texts whole")
-    stages = json.loads(_core.pattern_pre_tokenizer(pattern))
-    component: pre_tokenizers.PreTokenizer = _base.read_stored(
-        "pre_tokenizer", stages["pre_tokenizer"]
-    )
-    return component

@@ -6,10 +6,9 @@ import random
 from collections.abc import Callable
 
 import pytest
-from families import WITH_MORE, some_lines
-from test_pruning import check_promises, check_reachable
 
 import jeton
+from edit_families import WITH_MORE, check_promises, check_reachable, some_lines
 from jeton import edit
 from jeton.components import models
 from jeton.edit.vocabulary import tokens_of

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from families import FAMILIES, LINES, some_lines
 
 import jeton
+from edit_families import FAMILIES, LINES, some_lines
 from jeton import edit
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -70,7 +70,9 @@ def test_an_optimiser_follows() -> None:
     assert moved["state"][1] == optimizer.state_dict()["state"][1]
     resumed = torch.optim.AdamW([torch.nn.Parameter(nn.remap(table, id_map)), other])
     resumed.load_state_dict(moved)
-    with pytest.raises(ArgumentError, match=r"parameter 1 is no table.* from 7 ids.* \[6\] rows"):
+    with pytest.raises(
+        ArgumentError, match=r"parameter 1 is not a table.* from 7 ids.* \[6\] rows"
+    ):
         nn.remap_optimizer(optimizer.state_dict(), [1], edit.IdMap((-1,) * 7, 4, {}))
     with pytest.raises(ArgumentError, match=r"knows nothing of parameter 2; it has \[0, 1\]"):
         nn.remap_optimizer(optimizer.state_dict(), [2], id_map)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from families import FAMILIES, some_lines
 
 import jeton
+from edit_families import FAMILIES, some_lines
 from jeton import edit
 from jeton.edit.configuration import moved
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, UnsupportedError

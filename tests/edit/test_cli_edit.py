@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from families import FAMILIES, some_lines
 
 import jeton
+from edit_families import FAMILIES, some_lines
 from jeton.cli import main
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from families import FAMILIES, WITH_MORE, some_lines
 
 import jeton
+from edit_families import FAMILIES, WITH_MORE, some_lines
 from jeton import edit
 from jeton.components import decoders, models, pre_tokenizers
 from jeton.edit.pieces import ModelFile, Piece

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from families import FAMILIES, some_lines
 from hypothesis import given, strategies
 
+from edit_families import FAMILIES, some_lines
 from jeton import TokenBatch, edit
 from jeton.edit import IdMap
 from jeton.errors import (

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from families import FAMILIES, LINES, some_lines
 
 import jeton
+from edit_families import FAMILIES, LINES, check_promises, check_reachable, some_lines
 from jeton import edit
 from jeton.edit.derivations import by_scores
-from jeton.edit.vocabulary import tokens_of
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -22,35 +21,6 @@ from jeton.errors import (
 )
 
 SEEDS = range(3)
-
-
-def check_promises(old: jeton.Tokenizer, edited: edit.Edited, texts: list[str]) -> None:
-    new, id_map = edited.tok, edited.id_map
-    before, after = tokens_of(old), tokens_of(new)
-    kept = {a: b for a, b in enumerate(id_map.moved) if b != -1}
-    assert {before[a] for a in kept} | set(edited.added) == set(after.values())
-    assert all(before[a] == after[b] for a, b in kept.items()), "kept tokens keep their bytes"
-    gone = set(before) - set(kept)
-    assert {before[id] for id in gone} == set(edited.removed)
-    unknown = {b"[UNK]", b"<unk>"}
-    for text in texts:
-        ids = old.encode(text)
-        if not gone & set(ids) and not unknown & {before[id] for id in ids}:
-            assert new.encode(text) == id_map.apply(ids), text
-        if old.decode(ids) == text and not isinstance(old.model, jeton.components.models.WordLevel):
-            assert new.decode(new.encode(text)) == text
-
-
-def check_reachable(old: jeton.Tokenizer, edited: edit.Edited) -> None:
-    """A token that is the one id of its own text still is."""
-    for token, id in old.vocab.items():
-        new_id = edited.id_map.moved[id]
-        try:
-            text = token.decode()
-        except UnicodeDecodeError:
-            continue
-        if new_id != -1 and old.encode(text) == [id]:
-            assert edited.tok.encode(text) == [new_id], text
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -188,7 +158,7 @@ def test_dropped_by_name() -> None:
 
 
 BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
-    "nothing said": ({}, ArgumentError, "say what is to go"),
+    "nothing said": ({}, ArgumentError, "say what to remove"),
     "min_count alone": ({"min_count": 2}, ArgumentError, "corpus= or counts="),
     "both": ({"corpus": ["a"], "counts": {}}, ArgumentError, "not both"),
     "no file": ({"corpus": "text"}, MissingFileError, "there is no such file"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+from shared_data import SHARED, VOCABULARIES, needed
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,7 @@ def scale() -> Scale:
 @pytest.fixture(scope="session")
 def vocabularies() -> Path:
     """The folder of real vocabularies, or a skip where there is none."""
-    folder = SHARED / "vocab"
-    if not folder.is_dir():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
-    return folder
+    return needed(VOCABULARIES)
 
 
 def _take(path: Path, limit: int) -> str:

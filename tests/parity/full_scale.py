@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("RAYON_NUM_THREADS", "1")
 
@@ -29,9 +30,9 @@ import jeton
 import pairs as pairs_module
 from nasty import strings
 from pairs import Comparer, Pair
+from shared_data import SHARED
 from test_sentencepiece import nasty_strings
 
-SHARED: Final = Path(__file__).resolve().parents[3] / "shared" / "data"
 PARTS: Final = 96
 STRINGS: Final = 1_000_000
 DOCUMENT: Final = 4_000

@@ -15,7 +15,8 @@ import pytest
 
 import jeton
 import nasty
-from conftest import SHARED, Scale
+from conftest import Scale
+from shared_data import SHARED, needed
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -95,8 +96,9 @@ def test_pieces_fit_real_corpora_as_well(
     name: str, size: int, scale: Scale, tmp_path: Path
 ) -> None:
     path = SHARED / "text" / f"{name}.txt"
-    if not scale.full or not path.is_file():
-        pytest.skip("JETON_PARITY=full trains on ../shared/data/text")
+    if not scale.full:
+        pytest.skip("JETON_PARITY=full trains on real corpora")
+    needed(path)
     lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
     _compare(lines, size, tmp_path)
 

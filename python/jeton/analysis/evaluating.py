@@ -19,8 +19,7 @@ from jeton.analysis.judged import Judged, Tally, WordKinds, cause_of
 from jeton.analysis.overall import Morphemes, checked_morphemes, overall_values
 from jeton.analysis.texts import Corpus, Sample, Watched, aligned, corpora_of
 from jeton.analysis.values import Curve, Measured, Value
-from jeton.arguments import check_kind, checked_errors
-from jeton.components._base import check_text
+from jeton.arguments import check_kind, check_text, checked_errors
 from jeton.corpus import check_watch
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
 
@@ -191,7 +190,7 @@ def _pivot(pivot: Any, lines: Mapping[str, Sequence[str]]) -> str | None:
         return next((name for name in lines if name.lower() in _PIVOTS), None)
     if check_text("pivot", pivot) not in lines:
         known = ", ".join(lines) or "there is no parallel text"
-        raise ArgumentError(f"pivot: {pivot!r} is none of the languages ({known})")
+        raise ArgumentError(f"pivot: {pivot!r} is not one of the languages ({known})")
     return str(pivot)
 
 

@@ -15,8 +15,7 @@ from jeton import __version__
 from jeton.analysis.saved import Saved
 from jeton.analysis.swept import Sweep
 from jeton.analysis.values import Curve, Measured, Value
-from jeton.arguments import check_kind, checked_int
-from jeton.components._base import check_text
+from jeton.arguments import check_kind, check_text, checked_int
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
@@ -120,7 +119,7 @@ class Evaluation(Saved):
         Raises:
             FormatError: It is no evaluation.
         """
-        return cls._read(record, "record is no evaluation")
+        return cls._read(record, "record is not an evaluation")
 
     @classmethod
     def _of_record(cls, record: Any) -> Evaluation:
@@ -334,7 +333,7 @@ class Comparison(Saved):
         Raises:
             FormatError: It is no comparison.
         """
-        return cls._read(record, "record is no comparison")
+        return cls._read(record, "record is not a comparison")
 
     @classmethod
     def _of_record(cls, record: Any) -> Comparison:

@@ -54,7 +54,7 @@ class Lines:
     ) -> None:
         check_watch(watch)
         if isinstance(data, Mapping):
-            raise ArgumentTypeError("corpus is a mapping, where one corpus is asked for: pass one")
+            raise ArgumentTypeError("corpus is a mapping, but one corpus is expected: pass one")
         self._paths, self._texts = paths_or_texts(data)
         self._watch, self._limit = watch, limit
         self._sha256 = hashlib.sha256()
@@ -143,5 +143,7 @@ def _of_json(path: Path, number: int, line: str) -> str:
     except (ValueError, KeyError, TypeError, RecursionError):
         text = None
     if not isinstance(text, str):
-        raise FormatError(f"{path}, line {number}: is no JSON object with a field 'text' of text")
+        raise FormatError(
+            f"{path}, line {number}: is not a JSON object with a field 'text' of text"
+        )
     return text

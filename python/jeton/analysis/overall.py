@@ -20,7 +20,7 @@ from jeton.analysis.probes import (
     within,
 )
 from jeton.analysis.values import Value
-from jeton.components._base import check_text
+from jeton.arguments import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
 
 __all__ = ["Morphemes", "checked_morphemes", "overall_values"]

@@ -50,7 +50,7 @@ class Saved:
             FormatError: It holds something else.
         """
         source, record = saved_json.read(path, f"saved {cls._NOUN}")
-        return cls._read(record, f"{source} is no saved {cls._NOUN}")
+        return cls._read(record, f"{source} is not a saved {cls._NOUN}")
 
     @classmethod
     def _read(cls: type[Self], record: Any, complaint: str) -> Self:

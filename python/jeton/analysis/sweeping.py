@@ -18,8 +18,7 @@ import jeton
 from jeton import Progress, Tokenizer
 from jeton.analysis.lines import Corpus, Lines
 from jeton.analysis.swept import Point, Sweep
-from jeton.arguments import checked_int, checked_path
-from jeton.components._base import check_text
+from jeton.arguments import check_text, checked_int, checked_path
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -178,7 +177,7 @@ class _Run:
         self.digest, self.held_out_digest = whole.digest, digest.hexdigest()
         if not self.held_out:
             raise ArgumentError(
-                "held_out: of the corpus there is no line to measure; give a larger share or corpus"
+                "held_out: no line of the corpus is left to measure; give a larger share or corpus"
             )
         self.bytes = sum(len(line.encode("utf-8", "surrogatepass")) for line in self.held_out)
 
@@ -226,8 +225,8 @@ class _Run:
         for name in ("settings", "corpus", "held_out"):
             if getattr(before, name) != getattr(here, name):
                 raise FormatError(
-                    f"{path} is of a sweep with another {name.replace('_', '-')}; give another "
-                    "folder, or take it away"
+                    f"{path} belongs to a sweep with another {name.replace('_', '-')}; give "
+                    "another folder, or remove it"
                 )
         self.points = {(point.family, point.size): point for point in before.points}
 

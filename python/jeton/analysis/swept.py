@@ -14,8 +14,7 @@ from jeton import __version__
 from jeton.analysis.bends import bend
 from jeton.analysis.saved import Saved
 from jeton.analysis.values import check_number
-from jeton.arguments import check_kind, checked_int
-from jeton.components._base import check_text
+from jeton.arguments import check_kind, check_text, checked_int
 
 __all__ = ["Point", "Sweep"]
 

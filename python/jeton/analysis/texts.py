@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from jeton import Progress, _core
-from jeton.arguments import checked_path
-from jeton.components._base import check_text
+from jeton.arguments import check_text, checked_path
 from jeton.corpus import Table, is_table, paths_or_texts, size_of
 from jeton.data.manifest import digest_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
@@ -288,7 +287,7 @@ def _field_of(record: str, name: str, place: str) -> str:
     try:
         content = json.loads(record)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{place}: no JSON: {error}") from None
+        raise FormatError(f"{place}: not JSON: {error}") from None
     if not isinstance(content, dict) or not isinstance(content.get(name), str):
         raise FormatError(f"{place}: there is no text in the field {name!r}")
     return str(content[name])

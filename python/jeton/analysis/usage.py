@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton import Progress, __version__, saved_json
-from jeton.arguments import checked_errors, checked_int
-from jeton.components._base import check_text
+from jeton.arguments import check_text, checked_errors, checked_int
 from jeton.corpus import batches, check_watch, paths_or_texts
 from jeton.data.preparing.blocks import Encoding
 from jeton.data.preparing.blocks import Progress as Read
@@ -182,14 +181,14 @@ class Usage:
         try:
             return cls._of_json(content)
         except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"{source} is no saved usage: {error}") from None
+            raise FormatError(f"{source} is not a saved usage: {error}") from None
 
     @classmethod
     def _of_json(cls, content: Any) -> Usage:
         if content["format"] != _FORMAT or content["version"] != _VERSION:
             raise ValueError(f"its format is not {_FORMAT!r}, version {_VERSION}")
         if any(not 0 <= start < stop <= 1 << 32 for start, stop in content["ids"]):
-            raise ValueError("its ids are no ranges")
+            raise ValueError("its ids are not ranges")
         sizes = [stop - start for start, stop in content["ids"]]
         if sum(sizes) != len(content["counts"]):
             raise ValueError(f"{len(content['counts'])} counts for {sum(sizes)} ids")

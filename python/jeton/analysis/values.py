@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jeton.arguments import check_kind
-from jeton.components._base import check_text
+from jeton.arguments import check_kind, check_text
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["Curve", "Measured", "Value", "check_number"]

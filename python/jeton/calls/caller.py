@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from jeton.arguments import one_of
+from jeton.arguments import checked_flag, one_of
 from jeton.calls.alone import SHORT, columns_alone
 from jeton.calls.choices import Asked, Defaults, Padding, Truncation, choose
 from jeton.calls.frames import Frame, frame_of, shows_one_space
@@ -22,7 +22,6 @@ from jeton.calls.rows import Rows
 from jeton.calls.sides import How, encoded
 from jeton.calls.spelling import Spelling
 from jeton.calls.windows import cut, share_room
-from jeton.components._base import checked_flag
 from jeton.errors import ArgumentError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -216,8 +215,8 @@ class Caller:
         order = [piece.text for piece in frames[1] or () if piece.text is not None]
         if overflowing and len(set(order)) < len(order):
             raise UnsupportedError(
-                "the post-processor puts a text into a row more than once, so that there are no "
-                "windows (leave return_overflowing_tokens out)"
+                "the post-processor puts a text into a row more than once, so windows cannot "
+                "be made (leave return_overflowing_tokens out)"
             )
         windows = cut(
             lengths,

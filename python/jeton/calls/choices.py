@@ -186,8 +186,8 @@ def choose(asked: Asked, defaults: Defaults) -> tuple[Padding | None, Truncation
     most_allowed = None if truncation is None else truncation.max_length
     if pads is not None and multiple and most_allowed is not None and most_allowed % multiple:
         raise ArgumentError(
-            f"max_length={most_allowed} is no multiple of pad_to_multiple_of={multiple}, so rows "
-            "could not be both (choose another of the two)"
+            f"max_length={most_allowed} is not a multiple of pad_to_multiple_of={multiple}: "
+            "change one of the two"
         )
     filler = defaults.pad_id
     if pads is None and section is not None:

@@ -339,7 +339,7 @@ class BatchEncoding(UserDict[str, Any]):
     def _known(self) -> Rows:
         if self._rows is None:
             raise UnsupportedError(
-                "this batch was made of columns, and knows no more than these (the one that a call "
+                "this batch was made from columns and holds nothing else (the one that a call "
                 "gives knows where its tokens came from)"
             )
         if callable(self._rows):
@@ -410,8 +410,8 @@ def _array(rows: Rows, name: str, *, ragged: bool) -> npt.NDArray[Any]:
         return parts
     if rows.width is None:
         raise ArgumentError(
-            f"rows have {int(rows.widths.min())} to {int(rows.widths.max())} tokens, so that they "
-            "are no array (give padding=True, with truncation=True where rows have a limit)"
+            f"rows have {int(rows.widths.min())} to {int(rows.widths.max())} tokens, and do "
+            "not make an array (give padding=True, with truncation=True where rows have a limit)"
         )
     return column.reshape(len(rows), rows.width, *column.shape[1:])
 
@@ -448,6 +448,6 @@ def _as_array(name: str, column: Any) -> npt.NDArray[np.int64]:
         array = np.empty(0, object)
     if array.dtype == object:
         raise ArgumentError(
-            f"the rows of {name} are not equally long, so they are no array (give padding=True)"
+            f"the rows of {name} differ in length and do not make an array (give padding=True)"
         )
     return array if array.size else array.astype(np.int64)

@@ -126,7 +126,7 @@ class Rows:
 
     @cached_property
     def special(self) -> npt.NDArray[np.int64]:
-        """1 for what is no token of a text: special tokens that were added, and padding."""
+        """1 for what is not a token of a text: special tokens that were added, and padding."""
         return self._column(1, lambda piece: int(piece.text is None), None)
 
     @cached_property

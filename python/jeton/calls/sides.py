@@ -112,7 +112,7 @@ class Side:
         text = None if is_column(column.texts) else column.texts[number]  # type: ignore[index]
         if text is None:
             raise UnsupportedError(
-                "the words of a text in a column are not looked for (give the texts as a list)"
+                "words are not found for the texts of a column (give the texts as a list)"
             )
         encoding = self._how.spelling.tokenizer.encode_with_spans(text, special=self._how.special)
         self.check_same(encoding.ids == self.ids[start:stop].tolist())

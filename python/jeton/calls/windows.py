@@ -171,12 +171,12 @@ def _count(
         if most[sample] == 0:
             raise ArgumentError(
                 f"max_length={truncation.max_length} leaves no room for tokens of sample {sample}, "
-                f"so that no windows cover its {text} text (give a larger one)"
+                f"so no windows cover its {text} text (give a larger one)"
             )
         raise ArgumentError(
-            f"the windows of sample {sample} hold {int(most[sample])} tokens of its {text} text, "
-            f"which stride={truncation.stride} does not leave room to go on in (give a smaller "
-            "stride, or a larger max_length)"
+            f"stride={truncation.stride} is too large: the windows of sample {sample} hold only "
+            f"{int(most[sample])} tokens of its {text} text (give a smaller stride, or a larger "
+            "max_length)"
         )
     step = np.maximum(most - truncation.stride, 1)
     return np.where(over, 1 - (most - length) // step, 1)

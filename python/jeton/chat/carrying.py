@@ -13,7 +13,7 @@ from jinja2 import Undefined
 from jinja2.utils import Namespace
 from markupsafe import Markup
 
-from jeton.chat.limits import spend, weighed
+from jeton.chat.limits import PIECE, spend, weighed
 from jeton.chat.origins import TEMPLATE, UNKNOWN, Origin, Runs, least_trusted
 from jeton.chat.traced import (
     Traced,
@@ -114,7 +114,8 @@ def _tainted(value: Any, origin: Origin) -> Any:
 def conservatively(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls a function that knows no origins; text that comes out is data if any went in."""
     args = tuple(list(it) if isinstance(it, Iterator) else it for it in args)
-    weighed([*args, *kwargs.values()])
+    given = weighed([*args, *kwargs.values()])
+    spend(PIECE // 2 * sum(len(it) for it in given if isinstance(it, str)))
     origin = data_in((args, kwargs))
     result = function(*plain(args), **plain(kwargs))
     if isinstance(result, (types.GeneratorType, map, filter, zip)):

@@ -247,6 +247,10 @@ class Chat:
         if isinstance(roles, str) or not isinstance(roles, Iterable):
             raise ArgumentTypeError('roles must be an iterable of roles, as ("assistant",)')
         wanted = set(roles)
+        if not wanted:
+            raise ArgumentError(
+                'roles is empty: the loss mask would be all zero (name roles, as ("assistant",))'
+            )
         generated = [origin.generated for _, origin in self._runs]
         if any(generated) and wanted == {"assistant"}:
             mask = self._has_run(generated)

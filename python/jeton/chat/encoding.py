@@ -106,7 +106,7 @@ def guarding(tok: Tokenizer, control: Iterable[str]) -> Tokenizer:
     added = {token.content: token for token in tok.added_tokens} if names else {}
     for name in names:
         if name not in added:
-            raise ArgumentError(f"control: {name!r} is no added token of this tokenizer")
+            raise ArgumentError(f"control: {name!r} is not an added token of this tokenizer")
     names -= {name for name in names if added[name].special}
     if not names:
         return tok

@@ -25,7 +25,7 @@ from jeton.chat.carrying import conservatively, data_in, plain, printed
 from jeton.chat.clock import now
 from jeton.chat.filters import COUNTED, filters_of, ticking
 from jeton.chat.formatting import braces, percent
-from jeton.chat.limits import LimitError, reserve, spend, weighed
+from jeton.chat.limits import LimitError, reserve, reserve_strip, spend, weighed
 from jeton.chat.origins import generated
 from jeton.chat.traced import Traced, joined, marked, raw, runs_of, traced
 
@@ -41,6 +41,12 @@ class Refusal(TemplateError):
 
 class _Generator(CodeGenerator):
     """Writes Python in which text is joined, printed and compared by the sandbox."""
+
+    def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
+        # What is computed here would stand in the program, however long it is.
+        if not isinstance(node, (nodes.Const, nodes.TemplateData)):
+            raise nodes.Impossible
+        return super()._output_child_to_const(node, frame, finalize)
 
     def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
         self.write("environment.printed(")
@@ -129,6 +135,7 @@ def _raise_exception(message: Any = "") -> None:
 
 
 def _strftime_now(format: str) -> str:
+    reserve(256 * len(format))  # as long a text is tried where the format may give none
     return marked(now().strftime(raw(format)), data_in(format))
 
 
@@ -143,7 +150,10 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def __init__(self) -> None:
         super().__init__(
-            trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
+            trim_blocks=True,
+            lstrip_blocks=True,
+            extensions=[_Generation, loopcontrols],
+            optimized=False,  # what is computed before the template runs has no limits
         )
         self.filters = filters_of(dict(self.filters))
         tests: dict[str, Any] = self.tests
@@ -204,8 +214,12 @@ class Sandbox(ImmutableSandboxedEnvironment):
         if not __self.is_safe_callable(__obj):
             raise SecurityError(f"{__obj!r} is not safely callable")
         owner = getattr(__obj, "__self__", None)
+        if isinstance(owner, (list, tuple)):
+            weighed((owner, args))
         if isinstance(owner, Markup):
             method = getattr(Markup, __obj.__name__)
+            if "strip" in __obj.__name__ and args:
+                reserve_strip(owner, args[0])
             return conservatively(method, owner, *args, **_without_internals(kwargs))
         if type(owner) is str:
             __obj = getattr(Traced(owner), __obj.__name__)

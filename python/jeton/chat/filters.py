@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from jeton.chat.carrying import conservatively, data_in, plain, printed, safe
 from jeton.chat.json_text import to_json
-from jeton.chat.limits import LONGEST, LimitError, reserve, spend, weighed
+from jeton.chat.limits import PIECE, LimitError, reserve, spend, weighed
 from jeton.chat.traced import Traced, TracedFloat, TracedInt, joined, raw
 
 __all__ = ["COUNTED", "counted", "filters_of", "ticking"]
@@ -28,12 +28,15 @@ COUNTED = "counted by jeton"
 
 _HANDS_ON = """
     abs attr batch count d default dictsort first groupby items last length list map max min
-    random reject rejectattr reverse round select selectattr slice sort unique wordcount
+    random reject rejectattr reverse select selectattr slice sort unique
 """.split()
 """Filters that make no text, or whose text keeps its origins by what `Traced` does."""
 
 
 _COMPARES = "dictsort groupby max min sort unique".split()
+_SIZED = "batch center indent slice tojson truncate wordwrap".split()
+"""Filters that make as much as a whole number among their arguments says."""
+_MOST_DIGITS = 1_000
 
 
 class _Counted:
@@ -59,17 +62,25 @@ def counted(items: Any) -> Any:
     return (_CountedSized if hasattr(items, "__len__") else _Counted)(items)
 
 
-def ticking(function: Callable[..., Any], compares: bool = True) -> Callable[..., Any]:
-    """A filter or a test under the limits; `compares` says whether it compares or sorts values."""
+def ticking(
+    function: Callable[..., Any], *, compares: bool = True, sized: bool = False
+) -> Callable[..., Any]:
+    """A filter or a test under the limits.
+
+    Args:
+        function: The filter or the test.
+        compares: Whether it compares or sorts values.
+        sized: Whether it makes as much as a whole number among its arguments says.
+    """
     skipped = 1 if _PassArg.from_obj(function) is not None else 0
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         spend()
         given = args[skipped:]
-        for value in (*given[1:], *kwargs.values()):
-            if isinstance(value, int) and abs(value) > LONGEST:
-                raise LimitError(f"the template asks for {value:,} at once")
+        for value in (*given[1:], *kwargs.values()) if sized else ():
+            if isinstance(value, int):
+                reserve(abs(value))
         if compares:
             weighed(given)
         result = function(*args, **kwargs)
@@ -124,7 +135,33 @@ def _trim(value: Any, chars: str | None = None) -> str:
 
 def _title(value: Any) -> str:
     text = _traced(value)
+    spend(PIECE // 2 * len(text))
     return text._recased(jinja.do_title(raw(text)))
+
+
+def _word_count(value: Any) -> int:
+    text = raw(printed(value))
+    spend(PIECE // 4 * len(text))
+    return jinja.do_wordcount(text)
+
+
+def _round(value: Any, precision: int = 0, method: Any = "common") -> Any:
+    if abs(precision) > _MOST_DIGITS:
+        raise LimitError(f"the template asks for {precision:,} digits")
+    return jinja.do_round(value, precision, method)
+
+
+def _word_wrapped(original: Callable[..., Any]) -> Callable[..., Any]:
+    cautious = _cautious(original)
+
+    @pass_environment
+    def called(environment: Any, s: Any, width: int = 79, *args: Any, **kwargs: Any) -> Any:
+        # A long word is copied for each line that it takes.
+        lengths = map(len, raw(printed(s)).split())
+        spend(sum(length * length for length in lengths) // (PIECE * max(1, width)))
+        return cautious(environment, s, width, *args, **kwargs)
+
+    return called
 
 
 def _replace(s: Any, old: Any, new: Any, count: int | None = None) -> str:
@@ -212,10 +249,16 @@ def filters_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[.
             chosen[name] = _cautious(original)
     chosen["join"] = _join
     chosen["sum"] = _sum
+    chosen["round"] = _round
+    chosen["wordcount"] = _word_count
+    chosen["wordwrap"] = _word_wrapped(originals["wordwrap"])
     chosen["tojson"] = to_json
     chosen["safe"] = _safe
     chosen["string"] = _string
     chosen["int"] = _number(jinja.do_int, TracedInt)
     chosen["float"] = _number(jinja.do_float, TracedFloat)
-    limited = {name: ticking(it, name in _COMPARES) for name, it in chosen.items()}
+    limited = {
+        name: ticking(it, compares=name in _COMPARES, sized=name in _SIZED)
+        for name, it in chosen.items()
+    }
     return {**limited, COUNTED: counted}

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2.exceptions import SecurityError
 
 from jeton.chat.carrying import data_in, plain, printed, represented
-from jeton.chat.limits import reserve, weighed
+from jeton.chat.limits import PIECE, reserve, spend, weighed
 from jeton.chat.traced import Traced, joined, marked, raw
 
 __all__ = ["braces", "percent"]
@@ -27,6 +27,7 @@ _NUMBER = re.compile(r"\d+")
 def percent(pattern: str, values: Any) -> str:
     """`pattern % values`."""
     weighed(values)
+    spend(PIECE * raw(pattern).count("%"))
     items = list(values) if isinstance(values, tuple) else [values]
     for number in _NUMBER.findall(raw(pattern)):
         _check_width(number)
@@ -89,6 +90,7 @@ class _Braces:
         if depth < 0:
             raise ValueError("Max string recursion exceeded")
         origin = data_in(pattern)
+        spend(PIECE * (raw(pattern).count("{") + raw(pattern).count("}")))
         parts: list[str] = []
         for literal, name, spec, conversion in string.Formatter().parse(raw(pattern)):
             parts.append(marked(literal, origin))

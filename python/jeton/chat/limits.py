@@ -12,10 +12,13 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
 __all__ = [
     "LONGEST",
+    "PIECE",
     "LimitError",
     "Work",
+    "afford",
     "limits",
     "reserve",
+    "reserve_strip",
     "running",
     "spend",
     "weighed",
@@ -30,8 +33,14 @@ _FREE: Final = 1 << 28
 _PER_CHARACTER: Final = 1 << 10
 """How many more it may make for each character that it is given."""
 
+PIECE: Final = 64
+"""What a text of its own costs beside its characters, as a part of one that is split."""
+
 _MOST_ITEMS: Final = 2_000_000
 """The most items of nested lists that are compared, printed or sorted at once."""
+
+_MOST_CHARACTERS: Final = 1 << 28
+"""The most characters of the texts in nested lists, each counted as often as it is there."""
 
 _SECONDS: ContextVar[float] = ContextVar("jeton_chat_seconds", default=20.0)
 _WORK: ContextVar[Work | None] = ContextVar("jeton_chat_work", default=None)
@@ -53,13 +62,16 @@ class Work:
 
     def spend(self, amount: int) -> None:
         self.left -= amount
-        if self.left < 0:
-            raise LimitError("the template makes too much text: it seems to have no end")
+        self.afford(0)
         if time.monotonic() > self.deadline:
             raise LimitError(
                 f"the template takes more than {self.seconds:g} s "
                 "(jeton.chat.limits(seconds=…) allows more)"
             )
+
+    def afford(self, amount: int) -> None:
+        if amount > self.left:
+            raise LimitError("the template makes too much text: it seems to have no end")
 
 
 @contextlib.contextmanager
@@ -105,6 +117,13 @@ def spend(amount: int = 1) -> None:
         work.spend(amount)
 
 
+def afford(amount: int) -> None:
+    """Refuses work that may take more than is left, before it is done."""
+    work = _WORK.get()
+    if work is not None:
+        work.afford(amount)
+
+
 def reserve(size: int) -> None:
     """Refuses a text or a list that would be too long, before it is made."""
     if size > LONGEST:
@@ -112,19 +131,27 @@ def reserve(size: int) -> None:
     spend(size)
 
 
+def reserve_strip(text: str, chars: object) -> None:
+    """Refuses to strip characters of a long text where each may be sought among very many."""
+    if isinstance(chars, str):
+        spend(len(text) * len(chars) // PIECE)
+
+
 def weighed(value: Any) -> Any:
     """The value itself, if going through all that is nested in it ends in time."""
     if isinstance(value, (list, tuple, dict, set, frozenset)):
-        left = _MOST_ITEMS
+        left, characters = _MOST_ITEMS, 0
         nested: list[Any] = [value]
         while nested:
             item = nested.pop()
             left -= 1 + len(item)
-            if left < 0:
+            characters += sum(len(it) for it in item if isinstance(it, str))
+            if left < 0 or characters > _MOST_CHARACTERS:
                 raise LimitError("the template nests too much to go through it")
             if isinstance(item, dict):
                 nested += [key for key in item if isinstance(key, tuple)]
                 item = item.values()
+                characters += sum(len(it) for it in item if isinstance(it, str))
             nested += [it for it in item if isinstance(it, (list, tuple, dict, set, frozenset))]
-        spend((_MOST_ITEMS - left) // 16)
+        spend((_MOST_ITEMS - left + characters) // 16)
     return value

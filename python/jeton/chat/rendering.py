@@ -70,7 +70,9 @@ def _run(template: str, variables: dict[str, Any]) -> str:
         context = compiled.new_context(variables)
         return Sandbox.concat(compiled.root_render_func(context))
     except TemplateSyntaxError as error:
-        raise FormatError(f"the template is no Jinja: line {error.lineno}: {error}") from None
+        raise FormatError(
+            f"the template is not valid Jinja: line {error.lineno}: {error}"
+        ) from None
     except LimitError as error:
         raise LimitError(f"{error}{_place(error)}") from None
     except Refusal as error:
@@ -85,7 +87,7 @@ def _run(template: str, variables: dict[str, Any]) -> str:
         raise LimitError("the template takes more memory than there is") from None
     except UndefinedError as error:
         raise ArgumentError(
-            f"the template wants what these messages do not have: {error}{_place(error)}"
+            f"the template needs what these messages do not have: {error}{_place(error)}"
             f"{_lacking(str(error), variables['messages'])}"
         ) from error
     except OverflowError as error:
@@ -158,7 +160,7 @@ def _tagged(
         for name in names:
             last[name] = final + tag
     else:
-        raise ArgumentError(f"continue_final_message: {field!r} of the last message is no text")
+        raise ArgumentError(f"continue_final_message: {field!r} of the last message is not text")
     return [*messages[:-1], last], (raw(final).strip(), tag_origin)
 
 
@@ -174,7 +176,7 @@ def _cut_at_tag(text: str, final: str, tag: Origin) -> str:
     if final not in text or not raw(text).startswith(_TAG.strip(), found):
         raise ArgumentError(
             "continue_final_message: the template changes the last message or leaves it out, so "
-            "there is no telling where it ends"
+            "its end cannot be found"
         )
     kept = text[:found]
     return kept if raw(text).startswith(_TAG, found) else kept.rstrip()

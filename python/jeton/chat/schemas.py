@@ -122,10 +122,10 @@ def _with_description(schema: dict[str, Any], text: str, place: str) -> dict[str
             choices = json.loads(match[1])
         except ValueError as error:
             raise ArgumentError(
-                f"{place}: the choices {match[1]!r:.60} are no JSON list: {error}"
+                f"{place}: the choices {match[1]!r:.60} are not a JSON list: {error}"
             ) from None
         if not isinstance(choices, list):
-            raise ArgumentError(f"{place}: the choices {match[1]!r:.60} are no JSON list")
+            raise ArgumentError(f"{place}: the choices {match[1]!r:.60} are not a JSON list")
         schema["enum"] = [it.strip() if isinstance(it, str) else it for it in choices]
         text = text[: match.start()].strip()
     schema["description"] = text
@@ -186,8 +186,8 @@ def _of_hint(hint: Any) -> dict[str, Any]:
     if origin is tuple:
         if len(args) == 1 or ... in args:
             raise ArgumentError(
-                f"{_shown(hint)}: no schema says that of a tuple (write list[…], or name several "
-                "types)"
+                f"{_shown(hint)}: a JSON schema cannot describe this tuple (write "
+                "list[…], or name several types)"
             )
         return {"type": "array", "prefixItems": [_of_hint(item) for item in args]}
     if origin is dict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -53,10 +54,12 @@ def pieces(chat: Chat) -> Iterator[tuple[str, Look]]:
     }
     names = re.compile("|".join(map(re.escape, sorted(specials, key=len, reverse=True))) or "(?!)")
     segments = [(start, end, _look(origin)) for start, end, origin in chat.segments]
-    for start, end, look in segments:
-        if look != "template":
-            for match in names.finditer(chat.text, start, end):
-                marks.setdefault(match.start(), (match.end(), "spelled"))
+    # A token may be spelled by several: the template's `<|`, a role, and its `|>`.
+    ends = [end for _, end, _ in segments]
+    for match in names.finditer(chat.text):
+        first, last = (bisect_right(ends, place) for place in (match.start(), match.end() - 1))
+        if any(look != "template" for _, _, look in segments[first : last + 1]):
+            marks.setdefault(match.start(), (match.end(), "spelled"))
     at = 0
     ordered = iter(sorted(marks.items()))
     mark = next(ordered, None)

@@ -6,13 +6,16 @@ text is taken for data. A plain `str` is text of the template.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, SupportsIndex
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, SupportsIndex
 
-from jeton.chat.limits import reserve
+from jeton.chat.limits import PIECE, afford, reserve, reserve_strip, spend
 from jeton.chat.origins import TEMPLATE, Origin, Runs
 
 __all__ = ["Traced", "TracedFloat", "TracedInt", "joined", "marked", "raw", "runs_of", "traced"]
+
+
+_LINE_ENDS: Final = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 def raw(text: str) -> str:
@@ -100,17 +103,37 @@ class Traced(str):
         return marked(text, data_in((self, others)))
 
     def _slice(self, start: int, stop: int) -> str:
-        text = raw(self)[start:stop]
-        return traced(text, _cut(self._runs, start, stop))
+        # `raw` would copy all of the text.
+        return traced(str.__getitem__(self, slice(start, stop)), _cut(self._runs, start, stop))
+
+    def _slices(self, ranges: Iterable[tuple[int, int]]) -> list[str]:
+        """The slices of ranges that follow each other, in linear time."""
+        text, runs = raw(self), self._runs
+        if len(runs) == 1:
+            return [marked(text[start:stop], runs[0][1]) for start, stop in ranges]
+        found: list[str] = []
+        first = before = 0
+        for start, stop in ranges:
+            while first < len(runs) and before + runs[first][0] <= start:
+                before += runs[first][0]
+                first += 1
+            number, at, cut = first, before, []
+            while number < len(runs) and at < stop:
+                length, origin = runs[number]
+                cut.append((min(at + length, stop) - max(at, start), origin))
+                at += length
+                number += 1
+            found.append(traced(text[start:stop], cut))
+        return found
 
     def _pieces(self, pieces: Iterable[str]) -> list[str]:
         """The slices whose texts these are, in order."""
-        text, at, found = raw(self), 0, []
+        text, at, ranges = raw(self), 0, []
         for piece in pieces:
             start = text.index(piece, at)
             at = start + len(piece)
-            found.append(self._slice(start, at))
-        return found
+            ranges.append((start, at))
+        return self._slices(ranges)
 
     def __getitem__(self, key: SupportsIndex | slice) -> str:
         if isinstance(key, slice):
@@ -125,13 +148,17 @@ class Traced(str):
         return self._slice(at, at + 1)
 
     def _each(self) -> list[Origin]:
+        spend(PIECE * len(self))
         return [origin for length, origin in self._runs for _ in range(length)]
 
     def __iter__(self) -> Iterator[str]:
         text, at = raw(self), 0
         for length, origin in self._runs:
-            for character in text[at : at + length]:
-                yield traced(character, ((1, origin),))
+            for start in range(at, at + length, 1024):
+                characters = text[start : min(start + 1024, at + length)]
+                spend(PIECE * len(characters))
+                for character in characters:
+                    yield traced(character, ((1, origin),))
             at += length
 
     def __add__(self, other: object) -> str:
@@ -164,14 +191,17 @@ class Traced(str):
     # Parts
 
     def strip(self, chars: str | None = None) -> str:
+        reserve_strip(self, chars)
         text = raw(self)
         start = len(text) - len(text.lstrip(chars))
         return self._slice(start, max(start, len(text.rstrip(chars))))
 
     def lstrip(self, chars: str | None = None) -> str:
+        reserve_strip(self, chars)
         return self._slice(len(self) - len(raw(self).lstrip(chars)), len(self))
 
     def rstrip(self, chars: str | None = None) -> str:
+        reserve_strip(self, chars)
         return self._slice(0, len(raw(self).rstrip(chars)))
 
     def removeprefix(self, prefix: str) -> str:
@@ -181,29 +211,33 @@ class Traced(str):
         return self._slice(0, len(raw(self).removesuffix(suffix)))
 
     def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
+        self._afford_parts(sep)
         return self._parted(raw(self).split(sep, maxsplit), sep)
 
     def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
+        self._afford_parts(sep)
         return self._parted(raw(self).rsplit(sep, maxsplit), sep)
 
+    def _afford_parts(self, sep: str | None) -> None:
+        afford(PIECE * (raw(self).count(sep) if sep else len(self) // 2))
+
     def _parted(self, pieces: list[str], sep: str | None) -> list[str]:
-        reserve(len(pieces))
+        spend(PIECE * len(pieces))
         if sep is None:
             return self._pieces(pieces)
-        parts, at = [], 0
+        ranges, at = [], 0
         for piece in pieces:
-            parts.append(self._slice(at, at + len(piece)))
+            ranges.append((at, at + len(piece)))
             at += len(piece) + len(sep)
-        return parts
+        return self._slices(ranges)
 
     def splitlines(self, keepends: bool = False) -> list[str]:
-        lines, at = [], 0
-        for whole, line in zip(
-            raw(self).splitlines(True), raw(self).splitlines(keepends), strict=True
-        ):
-            lines.append(self._slice(at, at + len(line)))
+        text, ranges, at = raw(self), [], 0
+        spend(PIECE * sum(map(text.count, _LINE_ENDS)))
+        for whole, line in zip(text.splitlines(True), text.splitlines(keepends), strict=True):
+            ranges.append((at, at + len(line)))
             at += len(whole)
-        return lines
+        return self._slices(ranges)
 
     def partition(self, sep: str) -> tuple[str, str, str]:
         return self._three(raw(self).partition(sep))
@@ -228,6 +262,8 @@ class Traced(str):
 
     def replace(self, old: str, new: str, count: SupportsIndex = -1) -> str:
         most, text = count.__index__(), raw(self)
+        found = text.count(old)
+        spend(PIECE * (found if most < 0 else min(most, found)))
         if not old:
             places = list(range(len(text) + 1))
         else:
@@ -237,17 +273,17 @@ class Traced(str):
                 at = text.find(old, at + len(old))
         places = places if most < 0 else places[:most]
         reserve(len(text) + len(places) * len(new))
-        parts: list[str] = []
-        at = 0
-        for place in places:
-            parts += (self._slice(at, place), new)
-            at = place + len(old)
-        return joined([*parts, self._slice(at, len(text))])
+        starts = [0, *(place + len(old) for place in places)]
+        kept = self._slices(zip(starts, [*places, len(text)], strict=True))
+        between: list[str] = []
+        for part in kept[1:]:
+            between += (new, part)
+        return joined((kept[0], *between))
 
     def _padded(self, text: str, before: int, fill: str) -> str:
-        runs = (*((1, runs_of(fill)[0][1]),) * before, *self._runs)
+        writer = runs_of(fill)[0][1]
         behind = len(text) - before - len(self)
-        return traced(text, (*runs, *((1, runs_of(fill)[0][1]),) * behind))
+        return traced(text, ((before, writer), *self._runs, (behind, writer)))
 
     def center(self, width: SupportsIndex, fillchar: str = " ") -> str:
         reserve(width.__index__())
@@ -275,6 +311,9 @@ class Traced(str):
         return self._whole(raw(self).expandtabs(tabsize))
 
     def translate(self, table: Any) -> str:
+        values = table.values() if isinstance(table, Mapping) else ()
+        longest = max((len(value) for value in values if isinstance(value, str)), default=1)
+        reserve(len(self) * max(1, longest))
         return self._whole(raw(self).translate(table), table)
 
     def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:

@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
-from jeton.arguments import check_kind, checked_int, one_of
+from jeton.arguments import check_kind, checked_flag, checked_int, one_of
 from jeton.chunks import boundaries
 from jeton.chunks.places import TokenPlaces
-from jeton.components._base import checked_flag
 from jeton.errors import ArgumentError, EncodeError
 
 if TYPE_CHECKING:

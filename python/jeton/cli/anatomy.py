@@ -21,7 +21,7 @@ import jeton
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
 from jeton.cli.token_files import dtype_for
 from jeton.components import Regex, models
-from jeton.components._base import Component
+from jeton.components.component import Component
 from jeton.drawing import bar, visible
 from jeton.encoding_plan import Obstacle
 
@@ -191,9 +191,11 @@ def _shares(counts: Counter[str]) -> str:
     if len(kinds) > _KINDS:
         others = kinds[_KINDS - 1 :]
         kinds[_KINDS - 1 :] = [(f"{len(others)} others", sum(count for _, count in others))]
+    width = min(_BAR, columns() - 37)
     for kind, count in kinds:
         share = count / total
-        rows.append((kind, f"{count:,}", f"{share:.1%}", click.style(bar(share, _BAR), fg="green")))
+        shown = click.style(bar(share, width), fg="green")
+        rows.append((kind, f"{count:,}", f"{share:.1%}", shown))
     return table(rows, "<>><")
 
 

@@ -14,8 +14,8 @@ from jeton.analysis import check as check_health
 from jeton.analysis.health.rules import SEVERITIES, Severity, chosen_rules
 from jeton.cli.command import Command, use_colour
 from jeton.cli.findings import plain, rules_table, shown
+from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give
-from jeton.cli.terminal import Progress
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.errors import ArgumentError
 

@@ -20,8 +20,8 @@ from jeton.cli.named import (
     pivot_option,
     tokenizers_by_name,
 )
+from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give
-from jeton.cli.terminal import Progress
 from jeton.errors import FormatError
 
 __all__ = ["compare"]

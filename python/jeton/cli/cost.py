@@ -18,8 +18,9 @@ from jeton import corpus, registry, saved_json
 from jeton.cli.chat import conversation_of
 from jeton.cli.command import Command, echo_note, use_colour
 from jeton.cli.documents import STDIN, Document, Reader, batches, input_options, input_size
+from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_inputs
-from jeton.cli.terminal import Progress, show
+from jeton.cli.terminal import show
 from jeton.cost.estimating import amounts, estimate, is_private, tokenizer_of
 from jeton.cost.prices import Price, Prices, money, places_of
 from jeton.errors import ArgumentError, JetonError
@@ -134,7 +135,7 @@ class Bill:
     "--tokens-per-part",
     type=click.IntRange(min=0, max=1 << 40),
     metavar="N",
-    help="With --messages: what each image or other part counts that is no text, as an estimate.",
+    help="With --messages: what each image or other part counts that is not text, as an estimate.",
 )
 @click.option(
     "--prices",

@@ -11,8 +11,9 @@ import click
 from jeton import saved_json
 from jeton.cli.command import Command
 from jeton.cli.documents import Reader, batches, input_options, input_size
+from jeton.cli.progress import Progress
 from jeton.cli.targets import check_inputs
-from jeton.cli.terminal import Progress, table
+from jeton.cli.terminal import table
 from jeton.cli.tokenizers import (
     Source,
     encoding_options,

@@ -12,8 +12,9 @@ from jeton.cli.colours import LEGEND, Piece, flow
 from jeton.cli.command import Command, use_colour
 from jeton.cli.prepare import folder_option, told
 from jeton.cli.prepare_progress import saying_it_goes_on, shown
+from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath
-from jeton.cli.terminal import Progress, columns, heading, human_bytes, shorten, table
+from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.errors import FormatError
 
 __all__ = ["data"]

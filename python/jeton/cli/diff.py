@@ -12,8 +12,9 @@ from jeton import saved_json
 from jeton.analysis import Difference, OnlyToken, Stretch
 from jeton.analysis import diff as compare
 from jeton.cli.command import Command
+from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give
-from jeton.cli.terminal import Progress, columns, heading, human_bytes, shorten, table
+from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.drawing import counted, visible
 
 __all__ = ["diff"]

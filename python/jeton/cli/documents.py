@@ -20,9 +20,9 @@ import click
 
 from jeton.cli import streams
 from jeton.cli.command import echo_note
+from jeton.cli.progress import Progress
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
-from jeton.cli.terminal import Progress
 from jeton.compressed import DAMAGED, decompressed
 from jeton.corpus import Table, is_table
 from jeton.errors import FormatError
@@ -82,7 +82,7 @@ class Reader:
         """The documents of all files, in order.
 
         Raises:
-            FormatError: bytes that are not UTF-8, or a line that is no JSON object with the field.
+            FormatError: bytes that are not UTF-8, or a line that is no object with the field.
             OSError: a file that cannot be read.
         """
         for path in paths:

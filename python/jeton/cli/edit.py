@@ -13,6 +13,7 @@ import click
 import jeton
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import Reader, input_options, input_size
+from jeton.cli.progress import Progress
 from jeton.cli.signals import undisturbed
 from jeton.cli.targets import (
     FilePath,
@@ -24,7 +25,7 @@ from jeton.cli.targets import (
     replacing,
     workshop,
 )
-from jeton.cli.terminal import Progress, table
+from jeton.cli.terminal import table
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.edit import (
     Edited,

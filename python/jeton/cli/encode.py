@@ -14,8 +14,8 @@ import numpy as np
 import jeton
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import Document, Reader, batches, input_options, input_size
+from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
-from jeton.cli.terminal import Progress
 from jeton.cli.token_files import FORMS, Form, NpyWriter, dtype_for, form_for, output
 from jeton.cli.tokenizers import (
     Source,

@@ -14,8 +14,9 @@ from jeton.cli.anatomy import anatomy
 from jeton.cli.colours import LEGEND, Piece, flow, paint
 from jeton.cli.command import Command, use_colour
 from jeton.cli.documents import only_document
+from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath
-from jeton.cli.terminal import Progress, columns, heading, shorten, show, table
+from jeton.cli.terminal import columns, heading, shorten, show, table
 from jeton.cli.token_use import token_use
 from jeton.cli.tokenizers import (
     Source,

@@ -19,8 +19,9 @@ import click
 
 from jeton.cli.command import echo_note, use_colour
 from jeton.cli.documents import only_document
+from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
-from jeton.cli.terminal import Progress, columns
+from jeton.cli.terminal import columns
 
 if TYPE_CHECKING:
     from jeton.learn.frames import Frame

@@ -65,7 +65,7 @@ def _part(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int
 
 def _folder(_: click.Context, __: click.Parameter, value: str) -> Path:
     if value == "-":
-        raise click.BadParameter("a set is a folder, and no stream; ./- is a folder")
+        raise click.BadParameter("a set is a folder, not a stream; ./- is a folder")
     return Path(value)
 
 
@@ -174,7 +174,7 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
 @click.option(
     "--bad-records",
     type=click.Choice(["error", "drop"]),
-    help="What becomes of records that are no conversation.  [default: error]",
+    help="What becomes of records that are not conversations.  [default: error]",
 )
 @click.option("--date", metavar="YYYY-MM-DD", help="The day, for templates that write it.")
 @click.option(

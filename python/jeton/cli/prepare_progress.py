@@ -7,11 +7,12 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from jeton.cli.command import echo_note, is_quiet
+from jeton.cli.progress import Progress
 
 if TYPE_CHECKING:
     from jeton.data import PrepareProgress
@@ -29,8 +30,8 @@ def shown(as_json: bool) -> Iterator[Watch | None]:
     elif as_json:
         yield _JsonLines()
     else:
-        with _bars() as bars:
-            yield bars
+        with contextlib.closing(_Bar()) as bar:
+            yield bar
 
 
 @contextlib.contextmanager
@@ -65,55 +66,21 @@ class _JsonLines:
         click.echo(json.dumps(told), err=True)
 
 
-@contextlib.contextmanager
-def _bars() -> Iterator[Watch]:
-    """A bar for each phase, which go when the work is done."""
-    from rich.console import Console, RenderableType
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
+class _Bar:
+    """A bar for each phase, one after the other."""
 
-    class OfBytes(ProgressColumn):
-        """A column of how many bytes there are, which is empty where nobody knows."""
+    def __init__(self) -> None:
+        self._bar: Progress | None = None
 
-        def __init__(self, column: ProgressColumn) -> None:
-            super().__init__()
-            self._column = column
+    def __call__(self, step: PrepareProgress) -> None:
+        if self._bar is None or self._bar.label != step.phase:
+            self.close()
+            self._bar = Progress(step.phase, step.total or None, done=step.done)
+        self._bar.total = step.total or None
+        self._bar.note = f"{step.tokens:,} tokens"
+        self._bar.advance(step.done - self._bar.done)
 
-        def render(self, task: Task) -> RenderableType:
-            return "" if task.total is None else self._column.render(task)
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        OfBytes(DownloadColumn()),
-        OfBytes(TransferSpeedColumn()),
-        TextColumn("{task.fields[tokens]:,} tokens"),
-        TimeRemainingColumn(compact=True),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        phases: dict[str, Any] = {}
-
-        def watch(step: PrepareProgress) -> None:
-            if step.phase not in phases:
-                for task in phases.values():
-                    bars.update(task, visible=False)
-                # What an earlier run has done says nothing of the speed of this one.
-                phases[step.phase] = bars.add_task(
-                    step.phase, total=step.total or None, completed=step.done, tokens=step.tokens
-                )
-            bars.update(
-                phases[step.phase],
-                completed=step.done,
-                total=step.total or None,
-                tokens=step.tokens,
-            )
-
-        yield watch
+    def close(self) -> None:
+        """Takes the bar away."""
+        if self._bar is not None:
+            self._bar.close()

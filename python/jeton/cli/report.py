@@ -20,8 +20,9 @@ from jeton.cli.named import (
     pivot_option,
     tokenizers_by_name,
 )
+from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
-from jeton.cli.terminal import Progress, human_bytes
+from jeton.cli.terminal import human_bytes
 from jeton.errors import FileError
 
 __all__ = ["report"]

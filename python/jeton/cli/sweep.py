@@ -12,8 +12,9 @@ from jeton import saved_json
 from jeton.analysis import FAMILIES, Point, Sweep
 from jeton.analysis import sweep as train
 from jeton.cli.command import Command
+from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give
-from jeton.cli.terminal import Progress, heading, human_bytes, table
+from jeton.cli.terminal import heading, human_bytes, table
 from jeton.drawing import bar
 
 __all__ = ["sweep"]
@@ -39,7 +40,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     found = []
     for part in value.split(","):
         if not (part.isascii() and part.isdigit() and 0 < len(part) < 10 and int(part)):
-            raise click.BadParameter(f"{part!r} is no size; they look as in 4000,16000")
+            raise click.BadParameter(f"{part!r} is not a size; write sizes as in 4000,16000")
         found.append(int(part))
     return found
 

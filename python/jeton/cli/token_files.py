@@ -58,8 +58,8 @@ def form_for(path: str | None, given: Form | None) -> Form:
     form = _ENDINGS.get(Path(path).suffix.lower())
     if form is None:
         raise FileError(
-            f"{path}: the name says no form of ids (end it in .txt, .jsonl or .npy, or give "
-            "--format)"
+            f"{path}: the name does not say which form the ids have (end it in .txt, "
+            ".jsonl or .npy, or give --format)"
         )
     return form
 

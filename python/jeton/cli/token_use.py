@@ -10,7 +10,8 @@ import numpy as np
 
 import jeton
 from jeton.analysis import Usage
-from jeton.cli.terminal import Progress, columns, heading, human_bytes, shorten, table
+from jeton.cli.progress import Progress
+from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.drawing import bar, visible
 
 __all__ = ["token_use"]

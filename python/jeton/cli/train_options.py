@@ -15,7 +15,7 @@ import click
 
 import jeton
 from jeton import _core
-from jeton.components import _base
+from jeton.components.component import read_json
 
 __all__ = ["DEFAULT_SIZES", "TRAINERS", "check_kind", "in_options", "settings"]
 
@@ -91,7 +91,7 @@ def settings(kind: str, given: tuple[str, ...]) -> dict[str, Any]:
             value = text
         found[name] = value
         if name in _STAGES and isinstance(value, dict):
-            found[name] = _base.read_json(name, text)
+            found[name] = read_json(name, text)
     return found
 
 

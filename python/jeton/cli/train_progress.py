@@ -9,7 +9,8 @@ from collections.abc import Callable
 import click
 
 from jeton.cli.command import echo_note, is_quiet
-from jeton.cli.terminal import Progress, human_bytes
+from jeton.cli.progress import Progress
+from jeton.cli.terminal import human_bytes
 from jeton.corpus import Progress as Step
 
 __all__ = ["JsonLines", "TerminalLine", "watcher"]
@@ -89,7 +90,7 @@ class TerminalLine:
     def close(self) -> None:
         """Takes the line away."""
         if self._line is not None:
-            self._line.__exit__(None, None, None)
+            self._line.close()
             self._line = None
 
 

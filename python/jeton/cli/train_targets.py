@@ -36,7 +36,7 @@ def check_ending(path: Path, kind: str, alphabet: str | None, continued: bool) -
     if path.is_dir():
         return
     if name == "-":
-        raise FileError("-: a tokenizer is no text for the standard output (name a file)")
+        raise FileError("-: standard output takes text, and a tokenizer is not text (name a file)")
     if name.endswith(".json") or not path.suffix:
         return
     if kind in ("char", "wordlevel"):
@@ -57,8 +57,8 @@ def check_ending(path: Path, kind: str, alphabet: str | None, continued: bool) -
             raise FileError(f"{path}: .tiktoken is for --alphabet bytes (name it .json)")
     else:
         raise FileError(
-            f"{path}: the name says no format (end it in .json, vocab.json, .tiktoken, .model or "
-            ".txt; without an ending it is a folder)"
+            f"{path}: the name says no format (end it in .json, vocab.json, "
+            ".tiktoken, .model or .txt; without an ending it is a folder)"
         )
 
 

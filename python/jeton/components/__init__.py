@@ -25,7 +25,7 @@ import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from jeton.components._base import AddedToken, Regex
+from jeton.components.component import AddedToken, Regex
 
 if TYPE_CHECKING:
     from jeton.components import (

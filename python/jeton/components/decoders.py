@@ -6,8 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from jeton.components import _base, normalizers
-from jeton.components._base import Component, Regex, check_error_handler
+from jeton.arguments import check_error_handler, check_field_word, check_text
+from jeton.components import normalizers
+from jeton.components.component import (
+    Component,
+    Regex,
+    Steps,
+    check_field_texts,
+    check_pattern,
+    one_character,
+    read_json,
+)
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = [
@@ -64,7 +73,7 @@ class Decoder(Component):
             raise ArgumentTypeError(f"tokens must be all str or all bytes, not {names}")
         check_error_handler(errors)
         data = [
-            token if isinstance(token, bytes) else _base.check_text(f"tokens[{at}]", token).encode()
+            token if isinstance(token, bytes) else check_text(f"tokens[{at}]", token).encode()
             for at, token in enumerate(listed)
         ]
         return self._built(is_raw=kinds == {bytes}).decode(data, errors)
@@ -120,8 +129,8 @@ class Metaspace(Decoder):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _base.one_character(self, "replacement", self.replacement)
-        _base.one_of(self, "prepend_scheme", self.prepend_scheme, ("always", "never", "first"))
+        one_character(self, "replacement", self.replacement)
+        check_field_word(self, "prepend_scheme", self.prepend_scheme, ("always", "never", "first"))
 
 
 @dataclass(frozen=True)
@@ -186,9 +195,9 @@ class SentencePiece(Decoder):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        symbols = _base.texts(self, "control_symbols", self.control_symbols)
+        symbols = check_field_texts(self, "control_symbols", self.control_symbols)
         object.__setattr__(self, "control_symbols", tuple(sorted(set(symbols))))
-        _base.one_of(self, "leading_spaces", self.leading_spaces, get_args(LeadingSpaces))
+        check_field_word(self, "leading_spaces", self.leading_spaces, get_args(LeadingSpaces))
         denormalizer = self.denormalizer
         if not isinstance(denormalizer, normalizers.SentencePiece | None):
             raise ArgumentTypeError(
@@ -215,7 +224,7 @@ class Strip(Decoder):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _base.one_character(self, "content", self.content)
+        one_character(self, "content", self.content)
         if min(self.start, self.stop) < 0:
             raise ArgumentError("Strip.start and Strip.stop must not be negative")
 
@@ -236,7 +245,7 @@ class Replace(Decoder):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _base.check_pattern(self, self.pattern)
+        check_pattern(self, self.pattern)
 
 
 @dataclass(frozen=True)
@@ -257,7 +266,7 @@ class CTC(Decoder):
 
 
 @dataclass(frozen=True)
-class Sequence(_base.Steps, Decoder):
+class Sequence(Steps, Decoder):
     """One after another.
 
     Args:
@@ -285,5 +294,5 @@ def from_json(text: str) -> Decoder:
         >>> decoders.from_json('{"type": "Fuse"}')
         Fuse()
     """
-    component: Decoder = _base.read_json("decoder", text)
+    component: Decoder = read_json("decoder", text)
     return component

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from jeton import _core
-from jeton.components import _base
+from jeton.arguments import check_field_word, check_id
+from jeton.components.component import check_fields
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["BPE", "Characters", "Model", "SentencePiece", "Unigram", "WordLevel", "WordPiece"]
@@ -21,9 +22,9 @@ class Model:
     """Any model."""
 
     def __post_init__(self) -> None:
-        _base.check_fields(self)
+        check_fields(self)
         if getattr(self, "unk_id", None) is not None:
-            _base.check_id(f"{type(self).__name__}.unk_id", self.unk_id)  # type: ignore[attr-defined]
+            check_id(f"{type(self).__name__}.unk_id", self.unk_id)  # type: ignore[attr-defined]
 
     def to_core(self) -> _core.Model:
         """This model, built.
@@ -74,7 +75,7 @@ class BPE(Model):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _base.one_of(self, "alphabet", self.alphabet, ("bytes", "characters"))
+        check_field_word(self, "alphabet", self.alphabet, ("bytes", "characters"))
         if self.merges is not None:
             _check_list("BPE.merges", self.merges, "pairs of tokens")
         if self.merges is None and self._options() != BPE({}, ())._options():

@@ -7,8 +7,16 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 from jeton import _core
-from jeton.components import _base
-from jeton.components._base import Component, Regex
+from jeton.arguments import check_text
+from jeton.components.component import (
+    Component,
+    Regex,
+    Steps,
+    check_field_texts,
+    check_pattern,
+    read_json,
+    short_repr,
+)
 from jeton.errors import ArgumentError
 
 __all__ = [
@@ -186,11 +194,11 @@ class SentencePiece(Normalizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        symbols = _base.texts(self, "user_defined_symbols", self.user_defined_symbols)
+        symbols = check_field_texts(self, "user_defined_symbols", self.user_defined_symbols)
         object.__setattr__(self, "user_defined_symbols", symbols)
 
     def __repr__(self) -> str:
-        return _base.short_repr(self)
+        return short_repr(self)
 
 
 @dataclass(frozen=True)
@@ -209,7 +217,7 @@ class Replace(Normalizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _base.check_pattern(self, self.pattern)
+        check_pattern(self, self.pattern)
 
 
 @dataclass(frozen=True)
@@ -255,7 +263,7 @@ class Precompiled(Normalizer):
             >>> normalizers.Precompiled.named("nmt_nfkc_cf")("Ｓtraße\u200bNº 5")
             'straße no 5'
         """
-        _base.check_text("name", name)
+        check_text("name", name)
         try:
             charsmap = _core.charsmap(name)
         except ArgumentError as error:
@@ -295,7 +303,7 @@ class ByteLevel(Normalizer):
 
 
 @dataclass(frozen=True)
-class Sequence(_base.Steps, Normalizer):
+class Sequence(Steps, Normalizer):
     """One after another.
 
     Args:
@@ -323,5 +331,5 @@ def from_json(text: str) -> Normalizer:
         >>> normalizers.from_json('{"type": "Strip", "strip_left": true, "strip_right": false}')
         Strip(left=True, right=False)
     """
-    component: Normalizer = _base.read_json("normalizer", text)
+    component: Normalizer = read_json("normalizer", text)
     return component

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jeton import _core
-from jeton.components import _base
-from jeton.components._base import Component
+from jeton.arguments import check_id, check_text, token_and_id
+from jeton.components.component import Component, Steps, check_field_texts, read_json
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ class TemplatePiece:
     type_id: int = 0
 
     def __post_init__(self) -> None:
-        _base.check_text("TemplatePiece.name", self.name)
-        _base.check_id("TemplatePiece.type_id", self.type_id)
+        check_text("TemplatePiece.name", self.name)
+        check_id("TemplatePiece.type_id", self.type_id)
 
     @classmethod
     def parse(cls, piece: str) -> TemplatePiece:
@@ -120,12 +120,12 @@ class TemplatePiece:
             >>> post_processors.TemplatePiece.parse("$B:1")
             TemplatePiece(name='$B', type_id=1)
         """
-        name, colon, number = _base.check_text("a piece of a template", piece).rpartition(":")
+        name, colon, number = check_text("a piece of a template", piece).rpartition(":")
         if not colon:
             name, number = piece, "0"
         if not number.isdecimal() or len(number) > 9 or not name:
             raise ArgumentError(
-                f"{piece!r} is no piece of a template: write $A, $B or a special token, with :1 "
+                f"{piece!r} is not a piece of a template: write $A, $B or a special token, with :1 "
                 "for the type id 1"
             )
         if name[:1] == "$":
@@ -133,7 +133,7 @@ class TemplatePiece:
             if which.isdecimal() and len(which) < 10:
                 return cls("$A", int(which))
             if which.upper() not in ("", "A", "B"):
-                raise ArgumentError(f"{piece!r} is no text of a template: write $A or $B")
+                raise ArgumentError(f"{piece!r} is not a text of a template: write $A or $B")
             return cls("$" + (which.upper() or "A"), int(number))
         return cls(name, int(number))
 
@@ -165,14 +165,14 @@ class TemplateToken:
     tokens: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        _base.check_text("TemplateToken.name", self.name)
+        check_text("TemplateToken.name", self.name)
         if not isinstance(self.ids, Iterable):
             raise ArgumentTypeError(
                 f"TemplateToken.ids must be an iterable of ints, not {type(self.ids).__name__}"
             )
-        ids = tuple(_base.check_id("each of TemplateToken.ids", id) for id in self.ids)
+        ids = tuple(check_id("each of TemplateToken.ids", id) for id in self.ids)
         object.__setattr__(self, "ids", ids)
-        object.__setattr__(self, "tokens", _base.texts(self, "tokens", self.tokens))
+        object.__setattr__(self, "tokens", check_field_texts(self, "tokens", self.tokens))
         if len(self.ids) != len(self.tokens):
             raise ArgumentError(
                 f"TemplateToken {self.name!r} has {len(self.ids)} ids and {len(self.tokens)} tokens"
@@ -189,7 +189,7 @@ def _template(name: str, given: object) -> tuple[TemplatePiece, ...]:
     return tuple(
         piece
         if isinstance(piece, TemplatePiece)
-        else TemplatePiece.parse(_base.check_text(f"each piece of {name}", piece))
+        else TemplatePiece.parse(check_text(f"each piece of {name}", piece))
         for piece in given
     )
 
@@ -204,7 +204,7 @@ def _tokens(given: object) -> tuple[TemplateToken, ...]:
     tokens = []
     for position, item in enumerate(items):
         if not isinstance(item, TemplateToken):
-            name, id = _base.token_and_id(f"special_tokens[{position}]", item)
+            name, id = token_and_id(f"special_tokens[{position}]", item)
             item = TemplateToken(name, (id,), (name,))
         tokens.append(item)
     return tuple(tokens)
@@ -332,7 +332,7 @@ class ByteLevel(PostProcessor):
 
 
 @dataclass(frozen=True)
-class Sequence(_base.Steps, PostProcessor):
+class Sequence(Steps, PostProcessor):
     """One after another.
 
     Args:
@@ -362,5 +362,5 @@ def from_json(text: str) -> PostProcessor:
         ... )
         BertProcessing(sep=('[SEP]', 102), cls=('[CLS]', 101))
     """
-    component: PostProcessor = _base.read_json("post_processor", text)
+    component: PostProcessor = read_json("post_processor", text)
     return component

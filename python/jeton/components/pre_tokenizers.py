@@ -6,8 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, TypeAlias
 
-from jeton.components import _base
-from jeton.components._base import Component, Regex
+from jeton.arguments import check_field_word
+from jeton.components.component import (
+    Component,
+    Regex,
+    Steps,
+    check_pattern,
+    one_character,
+    read_json,
+)
 from jeton.errors import ArgumentError
 
 __all__ = [
@@ -124,8 +131,8 @@ class Metaspace(PreTokenizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _base.one_character(self, "replacement", self.replacement)
-        _base.one_of(self, "prepend_scheme", self.prepend_scheme, _SCHEMES)
+        one_character(self, "replacement", self.replacement)
+        check_field_word(self, "prepend_scheme", self.prepend_scheme, _SCHEMES)
 
 
 @dataclass(frozen=True)
@@ -156,7 +163,7 @@ class CharDelimiterSplit(PreTokenizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _base.one_character(self, "delimiter", self.delimiter)
+        one_character(self, "delimiter", self.delimiter)
 
 
 @dataclass(frozen=True)
@@ -177,8 +184,8 @@ class Split(PreTokenizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _base.check_pattern(self, self.pattern)
-        _base.one_of(self, "behavior", self.behavior, _BEHAVIORS)
+        check_pattern(self, self.pattern)
+        check_field_word(self, "behavior", self.behavior, _BEHAVIORS)
 
 
 @dataclass(frozen=True)
@@ -195,7 +202,7 @@ class Punctuation(PreTokenizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _base.one_of(self, "behavior", self.behavior, _BEHAVIORS)
+        check_field_word(self, "behavior", self.behavior, _BEHAVIORS)
 
 
 @dataclass(frozen=True)
@@ -250,11 +257,11 @@ class Matches(PreTokenizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _base.check_pattern(self, self.pattern, "tiktoken")
+        check_pattern(self, self.pattern, "tiktoken")
 
 
 @dataclass(frozen=True)
-class Sequence(_base.Steps, PreTokenizer):
+class Sequence(Steps, PreTokenizer):
     """One after another.
 
     Args:
@@ -282,5 +289,5 @@ def from_json(text: str) -> PreTokenizer:
         >>> pre_tokenizers.from_json('{"type": "Digits", "individual_digits": true}')
         Digits(individual_digits=True)
     """
-    component: PreTokenizer = _base.read_json("pre_tokenizer", text)
+    component: PreTokenizer = read_json("pre_tokenizer", text)
     return component

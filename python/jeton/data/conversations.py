@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from jeton.arguments import check_kind, checked_int, checked_texts
-from jeton.components._base import check_text
+from jeton.arguments import check_kind, check_text, checked_int, checked_texts
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class Conversations:
         for name in self.variables:
             check_kind("each name of variables", name, str, "a str")
             if name in taken:
-                raise ArgumentError(f"variables: {name!r} is an argument of chat, and no variable")
+                raise ArgumentError(f"variables: {name!r} is an argument of chat, not a variable")
         try:
             json.dumps(dict(self.variables), allow_nan=False).encode()
         except (TypeError, ValueError, RecursionError) as error:

@@ -133,7 +133,7 @@ class Manifest:
             if isinstance(error, JetonError):
                 raise FormatError(f"{place}: {error}") from None
             raise FormatError(
-                f"{place}: is no manifest of a token set, or damaged: {type(error).__name__}: "
+                f"{place}: is not a manifest of a token set, or damaged: {type(error).__name__}: "
                 f"{error}"
             ) from None
 

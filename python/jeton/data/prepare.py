@@ -10,15 +10,14 @@ from numbers import Rational, Real
 from pathlib import Path
 from typing import Any, Literal
 
-from jeton.arguments import checked_errors, checked_int, checked_path
-from jeton.components._base import check_text
+from jeton.arguments import check_text, checked_errors, checked_int, checked_path
 from jeton.corpus import check_watch
 from jeton.data import layouts
 from jeton.data.arguments import checked_bool
 from jeton.data.conversations import Conversations
 from jeton.data.known import tokenizer_of
+from jeton.data.layouts.checks import no_masks
 from jeton.data.layouts.finding import chosen
-from jeton.data.layouts.writer import no_masks
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.preparing.blocks import Encoding, Source
 from jeton.data.preparing.chats import Chats
@@ -398,7 +397,7 @@ def whole_set(plan: Plan, sources: dict[str, Source], folder: Path) -> Manifest 
             is_taken = name in TOKENIZER_FILES or layout.split_of(name)
             if is_taken and (path.is_file() or path.is_symlink()):
                 raise FileError(
-                    f"{path}: is there already, and of no set that was prepared here; choose "
+                    f"{path}: exists already, and holds no set that was prepared here; choose "
                     "another folder, or remove it"
                 )
         return None

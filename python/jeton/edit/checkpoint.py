@@ -276,7 +276,7 @@ def _json(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is no JSON: {error}") from None
+        raise FormatError(f"{path} is not JSON: {error}") from None
     if not isinstance(content, dict):
         raise FormatError(f"{path} must be a JSON object")
     return content

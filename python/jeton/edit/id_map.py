@@ -68,7 +68,7 @@ class IdMap:
             if isinstance(new, bool) or not isinstance(new, int) or not 0 <= new < self.new_size:
                 where = "moved" if new in self.moved else "made_of"
                 raise ArgumentError(
-                    f"id map: {where} holds {new!r:.40}, which is no new id: there are "
+                    f"id map: {where} holds {new!r:.40}, which is not a new id: there are "
                     f"{self.new_size}, from 0 on"
                 )
         if len(set(taken)) != len(taken) or not set(taken).isdisjoint(self.made_of):
@@ -145,7 +145,7 @@ class IdMap:
         if not isinstance(missing, str) or missing not in ("raise", "drop"):
             missing = checked_int("missing", missing, 0)
             if missing >= self.new_size:
-                raise ArgumentError(f"missing={missing} is no new id: there are {self.new_size}")
+                raise ArgumentError(f"missing={missing} is not a new id: there are {self.new_size}")
         if isinstance(ids, TokenBatch):
             rows = [self.apply(row, missing=missing) for row in ids]
             return TokenBatch.from_rows(rows)
@@ -168,7 +168,9 @@ class IdMap:
 
         if ids.size and (int(ids.min()) < 0 or int(ids.max()) >= self.old_size):
             bad = int(ids.min()) if int(ids.min()) < 0 else int(ids.max())
-            raise UnknownTokenError(f"id {bad} is no id of the old tokenizer ({self._named(True)})")
+            raise UnknownTokenError(
+                f"id {bad} is not an id of the old tokenizer ({self._named(True)})"
+            )
         table = np.asarray(self.moved, np.int64)
         if table.size == 0:
             return ids.copy()
@@ -215,7 +217,7 @@ class IdMap:
         source, content = saved_json.read(path, "map of ids")
         try:
             if content["format"] != _FORMAT or content["version"] != _VERSION:
-                raise FormatError(f"{source} is no map of ids of version {_VERSION}")
+                raise FormatError(f"{source} is not a map of ids of version {_VERSION}")
             made = cls(
                 tuple(content["moved"]),
                 content["new"]["size"],
@@ -228,7 +230,7 @@ class IdMap:
         except FormatError:
             raise
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
-            raise FormatError(f"{source} is no map of ids: {error}") from None
+            raise FormatError(f"{source} is not a map of ids: {error}") from None
         return made
 
     def __hash__(self) -> int:

@@ -94,8 +94,8 @@ def prune(
         raise ArgumentError("min_count needs counts: give corpus= or counts=")
     if size is None and min_count is None and drop is None and scripts is None:
         raise ArgumentError(
-            "say what is to go: size, corpus, counts (or min_count with one of them), scripts or "
-            "drop; keep alone takes nothing away"
+            "say what to remove: size, corpus, counts (or min_count with one of them), scripts or "
+            "drop; keep alone removes nothing"
         )
     tree = _Tree(vocabulary, protected)
     if drop is not None:
@@ -208,7 +208,7 @@ def _ids(name: str, tokens: Iterable[bytes | str | int], vocabulary: Vocabulary)
         if isinstance(given, (str, bytes)):
             data = given.encode() if isinstance(given, str) else given
             if data not in ids:
-                raise UnknownTokenError(f"{name}: {given!r} is no token of this tokenizer")
+                raise UnknownTokenError(f"{name}: {given!r} is not a token of this tokenizer")
             found.extend(ids[data])
         else:
             id = checked_int(f"each of {name}", given, 0)

@@ -104,7 +104,7 @@ class Tables:
             with safe_open(path, framework="pt") as file:
                 table = file.get_tensor(name)
         except SafetensorError as error:
-            raise FormatError(f"{path} is no safetensors file: {error}") from None
+            raise FormatError(f"{path} is not a safetensors file: {error}") from None
         new = remap(
             table.transpose(0, axis),
             self.id_map,
@@ -181,19 +181,19 @@ def read_header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
     """What tensors a file has, by name, and where their bytes begin.
 
     Raises:
-        FormatError: It is no safetensors file, or a damaged one.
+        FormatError: It is not a safetensors file, or a damaged one.
     """
     head = file.read(8)
     length = struct.unpack("<Q", head)[0] if len(head) == 8 else 0
     size = path.stat().st_size
     if not 2 <= length <= min(_LARGEST_HEADER, size - 8):
-        raise FormatError(f"{path} is no safetensors file")
+        raise FormatError(f"{path} is not a safetensors file")
     try:
         header: dict[str, Any] = json.loads(file.read(length))
         for name, entry in header.items():
             if name == "__metadata__":
                 if not isinstance(entry, dict):
-                    raise FormatError(f"{path}: its metadata is no object")
+                    raise FormatError(f"{path}: its metadata is not an object")
                 continue
             start, end = entry["data_offsets"]
             numbers = [start, end, *entry["shape"]]
@@ -211,5 +211,5 @@ def read_header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         if isinstance(error, FormatError):
             raise
-        raise FormatError(f"{path} is no safetensors file: {error}") from None
+        raise FormatError(f"{path} is not a safetensors file: {error}") from None
     return header, 8 + length

@@ -330,14 +330,16 @@ class Explanation:
         return f"<Explanation of {len(self.text):,} characters: {len(self.steps)} steps>"
 
     def __str__(self) -> str:
-        from jeton.explaining.printed import printed
+        from jeton.learn.encoding import frames_of_encoding
+        from jeton.learn.printed import text_of
 
-        return printed(self)
+        return text_of(frames_of_encoding(self))
 
     def _repr_html_(self) -> str:
-        from jeton.explaining.page import as_html
+        from jeton.learn.encoding import frames_of_encoding
+        from jeton.learn.page import fragment
 
-        return as_html(self)
+        return fragment(frames_of_encoding(self))
 
 
 def _tokens(model: ModelStep) -> tuple[Token, ...]:

@@ -161,7 +161,7 @@ def _tokens(title: str, told: str, tok: Tokenizer, word: str, hint: str) -> Exer
         vocab = {token.decode(errors="replace") for token in tok.vocab}
         for part in parts:
             if part not in vocab:
-                return f"{part!r} is no token of this vocabulary."
+                return f"{part!r} is not a token of this vocabulary."
         same = sum(1 for _ in _same(parts, answer))
         return (
             f"All of these are tokens, but the algorithm gives others"

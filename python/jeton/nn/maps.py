@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton import Tokenizer
-from jeton.arguments import checked_int, checked_path
-from jeton.components._base import check_text
+from jeton.arguments import check_text, checked_int, checked_path
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
 from jeton.nn.checks import checked_choice, checked_number
 from jeton.nn.fonts import drawable

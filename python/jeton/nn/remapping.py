@@ -180,8 +180,8 @@ def _length(number: int, known: Mapping[str, Any], id_map: IdMap) -> int:
     if not tensors:
         return -1
     raise ArgumentError(
-        f"parameter {number} is no table of this map: the map is from {id_map.old_size} ids, and "
-        f"what the optimiser knows of it has {sorted({len(value) for value in tensors})} rows"
+        f"parameter {number} is not a table of this map: the map is from {id_map.old_size} "
+        f"ids, and the optimiser knows {sorted({len(value) for value in tensors})} rows of it"
     )
 
 

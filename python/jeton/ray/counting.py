@@ -18,11 +18,12 @@ from jeton import _core
 from jeton.arguments import checked_errors, checked_int
 from jeton.corpus import count as count_corpus
 from jeton.corpus import files_of, warn
+from jeton.counting import Counting
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.ray.pieces import Piece, pieces_of
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
-from jeton.trainers._base import Trainer
-from jeton.word_counts import Counting, WordCounts
+from jeton.trainers.trainer import Trainer
+from jeton.word_counts import WordCounts
 
 __all__ = ["count"]
 

@@ -216,7 +216,7 @@ class SentencePieceModel:
             frequency = rest.partition("\t")[0]
             if not piece or (frequency and not frequency.lstrip("-").isdecimal()):
                 raise ArgumentError(
-                    f"{path}:{number}: {line[:40]!r} is no piece with a frequency behind a tab"
+                    f"{path}:{number}: {line[:40]!r} is not a piece, a tab and a frequency"
                 )
             if int(frequency or 1) >= least:
                 valid.append(piece)

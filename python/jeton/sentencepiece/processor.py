@@ -319,7 +319,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         """
         form = form_of(out_type, return_type, str)
         if form in (int, "numpy"):
-            raise ArgumentError(f"return_type={form!r} is no form of a decoded text")
+            raise ArgumentError(f"return_type={form!r} is not a form of a decoded text")
         if return_bytes is not None and form != "offset_mapping":
             raise ArgumentError("return_bytes is for return_type='offset_mapping'; leave it out")
         items = _items(input)

@@ -23,7 +23,7 @@ def refuse_others(tokenizer: Tokenizer) -> None:
     model = tokenizer._core.model()
     why = None
     if model.kind != "BPE" or '"alphabet":"Bytes"' not in model.options():
-        why = "its model is no BPE over bytes"
+        why = "its model is not a BPE over bytes"
     elif tokenizer.normalizer is not None:
         why = "it normalizes text"
     elif tokenizer.decoder != decoders.ByteLevel():

@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import jeton
-from jeton.components._base import check_text
+from jeton.arguments import check_text
 from jeton.errors import ArgumentError, UnknownTokenError
 from jeton.tiktoken.conditions import pattern_of, refuse_others
 

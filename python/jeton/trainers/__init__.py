@@ -1,6 +1,6 @@
 """Trainers: from text to a tokenizer. Parameters go to the constructor, data to `train`.
 
-One file a trainer; `_base` holds what those that train from words share.
+One file a trainer; `trainer` holds what those that train from words share.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from jeton import _core
-from jeton.arguments import check_kind, checked_characters, checked_int, names_checked
+from jeton.arguments import check_kind, check_text, checked_characters, checked_int, names_checked
 from jeton.components import (
     AddedToken,
     decoders,
@@ -15,13 +15,14 @@ from jeton.components import (
     post_processors,
     pre_tokenizers,
 )
-from jeton.components._base import check_stage, check_text
+from jeton.components.component import check_stage
 from jeton.corpus import Progress, merging
+from jeton.counting import MAX_WORD_LENGTH, TOKEN_NEEDS, Needs, Reading
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
-from jeton.trainers._base import WordTrainer, warn_if_short
-from jeton.trainers._start import Start, numbered
-from jeton.word_counts import MAX_WORD_LENGTH, TOKEN_NEEDS, Corpus, Needs, Reading, WordCounts
+from jeton.trainers.start import Start, numbered
+from jeton.trainers.trainer import WordTrainer, warn_if_short
+from jeton.word_counts import Corpus, WordCounts
 
 __all__ = ["BPETrainer"]
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from jeton import _core
-from jeton.arguments import checked_texts, names_checked
+from jeton.arguments import check_text, checked_texts, names_checked
 from jeton.components import AddedToken, decoders, models, pre_tokenizers
-from jeton.components._base import check_text
 from jeton.corpus import Progress, text_or_data
+from jeton.counting import COUNTS_NEED, Counting, Reading, first_stages
 from jeton.errors import ArgumentError, TrainingError
 from jeton.tokenizer import Tokenizer
-from jeton.trainers._base import Trainer
-from jeton.word_counts import COUNTS_NEED, Corpus, Counting, Reading, WordCounts, first_stages
+from jeton.trainers.trainer import Trainer
+from jeton.word_counts import Corpus, WordCounts
 
 __all__ = ["CharTrainer"]
 

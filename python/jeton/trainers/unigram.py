@@ -7,22 +7,14 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from jeton import _core
-from jeton.arguments import checked_int, checked_texts, names_checked
+from jeton.arguments import check_field_word, check_text, checked_int, checked_texts, names_checked
 from jeton.components import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
-from jeton.components._base import check_text, one_of
 from jeton.corpus import Progress
+from jeton.counting import TOKEN_NEEDS, Counting, Cutting, Needs, Reading, first_stages
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
-from jeton.trainers._base import Trainer, warn_if_short
-from jeton.word_counts import (
-    TOKEN_NEEDS,
-    Corpus,
-    Counting,
-    Cutting,
-    Needs,
-    Reading,
-    first_stages,
-)
+from jeton.trainers.trainer import Trainer, warn_if_short
+from jeton.word_counts import Corpus
 
 __all__ = ["UnigramTrainer"]
 
@@ -120,7 +112,7 @@ class UnigramTrainer(Trainer):
         hard_vocab_limit: bool = True,
     ) -> None:
         self.style = style
-        one_of(self, "style", style, ("sentencepiece", "huggingface"))
+        check_field_word(self, "style", style, ("sentencepiece", "huggingface"))
         self.special_tokens = checked_texts("special_tokens", special_tokens)
         self.user_defined_symbols = checked_texts("user_defined_symbols", user_defined_symbols)
         normalization, charsmap = _normalization(normalizer, style)

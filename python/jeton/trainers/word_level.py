@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from jeton import _core
-from jeton.arguments import checked_int, checked_texts, names_checked
+from jeton.arguments import check_text, checked_int, checked_texts, names_checked
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
-from jeton.components._base import check_text
 from jeton.corpus import Progress
+from jeton.counting import MAX_WORD_LENGTH, Reading
 from jeton.errors import ArgumentError
 from jeton.tokenizer import Tokenizer
-from jeton.trainers._base import WordTrainer, warn_if_short
-from jeton.word_counts import MAX_WORD_LENGTH, Corpus, Reading
+from jeton.trainers.trainer import WordTrainer, warn_if_short
+from jeton.word_counts import Corpus
 
 __all__ = ["WordLevelTrainer"]
 

@@ -6,13 +6,20 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from jeton.arguments import checked_characters, checked_int, checked_texts, names_checked
+from jeton.arguments import (
+    check_field_word,
+    check_text,
+    checked_characters,
+    checked_int,
+    checked_texts,
+    names_checked,
+)
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
-from jeton.components._base import check_text, one_of
 from jeton.corpus import Progress, merging
+from jeton.counting import MAX_WORD_LENGTH, Needs, Reading
 from jeton.tokenizer import Tokenizer
-from jeton.trainers._base import WordTrainer, warn_if_short
-from jeton.word_counts import MAX_WORD_LENGTH, Corpus, Needs, Reading
+from jeton.trainers.trainer import WordTrainer, warn_if_short
+from jeton.word_counts import Corpus
 
 __all__ = ["WordPieceTrainer"]
 
@@ -75,7 +82,7 @@ class WordPieceTrainer(WordTrainer):
         max_word_length: int | None = MAX_WORD_LENGTH,
         min_word_count: int = 0,
     ) -> None:
-        one_of(self, "rule", rule, ("released", "published"))
+        check_field_word(self, "rule", rule, ("released", "published"))
         self.rule = rule
         check_text("unk_token", unk_token)
         check_text("continuing_subword_prefix", continuing_subword_prefix)

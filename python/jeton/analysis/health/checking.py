@@ -23,8 +23,7 @@ from jeton.analysis.health.reach import Unreached, unreached
 from jeton.analysis.health.rules import RULES, chosen_rules
 from jeton.analysis.health.subject import Subject
 from jeton.analysis.usage import Usage, usage_of
-from jeton.arguments import check_kind, checked_path
-from jeton.components._base import check_text
+from jeton.arguments import check_kind, check_text, checked_path
 from jeton.corpus import check_watch
 from jeton.drawing import counted
 from jeton.errors import ArgumentError

@@ -109,7 +109,9 @@ def _named(tables: dict[str, Any], pattern: re.Pattern[str]) -> str | None:
 def _table(path: Path, name: str, entry: dict[str, Any], start: int) -> Table:
     if entry["dtype"] not in _TYPES:
         known = ", ".join(_TYPES)
-        raise UnsupportedError(f"embeddings: {name} is of type {entry['dtype']}; read are {known}")
+        raise UnsupportedError(
+            f"embeddings: {name} is of type {entry['dtype']}; supported are {known}"
+        )
     begin, shape = start + entry["data_offsets"][0], tuple(entry["shape"])
     if not all(shape):
         raise ArgumentError(f"embeddings: {name} is empty, of shape {list(shape)}")

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from jeton import _core
-from jeton.components import _base
+from jeton.arguments import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["RULES", "SEVERITIES", "Rule", "Severity", "chosen_rules"]
@@ -315,7 +315,7 @@ def _names(argument: str, names: Iterable[str]) -> set[str]:
         )
     found = set()
     for name in names:
-        if _base.check_text(f"each of {argument}", name) not in RULES:
+        if check_text(f"each of {argument}", name) not in RULES:
             close = _core.did_you_mean(name, list(RULES))
             hint = f"did you mean {close!r}?" if close else "jeton check --rules lists them"
             raise ArgumentError(f"{argument}: there is no rule {name!r:.60} ({hint})")

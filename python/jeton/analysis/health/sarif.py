@@ -13,8 +13,7 @@ from urllib.parse import quote
 
 from jeton.analysis.health.findings import Case, Finding, Health
 from jeton.analysis.health.rules import RULES
-from jeton.arguments import check_kind
-from jeton.components._base import check_text
+from jeton.arguments import check_kind, check_text
 
 __all__ = ["to_sarif"]
 

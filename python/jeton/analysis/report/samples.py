@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from jeton import Tokenizer
 from jeton.analysis.report.parts import Shown, swatch, told_text
-from jeton.arguments import check_kind
-from jeton.components._base import check_text
+from jeton.arguments import check_kind, check_text
 from jeton.drawing import visible
 from jeton.errors import ArgumentTypeError, JetonError
 

@@ -51,9 +51,10 @@ from typing import Any, Literal
 
 from jeton.arguments import checked_path
 from jeton.data.layouts import datatrove, llmc, megatron, nanogpt, own, parquet
+from jeton.data.layouts.checks import checked_dtype, dtype_for
 from jeton.data.layouts.finding import chosen, found
 from jeton.data.layouts.shard import Shard, Tokens
-from jeton.data.layouts.writer import Writer, WrittenShard, checked_dtype, dtype_for
+from jeton.data.layouts.writer import Writer, WrittenShard
 
 __all__ = [
     "LAYOUTS",

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jeton import _core
+from jeton.data.layouts.checks import checked_split
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.llmc import begins
-from jeton.data.layouts.writer import checked_split
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
 
 __all__ = ["chosen", "found", "split_names"]
@@ -36,7 +36,7 @@ def found(
         checked_split(split)
     if not _is_folder(at):
         if not at.is_file():
-            raise FileError(f"{path}: this is a pipe or a device, and no file of tokens")
+            raise FileError(f"{path}: this is a pipe or a device, not a file of tokens")
         if split is not None:
             raise ArgumentError(f"{path}: is one file; leave split out, or name its folder")
         return kind or layouts[_layout_of(layouts, at)], [_main(at)]
@@ -104,7 +104,7 @@ def _layout_of(layouts: Mapping[str, BaseLayout], path: Path, folder: Path | Non
         return "datatrove" if path.suffix == ".ds" else "parquet"
     if path.suffix != ".bin":
         if folder is None:
-            raise ArgumentError(f"{path}: is no file of tokens by its name; give layout=")
+            raise ArgumentError(f"{path}: its name is not that of a file of tokens; give layout=")
         return ""
     if path.with_suffix(".idx").exists():
         return "megatron"

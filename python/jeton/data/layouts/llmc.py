@@ -53,11 +53,13 @@ class LlmcLayout(BaseLayout):
         with open(file, "rb") as opened:
             head = opened.read(12)
         if size < self.header_size:
-            raise FormatError(f"{file}: is no file of llm.c: {size:,} bytes are less than a header")
+            raise FormatError(
+                f"{file}: is not a file of llm.c: {size:,} bytes are less than a header"
+            )
         magic, version, tokens = struct.unpack("<3i", head)
         if (magic, version) not in _KINDS.values():
             raise FormatError(
-                f"{file}: is no file of llm.c that is known: it begins with {magic} and {version}"
+                f"{file}: is not a known file of llm.c: it begins with {magic} and {version}"
             )
         [name] = (name for name, kind in _KINDS.items() if kind == (magic, version))
         if dtype is not None and dtype != name:

@@ -78,7 +78,7 @@ class MegatronLayout(BaseLayout):
             _HEAD.unpack(head) if len(head) == _HEAD.size else (b"", 0, 0, 0, 0)
         )
         if magic != _MAGIC or version != 1:
-            raise FormatError(f"{index}: is no index of Megatron")
+            raise FormatError(f"{index}: is not an index of Megatron")
         if size < _HEAD.size + 12 * sequences + 8 * entries or entries == 0:
             raise FormatError(
                 f"{index}: {size:,} bytes are too few for {sequences:,} sequences and "

@@ -88,8 +88,8 @@ def mapped(path: Path, dtype: str, offset: int = 0) -> npt.NDArray[Any]:
     kind = np.dtype(dtype).newbyteorder("<")
     if size < 0 or size % kind.itemsize:
         raise FormatError(
-            f"{path}: {size + offset:,} bytes are no whole number of {kind.itemsize}-byte values; "
-            "the file is cut short, or of another type"
+            f"{path}: {size + offset:,} bytes do not make a whole number of {kind.itemsize}-byte "
+            "values; the file is cut short, or of another type"
         )
     if not size:
         # An empty file cannot be mapped.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,19 +13,17 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from jeton.arguments import checked_int
+from jeton.data.layouts.checks import (
+    checked_dtype,
+    checked_masks,
+    checked_shard_tokens,
+    checked_split,
+    integers,
+)
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
 
-__all__ = ["Writer", "WrittenShard", "checked_dtype", "checked_split", "dtype_for", "no_masks"]
-
-
-def dtype_for(max_id: int) -> str:
-    """The type of tokens for a vocabulary with this greatest id: `"uint16"` or `"uint32"`."""
-    most = checked_int("max_id", max_id, 0)
-    if most >= 2**31:
-        raise ArgumentError(f"max_id is {most}: no layout has room for ids from 2**31 on")
-    return "uint16" if most < 2**16 else "uint32"
+__all__ = ["Writer", "WrittenShard"]
 
 
 @dataclass(frozen=True)
@@ -61,10 +58,10 @@ class Writer:
         self._layout, self._folder, self._split = layout, Path(folder), split
         self._dtype = np.dtype(dtype).newbyteorder("<")
         self._tokenizer = tokenizer
-        self._masks = _checked_masks(layout, masks)
+        self._masks = checked_masks(layout, masks)
         #: What is written of each token, a file each: the token, and whether it is to be learnt.
         self._types = [self._dtype, *([np.dtype("uint8")] if self._masks else [])]
-        self._shard_tokens = _checked_shard_tokens(layout, shard_tokens)
+        self._shard_tokens = checked_shard_tokens(layout, shard_tokens)
         #: Whether the names of shards have a number: one that is alone needs none.
         self._numbered = layout.default_shard is not None or shard_tokens is not None
         #: Tokens and documents of each shard that is closed, and of the one that grows.
@@ -286,7 +283,7 @@ class Writer:
         for path in self._finals(0):
             if path.exists():
                 raise FileError(
-                    f"{path}: is there already, of another run; choose another folder, or remove "
+                    f"{path}: exists already, from another run; choose another folder, or remove "
                     "what is in this one"
                 )
         self._remove_parts(0)
@@ -408,7 +405,7 @@ class Writer:
     def _checked(
         self, tokens: object, lengths: object
     ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-        flat, counts = _integers("tokens", tokens), _integers("lengths", lengths)
+        flat, counts = integers("tokens", tokens), integers("lengths", lengths)
         if len(counts) and int(counts.min()) < 0:
             raise ArgumentError("lengths must not be negative")
         ends = np.cumsum(counts, dtype=np.int64)
@@ -461,27 +458,6 @@ class Writer:
             raise FileError(f"{place}: cannot be written: {error.strerror or error}") from None
 
 
-def checked_split(split: object) -> str:
-    """A name that files can begin with."""
-    if not isinstance(split, str):
-        raise ArgumentTypeError(f"split must be a str, not {type(split).__name__}")
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,99}", split) or re.search(r"_\d+$", split):
-        raise ArgumentError(
-            f"split cannot be {split[:100]!r}: it is a letter, then letters, digits and _, without "
-            "a number after a _ at its end"
-        )
-    return split
-
-
-def checked_dtype(dtype: object) -> str:
-    """`"uint16"` or `"uint32"`."""
-    if not isinstance(dtype, str):
-        raise ArgumentTypeError(f"dtype must be a str, not {type(dtype).__name__}")
-    if dtype not in ("uint16", "uint32"):
-        raise ArgumentError(f'dtype must be "uint16" or "uint32", not {dtype[:100]!r}')
-    return dtype
-
-
 _Columns = list[npt.NDArray[Any]]
 """Tokens, and what belongs to each: arrays of one length."""
 
@@ -492,44 +468,6 @@ def _cut(columns: _Columns, start: int, stop: int) -> _Columns:
 
 def _all(files: tuple[BinaryIO, list[BinaryIO]]) -> list[BinaryIO]:
     return [files[0], *files[1]]
-
-
-def _checked_masks(layout: BaseLayout, masks: object) -> bool:
-    if not isinstance(masks, bool):
-        raise ArgumentTypeError(f"masks must be a bool, not {type(masks).__name__}")
-    if masks and not layout.holds_masks:
-        raise no_masks(layout)
-    return masks
-
-
-def no_masks(layout: BaseLayout) -> ArgumentError:
-    """What is said of a layout that has no room for a loss mask."""
-    return ArgumentError(
-        f"layout {layout.name!r} has no room for a loss mask; jeton, datatrove and parquet have"
-    )
-
-
-def _most(layout: BaseLayout) -> int:
-    return 2**62 if layout.most_tokens is None else layout.most_tokens
-
-
-def _checked_shard_tokens(layout: BaseLayout, shard_tokens: object) -> int:
-    most = _most(layout)
-    if shard_tokens is None:
-        return layout.default_shard or most
-    if layout.single:
-        raise ArgumentError(f"layout {layout.name!r} has one file a split; leave shard_tokens out")
-    number = checked_int("shard_tokens", shard_tokens, 1)
-    if number > most:
-        raise ArgumentError(f"a shard of layout {layout.name!r} has room for {most:,} tokens")
-    return number
-
-
-def _integers(name: str, values: object) -> npt.NDArray[Any]:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-        raise ArgumentTypeError(f"{name} must be an array of ints with one axis")
-    return array if array.size else array.astype(np.uint16)
 
 
 def _synced(path: Path) -> None:

@@ -196,7 +196,7 @@ def _utf8(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         raise ArgumentError(
-            "a surrogate is escaped without its other half, which is no text"
+            "a surrogate is escaped without its other half, which is not text"
         ) from None
 
 
@@ -217,18 +217,18 @@ def _field(record: Any, name: str) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"field {name!r} is a text, and no JSON: {error}") from None
+        raise FormatError(f"field {name!r} is a text, not JSON: {error}") from None
 
 
 def _messages(messages: Any) -> Any:
     """Messages that each have a role."""
     if not isinstance(messages, (list, tuple)):
         raise FormatError(
-            f"the messages are no list, but a value of type {type(messages).__name__}"
+            f"the messages are not a list, but a value of type {type(messages).__name__}"
         )
     for number, message in enumerate(messages):
         if not isinstance(message, Mapping):
-            raise FormatError(f"messages[{number}] is no object with a role and a content")
+            raise FormatError(f"messages[{number}] is not an object with a role and a content")
         if not isinstance(message.get("role"), str):
             hint = ""
             if "from" in message and "value" in message:

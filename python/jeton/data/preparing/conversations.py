@@ -326,7 +326,7 @@ def rows_of(data: Any, chats: Chats) -> ConversationRows | None:
     try:
         table = pyarrow.table(data)
     except (TypeError, ValueError):
-        raise ArgumentError("data is no table with columns, but a column alone") from None
+        raise ArgumentError("data is a single column, not a table with columns") from None
     for name in chats.columns:
         _check_column("data: ", name, table.column_names)
     table = table.select(chats.columns)

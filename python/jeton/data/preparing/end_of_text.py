@@ -85,7 +85,7 @@ def end_of_text_of(tokenizer: Tokenizer, given: object, *, place: object) -> End
             close = _core.did_you_mean(given, list(special))
             hint = f"did you mean {close!r}?" if close else "None is for no token"
             raise ArgumentError(
-                f"end_of_text={given!r} is no token of this tokenizer ({hint})"
+                f"end_of_text={given!r} is not a token of this tokenizer ({hint})"
             ) from None
     if isinstance(given, bool) or not hasattr(given, "__index__"):
         raise ArgumentTypeError(
@@ -96,7 +96,7 @@ def end_of_text_of(tokenizer: Tokenizer, given: object, *, place: object) -> End
         token = tokenizer.id_to_bytes(number).decode("utf-8", "replace")
     except UnknownTokenError:
         raise ArgumentError(
-            f"end_of_text={number} is no token of this tokenizer, whose largest id is "
+            f"end_of_text={number} is not a token of this tokenizer, whose largest id is "
             f"{tokenizer.max_id}"
         ) from None
     return EndOfText(token, number, place)

@@ -37,7 +37,7 @@ def checked_parts(folders: list[Path]) -> list[tuple[Path, Manifest]]:
     first_folder, first = found[0]
     for folder, manifest in found:
         if manifest.part is None:
-            raise ArgumentError(f"{folder}: is a whole set, and no part of one")
+            raise ArgumentError(f"{folder}: is a whole set, not a part of one")
         for what, own, others in (
             ("part of so many", manifest.part[1], (first.part or (0, 0))[1]),
             ("tokenizer", manifest.tokenizer["digest"], first.tokenizer["digest"]),
@@ -47,7 +47,7 @@ def checked_parts(folders: list[Path]) -> list[tuple[Path, Manifest]]:
         ):
             if own != others:
                 raise ArgumentError(
-                    f"{folder}: is no part of the same set as {first_folder}: another {what}"
+                    f"{folder}: is not a part of the same set as {first_folder}: another {what}"
                 )
         number = manifest.part[0]
         if number in by_number:

@@ -229,7 +229,7 @@ fn failed_self_test(stages: &Stages, model: &SentencePiece) -> Option<String> {
 }
 
 /// The file of a tokenizer: one that was read from such a file, or one that means what such a file
-/// can mean; see [`from_huggingface`]. Truncation and padding are not part of it.
+/// can mean, which `convert` tells of any other. Truncation and padding are not part of it.
 ///
 /// # Errors
 /// A tokenizer that the file cannot hold, such as one that was changed since it was read; the stage

@@ -16,8 +16,10 @@ __all__ = ["judge_without_specials"]
 
 
 def judge_without_specials(stored: str) -> Any:
-    """The tokenizer of a `tokenizer.json` whose special tokens are spelled as no text is, by the same
-    ids; the tokens of bytes stay, since they stand for text that no token spells."""
+    """The tokenizer of a `tokenizer.json` whose special tokens are spelled as no text is.
+
+    They have the same ids. The tokens of bytes stay: they stand for text that no token spells.
+    """
     content = json.loads(stored)
     model = content["model"]
     special = {token["content"] for token in content["added_tokens"] if token["special"]}

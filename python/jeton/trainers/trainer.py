@@ -15,25 +15,24 @@ from jeton.components import (
     post_processors,
     pre_tokenizers,
 )
-from jeton.components._base import check_stage
+from jeton.components.component import check_stage
 from jeton.corpus import Progress, warn
-from jeton.errors import ArgumentError, TrainingError
-from jeton.tokenizer import Tokenizer
-from jeton.word_counts import (
+from jeton.counting import (
     MAX_WORD_LENGTH,
     TOKEN_NEEDS,
-    Corpus,
     Counting,
     Cutting,
     Needs,
     Reading,
-    WordCounts,
     checked_limits,
     count_words,
     counted_words,
     first_stages,
     named_pre_tokenizer,
 )
+from jeton.errors import ArgumentError, TrainingError
+from jeton.tokenizer import Tokenizer
+from jeton.word_counts import Corpus, WordCounts
 
 __all__ = ["Trainer", "WordTrainer", "warn_if_short"]
 

@@ -1,7 +1,10 @@
-"""What the tests of the command line share: a folder to be in, and a way to run a command."""
+"""What the tests of the command line share: a folder to be in, and ways to run a command."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +15,11 @@ from jeton.cli import main
 
 Run = Callable[..., Result]
 """Runs a command and checks its exit code."""
+
+
+JETON = f"{sys.executable} -m jeton"
+
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 
 
 @pytest.fixture
@@ -28,6 +36,10 @@ def run(here: Path) -> Run:
     def run(*arguments: str, input: str | bytes = b"", code: int = 0) -> Result:
         result = CliRunner().invoke(main, arguments, input=input, catch_exceptions=False)
         assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        # What fails says why, and what goes well says nothing of an error.
+        assert result.output if code else "rror: " not in result.stderr
+        assert "Error: " in result.stderr if code == 2 else True
         return result
 
     return run
@@ -39,3 +51,13 @@ def error_of(result: Result) -> str:
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1
     return result.stderr.removeprefix("error: ").rstrip("\n")
+
+
+def shell(command: str, **environment: str) -> tuple[int, str, str]:
+    """The exit code and both outputs of a line of a shell in which `jeton` is a word."""
+    done = subprocess.run(
+        ["bash", "-c", command.replace("jeton", JETON, 1)],
+        capture_output=True,
+        env={**os.environ, **environment},
+    )
+    return done.returncode, done.stdout.decode("latin-1"), done.stderr.decode("latin-1")

@@ -10,11 +10,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import jeton
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
-from kinds import VOCABULARIES, byte_level, word_piece
+from kinds import byte_level, word_piece
+from shared_data import VOCABULARIES, needed
 
 WORDS = [
     *"the weather there unable theory thes , . ! x = 1 , père the the".split(" "),
@@ -129,8 +131,7 @@ TOKENIZERS: dict[str, Callable[[], jeton.Tokenizer]] = {
 
 def published(name: str) -> jeton.Tokenizer:
     """The tokenizer of a real vocabulary, as its models use it; or a skip where there is none."""
-    if not VOCABULARIES.is_dir():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    needed(VOCABULARIES)
     if name == "BERT":
         return jeton.load(VOCABULARIES / "bert_uncased_vocab.txt")
     if name in ("GPT-2", "RoBERTa"):
@@ -234,3 +235,8 @@ def quietly(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
             if isinstance(error, KeyboardInterrupt):
                 raise
             return error
+
+
+def rows_of(batch: Any) -> list[Any]:
+    """The ids of a batch, row by row, whatever they are held in."""
+    return [np.asarray(row).tolist() for row in batch["input_ids"]]

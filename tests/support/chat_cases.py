@@ -7,13 +7,13 @@ import functools
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import jeton
 from jeton.chat import TEMPLATES
+from shared_data import SHARED
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "templates"
+PUBLISHED = SHARED / "templates"
 
 Message = dict[str, Any]
 
@@ -123,7 +123,7 @@ PLAIN: dict[str, tuple[list[Message], dict[str, Any]]] = {
 def templates() -> Iterator[tuple[str, str]]:
     """Every template at hand by name: jeton's own, and those of published models."""
     yield from ((f"jeton {name}", text) for name, text in TEMPLATES.items())
-    for path in sorted(SHARED.glob("*.jinja")):
+    for path in sorted(PUBLISHED.glob("*.jinja")):
         yield path.stem, path.read_text("utf-8")
 
 

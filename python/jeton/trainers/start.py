@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jeton.arguments import check_text
 from jeton.components import AddedToken, models
-from jeton.components._base import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.tokenizer import Tokenizer
 

@@ -6,7 +6,6 @@ Look here when a component is refused with "must be", or to add a field type.
 from __future__ import annotations
 
 import base64
-import codecs
 import dataclasses
 import importlib
 import json
@@ -14,9 +13,24 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final, TypeAlias
 
 from jeton import _core
+from jeton.arguments import check_id, check_text, token_and_id
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 
-__all__ = ["AddedToken", "Component", "Regex", "one_of"]
+__all__ = [
+    "AddedToken",
+    "Component",
+    "Regex",
+    "Steps",
+    "check_field_texts",
+    "check_fields",
+    "check_pattern",
+    "check_stage",
+    "one_character",
+    "read_json",
+    "read_stored",
+    "short_repr",
+    "stored_component",
+]
 
 _KINDS: Final[dict[str, tuple[tuple[type, ...], str]]] = {
     "bool": ((bool,), "a bool"),
@@ -52,48 +66,12 @@ def check_fields(value: Any) -> None:
             object.__setattr__(value, field.name, token_and_id(name, given))
 
 
-def token_and_id(name: str, value: object) -> tuple[str, int]:
-    """Checks that a value is a token with its id."""
-    if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise ArgumentTypeError(f"{name} must be a token and its id, as in ('[SEP]', 102)")
-    return check_text(f"the token of {name}", value[0]), check_id(f"the id of {name}", value[1])
-
-
-def check_id(name: str, value: object) -> int:
-    """Checks that a value is an id: an int of 32 bits."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
-    if not 0 <= value < 1 << 32:
-        raise ArgumentError(f"{name} must be from 0 to 2**32 - 1")
-    return value
-
-
-def texts(owner: object, field: str, value: object) -> tuple[str, ...]:
+def check_field_texts(owner: object, field: str, value: object) -> tuple[str, ...]:
     """Checks that a field holds texts, in any iterable but a `str`."""
     name = f"{type(owner).__name__}.{field}"
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise ArgumentTypeError(f"{name} must be texts, not {type(value).__name__}")
     return tuple(check_text(f"each of {name}", text) for text in value)
-
-
-def checked_flag(name: str, value: object) -> bool:
-    """Checks that the argument called `name` is a bool."""
-    if not isinstance(value, bool):
-        raise ArgumentTypeError(f"{name} must be a bool, not {type(value).__name__}")
-    return value
-
-
-def check_text(name: str, value: object) -> str:
-    """Checks that the argument called `name` is a `str` of valid Unicode."""
-    if not isinstance(value, str):
-        raise ArgumentTypeError(f"{name} must be a str, not {type(value).__name__}")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise ArgumentError(
-            f"{name} is not valid Unicode: there is a lone surrogate at position {error.start}"
-        ) from None
-    return value
 
 
 def short_repr(value: Any) -> str:
@@ -105,17 +83,6 @@ def short_repr(value: Any) -> str:
             shown = f"<{len(content)} bytes>" if isinstance(content, bytes) else repr(content)
             given.append(f"{field.name}={shown}")
     return f"{type(value).__name__}({', '.join(given)})"
-
-
-def one_of(owner: object, field: str, value: str, choices: tuple[str, ...]) -> None:
-    """Checks that a field holds one of the words it may."""
-    if not isinstance(value, str) or value not in choices:
-        listed = ", ".join(map(repr, choices))
-        hint = _core.did_you_mean(value, choices) if isinstance(value, str) else None
-        asked = f"; did you mean {hint!r}?" if hint else ""
-        raise ArgumentError(
-            f"{type(owner).__name__}.{field} must be one of {listed}, not {value!r}{asked}"
-        )
 
 
 def one_character(owner: object, field: str, value: str) -> None:
@@ -205,26 +172,10 @@ def check_stage(stage: type[Component], component: object) -> None:
         )
 
 
-def stored(stage: type[Component], component: Component | None) -> dict[str, Any] | None:
+def stored_component(stage: type[Component], component: Component | None) -> dict[str, Any] | None:
     """What is given as a stage, as a `tokenizer.json` holds it."""
     check_stage(stage, component)
     return None if component is None else component.to_dict()
-
-
-def special_ids(special_tokens: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Special tokens with their ids, checked."""
-    if not isinstance(special_tokens, Mapping):
-        raise ArgumentTypeError(
-            "special_tokens must map tokens to ids, as in {'<|end|>': 100257}, not be a "
-            f"{type(special_tokens).__name__}"
-        )
-    for token, id in special_tokens.items():
-        if not isinstance(token, str) or isinstance(id, bool) or not isinstance(id, int):
-            raise ArgumentTypeError(f"special_tokens must map str to int, not {token!r} to {id!r}")
-        check_text(f"special_tokens: {token!r}", token)
-        if not 0 <= id < 1 << 32:
-            raise ArgumentError(f"special_tokens: {token!r} has id {id}, which is no 32-bit number")
-    return list(special_tokens.items())
 
 
 def read_stored(stage: str, stored: dict[str, Any] | None) -> Any:
@@ -402,17 +353,3 @@ class Steps:
         """The sequence that `to_dict` gave."""
         steps = stored[cls.STEPS_NAME]
         return cls(tuple(read_stored(cls.STEP.STAGE, step) for step in steps))  # type: ignore[call-arg]
-
-
-def check_error_handler(errors: object) -> None:
-    """Refuses what is no way to handle bytes that are not UTF-8."""
-    if not isinstance(errors, str):
-        raise ArgumentTypeError(f"errors must be a str, not {type(errors).__name__}")
-    if errors in ("replace", "strict", "ignore"):
-        return
-    try:
-        codecs.lookup_error(errors)
-    except (LookupError, ValueError):
-        raise ArgumentError(
-            f'errors={errors!r} is no way to handle errors; "replace", "strict" and "ignore" are'
-        ) from None

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from tempfile import TemporaryDirectory
 
 import jeton
-from jeton import samples
+from jeton import edit, samples
 from jeton.components import decoders, models, pre_tokenizers
+from jeton.edit.vocabulary import tokens_of
 
 TEXT = "\n".join(samples.read_all().values())
 LINES = [line for line in TEXT.splitlines() if line.strip()]
@@ -157,3 +158,32 @@ WITH_MORE: dict[str, Callable[[int], jeton.Tokenizer]] = {
     "padded": padded,
     "twice": twice,
 }
+
+
+def check_promises(old: jeton.Tokenizer, edited: edit.Edited, texts: list[str]) -> None:
+    new, id_map = edited.tok, edited.id_map
+    before, after = tokens_of(old), tokens_of(new)
+    kept = {a: b for a, b in enumerate(id_map.moved) if b != -1}
+    assert {before[a] for a in kept} | set(edited.added) == set(after.values())
+    assert all(before[a] == after[b] for a, b in kept.items()), "kept tokens keep their bytes"
+    gone = set(before) - set(kept)
+    assert {before[id] for id in gone} == set(edited.removed)
+    unknown = {b"[UNK]", b"<unk>"}
+    for text in texts:
+        ids = old.encode(text)
+        if not gone & set(ids) and not unknown & {before[id] for id in ids}:
+            assert new.encode(text) == id_map.apply(ids), text
+        if old.decode(ids) == text and not isinstance(old.model, jeton.components.models.WordLevel):
+            assert new.decode(new.encode(text)) == text
+
+
+def check_reachable(old: jeton.Tokenizer, edited: edit.Edited) -> None:
+    """A token that is the one id of its own text still is."""
+    for token, id in old.vocab.items():
+        new_id = edited.id_map.moved[id]
+        try:
+            text = token.decode()
+        except UnicodeDecodeError:
+            continue
+        if new_id != -1 and old.encode(text) == [id]:
+            assert edited.tok.encode(text) == [new_id], text

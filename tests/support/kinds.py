@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import base64
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import jeton
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
-
-VOCABULARIES = Path(__file__).resolve().parents[2] / "shared" / "data" / "vocab"
+from shared_data import VOCABULARIES, needed
 
 
 def byte_level(pattern: str = "gpt4", **options: Any) -> jeton.Tokenizer:
@@ -82,8 +80,6 @@ each_kind = pytest.mark.parametrize("tok", [make() for make in KINDS.values()], 
 
 def read_ranks(name: str) -> dict[bytes, int]:
     """A real rank file, or a skip where there is none."""
-    path = VOCABULARIES / name
-    if not path.is_file():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    path = needed(VOCABULARIES / name)
     rows = (line.split() for line in path.read_bytes().splitlines() if line)
     return {base64.b64decode(token): int(rank) for token, rank in rows}

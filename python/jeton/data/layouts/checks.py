@@ -1,0 +1,91 @@
+"""Arguments of writers of token sets, checked before any file is made."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.arguments import checked_int
+from jeton.data.layouts.layout import BaseLayout
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+__all__ = [
+    "checked_dtype",
+    "checked_masks",
+    "checked_shard_tokens",
+    "checked_split",
+    "dtype_for",
+    "integers",
+    "most_tokens",
+    "no_masks",
+]
+
+
+def dtype_for(max_id: int) -> str:
+    """The type of tokens for a vocabulary with this greatest id: `"uint16"` or `"uint32"`."""
+    most = checked_int("max_id", max_id, 0)
+    if most >= 2**31:
+        raise ArgumentError(f"max_id is {most}: no layout has room for ids from 2**31 on")
+    return "uint16" if most < 2**16 else "uint32"
+
+
+def checked_split(split: object) -> str:
+    """A name that files can begin with."""
+    if not isinstance(split, str):
+        raise ArgumentTypeError(f"split must be a str, not {type(split).__name__}")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,99}", split) or re.search(r"_\d+$", split):
+        raise ArgumentError(
+            f"split cannot be {split[:100]!r}: it is a letter, then letters, digits and _, without "
+            "a number after a _ at its end"
+        )
+    return split
+
+
+def checked_dtype(dtype: object) -> str:
+    """`"uint16"` or `"uint32"`."""
+    if not isinstance(dtype, str):
+        raise ArgumentTypeError(f"dtype must be a str, not {type(dtype).__name__}")
+    if dtype not in ("uint16", "uint32"):
+        raise ArgumentError(f'dtype must be "uint16" or "uint32", not {dtype[:100]!r}')
+    return dtype
+
+
+def checked_masks(layout: BaseLayout, masks: object) -> bool:
+    if not isinstance(masks, bool):
+        raise ArgumentTypeError(f"masks must be a bool, not {type(masks).__name__}")
+    if masks and not layout.holds_masks:
+        raise no_masks(layout)
+    return masks
+
+
+def no_masks(layout: BaseLayout) -> ArgumentError:
+    """What is said of a layout that has no room for a loss mask."""
+    return ArgumentError(
+        f"layout {layout.name!r} has no room for a loss mask; jeton, datatrove and parquet have"
+    )
+
+
+def most_tokens(layout: BaseLayout) -> int:
+    return 2**62 if layout.most_tokens is None else layout.most_tokens
+
+
+def checked_shard_tokens(layout: BaseLayout, shard_tokens: object) -> int:
+    most = most_tokens(layout)
+    if shard_tokens is None:
+        return layout.default_shard or most
+    if layout.single:
+        raise ArgumentError(f"layout {layout.name!r} has one file a split; leave shard_tokens out")
+    number = checked_int("shard_tokens", shard_tokens, 1)
+    if number > most:
+        raise ArgumentError(f"a shard of layout {layout.name!r} has room for {most:,} tokens")
+    return number
+
+
+def integers(name: str, values: object) -> npt.NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise ArgumentTypeError(f"{name} must be an array of ints with one axis")
+    return array if array.size else array.astype(np.uint16)

@@ -1,0 +1,149 @@
+"""Conversations: their ids, and how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from jeton.tokenizer.core import Core
+
+if TYPE_CHECKING:
+    from jeton.chat import Chat
+    from jeton.message_counts import MessageCount
+    from jeton.tokenizer import Tokenizer
+
+__all__ = ["Chats"]
+
+
+class Chats(Core):
+    """The part of `Tokenizer` for conversations."""
+
+    __slots__ = ()
+
+    def chat(
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        *,
+        template: str | None = None,
+        tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
+        documents: Iterable[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        trusted: Iterable[str | int] = (),
+        control: Iterable[str] = (),
+        **variables: Any,
+    ) -> Chat:
+        """A conversation through a chat template: text and ids, with who wrote each token.
+
+        What comes from messages, tools, documents and variables is data: a control token that is
+        spelled in it is ordinary text, wherever the template puts it. All other ids are those of
+        `apply_chat_template` in transformers.
+
+        Args:
+            messages: Dicts, each with a `role` and a `content`, and whatever else the template
+                reads; dataclasses and pydantic models too.
+            template: The name of one of the tokenizer's templates or of `jeton.chat.TEMPLATES`, or
+                the text of a Jinja template; by default the tokenizer's own.
+            tools: JSON schemas of functions; or functions, whose type hints and docstrings, in
+                Google's style, say the same.
+            documents: What the model is to go by.
+            add_generation_prompt: Whether the beginning of the model's answer follows.
+            continue_final_message: Whether the last message is left open, for the model to go on
+                with it; a `str` names the field that is left open.
+            trusted: The fields in which control tokens count: roles (`"system"`), fields
+                (`"content"`), both (`"system.content"`), messages by index, places
+                (`"messages[0].content"`), `"tools"`, `"documents"`, names of variables.
+            control: Added tokens that are not special and are control tokens too, as
+                `("<tool_call>", "</tool_call>")`; without this they are found in any text, as
+                everywhere.
+            variables: What else the template reads, as `enable_thinking=False`.
+
+        Raises:
+            ArgumentTypeError: Messages, tools or documents that are no dicts.
+            ArgumentError: No messages; no template; the template refuses these messages; a name
+                in `control` that is no added token; one in `trusted` that these messages and
+                chats as a rule do not have; a function that does not say what it takes.
+            UnknownNameError: No template has this name.
+            FormatError: The template is no Jinja.
+            UnsupportedError: The template leaves its sandbox, or takes too long.
+            EncodeError: As `encode`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+            ...     "<|user>\\nsystem im_end assistant hey"
+            ... )
+            >>> tok.chat([{"role": "user", "content": "hi"}], template="chatml").text
+            '<|im_start|>user\\nhi<|im_end|>\\n'
+        """
+        from jeton.chat import Request
+
+        return Request(
+            cast("Tokenizer", self),
+            messages,
+            template,
+            tools,
+            documents,
+            add_generation_prompt,
+            continue_final_message,
+            trusted,
+            control,
+            tuple(variables.items()),
+        ).made()
+
+    def count_messages(
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        *,
+        model: str | None = None,
+        template: str | None = None,
+        tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
+        add_generation_prompt: bool = True,
+        tokens_per_part: int | None = None,
+        **variables: Any,
+    ) -> MessageCount:
+        """How many tokens a conversation has as the model is sent it, and whether that is exact.
+
+        With a chat template, it is the number of ids of `chat`. The formats of OpenAI's chat models
+        are not public: `model=` counts by the arithmetic that OpenAI publishes, exact for plain
+        texts to the models that it names (GPT-3.5, GPT-4, GPT-4o), and an estimate for tools, other
+        fields and other models. Models whose tokenizer is not public (Claude, Gemini) are always
+        estimated, with this tokenizer in the place of theirs.
+
+        Args:
+            messages: As in `chat`.
+            model: The name of a model that counts by arithmetic, as `"gpt-4o"`.
+            template: As in `chat`; by default the tokenizer's own.
+            tools: As in `chat`.
+            add_generation_prompt: Whether what begins the model's answer counts.
+            tokens_per_part: How many tokens each part counts that is not text: an image, audio, a
+                file. Without this such a part is an error.
+            variables: What else the template reads.
+
+        Raises:
+            ArgumentError: A part that is not text; neither a model nor a template; a model that
+                takes no messages.
+            UnknownNameError: A model whose format is not known.
+            As `chat`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+            ...     "<|user>\\nsystem im_end assistant hey"
+            ... )
+            >>> count = tok.count_messages([{"role": "user", "content": "hey"}], template="chatml")
+            >>> count.tokens, count.exact, count.basis
+            (22, True, "exact: by the chat template 'chatml'")
+        """
+        from jeton.message_counts import counted
+
+        return counted(
+            cast("Tokenizer", self),
+            messages,
+            model=model,
+            template=template,
+            tools=tools,
+            add_generation_prompt=add_generation_prompt,
+            tokens_per_part=tokens_per_part,
+            variables=variables,
+        )

@@ -1,0 +1,52 @@
+"""What a tokenizer holds, and how one is made of what the core gives."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from jeton import _core
+from jeton.components.component import read_stored
+from jeton.settings import NO_SETTINGS, Settings
+from jeton.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from jeton._core import Pipeline
+    from jeton.calls import Caller
+    from jeton.tokenizer import Tokenizer
+
+__all__ = ["Core"]
+
+
+class Core(_core.Tokenizer):
+    """The fields of a tokenizer. The other files of this folder add what can be done with them."""
+
+    __slots__ = ("__weakref__", "_caller", "_core", "_hash", "_settings", "_vocab")
+
+    _caller: Caller | None
+    _core: Pipeline
+    _hash: int | None
+    _settings: Settings
+    _vocab: Vocabulary | None
+
+    @classmethod
+    def _of_core(cls, core: Pipeline, settings: Settings = NO_SETTINGS) -> Tokenizer:
+        tokenizer = cast("Tokenizer", cls.__new__(cls))
+        tokenizer._set_core(core, settings)
+        return tokenizer
+
+    def _set_core(self, core: Pipeline, settings: Settings = NO_SETTINGS) -> None:
+        self._bind(core)
+        self._core = core
+        self._settings = settings
+        self._caller = None
+        self._hash = None
+        self._vocab = None
+
+    def _stages(self) -> dict[str, Any]:
+        """All stages but the model, in the shape of a `tokenizer.json`."""
+        stages: dict[str, Any] = json.loads(self._core.stages())
+        return stages
+
+    def _stage(self, name: str) -> Any:
+        return read_stored(name, self._stages()[name])

@@ -1,0 +1,54 @@
+"""The stages that a tokenizer is made of, as values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jeton import components
+from jeton.components.component import AddedToken
+from jeton.tokenizer.core import Core
+
+if TYPE_CHECKING:
+    from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
+
+__all__ = ["HasStages"]
+
+
+class HasStages(Core):
+    """The part of `Tokenizer` for its stages."""
+
+    __slots__ = ()
+
+    @property
+    def added_tokens(self) -> list[AddedToken]:
+        """The tokens that are found by their spelling, special or not, in the order of ids."""
+        return [AddedToken(**token) for token in self._stages()["added_tokens"]]
+
+    @property
+    def normalizer(self) -> normalizers.Normalizer | None:
+        """What happens to text first."""
+        component: normalizers.Normalizer | None = self._stage("normalizer")
+        return component
+
+    @property
+    def pre_tokenizer(self) -> pre_tokenizers.PreTokenizer | None:
+        """Where text is cut into the pieces that the model sees."""
+        component: pre_tokenizers.PreTokenizer | None = self._stage("pre_tokenizer")
+        return component
+
+    @property
+    def model(self) -> models.Model:
+        """From pieces to tokens. Holds a copy of the vocabulary."""
+        return components.models.from_core(self._core.model(), self._core.id_to_bytes)
+
+    @property
+    def post_processor(self) -> post_processors.PostProcessor | None:
+        """The special tokens around a text."""
+        component: post_processors.PostProcessor | None = self._stage("post_processor")
+        return component
+
+    @property
+    def decoder(self) -> decoders.Decoder | None:
+        """From tokens back to text."""
+        component: decoders.Decoder | None = self._stage("decoder")
+        return component
