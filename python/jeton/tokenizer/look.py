@@ -1,4 +1,4 @@
-"""A look at what becomes of a text: step by step, by which strategy, what is odd in it, its tokens."""
+"""A look at what becomes of a text: step by step, how fast, what is odd in it, which tokens."""
 
 from __future__ import annotations
 
