@@ -195,7 +195,7 @@ impl ByteLevel {
             works,
             pause,
         } = &mut *workspace;
-        let mut pieces = Pieces {
+        let mut pieces = ByteLevelCall {
             compiled: self,
             words,
             works,
@@ -266,7 +266,7 @@ impl std::fmt::Debug for ByteLevel {
 }
 
 /// The pieces of a text, a group at a time.
-struct Pieces<'c, 't> {
+struct ByteLevelCall<'c, 't> {
     compiled: &'c ByteLevel,
     words: &'c mut WordCache,
     works: &'c mut [Work],
@@ -275,7 +275,7 @@ struct Pieces<'c, 't> {
     pace: Pace,
 }
 
-impl<'t> Pieces<'_, 't> {
+impl<'t> ByteLevelCall<'_, 't> {
     /// Tokens of the pieces of `text` that lie between neighbours in `bounds`. Memory is asked for on
     /// behalf of a group while the one before it is looked up.
     fn all(

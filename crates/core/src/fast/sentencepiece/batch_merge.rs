@@ -18,7 +18,7 @@ use crate::mem::short_keys::{LONG, SHORT, ShortKey};
 use crate::split::delimiters::Chunks;
 
 /// What the chunks of a call are gathered in.
-pub struct Room {
+pub struct MergeRoom {
     tokens: Box<[u32; MOST_PENDING]>,
     holes: Vec<(usize, usize)>,
     works: Vec<Work>,
@@ -32,7 +32,7 @@ struct Merged {
     ends: Vec<usize>,
 }
 
-impl Default for Room {
+impl Default for MergeRoom {
     fn default() -> Self {
         Self {
             tokens: Box::new([0; MOST_PENDING]),
@@ -70,7 +70,7 @@ pub struct BatchMerge<'c, 't> {
 
 impl<'c, 't> BatchMerge<'c, 't> {
     /// Nothing is gathered yet.
-    pub fn new(call: ChunksCall<'c, Merging<'c>>, room: &'c mut Room) -> Self {
+    pub fn new(call: ChunksCall<'c, Merging<'c>>, room: &'c mut MergeRoom) -> Self {
         Self {
             call,
             pending: Pending::new(&mut room.tokens, &mut room.holes),

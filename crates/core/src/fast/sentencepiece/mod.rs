@@ -32,7 +32,7 @@ use crate::split::delimiters::{Chunks, Delimiters, split_point};
 use crate::split::safe_cuts::SafeCuts;
 use crate::stages::Stages;
 use accepted::{check_model, check_normalizer, texts_of};
-use batch_merge::{BatchMerge, Room};
+use batch_merge::{BatchMerge, MergeRoom};
 use chunks::{ChunksCall, Gathered};
 use merging::Merging;
 use pieces::PieceIndex;
@@ -77,7 +77,7 @@ enum Solving {
 /// What one call works with.
 struct SentencePieceWorkspace {
     lookup: lookup::ChunkWorkspace,
-    room: Room,
+    room: MergeRoom,
     waiting: Box<[u32; WAITING_TOKENS]>,
     unclear: Box<SeenFilter>,
     long: Box<SeenFilter>,
@@ -87,7 +87,7 @@ impl Reusable for SentencePieceWorkspace {
     fn new() -> Box<Self> {
         Box::new(Self {
             lookup: lookup::ChunkWorkspace::default(),
-            room: Room::default(),
+            room: MergeRoom::default(),
             waiting: Box::new([0; WAITING_TOKENS]),
             unclear: Box::default(),
             long: Box::default(),
@@ -291,7 +291,7 @@ impl<'c> ChunksCall<'c, Merging<'c>> {
         text: &str,
         place: Place,
         chunks: &mut Chunks,
-        room: &mut Room,
+        room: &mut MergeRoom,
         sink: &mut impl Sink,
     ) {
         let (text, start) = self.begin(text, place, sink);
