@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import argparse
 import gc
+import pickle
 import random
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
@@ -120,21 +122,57 @@ CALLS: dict[str, Callable[[jeton.Tokenizer, Any], object]] = {
     "allow": lambda tok, text: tok.encode_array(text, special="allow"),
     "raise": lambda tok, text: tok.encode_array(text, special="raise"),
     "encode_batch": lambda tok, text: tok.encode_batch([text]),
+    "encode_batch_with_spans": lambda tok, text: tok.encode_batch_with_spans([text]),
+    "count_batch": lambda tok, text: tok.count_batch([text]),
     "call": lambda tok, text: tok(text),
     "chunk": lambda tok, text: tok.chunk(text, 512),
     "truncate": lambda tok, text: tok.truncate(text, 10**9),
+    "split_at": lambda tok, text: tok.split_at(text, 10**9),
+    "explain": lambda tok, text: tok.explain(text),
     "encode_stream": streamed,
 }
 
-LARGE = ("encode_with_spans", "call", "chunk")
+LARGE = ("encode_with_spans", "call", "chunk", "explain")
 """They make Python objects of hundreds of bytes a token: a fifth of the text is enough."""
+
+def decoded_in_parts(tok: jeton.Tokenizer, ids: Any) -> None:
+    stream = tok.decode_stream()
+    part = 1 << 24
+    for at in range(0, len(ids), part):
+        stream.push(ids[at : at + part])
+
+
+def huge() -> jeton.Tokenizer:
+    """Of a million words, and 200,000 added tokens."""
+    vocab = {f"w{number}": number for number in range(1_000_000)}
+    tok = jeton.Tokenizer(models.WordLevel(vocab, unk_token="w0"))
+    return tok.with_added_tokens([f"▁{number}" for number in range(200_000)])
+
+
+def filed() -> dict[str, Callable[[], object]]:
+    """Loading and saving something huge, and turning a tokenizer into one of another format."""
+    tok = huge()
+    path = Path(tempfile.mkdtemp()) / "tokenizer.json"
+    tok.save(path)
+    t5 = TOKENIZERS["t5"]()
+    return {
+        "load": lambda: jeton.load(path),
+        "save": lambda: tok.save(path),
+        "to_json": tok.to_json,
+        "pickle": lambda: pickle.dumps(tok),
+        "approximation": lambda: t5.approximation("tokenizer.json"),
+        "with_added_tokens": lambda: tok.with_added_tokens(["<new>"]),
+    }
+
 
 DECODINGS: dict[str, Callable[[jeton.Tokenizer, Any], object]] = {
     "decode": lambda tok, ids: tok.decode(ids),
     "decode, strict": lambda tok, ids: tok.decode(ids, errors="strict"),
     "decode_bytes": lambda tok, ids: tok.decode_bytes(ids),
     "decode_batch": lambda tok, ids: tok.decode_batch([ids]),
-    "decode a list": lambda tok, ids: tok.decode(ids.tolist()),
+    "decode a list": lambda tok, ids: tok.decode(ids),
+    "decode_batch of lists": lambda tok, ids: tok.decode_batch([ids]),
+    "decode_stream": decoded_in_parts,
     "skip": lambda tok, ids: tok.decode(ids, skip_special_tokens=True),
 }
 
@@ -173,11 +211,17 @@ def main() -> None:
     parser.add_argument("--texts", nargs="*", choices=TEXTS, default=list(TEXTS))
     every = [*CALLS, *DECODINGS]
     parser.add_argument("--calls", nargs="*", choices=every, default=every)
+    parser.add_argument("--files", action="store_true", help="only loading, saving and the like")
     parser.add_argument("--size", type=int, default=100_000_000, help="bytes of text")
     parser.add_argument("--moments", type=int, default=10, help="signals for each")
     options = parser.parse_args()
     signal.signal(signal.SIGPROF, signal.default_int_handler)
     print("| tokenizer | text | call | takes | waits | at |\n| --- | --- | --- | --: | --: | --: |")
+    if options.files:
+        for call, work in filed().items():
+            whole, wait, place = longest(work, options.moments)
+            print(f"| | | {call} | {whole:.2f} | {wait:.3f} | {place:.2f} |", flush=True)
+        return
     for text_name in options.texts:
         text = TEXTS[text_name](options.size)
         for name in options.tokenizers:
@@ -193,7 +237,8 @@ def main() -> None:
                         ids = tok.encode_array(text)
                         if len(ids) < 20_000_000:
                             ids = np.tile(ids, 20_000_000 // (len(ids) + 1) + 1)
-                    work = partial(DECODINGS[call], tok, ids)
+                    given = ids.tolist() if "list" in call else ids
+                    work = partial(DECODINGS[call], tok, given)
                 whole, wait, place = longest(work, options.moments)
                 row = f"| {name} | {text_name} | {call} | {whole:.2f} | {wait:.3f} | {place:.2f} |"
                 print(row, flush=True)

@@ -1,6 +1,7 @@
 """Figures of measures are those of others who published theirs, on the same tokens.
 
-`tokenization-scorer` is by the authors of the Rényi efficiency, and runs here. TokEval is in no
+`tokenization-scorer` is by the authors of the Rényi efficiency, and runs here; so does `toklens`,
+for fertility and compression. TokEval is in no
 registry of packages, so its formulas are written out below, as its source of 2026 has them; what it
 calls otherwise or counts otherwise is told in docs/measures.md.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +39,27 @@ def test_efficiency_is_that_of_the_papers_own_code(tok: jeton.Tokenizer) -> None
         theirs = scorer.score(cut, metric="renyi_efficiency", power=2.5, **options)
         assert found[name] == pytest.approx(theirs), name
     assert found["entropy"] == pytest.approx(scorer.score(cut, metric="shannon_entropy"))
+
+
+def test_figures_are_those_of_toklens(tmp_path: Path) -> None:
+    theirs = pytest.importorskip("toklens.metrics")
+    tokenizers = pytest.importorskip("tokenizers")
+    tok = jeton.BPETrainer(290, pattern="gpt2").train(TEXTS * 3)
+    tok.save(tmp_path / "tokenizer.json")
+    same = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    # Words there have no space before them, so each has a line here.
+    words = {name: "\n".join(" ".join(lines).split()) for name, lines in PARALLEL.items()}
+    for name, text in words.items():
+        ours = evaluate(tok, [text], parallel={"en": [words["en"]], name: [text]})
+        expected = {
+            "fertility": theirs.compute_fertility(same, text),
+            "single_token_words": theirs.compute_strr(same, text),
+            "characters_per_token": theirs.compute_cpt(same, text),
+            "bytes_per_token": theirs.compute_compression_ratio(same, text),
+        }
+        assert {it: ours["all"][it] for it in expected} == pytest.approx(expected)
+        parity = theirs.compute_parity(same, text, words["en"])
+        assert ours.languages[name]["premium"] == pytest.approx(parity)
 
 
 @each_kind

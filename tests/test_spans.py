@@ -61,6 +61,20 @@ PARTS = [
         "привет",
         "مرحبا",
     ],
+    *[
+        "，",
+        "˜",
+        "ﷺ",
+        "\u212b",
+        "\u0340",
+        "क्षि",
+        "ﬁ\u0301",
+        "Ａ\u0301",
+        "\u200d",
+        "ગુજરાતી",
+        "й",
+        "\u115f",
+    ],
     *["हिन्दी", "ไทย", "🙂", "👩\u200d👧", "🇫🇷", "\U0001d165", "\U00020000", "\ufffd", "\x7f"],
     *[
         "<|endoftext|>",
@@ -72,6 +86,7 @@ PARTS = [
         "</s>",
         "<unk>",
         "<0x41>",
+        "<0x3C>",
         "##s",
     ],
 ]
@@ -128,6 +143,31 @@ def sentence_pieces(trainer: Any) -> Callable[[], jeton.Tokenizer]:
     return train
 
 
+def mapped(*stages: Any, unigram: bool = False) -> Callable[[], jeton.Tokenizer]:
+    """As the `tokenizer.json` of T5 or XLM-R: the character map of a real `.model` file, and what
+    cuts the text and writes spaces as marks."""
+
+    def load() -> jeton.Tokenizer:
+        tok = published("t5_style_unigram.model")().approximation("tokenizer.json")
+        assert isinstance(tok.normalizer, normalizers.Sequence)
+        map_alone = tok.normalizer.steps[0]
+        assert isinstance(map_alone, normalizers.Precompiled)
+        cut: Any = stages[0] if len(stages) == 1 else pre_tokenizers.Sequence(stages)
+        if unigram:
+            pieces = "<unk> ▁ ▁the ▁we ather ere e é fi .".split()
+            scored = [(piece, -1.0 - number) for number, piece in enumerate(pieces)]
+            model = models.Unigram(scored, unk_id=0)
+            return jeton.Tokenizer(model, normalizer=map_alone, pre_tokenizer=cut)
+        return tok.replace(normalizer=map_alone, pre_tokenizer=cut)
+
+    return load
+
+
+def as_json(name: str) -> Callable[[], jeton.Tokenizer]:
+    """A `.model` file of a real vocabulary as the `tokenizer.json` that comes near it."""
+    return lambda: published(name)().approximation("tokenizer.json")
+
+
 TOKENIZERS: dict[str, Callable[[], jeton.Tokenizer]] = {
     **KINDS,
     "trimming": trimming,
@@ -152,6 +192,13 @@ TOKENIZERS: dict[str, Callable[[], jeton.Tokenizer]] = {
             *["bert_uncased_vocab.txt", "neox"],
         ]
     },
+    "character map": mapped(pre_tokenizers.Metaspace()),
+    "character map, words": mapped(pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()),
+    "character map, words of pieces": mapped(
+        pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(), unigram=True
+    ),
+    "Llama 2 as tokenizer.json": as_json("llama2_sentencepiece_bpe.model"),
+    "T5 as tokenizer.json": as_json("t5_style_unigram.model"),
 }
 
 

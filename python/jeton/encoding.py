@@ -237,7 +237,7 @@ class TokenBatch:
         return self._ids[self._offsets[row] : self._offsets[row + 1]]
 
     def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]:
-        return (self[row] for row in range(len(self)))
+        return (self._ids[start:end] for start, end in itertools.pairwise(self._offsets.tolist()))
 
     def tolist(self) -> list[list[int]]:
         """The ids as one list of ints a text."""

@@ -10,18 +10,19 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind};
 use regex_syntax::is_word_character;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::growth::Growth;
-use crate::interrupt::{self, paced};
+use crate::interrupt::paced;
 use crate::normalizer::Normalizer;
 use crate::text::{AlignedText, white_space};
 
+mod automaton;
 mod ids;
 
+use automaton::Automaton;
 pub use ids::assign_ids;
 use ids::check;
 pub(crate) use ids::check_ids;
@@ -86,22 +87,15 @@ struct Searches {
 /// An automaton over the spellings of some tokens.
 #[derive(Clone, Debug)]
 struct Search {
-    automaton: AhoCorasick,
-    /// The index of the token that each pattern belongs to.
+    automaton: Automaton,
+    /// The index of the token that each spelling belongs to.
     owners: Vec<usize>,
     /// Whether each of them is a special token.
     all_special: bool,
 }
 
-/// Bytes of one spelling above which the automaton is not made deterministic: that takes time in
-/// the square of a spelling that repeats itself.
-const LONG: usize = 512;
-
 /// How much text before a place is looked at for tokens that what is cut there may depend on, in bytes.
 const NEAR: usize = 1 << 10;
-
-/// How many bytes are searched for tokens in one go.
-const STRETCH: usize = 1 << 20;
 
 /// A stretch of text between added tokens, or one of them.
 #[derive(Clone, Debug)]
@@ -215,7 +209,7 @@ impl AddedTokens {
     pub(crate) fn surely_apart_from(&self, text: &str, at: usize) -> bool {
         let searches = [&self.all.original, &self.all.normalized];
         let automata = || searches.into_iter().flatten().map(|it| &it.automaton);
-        let longest = automata().map(|it| it.max_pattern_len()).max().unwrap_or(0);
+        let longest = automata().map(Automaton::longest).max().unwrap_or(0);
         let near = at.saturating_sub(NEAR)..text.len().min(at + longest);
         let (before, behind) = text.split_at(at);
         let spaces = before.chars().rev().take_while(|it| it.is_whitespace());
@@ -226,7 +220,7 @@ impl AddedTokens {
             && !goes_on
             // Two families find places by what stands there from a space on.
             && text.as_bytes()[near.start..at].contains(&b' ')
-            && automata().all(|it| it.find(&text.as_bytes()[near.clone()]).is_none())
+            && automata().all(|it| it.find(text.as_bytes(), near.clone()).is_none())
     }
 
     fn index(&self, id: u32) -> Option<usize> {
@@ -346,11 +340,11 @@ impl AddedTokens {
         for hit in paced(
             search
                 .iter()
-                .flat_map(|s| hits(&s.automaton, text, STRETCH).map(|hit| (*s, hit))),
+                .flat_map(|s| s.automaton.hits(text).map(|hit| (*s, hit))),
         ) {
             let (search, hit) = hit;
-            let token = &self.tokens[search.owners[hit.pattern().as_usize()]];
-            let Range { mut start, mut end } = hit.range();
+            let token = &self.tokens[search.owners[hit.spelling]];
+            let Range { mut start, mut end } = hit.range;
             // Only a token that the normalizer leaves nothing of is found inside a character.
             if token.special && special == Found::Passed || !text.is_char_boundary(start) {
                 continue;
@@ -398,36 +392,23 @@ impl AddedTokens {
     /// What finds those tokens that `wanted` accepts.
     fn searches(&self, wanted: impl Fn(&AddedToken) -> bool) -> Result<Searches> {
         let search = |normalized: bool| {
-            let mut patterns = Vec::new();
+            let mut spellings = Vec::new();
             let mut owners = Vec::new();
             let mut seen = HashSet::new();
             for (index, token) in self.tokens.iter().enumerate() {
                 if token.normalized != normalized || !wanted(token) {
                     continue;
                 }
-                let pattern = self.normalized.get(&index).unwrap_or(&token.content);
-                if seen.insert(pattern) {
-                    patterns.push(pattern);
+                let spelling = self.normalized.get(&index).unwrap_or(&token.content);
+                if seen.insert(spelling) {
+                    spellings.push(spelling.as_str());
                     owners.push(index);
                 }
             }
-            if patterns.is_empty() {
+            if spellings.is_empty() {
                 return Ok(None);
             }
-            let has_long = patterns.iter().any(|pattern| pattern.len() > LONG);
-            let automaton = AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .kind(has_long.then_some(AhoCorasickKind::ContiguousNFA))
-                .build(&patterns)
-                .map_err(|error| {
-                    Error::new(
-                        ErrorKind::Unsupported,
-                        format!(
-                            "{} added tokens cannot be searched for: {error}",
-                            owners.len()
-                        ),
-                    )
-                })?;
+            let automaton = Automaton::new(&spellings)?;
             let all_special = owners.iter().all(|index| self.tokens[*index].special);
             Ok(Some(Search {
                 automaton,
@@ -457,37 +438,6 @@ fn refused(token: &AddedToken, at: usize, original: &AlignedText) -> Error {
         ),
     )
     .hint("allow special tokens if the text is trusted, or ignore them to read it as plain text")
-}
-
-/// The hits of an automaton in a text, from left to right and beside each other: those of its
-/// `find_iter`, which hears no interrupt while it finds nothing, so it goes over `stretch` bytes at a time.
-fn hits<'s>(
-    automaton: &'s AhoCorasick,
-    text: &'s str,
-    stretch: usize,
-) -> impl Iterator<Item = Match> + 's {
-    let longest = automaton.max_pattern_len();
-    // What is empty is found between any two bytes, which takes no time.
-    let mut all = (automaton.min_pattern_len() == 0).then(|| automaton.find_iter(text));
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        if let Some(all) = &mut all {
-            return all.next();
-        }
-        while at < text.len() {
-            // A hit that begins before `sure` ends before `seen`.
-            let sure = text.len().min(at.saturating_add(stretch));
-            let seen = text.len().min(sure.saturating_add(longest));
-            let hit = automaton.find(Input::new(text).range(at..seen));
-            if let Some(hit) = hit.filter(|hit| hit.start() < sure) {
-                at = hit.end();
-                return Some(hit);
-            }
-            interrupt::poll();
-            at = sure;
-        }
-        None
-    })
 }
 
 #[cfg(test)]
@@ -527,26 +477,6 @@ mod tests {
             token(3, "end", false),
         ];
         AddedTokens::new(tokens, None).unwrap()
-    }
-
-    #[test]
-    fn hits_are_the_same_in_stretches() {
-        let text = "aab<ab>ababa<a<ab>abcé<ab";
-        for patterns in [
-            &["ab", "<ab>", "a"][..],
-            &["aba", "bab", "ababa"],
-            &["é", "", "ab"],
-            &["x"],
-        ] {
-            let builder = &mut AhoCorasick::builder();
-            let builder = builder.match_kind(MatchKind::LeftmostLongest);
-            let automaton = builder.build(patterns).unwrap();
-            let expected: Vec<_> = automaton.find_iter(text).collect();
-            for stretch in 1..text.len() + 2 {
-                let found: Vec<_> = hits(&automaton, text, stretch).collect();
-                assert_eq!(found, expected, "{patterns:?}, {stretch} bytes at a time");
-            }
-        }
     }
 
     #[test]

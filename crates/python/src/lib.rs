@@ -3,6 +3,7 @@
 //! Look here for the list of what Python can see of the core. Signatures and documentation that
 //! users read live in `python/jeton/`, but for the few methods in `calls`.
 
+mod allocator;
 mod arrays;
 mod arrow;
 mod cache;
@@ -31,6 +32,9 @@ mod training;
 mod unigram_training;
 
 use pyo3::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 /// The compiled core of jeton. Private: use the names of `jeton` itself.
 #[pymodule(gil_used = true)]

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jeton_core::batch::{SpannedBatch, SpannedEntries};
@@ -18,12 +18,13 @@ use jeton_core::roles;
 use jeton_core::{EncodeOptions, Error, ErrorKind, Stages};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::arrays::{self, Numbers};
 use crate::entries::{Held, Kind, Strings};
 use crate::errors::{Outcome, guard, wrong_type};
 use crate::ids::{id, ids};
+use crate::ints;
 use crate::model::{self, Model, vocab};
 use crate::options::{self, Drawing, Given, flag};
 use crate::pool;
@@ -83,6 +84,22 @@ fn stages_around(model: jeton_core::model::Model, stages: &str) -> jeton_core::R
     let mut stages = huggingface::read_stages(stages.as_bytes(), Some(model))?;
     sentencepiece::complete(&mut stages)?;
     Ok(stages)
+}
+
+/// The ints of numbers of which the next often equals the one before: then it is the same object.
+#[derive(Default)]
+struct Numbered<'py>(Option<(usize, Bound<'py, PyInt>)>);
+
+impl<'py> Numbered<'py> {
+    fn int(&mut self, py: Python<'py>, number: usize) -> Bound<'py, PyInt> {
+        match &self.0 {
+            Some((last, int)) if *last == number => int.clone(),
+            _ => {
+                let Ok(int) = number.into_pyobject(py);
+                self.0.insert((number, int)).1.clone()
+            }
+        }
+    }
 }
 
 #[pymethods]
@@ -490,14 +507,26 @@ impl Tokenizer {
                 };
                 (span.start, span.end)
             });
+            // Objects that are made once and shared take the least time to give back, for which Ctrl-C
+            // waits.
+            let mut number = Numbered::default();
+            let spans = spans.map(|(start, end)| (number.int(py, start), number.int(py, end)));
             let spans = signals::list(py, spans)?;
-            let tokens = encoding.ids.iter().map(|&id| self.core.token_bytes(id));
-            let tokens = tokens.map(|token| PyBytes::new(py, token.unwrap_or_default()));
-            let tokens = signals::list(py, tokens)?;
+            let mut known = HashMap::new();
+            let token = |id: &u32| {
+                let token = known.entry(*id).or_insert_with(|| {
+                    PyBytes::new(py, self.core.token_bytes(*id).unwrap_or_default())
+                });
+                token.clone()
+            };
+            let tokens = signals::list(py, encoding.ids.iter().map(token))?;
+            let mut number = Numbered::default();
+            let words = encoding.word_ids.into_iter();
+            let words = words.map(|word| word.map(|word| number.int(py, word as usize)));
             Ok((
-                signals::list(py, encoding.ids.into_iter())?,
+                ints::list(py, &encoding.ids)?,
                 spans,
-                signals::list(py, encoding.word_ids.into_iter())?,
+                signals::list(py, words)?,
                 signals::list(py, encoding.type_ids.into_iter())?,
                 signals::list(py, encoding.sequence_ids.into_iter())?,
                 signals::list(py, encoding.special_tokens_mask.into_iter())?,

@@ -5,9 +5,10 @@ Look here for the order of the work, and for what is measured of a sample where 
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from jeton.analysis import measures
 from jeton.analysis.evaluation import Comparison, Evaluation
 from jeton.analysis.judged import Judged, Tally, WordKinds, cause_of
 from jeton.analysis.overall import Morphemes, checked_morphemes, overall_values
-from jeton.analysis.texts import Corpus, Sample, Watched, aligned, corpora_of
+from jeton.analysis.texts import Corpus, Sample, Watched, ahead, aligned, corpora_of
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind, check_text, checked_errors
 from jeton.corpus import check_watch
@@ -207,13 +208,13 @@ class _Texts:
         """Reads the corpus once."""
         words = _core.UnicodeWords()
         place = f"corpus {self.corpus.name!r}"
-        for batch in self.corpus.batches():
-            words.add(batch)
-            for text in batch:
-                self.sample.add(text)
-            for judged in everyone:
-                judged.counter.add(judged.encode(batch, place).ids)
-            watched.tell()
+        batches = self._sampled()
+        with contextlib.closing(ahead(batches) if self.corpus.is_of_files else batches) as found:
+            for batch in found:
+                words.add(batch)
+                for judged in everyone:
+                    judged.counter.add(judged.encode(batch, place).ids)
+                watched.tell()
         self.words = WordKinds.of(words.finish(WordKinds.MOST))
         parts = self.sample.parts()
         lines = list(_lines(parts))
@@ -223,6 +224,13 @@ class _Texts:
             tally.words(judged, self.words)
             tally.sample(judged, parts)
             tally.lines(judged, lines, are_all=are_all)
+
+    def _sampled(self) -> Generator[list[str], None, None]:
+        """The batches of the corpus, which are offered to the sample."""
+        for batch in self.corpus.batches():
+            for text in batch:
+                self.sample.add(text)
+            yield batch
 
 
 def _lines(parts: Iterable[str]) -> Iterable[str]:

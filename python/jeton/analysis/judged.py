@@ -183,7 +183,7 @@ class Tally:
         return joined
 
     def pairs(self, times: Counter[str]) -> tuple[Counts, Counts]:
-        """How often each pair of neighbours occurs in the sample, and each token as its first.
+        """How often each pair of neighbours occurs in the sample, and each id as its first.
 
         Args:
             times: How often each part of the sample occurs.
@@ -193,7 +193,7 @@ class Tally:
         seconds = np.concatenate([np.empty(0, np.uint32), *(row[1:] for row in rows)])
         keys = firsts.astype(np.uint64) << np.uint64(32) | seconds
         pairs = np.unique(keys, return_counts=True)[1]
-        return pairs, np.unique(firsts, return_counts=True)[1]
+        return pairs, np.bincount(firsts)
 
 
 def cause_of(line: str, gave: str) -> str:

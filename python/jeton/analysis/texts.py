@@ -14,7 +14,8 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -25,7 +26,7 @@ from jeton.corpus import Table, is_table, paths_or_texts, size_of
 from jeton.data.manifest import digest_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
 
-__all__ = ["Corpus", "Sample", "aligned", "corpora_of", "cut"]
+__all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 
 Errors = Literal["strict", "replace", "ignore"]
 
@@ -119,6 +120,19 @@ class Sample:
         return joined
 
 
+def ahead(batches: Iterator[list[str]]) -> Generator[list[str], None, None]:
+    """The same batches; the next is made in another thread while one is being worked on.
+
+    >>> list(ahead(iter([["low"], ["lower"]])))
+    [['low'], ['lower']]
+    """
+    with ThreadPoolExecutor(1, "jeton-reader") as reader:
+        following = reader.submit(next, batches, None)
+        while (batch := following.result()) is not None:
+            following = reader.submit(next, batches, None)
+            yield batch
+
+
 class Corpus:
     """The texts of one corpus, read once.
 
@@ -152,6 +166,11 @@ class Corpus:
     @property
     def digest(self) -> str:
         return self._hash.hexdigest()
+
+    @property
+    def is_of_files(self) -> bool:
+        """Whether it is read from files, so that nobody else's code gives its texts."""
+        return bool(self._paths)
 
     @contextlib.contextmanager
     def _named(self) -> Iterator[None]:
@@ -247,7 +266,7 @@ class Corpus:
     def _of_text(self, path: Path) -> Iterator[tuple[str, bool]]:
         rest, is_first = "", True
         for text in self._contents(path):
-            self.bytes += len(text.encode())
+            self.bytes += len(text) if text.isascii() else len(text.encode())
             *whole, rest = cut(rest + text, LONGEST)
             for part in whole:
                 yield part, is_first

@@ -3,7 +3,10 @@
 //! Look here for what a word is where no tokenizer has a say: the segments of UAX #29 that hold a
 //! letter or a digit; in the scripts that write no space between words, each character.
 
+mod joins;
+
 use std::hash::BuildHasher;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
@@ -11,6 +14,7 @@ use rayon::prelude::*;
 use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
 
+use self::joins::Joins;
 use crate::interrupt::Listener;
 use crate::mem::short_keys::{SHORT, ShortKey};
 use crate::train::word_counts::table::{CountedWord, Entry, GROUP, Table, by_count, join};
@@ -193,35 +197,83 @@ fn cut_all(runs: Table, mut words: Table) -> Table {
 }
 
 /// Counts the words of a run that occurs so often, and may begin with a space.
+///
+/// Where a character is sure to be joined or to stand apart, it is; the rules are asked only from
+/// such a place up to the next that is sure.
 fn cut(run: &str, times: u64, words: &mut Table) {
     let space = usize::from(run.starts_with(' '));
-    if run.is_ascii() {
-        for (at, word) in run[space..].unicode_word_indices() {
-            let start = if at == 0 { 0 } else { at + space };
-            count(
-                words,
-                &run.as_bytes()[start..at + space + word.len()],
-                times,
-            );
+    let mut at = space;
+    while let Some((joins, next)) = character(run, at) {
+        let end = match joins {
+            Joins::Word => end_of_word(run, next),
+            Joins::Alone | Joins::Nothing | Joins::Between => Some(next).filter(|&next| {
+                let follows = character(run, next).map(|(joins, _)| joins);
+                !matches!(follows, Some(Joins::Mark | Joins::Unsure))
+            }),
+            Joins::Mark | Joins::Unsure => None,
+        };
+        if let Some(end) = end {
+            if matches!(joins, Joins::Word | Joins::Alone) {
+                let start = if at == space { 0 } else { at };
+                count(words, &run.as_bytes()[start..end], times);
+            }
+            at = end;
+            continue;
         }
-        return;
+        let alone = |character| Joins::of(character) == Joins::Alone;
+        let end = run[next..].find(alone).map_or(run.len(), |far| next + far);
+        cut_by_rules(run, at..end, times, words);
+        at = end;
     }
-    for (at, segment) in run[space..].split_word_bound_indices() {
+}
+
+/// What the character at a place is joined with, and where the next one is.
+#[inline(always)]
+fn character(run: &str, at: usize) -> Option<(Joins, usize)> {
+    let character = run[at..].chars().next()?;
+    Some((Joins::of(character), at + character.len_utf8()))
+}
+
+/// Where a word ends whose first character ends at `at`, if that is sure.
+fn end_of_word(run: &str, mut at: usize) -> Option<usize> {
+    loop {
+        let Some((joins, next)) = character(run, at) else {
+            return Some(at);
+        };
+        match joins {
+            Joins::Word | Joins::Mark => at = next,
+            Joins::Alone | Joins::Nothing => return Some(at),
+            Joins::Between => {
+                let follows = character(run, next).map(|(joins, _)| joins);
+                let sure = [Joins::Alone, Joins::Nothing, Joins::Between];
+                return follows.is_none_or(|it| sure.contains(&it)).then_some(at);
+            }
+            Joins::Unsure => return None,
+        }
+    }
+}
+
+/// Counts the words of a part of a run, on both sides of which words are sure to end.
+fn cut_by_rules(run: &str, part: Range<usize>, times: u64, words: &mut Table) {
+    let first = usize::from(run.starts_with(' '));
+    // The first word of a run has the space before it.
+    let start_of = |at: usize| if at == first { 0 } else { at };
+    for (at, segment) in run[part.clone()].split_word_bound_indices() {
         if !segment.contains(char::is_alphanumeric) {
             continue;
         }
-        let start = if at == 0 { 0 } else { at + space };
-        let end = at + space + segment.len();
+        let start = part.start + at;
         if segment.is_ascii() || !segment.chars().any(stands_alone) {
-            count(words, &run.as_bytes()[start..end], times);
+            let end = start + segment.len();
+            count(words, &run.as_bytes()[start_of(start)..end], times);
             continue;
         }
         // Digits of these scripts join letters of others into one segment.
         let mut rest = 0;
         let mut word = |from: usize, to: usize| {
             if segment[from..to].contains(char::is_alphanumeric) {
-                let from = if from == 0 { start } else { at + space + from };
-                count(words, &run.as_bytes()[from..at + space + to], times);
+                let bytes = &run.as_bytes()[start_of(start + from)..start + to];
+                count(words, bytes, times);
             }
         };
         for (inner, character) in segment.grapheme_indices(true) {
@@ -324,6 +376,23 @@ mod tests {
     }
 
     proptest! {
+        /// Where words are cut without asking the rules, they are those of the rules.
+        #[test]
+        fn sure_places_are_those_of_the_rules(run in
+            "[ ]?([ab1_.,:'\"!]|[éж\u{301}\u{ad}\u{93e}]|[\u{200d}©🙂🇦Ⓜ㊗]|[東あไ\u{e31}\u{e50}\u{1040}①]\
+             |[アー゛א״״क्ष]|[。、—’\u{3000}\u{85}\u{2028}]|\\PC){1,12}",
+        ) {
+            let counted = |cut: &dyn Fn(&mut Table)| {
+                let mut words = Table::new(7, usize::MAX);
+                cut(&mut words);
+                let of = |(word, count): &(CountedWord<'_>, u64)| (word.to_vec(), *count);
+                by_count(&[words]).iter().map(of).collect::<Vec<_>>()
+            };
+            let first = usize::from(run.starts_with(' '));
+            let by_rules = counted(&|words| cut_by_rules(&run, first..run.len(), 2, words));
+            prop_assert_eq!(counted(&|words| cut(&run, 2, words)), by_rules);
+        }
+
         /// Runs are cut one by one, but give the words of the whole text.
         #[test]
         fn words_of_runs_are_words_of_the_text(texts in prop::collection::vec(

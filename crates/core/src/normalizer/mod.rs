@@ -12,6 +12,7 @@ mod sentencepiece;
 mod unicode;
 
 pub use precompiled::Charsmap;
+pub(crate) use precompiled::{CharacterSet, KeyCharacters};
 pub use rules::Normalization;
 pub use sentencepiece::{SentencePieceNormalizer, WhiteSpace};
 pub(crate) use unicode::Form;

@@ -13,6 +13,9 @@
 //! bits 9–30   this node's base, relative to the node: bits 10–30, times 256 if bit 9 is set
 //! ```
 
+use std::collections::HashSet;
+
+use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -37,6 +40,13 @@ const LONGEST_KEY: u32 = 1024;
 
 /// Keys of more bytes than this together are not listed. NFKC's have two million.
 const KEY_BYTES: usize = 1 << 26;
+
+/// The characters of keys are not told apart where more ways than this lead to them. NFKC's keys need
+/// some 80,000.
+const MOST_STATES: usize = 1 << 20;
+
+/// No code point.
+const NO_CHARACTER: u32 = u32::MAX;
 
 /// `tokenizers` looks a grapheme cluster up as a whole only if it has fewer bytes than this.
 const WHOLE_GRAPHEME_LIMIT: usize = 6;
@@ -180,7 +190,7 @@ impl Charsmap {
 
     /// What `text` becomes in the eyes of `tokenizers`: what its *shortest* prefix that is a key
     /// becomes, the rest being lost.
-    fn replacement(&self, text: &str) -> Option<&str> {
+    pub(crate) fn replacement(&self, text: &str) -> Option<&str> {
         self.prefixes(text.as_bytes())
             .next()
             .map(|(_, replacement)| replacement)
@@ -235,6 +245,43 @@ impl Charsmap {
             }
         }
         Some(keys)
+    }
+
+    /// What the keys are made of. `None` if a key of several characters removes them, if one begins or
+    /// ends inside a character, or if very many ways lead through the trie.
+    pub(crate) fn key_characters(&self) -> Option<KeyCharacters> {
+        let children = Children::of(&self.units);
+        let mut characters = KeyCharacters::default();
+        // Many ways may lead to one unit.
+        let mut met = HashSet::with_hasher(RandomState::default());
+        let mut waiting = vec![(0, KeyFront::NONE)];
+        while let Some((node, front)) = waiting.pop() {
+            for &child in children.of_node(node) {
+                let child = child as usize;
+                let unit = self.units[child];
+                let front = front.and(label(unit)?)?;
+                if ends_key(unit) {
+                    let offset = value(self.units[base(child, unit)]);
+                    let replacement = &self.replacements.as_bytes()[offset..];
+                    let removes = replacement.first().is_none_or(|byte| *byte == 0);
+                    if front.missing > 0 || !front.is_first && removes {
+                        return None;
+                    }
+                }
+                if front.missing == 0 {
+                    let is_key = ends_key(unit) && front.is_first;
+                    characters.keys.add(front.last, is_key);
+                    characters.behind.add(front.last, !front.is_first);
+                }
+                if met.insert((child, front.state())) {
+                    waiting.push((child, front));
+                }
+                if met.len() > MOST_STATES {
+                    return None;
+                }
+            }
+        }
+        Some(characters)
     }
 
     /// Walks all that a lookup can reach, and says which bytes are in keys of more than one.
@@ -418,6 +465,107 @@ impl<'a> Children<'a> {
     }
 }
 
+/// The characters of the keys of a map.
+#[derive(Debug, Default)]
+pub(crate) struct KeyCharacters {
+    /// Those that are keys.
+    pub keys: CharacterSet,
+    /// Those that stand behind others in a key.
+    pub behind: CharacterSet,
+}
+
+/// A set of characters, of which those below [`CharacterSet::KNOWN`] are told apart; of the others,
+/// all may be in it.
+#[derive(Debug)]
+pub(crate) struct CharacterSet(Box<[u64]>);
+
+impl CharacterSet {
+    /// Nearly all characters of any text.
+    const KNOWN: usize = 0x2_0000;
+
+    /// All characters.
+    pub fn all() -> Self {
+        Self(Box::default())
+    }
+
+    /// With those of another set.
+    pub fn and(mut self, other: &Self) -> Self {
+        for (bits, more) in self.0.iter_mut().zip(&other.0) {
+            *bits |= more;
+        }
+        self
+    }
+
+    /// Adds a character, if `is_there`.
+    pub fn add(&mut self, character: u32, is_there: bool) {
+        if let Some(bits) = self.0.get_mut(character as usize / 64) {
+            *bits |= u64::from(is_there) << (character % 64);
+        }
+    }
+
+    /// Whether a character may be in it.
+    #[inline]
+    pub fn may_have(&self, character: u32) -> bool {
+        let bits = self.0.get(character as usize / 64);
+        bits.is_none_or(|bits| bits >> (character % 64) & 1 == 1)
+    }
+}
+
+impl Default for CharacterSet {
+    fn default() -> Self {
+        Self(vec![0; Self::KNOWN / 64].into())
+    }
+}
+
+/// The front of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct KeyFront {
+    /// No more than one character has begun.
+    is_first: bool,
+    /// The last one, and how many of its bytes are still to come.
+    last: u32,
+    missing: u32,
+}
+
+impl KeyFront {
+    /// That of no character.
+    const NONE: Self = Self {
+        is_first: true,
+        last: NO_CHARACTER,
+        missing: 0,
+    };
+
+    /// With one more byte; none where that cannot be UTF-8.
+    fn and(self, byte: u8) -> Option<Self> {
+        let ones = byte.leading_ones();
+        match (self.missing, ones) {
+            (0, 0 | 2..=4) => Some(Self {
+                is_first: self.last == NO_CHARACTER,
+                last: u32::from(byte) & (0x7F >> ones),
+                missing: ones.saturating_sub(1),
+            }),
+            (1.., 1) => Some(Self {
+                last: self.last << 6 | u32::from(byte) & 0x3F,
+                missing: self.missing - 1,
+                ..self
+            }),
+            _ => None,
+        }
+    }
+
+    /// What of it matters for how a key goes on.
+    fn state(self) -> Self {
+        match self.missing {
+            0 => Self {
+                is_first: false,
+                last: 0,
+                missing: 0,
+            },
+            _ => self,
+        }
+    }
+}
+
 /// How far the check has come with a unit.
 #[derive(Clone, Copy)]
 enum State {
@@ -516,6 +664,22 @@ mod tests {
         assert!(leaves("x") && leaves("中"));
         // `e` may stand before an accent.
         assert!(!leaves("A") && !leaves("\u{200b}") && !leaves("E"));
+    }
+
+    #[test]
+    fn characters_of_keys_are_known() {
+        let map = Charsmap::new(BLOB).unwrap();
+        let characters = map.key_characters().unwrap();
+        let keys = map.long_keys().unwrap();
+        let keys: Vec<&str> = (keys.iter())
+            .map(|key| std::str::from_utf8(key).unwrap())
+            .collect();
+        for c in (0..CharacterSet::KNOWN as u32).filter_map(char::from_u32) {
+            let is_key = map.longest_prefix(c.to_string().as_bytes()).is_some();
+            let is_behind = keys.iter().any(|key| key.chars().skip(1).any(|it| it == c));
+            assert_eq!(characters.keys.may_have(c.into()), is_key, "{c:?}");
+            assert_eq!(characters.behind.may_have(c.into()), is_behind, "{c:?}");
+        }
     }
 
     #[test]

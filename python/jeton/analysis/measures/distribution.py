@@ -101,6 +101,7 @@ def conditional_entropy(
 
 def _renyi(counts: npt.ArrayLike, kinds: int, how: str) -> Value:
     numbers = np.asarray(counts, np.float64)
+    numbers = numbers[numbers > 0]
     total = numbers.sum()
     if not total or kinds < 2:
         return Value(None, "share", how)

@@ -230,8 +230,18 @@ def lines(
     return _svg(_WIDTH, _HEIGHT, title, _told(series, x_unit, y_unit), parts())
 
 
-def points(title: str, series: Sequence[Series], x_unit: str, y_unit: str) -> str | None:
-    """A point a tokenizer, with its name, `x` on a logarithmic scale; `None` without points."""
+def points(
+    title: str, series: Sequence[Series], x_unit: str, y_unit: str, marked: Collection[str] = ()
+) -> str | None:
+    """A point a tokenizer, with its name, `x` on a logarithmic scale; `None` without points.
+
+    Args:
+        title: What is shown.
+        series: Of each tokenizer one point.
+        x_unit: What is told below.
+        y_unit: What is told at the side.
+        marked: Names with a ⚠ behind them.
+    """
     axes = _axes(series, x_log=True, y_log=False, from_zero=False)
     if axes is None:
         return None
@@ -245,11 +255,12 @@ def points(title: str, series: Sequence[Series], x_unit: str, y_unit: str) -> st
             place.take(left - 7, top - 7, 14, 14)
         for left, top, one in sorted(marks, key=lambda mark: mark[1]):
             told = f"{one.name}: {number(one.x[0])} {x_unit}, {number(one.y[0])} {y_unit}"
-            across, down, side = place.find(left, top, 7 * len(one.name))
+            shown = one.name + (" ⚠" if one.name in marked else "")
+            across, down, side = place.find(left, top, 7 * len(shown))
             yield f'<g class="s{one.place % COLOURS}"><title>{told_text(told)}</title>'
             yield f'<circle cx="{left:.1f}" cy="{top:.1f}" r="5.5"/>'
             yield f'<text x="{across:.1f}" y="{down:.1f}" class="{side}">'
-            yield f"{told_text(one.name)}</text></g>"
+            yield f"{told_text(shown)}</text></g>"
 
     return _svg(_WIDTH, _HEIGHT, title, _told(series, x_unit, y_unit), parts())
 

@@ -83,9 +83,14 @@ def _name(text: str) -> str:
     return f" {plain}" if plain.startswith("_") else plain
 
 
+def _marked(shown: Shown, place: int) -> str:
+    """The name of a tokenizer, which says whether it loses text."""
+    return _name(shown.names[place]) + (" (loses text)" if shown.all[place].lossy else "")
+
+
 def _room(shown: Shown) -> float:
     """How many inches the longest name takes."""
-    return 0.08 * max((len(_name(name)) for name in shown.names), default=0)
+    return 0.08 * max((len(_marked(shown, at)) for at in range(len(shown.all))), default=0)
 
 
 def _axes(width: float, height: float, title: str) -> tuple[Figure, Any]:
@@ -112,13 +117,13 @@ def _bars(measure: str, title: str, unit: str) -> Callable[[Shown], Figure | Non
         figure, axes = _axes(
             max(4.0, len(where) * (0.25 + len(rows) * 0.09)) + _room(shown) + 1.5, 3.6, title
         )
-        for place, (name, row) in enumerate(zip(shown.names, rows, strict=True)):
+        for place, row in enumerate(rows):
             axes.bar(
                 [at - 0.4 + (place + 0.5) * room for at in range(len(where))],
                 [value or 0.0 for value in row],
                 room * 0.92,
                 color=_COLOURS[place % len(_COLOURS)],
-                label=_name(name) + (" (loses text)" if shown.all[place].lossy else ""),
+                label=_marked(shown, place),
             )
         axes.set_xticks(range(len(where)), [_name(name) for name in where])
         axes.set_ylabel(unit, color="#555555")
@@ -146,7 +151,7 @@ def _premiums(shown: Shown) -> Figure | None:
     norm = LogNorm(1.0, max(1.01, *known), clip=True)
     axes.imshow(values, cmap="YlOrRd", norm=norm, aspect="auto")
     axes.set_xticks(range(len(shown.languages)), [_name(name) for name in shown.languages])
-    axes.set_yticks(range(len(values)), [_name(name) for name in shown.names])
+    axes.set_yticks(range(len(values)), [_marked(shown, place) for place in range(len(values))])
     for down, row in enumerate(values):
         for across, value in enumerate(row):
             if value == value:
@@ -189,12 +194,12 @@ def _sizes(shown: Shown) -> Figure | None:
     if not any(value is not None for value in each):
         return None
     figure, axes = _axes(6.4, 3.8, "Size and compression")
-    for place, (name, value) in enumerate(zip(shown.names, each, strict=True)):
+    for place, value in enumerate(each):
         if value is not None:
             at = shown.all[place].vocab_size, value
             colour = _COLOURS[place % len(_COLOURS)]
             axes.scatter(*at, s=30, color=colour)
-            label = _name(name) + (" (loses text)" if shown.all[place].lossy else "")
+            label = _marked(shown, place)
             axes.annotate(label, at, (5, 4), textcoords="offset points", color=colour, fontsize=8)
     axes.set_xscale("log")
     axes.margins(0.15)

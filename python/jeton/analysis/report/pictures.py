@@ -29,7 +29,7 @@ def bar_panels(shown: Shown, measure: str, where: Iterable[str]) -> str:
     values = [value for of in rows.values() for *_, value in of if value is not None]
     if not values:
         return ""
-    lossy = {name for name, one in shown.comparison.evaluations.items() if one.lossy}
+    lossy = _lossy(shown)
     for name, of in rows.items():
         title = f"{MEASURES[measure].title}: {without_controls(name)}"
         drawn = bars(title, of, max(values), lossy)
@@ -43,8 +43,13 @@ def bar_panels(shown: Shown, measure: str, where: Iterable[str]) -> str:
     )
 
 
+def _lossy(shown: Shown) -> set[str]:
+    return {name for name, one in zip(shown.names, shown.all, strict=True) if one.lossy}
+
+
 def curves(shown: Shown) -> str:
     """Sizes, lengths of tokens, ranks and frequencies; empty without any."""
+    lossy = _lossy(shown)
     sizes = [
         Series(name, place, (one.vocab_size,), (each,))
         for place, (name, one) in enumerate(zip(shown.names, shown.all, strict=True))
@@ -53,8 +58,11 @@ def curves(shown: Shown) -> str:
     drawn = [
         (
             "Size and compression",
-            "Vocabularies by their size, over all corpora. Up and to the left is better.",
-            points("Size and compression", sizes, "tokens in the vocabulary", "bytes a token"),
+            "Vocabularies by their size, over all corpora. Up and to the left is better; "
+            "⚠ loses text.",
+            points(
+                "Size and compression", sizes, "tokens in the vocabulary", "bytes a token", lossy
+            ),
         ),
         (
             "Lengths of tokens",

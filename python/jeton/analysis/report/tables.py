@@ -131,15 +131,18 @@ def values(shown: Shown) -> str:
     found = [dict(one.parts()) for one in shown.all]
     rows = [row for where in places for row in _value_rows(shown, where, found)]
     choices = "".join(f"<option>{told_text(where)}</option>" for where in places)
-    heads = "".join(head(name) for name in shown.names)
+    heads = "".join(
+        head(name + (" ⚠" if one.lossy else ""))
+        for name, one in zip(shown.names, shown.all, strict=True)
+    )
     return (
         '<div class="tools"><label>Filter <input id="filter" type="search" '
         'placeholder="fertility, premium …"></label><label>Where <select id="where">'
         f'<option value="">everywhere</option>{choices}</select></label>'
         '<output id="kept" class="quiet" aria-live="polite"></output></div>'
         '<div class="scroll" tabindex="0" role="region" aria-label="All values">'
-        '<table id="values"><caption>What was not measured is a dash. How a value was '
-        "aggregated: point at its unit.</caption><thead><tr>"
+        '<table id="values"><caption>What was not measured is a dash; ⚠ loses text. How '
+        "a value was aggregated: point at its unit.</caption><thead><tr>"
         f"{head('where')}{head('measure')}{head('unit')}{heads}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )

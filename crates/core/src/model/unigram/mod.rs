@@ -47,12 +47,37 @@ struct Parts {
     byte_fallback: bool,
 }
 
-/// The best way to reach a place in the piece.
+/// The best way to reach a place in the piece. There is one for each byte of what may be a text of a
+/// hundred megabytes, so it is small.
 #[derive(Clone, Copy)]
 struct Step {
     score: f64,
-    start: usize,
+    /// Bytes of the token; 0 where no way is known.
+    length: u32,
     id: u32,
+}
+
+impl Step {
+    const NONE: Self = Self {
+        score: 0.0,
+        length: 0,
+        id: 0,
+    };
+
+    /// Whether a way of this score is better.
+    #[inline]
+    fn is_improved_by(&self, score: f64) -> bool {
+        self.length == 0 || score > self.score
+    }
+
+    /// Makes it the way that ends with this token, if that is better.
+    #[inline]
+    fn improve(&mut self, score: f64, length: usize, id: u32) {
+        if self.is_improved_by(score) {
+            let length = length as u32;
+            *self = Self { score, length, id };
+        }
+    }
 }
 
 impl Unigram {
@@ -108,10 +133,9 @@ impl Unigram {
         self.emit(piece, &self.best_path(piece)?, tokens)
     }
 
-    /// The tokens of a path, each step of which comes with where it ends; neighbouring unknown ones
-    /// are one.
-    fn emit(&self, piece: &str, path: &[(usize, Step)], tokens: &mut Vec<Token>) -> Result<()> {
-        let unknown = |step: &Step| Some(step.id) == self.parts.unk_id;
+    /// The tokens of a path: where each ends, and its id. Neighbouring unknown ones are one.
+    fn emit(&self, piece: &str, path: &[(usize, u32)], tokens: &mut Vec<Token>) -> Result<()> {
+        let unknown = |id: &u32| Some(*id) == self.parts.unk_id;
         let mut start = 0;
         for run in paced(path.chunk_by(|(_, a), (_, b)| unknown(a) && unknown(b))) {
             let end = run.last().map_or(start, |(end, _)| *end);
@@ -121,41 +145,37 @@ impl Unigram {
         Ok(())
     }
 
-    /// Viterbi: the steps of the best path, each with where it ends. The first found wins a tie.
-    fn best_path(&self, piece: &str) -> Result<Vec<(usize, Step)>> {
+    /// Viterbi: where each token of the best path ends, and its id. The first found wins a tie.
+    fn best_path(&self, piece: &str) -> Result<Vec<(usize, u32)>> {
         let Parts { scores, unk_id, .. } = &self.parts;
-        let mut best: Vec<Option<Step>> = filled(None, piece.len() + 1);
+        let mut best = filled(Step::NONE, piece.len() + 1);
         for (start, character) in paced(piece.char_indices()) {
             // A path leads to each character: the one before it is a token or unknown.
-            let score_here = best[start].map_or(0.0, |step| step.score);
-            let reach =
-                |step: &Option<Step>, score: f64| step.is_none_or(|step| score > step.score);
+            let score_here = best[start].score;
             let mut known = false;
             let rest = &piece.as_bytes()[start..];
             for (id, length) in self.trie.prefixes(self.trie.root(), rest) {
                 let score = scores[id as usize] + score_here;
-                let step = &mut best[start + length];
-                if reach(step, score) {
-                    *step = Some(Step { score, start, id });
-                }
+                best[start + length].improve(score, length, id);
                 known |= length == character.len_utf8();
             }
             if !known {
                 let score = self.unk_score + score_here;
-                let step = &mut best[start + character.len_utf8()];
-                if reach(step, score) {
+                let length = character.len_utf8();
+                let step = &mut best[start + length];
+                if step.is_improved_by(score) {
                     let id = unk_id.ok_or_else(|| unknown(piece, start))?;
-                    *step = Some(Step { score, start, id });
+                    step.improve(score, length, id);
                 }
             }
         }
         let mut path = Vec::new();
         let mut end = piece.len();
         let mut pace = Pace::default();
-        while let Some(step) = best[end] {
+        while best[end].length > 0 {
             pace.step();
-            path.push((end, step));
-            end = step.start;
+            path.push((end, best[end].id));
+            end -= best[end].length as usize;
         }
         path.reverse();
         Ok(path)

@@ -16,7 +16,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use super::{Step, Unigram};
+use super::Unigram;
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::{Pace, paced};
 use crate::model::Token;
@@ -180,12 +180,8 @@ impl Unigram {
                     let end = before + text.len();
                     steps.clear();
                     while let Some(edge) = path.next_if(|edge| edge.end as usize <= end) {
-                        let step = Step {
-                            score: edge.score,
-                            start: edge.start as usize - before,
-                            id: edge.id.or(self.unk_id()).unwrap_or_default(),
-                        };
-                        steps.push((edge.end as usize - before, step));
+                        let id = edge.id.or(self.unk_id()).unwrap_or_default();
+                        steps.push((edge.end as usize - before, id));
                     }
                     tokens.clear();
                     self.emit(text, &steps, &mut tokens)?;
@@ -371,15 +367,10 @@ mod tests {
                 }
                 continue;
             }
-            for &(start, end, id, own) in edges.iter().filter(|edge| edge.0 == at) {
+            for &(_, end, id, own) in edges.iter().filter(|edge| edge.0 == at) {
                 let id = id.or(model.unk_id()).unwrap();
-                let step = Step {
-                    score: own,
-                    start,
-                    id,
-                };
-                let mut path: Vec<(usize, Step)> = path.clone();
-                path.push((end, step));
+                let mut path: Vec<(usize, u32)> = path.clone();
+                path.push((end, id));
                 paths.push((end, path, score + own));
             }
         }

@@ -1,18 +1,24 @@
-//! What normalizers change of a text, stretch by stretch, and where each stretch came from.
+//! What normalizers change of a text, stretch by stretch.
 //!
-//! Look here for how the lengths of tokens say where they stand in a text that is changed in places:
-//! they say so in the new text, of which all but the changed stretches is as it was.
+//! Look here for the forms of Unicode and for what the normalizers of a `tokenizer.json` do one after
+//! another.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::Section;
+use super::changed::Changed;
 use super::kept::{Ascii, Kept};
-use crate::interrupt::poll;
-use crate::normalizer::{Charsmap, Form, Normalizer};
+use super::steps::Steps;
+use super::table::MARK;
+use crate::interrupt::{Pace, poll};
+use crate::mem::lazy::Lazy;
+use crate::normalizer::{CharacterSet, Charsmap, Form, KeyCharacters, Normalizer};
 use crate::pattern::SearchPattern;
-use crate::text::{AlignedText, Span, boundary_before};
+use crate::stages::Stages;
+use crate::text::{AlignedText, boundary_before};
 
 /// About how long the stretches are that a form is asked of, in bytes.
 const STRETCH: usize = 256;
@@ -24,51 +30,51 @@ pub enum Changing {
     Form(Form),
     /// A character map, and what stands around it.
     Chain(Box<Chain>),
+    /// What a `.model` file says.
+    Steps(Steps),
 }
 
 /// Normalizers that change a stretch of text between kept characters as if nothing stood around it.
 #[derive(Debug)]
 pub struct Chain {
     steps: Vec<Normalizer>,
-    kept: Kept,
+    /// What becomes of characters of ASCII, but for line ends.
+    ascii: Box<[Ascii; 256]>,
     /// Letters of ASCII are lowered.
     lowers: bool,
+    /// Runs of spaces become one.
+    collapses: bool,
     /// White space is removed at the front and at the end.
     strips: [bool; 2],
     /// The only step that changes more than ASCII's spaces is a character map.
     only_map: bool,
+    characters: Lazy<Characters>,
 }
 
-/// A text as it is now, and its stretches that were changed.
-pub struct Changed {
-    pub text: String,
-    edits: Vec<Edit>,
-    /// The first one that may hold the byte that is asked for.
-    next: usize,
-}
-
-/// A stretch that was changed.
-struct Edit {
-    /// Where it lies now, and where its old text ended.
-    range: Range<usize>,
-    old_end: usize,
-    /// Its text, which knows where in the old stretch it came from, and where that begins.
-    text: AlignedText,
-    old_start: usize,
+/// Which characters a chain leaves.
+#[derive(Debug)]
+struct Characters {
+    kept: Kept,
+    /// No kept character is removed together with what stands behind it.
+    stay: bool,
+    /// Those that may change what stands before them.
+    behind: CharacterSet,
 }
 
 impl Changing {
-    /// The text as these normalizers leave it; none where its stretches depend on each other.
-    pub fn of(&self, text: &str) -> Option<Changed> {
+    /// The text of a section as these normalizers leave it; none where its stretches depend on each
+    /// other.
+    pub fn of(&self, stages: &Stages, section: &Section<'_>) -> Option<Changed> {
         match self {
-            Self::Form(form) => of_form(*form, text),
-            Self::Chain(chain) => chain.of(text),
+            Self::Form(form) => of_form(*form, section.text),
+            Self::Chain(chain) => chain.of(section.text),
+            Self::Steps(steps) => steps.of(stages, section),
         }
     }
 }
 
 fn of_form(form: Form, text: &str) -> Option<Changed> {
-    let mut changed = Changed::default();
+    let mut changed = Changed::with_capacity(text.len());
     let mut done = 0;
     let mut start = 0;
     while start < text.len() {
@@ -86,13 +92,14 @@ fn of_form(form: Form, text: &str) -> Option<Changed> {
             if aligned.as_str() != new {
                 return None;
             }
-            changed.text.push_str(&text[done..start]);
-            changed.push(aligned, start..end);
+            let kept = &text.as_bytes()[done..start];
+            changed.text.extend_from_slice(kept);
+            changed.push_aligned(aligned, start..end);
             done = end;
         }
         start = end;
     }
-    changed.text.push_str(&text[done..]);
+    changed.text.extend_from_slice(&text.as_bytes()[done..]);
     Some(changed)
 }
 
@@ -107,6 +114,7 @@ impl Chain {
         ascii[usize::from(b'!')..=usize::from(b'~')].fill(Ascii::Kept);
         let mut lowers = false;
         let mut strips = [false; 2];
+        let mut collapses = false;
         let mut maps = Vec::new();
         let mut others = 0;
         let mut steps = Vec::new();
@@ -133,35 +141,33 @@ impl Chain {
                 Replace {
                     pattern: SearchPattern::Regex(regex),
                     content,
-                } if regex.source() == " {2,}" => match content.as_str() {
-                    " " => {}
-                    "▁" if writes_marks => {
-                        let pattern = SearchPattern::Regex(regex.clone());
-                        steps.pop();
-                        steps.push(Replace {
-                            pattern,
-                            content: " ".to_owned(),
-                        });
+                } if regex.source() == " {2,}" => {
+                    collapses = true;
+                    match content.as_str() {
+                        " " => {}
+                        "▁" if writes_marks => {
+                            let pattern = SearchPattern::Regex(regex.clone());
+                            steps.pop();
+                            steps.push(Replace {
+                                pattern,
+                                content: " ".to_owned(),
+                            });
+                        }
+                        _ => return None,
                     }
-                    _ => return None,
-                },
+                }
                 _ => return None,
             }
         }
-        let mut chain = Self {
+        Some(Self {
             only_map: maps.len() == 1 && others == 0,
             steps,
-            kept: Kept::new(ascii.clone(), true),
+            ascii,
             lowers,
+            collapses,
             strips,
-        };
-        let inside = |map: &&Charsmap| map.inner_bytes()[usize::from(b'\n')];
-        let new = chain.normalized("a\na", false)?;
-        if new.as_str() == "a a" && !maps.iter().any(inside) {
-            ascii[usize::from(b'\n')] = Ascii::Space;
-        }
-        chain.kept = Kept::new(ascii, true);
-        Some(chain)
+            characters: Lazy::new(),
+        })
     }
 
     fn map(&self) -> Option<&Charsmap> {
@@ -171,13 +177,26 @@ impl Chain {
         })
     }
 
-    /// Whether a character beyond ASCII is left, whatever stands behind it.
-    fn leaves(&self, character: char) -> bool {
-        let mut bytes = [0; 4];
-        let bytes = character.encode_utf8(&mut bytes).as_bytes();
-        self.only_map
-            && !character.is_whitespace()
-            && self.map().is_some_and(|map| map.leaves(bytes))
+    /// Which characters are left.
+    fn characters(&self) -> Characters {
+        let mut ascii = self.ascii.clone();
+        let makes_space = (self.normalized("a\na", false)).is_some_and(|new| new.as_str() == "a a");
+        let inside = |map: &Charsmap| map.inner_bytes()[usize::from(b'\n')];
+        if makes_space && !self.map().is_some_and(inside) {
+            ascii[usize::from(b'\n')] = Ascii::Space;
+        }
+        let map = self.map().filter(|_| self.only_map);
+        let characters = map.and_then(Charsmap::key_characters);
+        let stay = characters.is_some();
+        let (others, behind) = match characters {
+            Some(KeyCharacters { keys, behind }) => (keys.and(&behind), behind),
+            None => (CharacterSet::all(), CharacterSet::all()),
+        };
+        Characters {
+            kept: Kept::new(ascii, self.collapses, others),
+            stay,
+            behind,
+        }
     }
 
     /// A stretch, normalized; white space is removed only at the end of the last.
@@ -199,16 +218,17 @@ impl Chain {
     }
 
     fn of(&self, text: &str) -> Option<Changed> {
-        let leaves = |c: char| self.leaves(c);
-        let mut changed = Changed::default();
+        let characters = self.characters.get(|| self.characters());
+        let kept = &characters.kept;
+        let mut changed = Changed::with_capacity(text.len());
         let bytes = text.as_bytes();
         // What is removed at the very front moves all spans that follow.
         let begins_kept = |at: &u8| !self.strips[0] || !at.is_ascii_whitespace();
-        if let Some(first) = bytes.first() {
-            let is_kept = self.kept.length(text, 0, false, leaves).is_some();
-            if !is_kept || !begins_kept(first) {
-                return None;
-            }
+        let stays = || characters.stay || bytes.get(1).is_none_or(u8::is_ascii);
+        if let Some(first) = bytes.first()
+            && (kept.length(text, 0, false).is_none() || !begins_kept(first) || !stays())
+        {
+            return None;
         }
         let tail = match self.strips[1] {
             true => text.trim_end().len(),
@@ -223,152 +243,141 @@ impl Chain {
                 .map_or(0, |(at, _)| at),
         };
         let (mut done, mut at) = (0, 0);
+        let mut pace = Pace::default();
         while at < text.len() {
-            poll();
+            pace.step();
             let before = bytes[..at].last().copied().filter(u8::is_ascii);
-            let after_space = before.is_some_and(|it| self.kept.removes_next(it));
-            let end = self.kept.end(text, at, after_space, leaves).min(last);
+            let after_space = before.is_some_and(|it| kept.removes_next(it));
+            let end = kept.end(text, at, after_space).min(last);
             if end > at {
                 at = end;
                 continue;
             }
-            let end = self.stretch_end(text, at, last)?;
-            self.keep(&text[done..at], &mut changed.text);
-            let new = self.normalized(&text[at..end], end == text.len())?;
-            changed.push(new, at..end);
+            // What stands before it stays.
+            let first = match characters.stay {
+                true => at,
+                false => done.max(boundary_before(text, at.saturating_sub(1))),
+            };
+            let start = stretch_start(text, done, first);
+            let end = stretch_end(kept, text, at, last);
+            self.keep(kept, &text[done..start], &mut changed.text);
+            let is_last = end == text.len();
+            if is_last && self.strips[1]
+                || !self.by_characters(characters, text, start..end, &mut changed)
+            {
+                let new = self.normalized(&text[start..end], is_last)?;
+                // It would be told from a space no longer.
+                if new.as_str().contains(MARK) {
+                    return None;
+                }
+                changed.push_aligned(new, start..end);
+            }
             (done, at) = (end, end);
         }
-        self.keep(&text[done..], &mut changed.text);
+        self.keep(kept, &text[done..], &mut changed.text);
         Some(changed)
     }
 
-    /// Adds kept text as it becomes.
-    fn keep(&self, text: &str, new: &mut String) {
-        let start = new.len();
-        match self.kept.is_space('\n') {
-            false => new.push_str(text),
-            true => (text.split('\n').enumerate()).for_each(|(number, line)| {
-                new.extend((number > 0).then_some(' '));
-                new.push_str(line);
-            }),
+    /// Adds a stretch of which each character is mapped by itself and leaves something; false if it is
+    /// not of that kind.
+    fn by_characters(
+        &self,
+        characters: &Characters,
+        text: &str,
+        stretch: Range<usize>,
+        changed: &mut Changed,
+    ) -> bool {
+        let Characters { kept, behind, .. } = characters;
+        let Some(map) = self.map().filter(|_| self.only_map) else {
+            return false;
+        };
+        let replacement = |at: usize, c: char| map.replacement(&text[at..at + c.len_utf8()]);
+        let mut before: Option<(char, bool)> = None;
+        for (at, c) in text[stretch.clone()].char_indices() {
+            let new = replacement(stretch.start + at, c);
+            let joins = |(left, is_mapped): (char, bool)| {
+                behind.may_have(c.into())
+                    || is_mapped && !parts(left, c)
+                    || self.collapses && kept.is_space(left) && kept.is_space(c)
+            };
+            if before.is_some_and(joins)
+                || c == MARK
+                || new.is_some_and(|new| {
+                    new.is_empty() || new.contains(MARK) || self.collapses && new.contains(' ')
+                })
+            {
+                return false;
+            }
+            before = Some((c, new.is_some()));
         }
+        for (at, c) in text[stretch.clone()].char_indices() {
+            let old = stretch.start + at..stretch.start + at + c.len_utf8();
+            match replacement(old.start, c) {
+                Some(new) if new.len() != 1 || c.len_utf8() != 1 => changed.push(new, old),
+                Some(new) => changed.text.extend_from_slice(new.as_bytes()),
+                None => changed.text.extend_from_slice(text[old].as_bytes()),
+            }
+        }
+        true
+    }
+
+    /// Adds kept text as it becomes.
+    fn keep(&self, kept: &Kept, text: &str, new: &mut Vec<u8>) {
+        let start = new.len();
+        kept.write(text, new);
         if self.lowers {
             new[start..].make_ascii_lowercase();
         }
     }
+}
 
-    /// Where the stretch ends that begins with the kept character at `start`: before a kept character
-    /// that nothing before it is seen together with.
-    fn stretch_end(&self, text: &str, start: usize, last: usize) -> Option<usize> {
-        let leaves = |c: char| self.leaves(c);
-        let mut characters = text[start..].char_indices();
-        let (_, mut before) = characters.next()?;
-        for (count, (at, character)) in characters.enumerate() {
-            let at = start + at;
-            if count > 0
-                && at < last
-                && !self.kept.is_space(character)
-                && self.kept.length(text, at, false, leaves).is_some()
-                && parts(before, character)
-            {
-                return Some(at);
-            }
-            before = character;
-        }
-        Some(text.len())
+/// Where the stretch begins that holds the character at `at`, but not what stands before `done`: where
+/// it is not seen together with what stands before it.
+fn stretch_start(text: &str, done: usize, at: usize) -> usize {
+    let mut start = at;
+    let mut characters = text[done..at].char_indices().rev();
+    let mut right = text[at..].chars().next();
+    while let (Some((before, left)), Some(character)) = (characters.next(), right)
+        && !parts(left, character)
+    {
+        (start, right) = (done + before, Some(left));
     }
+    start
+}
+
+/// Where the stretch ends that begins at `start`: before a kept character that nothing before it is
+/// seen together with.
+fn stretch_end(kept: &Kept, text: &str, start: usize, last: usize) -> usize {
+    let mut characters = text[start..].char_indices();
+    let mut before = characters.next().map(|(_, character)| character);
+    for (count, (at, character)) in characters.enumerate() {
+        let at = start + at;
+        let next = at + character.len_utf8();
+        let is_kept = |at: usize| kept.length(text, at, false).is_some();
+        if count > 0
+            && at < last
+            && !kept.is_space(character)
+            && is_kept(at)
+            && (next == text.len() || is_kept(next))
+            && before.is_none_or(|before| parts(before, character))
+        {
+            return at;
+        }
+        before = Some(character);
+    }
+    text.len()
 }
 
 /// Whether a grapheme cluster surely ends between these characters.
 fn parts(left: char, right: char) -> bool {
     let are_two = |a: char, b: char| {
-        let pair: String = [a, b].iter().collect();
-        pair.graphemes(true).nth(1).is_some()
+        let mut pair = [0; 8];
+        let length = a.encode_utf8(&mut pair).len();
+        let length = length + b.encode_utf8(&mut pair[length..]).len();
+        let pair = std::str::from_utf8(&pair[..length]);
+        pair.is_ok_and(|pair| pair.graphemes(true).nth(1).is_some())
     };
+    let is_printed = |c: char| matches!(c, ' '..='~');
     // What goes on with the character before it may join the one behind it, too.
-    are_two('a', left) && are_two(left, right)
-}
-
-impl Default for Changed {
-    fn default() -> Self {
-        Self::from(String::new())
-    }
-}
-
-impl From<String> for Changed {
-    /// A text of which no stretch is changed.
-    fn from(text: String) -> Self {
-        Self {
-            text,
-            edits: Vec::new(),
-            next: 0,
-        }
-    }
-}
-
-impl Changed {
-    /// Whether nothing is.
-    pub fn is_empty(&self) -> bool {
-        self.edits.is_empty()
-    }
-
-    fn push(&mut self, text: AlignedText, old: Range<usize>) {
-        let first = self.text.len();
-        self.text.push_str(text.as_str());
-        self.edits.push(Edit {
-            range: first..self.text.len(),
-            old_start: old.start,
-            old_end: old.end,
-            text,
-        });
-    }
-
-    /// Makes `next` the first edit that does not end before this byte; bytes come in order, but for a
-    /// few.
-    fn seek(&mut self, byte: usize) {
-        while self.next > 0 && self.edits[self.next - 1].range.end > byte {
-            self.next -= 1;
-        }
-        while self
-            .edits
-            .get(self.next)
-            .is_some_and(|it| it.range.end <= byte)
-        {
-            self.next += 1;
-        }
-    }
-
-    /// Where in the old text a byte stands that is in no edit.
-    fn old(&self, byte: usize) -> usize {
-        match self.next.checked_sub(1) {
-            Some(last) => self.edits[last].old_end + byte - self.edits[last].range.end,
-            None => byte,
-        }
-    }
-
-    /// Where the text that is as it was goes on from this byte to, and where the byte stood; none in a
-    /// stretch that was changed.
-    pub fn unchanged(&mut self, byte: usize) -> Option<(usize, usize)> {
-        self.seek(byte);
-        let end = match self.edits.get(self.next) {
-            Some(edit) => edit.range.start,
-            None => self.text.len(),
-        };
-        (byte < end).then(|| (end, self.old(byte)))
-    }
-
-    /// Where a byte of the new text came from, as a span of the old one, which is `text`.
-    pub fn origin(&mut self, text: &str, byte: usize) -> Span {
-        self.seek(byte);
-        if let Some(edit) = self.edits.get(self.next)
-            && edit.range.contains(&byte)
-        {
-            let at = byte - edit.range.start;
-            let span = edit.text.span_of(at..at + 1);
-            return Span::new(edit.old_start + span.start, edit.old_start + span.end);
-        }
-        let start = boundary_before(text, self.old(byte));
-        let length = text[start..].chars().next().map_or(0, char::len_utf8);
-        Span::new(start, start + length)
-    }
+    is_printed(left) && is_printed(right) || are_two('a', left) && are_two(left, right)
 }

@@ -1,21 +1,20 @@
-//! Stretches of text along which each byte of ASCII stays one byte, so that lengths of tokens are places.
+//! Stretches of text along which each byte stays one byte, so that lengths of tokens are places.
 //!
 //! Look here for when the lengths of tokens say where they stand although the normalizer changes text
-//! elsewhere: a *kept stretch* is one of which each character becomes one as long or, if it is a space,
-//! one `▁` or nothing, whatever stands around the stretch, and behind which a character stands that leaves something.
+//! elsewhere: a *kept stretch* is one of which each character is left or, if it is a space, becomes one
+//! `▁` or nothing, whatever stands around the stretch, and behind which a character stands that leaves
+//! something.
 
 use super::table::MARK;
-use crate::mem::lazy::Lazy;
+use crate::normalizer::CharacterSet;
 use crate::split::safe_cuts::decode;
 
-/// Characters from here on are in no stretch.
-const CHARACTERS: u32 = 1 << 16;
 /// How many bytes are looked at together.
-const BLOCK: usize = 32;
+const BLOCK: usize = 16;
 /// How far a stretch goes at most: what was looked at is still near when tokens are put there.
 const FARTHEST: usize = 1 << 12;
 
-/// What becomes of a character of ASCII before another one of ASCII and at the end.
+/// What becomes of a character of ASCII before another one that is kept and at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ascii {
     /// It is left as it is.
@@ -37,20 +36,22 @@ pub struct Kept {
     line: u8,
     /// Whether a space behind a space is removed.
     collapses: bool,
-    /// A bit for each character beyond ASCII: it is left whatever stands behind it.
-    others: Lazy<Box<[u64]>>,
+    /// The characters beyond ASCII that are not left, or may change what stands before them.
+    others: CharacterSet,
 }
 
 impl Kept {
-    /// With what becomes of characters of ASCII; a space is one.
-    pub fn new(mut ascii: Box<[Ascii; 256]>, collapses: bool) -> Self {
+    /// With what becomes of characters of ASCII, of which a space is one, and with those beyond that
+    /// are not left or that may change what stands before them.
+    pub fn new(mut ascii: Box<[Ascii; 256]>, collapses: bool, mut others: CharacterSet) -> Self {
+        others.add(MARK.into(), true);
         ascii[usize::from(b' ')] = Ascii::Space;
         let is_other = |byte: &u8| ascii[usize::from(*byte)] != Ascii::Kept;
         // No character that is printed is zero.
         let mut excluded = [0; 4];
-        let others: Vec<u8> = (b'!'..=b'~').filter(is_other).collect();
-        let has_blocks = others.len() <= excluded.len();
-        for (place, other) in excluded.iter_mut().zip(others) {
+        let printed: Vec<u8> = (b'!'..=b'~').filter(is_other).collect();
+        let has_blocks = printed.len() <= excluded.len();
+        for (place, other) in excluded.iter_mut().zip(printed) {
             *place = other;
         }
         let line = match ascii[usize::from(b'\n')] {
@@ -63,19 +64,18 @@ impl Kept {
             line,
             ascii,
             collapses,
-            others: Lazy::new(),
+            others,
         }
-    }
-
-    /// Whether a character of ASCII is left before another one of ASCII and at the end.
-    #[inline]
-    pub fn holds_ascii(&self, byte: u8) -> bool {
-        self.ascii[usize::from(byte)] == Ascii::Kept
     }
 
     /// Whether a character becomes a space.
     pub fn is_space(&self, character: char) -> bool {
-        character.is_ascii() && self.ascii[character as usize] == Ascii::Space
+        u8::try_from(character).is_ok_and(|byte| self.is_space_byte(byte))
+    }
+
+    /// The same of a byte of UTF-8.
+    pub fn is_space_byte(&self, byte: u8) -> bool {
+        self.ascii[usize::from(byte)] == Ascii::Space
     }
 
     /// Whether a space that follows this character of ASCII is removed.
@@ -83,15 +83,15 @@ impl Kept {
         self.collapses && self.ascii[usize::from(byte)] == Ascii::Space
     }
 
+    /// Adds kept text as it becomes.
+    pub fn write(&self, text: &str, new: &mut Vec<u8>) {
+        // Among what is not printed, spaces alone are kept.
+        new.extend(text.bytes().map(|byte| byte.max(b' ')));
+    }
+
     /// Where the kept stretch of `text` ends that begins at `at`; `after_space` says that a space that
-    /// stands there is removed. `leaves` says whether a character is left whatever stands behind it.
-    pub fn end(
-        &self,
-        text: &str,
-        at: usize,
-        mut after_space: bool,
-        leaves: impl Fn(char) -> bool + Copy,
-    ) -> usize {
+    /// stands there is removed.
+    pub fn end(&self, text: &str, at: usize, mut after_space: bool) -> usize {
         let bytes = text.as_bytes();
         let most = text.len().min(at + FARTHEST);
         // The last character that is kept is seen to leave something, but not yet what follows it.
@@ -109,7 +109,7 @@ impl Kept {
                     continue;
                 }
             }
-            let Some(length) = self.length(text, next, after_space, leaves) else {
+            let Some(length) = self.length(text, next, after_space) else {
                 return end;
             };
             after_space = self.removes_next(bytes[next]);
@@ -122,24 +122,14 @@ impl Kept {
         }
     }
 
-    /// How long the character at `at` is, if it is kept.
+    /// How long the character at `at` is, if it is kept before one that is.
     #[inline]
-    pub fn length(
-        &self,
-        text: &str,
-        at: usize,
-        after_space: bool,
-        leaves: impl Fn(char) -> bool,
-    ) -> Option<usize> {
+    pub fn length(&self, text: &str, at: usize, after_space: bool) -> Option<usize> {
         let bytes = text.as_bytes();
         let (character, length) = decode(bytes, at);
         let is_kept = match self.ascii[usize::from(bytes[at])] {
-            _ if length > 1 => self.holds(character, leaves),
-            class => {
-                // What comes next is nothing that a processor could guess.
-                let before_ascii = bytes.get(at + 1).is_none_or(u8::is_ascii);
-                (class == Ascii::Kept) & before_ascii | (class == Ascii::Space) & !after_space
-            }
+            _ if length > 1 => !self.others.may_have(character),
+            class => (class == Ascii::Kept) | (class == Ascii::Space) & !after_space,
         };
         is_kept.then_some(length)
     }
@@ -160,19 +150,6 @@ impl Kept {
             self.collapses && pairs.fold(false, |any, (&a, &b)| any | (is_space(a) & is_space(b)));
         self.has_blocks && all_kept && !doubled && !(after_space && is_space(block[0]))
     }
-
-    fn holds(&self, character: u32, leaves: impl Fn(char) -> bool) -> bool {
-        let others = self.others.get(|| {
-            let mut others = vec![0; CHARACTERS as usize / 64];
-            let all = (0x80..CHARACTERS).filter_map(char::from_u32);
-            for c in all.filter(|&c| c != MARK && leaves(c)) {
-                others[c as usize / 64] |= 1 << (c as u32 % 64);
-            }
-            others.into()
-        });
-        let bits = others.get(character as usize / 64);
-        bits.is_some_and(|bits| bits >> (character % 64) & 1 == 1)
-    }
 }
 
 #[cfg(test)]
@@ -187,23 +164,25 @@ mod tests {
     }
 
     fn kept(collapses: bool) -> Kept {
-        Kept::new(ascii(), collapses)
+        let mut others = CharacterSet::default();
+        "é…".chars().for_each(|c| others.add(c.into(), true));
+        Kept::new(ascii(), collapses, others)
     }
 
     #[test]
     fn worked_example() {
-        let leaves = |c: char| c == 'ж';
-        let end = |text: &str, after_space| kept(true).end(text, 0, after_space, leaves);
+        let end = |text: &str, after_space| kept(true).end(text, 0, after_space);
         assert_eq!(end("to be", false), 5);
         // What follows the last letter may be removed, and is then a part of its span.
         assert_eq!(end("to be\n", false), 4);
-        assert_eq!(end("to beé", false), 3);
+        assert_eq!(end("to beé", false), 4);
         assert_eq!(end("to жж…", false), 5);
+        assert_eq!(end("to ж▁", false), 3);
         assert_eq!(end("to  be", false), 2);
         assert_eq!(end("to\t be", false), 2);
         assert_eq!(end("to\tbe", false), 5);
         assert_eq!(end(" be", true), 0);
-        assert_eq!(kept(false).end("to  be", 0, false, leaves), 6);
+        assert_eq!(kept(false).end("to  be", 0, false), 6);
     }
 
     #[test]
@@ -212,13 +191,16 @@ mod tests {
         for line in [Ascii::Other, Ascii::Space] {
             ascii[usize::from(b'\n')] = line;
             ascii[usize::from(b'>')] = Ascii::Other;
-            let [blocks, mut characters] = [(); 2].map(|()| Kept::new(ascii.clone(), true));
-            characters.has_blocks = false;
+            let others = || kept(true).others;
+            let blocks = Kept::new(ascii.clone(), true, others());
+            let characters = Kept {
+                has_blocks: false,
+                ..Kept::new(ascii.clone(), true, others())
+            };
             for length in 0..100 {
                 for odd in ["\n", "\n ", "\t", "\t ", "é", "  ", "▁", "ж", ">"] {
                     let text = format!("{}{odd}{}", "a b".repeat(length / 3), "c".repeat(50));
-                    let leaves = |c: char| c == 'ж';
-                    let ends = [&blocks, &characters].map(|it| it.end(&text, 0, false, leaves));
+                    let ends = [&blocks, &characters].map(|it| it.end(&text, 0, false));
                     assert_eq!(ends[0], ends[1], "{text:?}");
                 }
             }

@@ -6,15 +6,20 @@
 //! stretches of the text, the lengths are those of the new text: see `changes`, and `rewritten` for the
 //! walk along it.
 
-use super::changes::{Chain, Changed, Changing};
-use super::table::{BYTE, MARK, MARKED, ODD, Table, Tables, UNKNOWN};
+use super::changed::Changed;
+use super::changes::{Chain, Changing};
+use super::steps::Steps;
+use super::table::{
+    At, BYTE, INSIDE, MARK, MARK_BYTES, MARKED, ODD, Table, Tables, UNKNOWN, has_mark,
+};
 use super::{Output, Section};
 use crate::fast::Place;
-use crate::interrupt::poll;
+use crate::interrupt::{Pace, paced, poll};
+use crate::mem::lazy::Lazy;
 use crate::model::Model;
 use crate::model::bpe::Alphabet;
 use crate::model::sentencepiece::spec::Algorithm;
-use crate::normalizer::{Form, Normalizer};
+use crate::normalizer::{CharacterSet, Form, Normalizer};
 use crate::pattern::SearchPattern;
 use crate::post_processor::Margins;
 use crate::pre_tokenizer::{PreTokenizer, PrependScheme};
@@ -38,6 +43,8 @@ pub(super) struct Lengths {
     /// Of pieces that white space parts, and that leave none of it: whether each begins with a `▁`.
     parted: Option<bool>,
     tables: Tables,
+    /// The characters that are tokens.
+    known: Lazy<CharacterSet>,
 }
 
 /// When a space is put in front.
@@ -64,7 +71,7 @@ impl Lengths {
                 Self::of_marks(stages).filter(|_| is_plain)
             }
             Model::Unigram(_) => Self::of_marks(stages),
-            Model::SentencePiece(_) => Self::of_file(stages),
+            Model::SentencePiece(_) => Self::of_file(stages).or_else(|| Self::of_steps(stages)),
             Model::WordLevel(_) | Model::WordPiece(_) => None,
         };
         own.filter(|_| Tables::have_room(stages))
@@ -78,6 +85,7 @@ impl Lengths {
             shares,
             parted: None,
             tables: Tables::new(),
+            known: Lazy::new(),
         }
     }
 
@@ -199,6 +207,12 @@ impl Lengths {
         fits.then(|| Self::of(None, true, [front, front, Front::Never], false))
     }
 
+    /// Of another `.model` file. What is put in front is a change of its text.
+    fn of_steps(stages: &Stages) -> Option<Self> {
+        let changing = Changing::Steps(Steps::new(stages)?);
+        Some(Self::of(Some(changing), true, [Front::Never; 3], false))
+    }
+
     /// Adds the spans of these tokens of a section; none if they do not fit it.
     pub fn walk(
         &self,
@@ -211,13 +225,14 @@ impl Lengths {
         let table = self.tables.of(stages, unit, self.marks)?;
         let changed = match (section.origin, &self.changing) {
             (None, None) => None,
-            (None, Some(changing)) => Some(changing.of(section.text)?),
-            (Some(_), _) => Some(Changed::from(section.text.to_owned())),
+            (None, Some(changing)) => Some(changing.of(stages, section)?),
+            // It would be told from a space no longer.
+            (Some(_), _) if self.marks && has_mark(section.text.as_bytes()) => return None,
+            (Some(_), _) => Some(Changed::from(section.text)),
         };
+        let is_form = matches!(self.changing, Some(Changing::Form(_)));
         match changed {
-            Some(changed)
-                if section.origin.is_some() || !changed.is_empty() || self.parted.is_some() =>
-            {
+            Some(changed) if section.origin.is_some() || !changed.is_empty() || !is_form => {
                 self.walk_changed(table, stages, section, changed, ids, output)
             }
             _ => self.walk_original(table, stages, section, ids, output),
@@ -229,22 +244,33 @@ impl Lengths {
         !matches!(self.changing, Some(Changing::Chain(_)))
     }
 
-    /// Whether `▁` stands for a space.
-    pub(super) fn marks(&self) -> bool {
-        self.marks
+    /// Whether a character may be a token.
+    pub(super) fn may_know(&self, stages: &Stages, character: char) -> bool {
+        let known = self.known.get(|| {
+            let mut known = CharacterSet::default();
+            let tokens = paced(stages.model.vocab().iter());
+            let texts = tokens.filter_map(|(token, _)| std::str::from_utf8(token).ok());
+            for mut characters in texts.map(str::chars) {
+                if let (Some(only), None) = (characters.next(), characters.next()) {
+                    known.add(only.into(), true);
+                }
+            }
+            known
+        });
+        known.may_have(character.into())
     }
 
     pub(super) fn parted(&self) -> Option<bool> {
         self.parted
     }
 
-    pub(super) fn front(&self, section: &Section<'_>, text: &str) -> bool {
+    pub(super) fn front(&self, section: &Section<'_>, text: &[u8]) -> bool {
         let at = match section.place {
             Place::First => 0,
             Place::Section => 1,
             Place::Inner => 2,
         };
-        let is_there = || text.starts_with(' ') || self.marks && text.starts_with(MARK);
+        let is_there = || text.starts_with(b" ") || self.marks && text.starts_with(&MARK_BYTES);
         match self.fronts[at] {
             Front::Never => false,
             Front::Always => !text.is_empty(),
@@ -267,22 +293,26 @@ impl Lengths {
             stages,
             text: section.text,
             unit: output.ruler.unit(),
-            has_marks: self.marks && section.text.contains(MARK),
-            front: self.front(section, section.text),
+            has_marks: self.marks && has_mark(section.text.as_bytes()),
+            front: self.front(section, section.text.as_bytes()),
             byte: 0,
             units: output.ruler.at(section.start),
         };
-        let mut ids = ids;
-        if let Some((&first, rest)) = ids.split_first() {
-            let span = call.odd(first)?;
-            output.push_trimmed(span, || margins(stages, first));
-            ids = rest;
-        }
-        for ids in ids.chunks(STEPS) {
-            poll();
-            match output.trims {
-                None => call.run::<false>(ids, output)?,
-                Some(_) => call.run::<true>(ids, output)?,
+        let mut next = 0;
+        let mut pace = Pace::default();
+        while next < ids.len() {
+            pace.step();
+            if next > 0 {
+                let done = call.run(&ids[next..ids.len().min(next + STEPS)], output);
+                if done == STEPS {
+                    poll();
+                }
+                next += done;
+            }
+            if let Some(&id) = ids.get(next) {
+                let span = call.odd(id)?;
+                output.push_trimmed(span, || margins(stages, id));
+                next += 1;
             }
         }
         if call.byte != section.text.len() || call.front {
@@ -339,37 +369,29 @@ struct Call<'c> {
 }
 
 impl Call<'_> {
-    #[inline(always)]
-    fn run<const TRIMS: bool>(&mut self, ids: &[u32], output: &mut Output<'_, '_>) -> Option<()> {
-        let odd = match self.has_marks {
-            true => ODD | MARKED,
-            false => ODD,
+    /// Adds the spans of the first of these tokens, as long as there is nothing odd about them; says how
+    /// many.
+    fn run(&mut self, ids: &[u32], output: &mut Output<'_, '_>) -> usize {
+        let mut at = At {
+            byte: self.byte,
+            units: self.units,
         };
-        let (mut byte, mut units) = (self.byte, self.units);
-        for &id in ids {
-            let entry = self.table.entry(id);
-            if entry & odd != 0 || TRIMS && units == 0 {
-                (self.byte, self.units) = (byte, units);
-                let span = self.odd(id)?;
-                (byte, units) = (self.byte, self.units);
-                output.push_trimmed(span, || margins(self.stages, id));
-                continue;
+        let text = self.text.as_bytes();
+        let marked = if self.has_marks { MARKED } else { 0 };
+        let done = match output.trims {
+            // What is left out at the very front is not what is left out elsewhere.
+            Some(_) if self.units == 0 => 0,
+            Some(_) => {
+                let odd = ODD | INSIDE;
+                (self.table).run::<true>(text, ids, &mut at, odd, output.spans)
             }
-            let start = units;
-            byte += (entry & 0xFF) as usize;
-            units += (entry >> 8 & 0xFF) as usize;
-            let span = match TRIMS {
-                false => [start as i64, units as i64],
-                true => {
-                    let start = start + (entry >> 16 & 15) as usize;
-                    let end = units - (entry >> 20 & 15) as usize;
-                    [start as i64, end.max(start) as i64]
-                }
-            };
-            output.spans.push(span);
-        }
-        (self.byte, self.units) = (byte, units);
-        Some(())
+            None => {
+                let odd = ODD | marked;
+                (self.table).run::<false>(text, ids, &mut at, odd, output.spans)
+            }
+        };
+        (self.byte, self.units) = (at.byte, at.units);
+        done
     }
 
     /// The span of a token that may be anything, in units.

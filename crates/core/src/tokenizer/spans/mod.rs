@@ -10,13 +10,13 @@
 //! refuses, and then the stages find the spans. One file a way to know it:
 //!
 //! - `lengths`: nothing changes the text but that spaces are written `▁` and that one is put in front,
-//!   or it is known which stretches change. Then the lengths of the tokens alone say where they stand.
-//!   They have to add up to the text's, which they do not where anything was dropped.
-//! - `steps`: a SentencePiece model's normalizer goes from left to right by steps, each of which says
-//!   what a stretch becomes; the walk takes the same steps.
+//!   or it is known which stretches change (`changes`, and `steps` for a SentencePiece model's
+//!   normalizer). Then the lengths of the tokens alone say where they stand. They have to add up to the
+//!   text's, which they do not where anything else was dropped.
 //! - `words`: each character becomes something by itself, and white space parts words, as with BERT; the
 //!   stages themselves are asked what becomes of a character.
 
+mod changed;
 mod changes;
 mod kept;
 mod lengths;
@@ -40,7 +40,6 @@ use crate::stages::Stages;
 use crate::text::{AlignedText, Span};
 use lengths::Lengths;
 use ruler::Ruler;
-use steps::Steps;
 use words::Words;
 
 /// A span as an array holds it: where it begins and where it ends.
@@ -56,8 +55,7 @@ pub(super) struct Walk {
 
 #[derive(Debug)]
 enum Way {
-    Lengths(Lengths),
-    Steps(Steps),
+    Lengths(Box<Lengths>),
     Words(Words),
 }
 
@@ -108,8 +106,7 @@ impl Walk {
             Some(post_processor) => post_processor.trimming()?,
             None => None,
         };
-        let way = Lengths::new(stages).map(Way::Lengths);
-        let way = way.or_else(|| Steps::new(stages).map(Way::Steps));
+        let way = Lengths::new(stages).map(|it| Way::Lengths(Box::new(it)));
         let way = way.or_else(|| Words::new(stages).map(Way::Words))?;
         let knows_margins = matches!(&stages.model, Model::Bpe(bpe) if bpe.merges_bytes_only());
         (trims.is_none() || knows_margins).then_some(Self { way, trims })
@@ -275,7 +272,7 @@ impl Walk {
     fn has_parts(&self) -> bool {
         match &self.way {
             Way::Lengths(lengths) => lengths.has_parts(),
-            Way::Steps(_) | Way::Words(_) => true,
+            Way::Words(_) => true,
         }
     }
 
@@ -291,9 +288,8 @@ impl Walk {
         output.spans.reserve(ids.len());
         let fits = match (&self.way, section.origin) {
             (Way::Lengths(lengths), _) => lengths.walk(stages, section, ids, output),
-            (Way::Steps(steps), None) => steps.walk(stages, section, ids, output),
             (Way::Words(words), None) => words.walk(stages, section, ids, output),
-            (Way::Steps(_) | Way::Words(_), Some(_)) => None,
+            (Way::Words(_), Some(_)) => None,
         };
         fits.is_some() && output.spans.len() == before + ids.len()
     }

@@ -1,14 +1,18 @@
 //! The walk by lengths along a text that normalizers changed in places.
 
-use super::changes::Changed;
+use super::changed::Changed;
 use super::lengths::{Lengths, STEPS, margins};
-use super::table::{At, BYTE, MARK, MARKED, ODD, Table, UNKNOWN, bytes_of, units_of};
+use super::table::{
+    At, BYTE, INSIDE, MARK_BYTES, MARKED, ODD, Table, UNKNOWN, bytes_of, is_inside, units_of,
+};
 use super::{Output, Section};
-use crate::interrupt::poll;
+use crate::interrupt::{Pace, paced, poll};
 use crate::model::Model;
 use crate::model::bpe::MergeRule;
+use crate::model::sentencepiece::spec::PieceKind;
+use crate::split::safe_cuts::decode;
 use crate::stages::Stages;
-use crate::text::Span;
+use crate::text::{Span, white_space};
 
 /// Tokens along a changed text.
 struct Call<'c> {
@@ -47,6 +51,10 @@ impl Unknown {
                 id: unigram.unk_id()?,
                 fuses: true,
             }),
+            Model::SentencePiece(model) if model.byte_ids().is_none() => Some(Self {
+                id: model.unk_id()?,
+                fuses: true,
+            }),
             Model::Bpe(bpe) if !bpe.options().byte_fallback => {
                 let id = bpe
                     .vocab()
@@ -76,10 +84,6 @@ impl Lengths {
         ids: &[u32],
         output: &mut Output<'_, '_>,
     ) -> Option<()> {
-        // It would be told from a space no longer.
-        if self.marks() && changed.text.contains(MARK) {
-            return None;
-        }
         let mut call = Call {
             lengths: self,
             table,
@@ -94,9 +98,14 @@ impl Lengths {
             after_unknown: false,
         };
         let mut next = 0;
+        let mut pace = Pace::default();
         while next < ids.len() {
-            poll();
-            next += call.run(&ids[next..ids.len().min(next + STEPS)], output);
+            pace.step();
+            let done = call.run(&ids[next..ids.len().min(next + STEPS)], output);
+            if done == STEPS {
+                poll();
+            }
+            next += done;
             if let Some(&id) = ids.get(next) {
                 call.token(id, output)?;
                 next += 1;
@@ -127,7 +136,10 @@ impl Call<'_> {
             units: output.ruler.at(old),
         };
         let done = match self.lengths.parted() {
-            None => self.table.run(ids, &mut at, end, output.spans),
+            None => {
+                let text = &self.changed.text[..end];
+                (self.table).run::<false>(text, ids, &mut at, ODD, output.spans)
+            }
             Some(true) => self.run_of_words(ids, &mut at, end, output),
             Some(false) => 0,
         };
@@ -144,16 +156,16 @@ impl Call<'_> {
         end: usize,
         output: &mut Output<'_, '_>,
     ) -> usize {
-        let text = self.changed.text.as_bytes();
+        let text = &self.changed.text[..];
         let mut done = 0;
         for &id in ids {
             let entry = self.table.entry(id);
             let next = at.byte + bytes_of(entry);
             let begins = entry & MARKED != 0;
-            if entry & ODD != 0
+            if entry & (ODD | INSIDE) != 0
                 || next > end
                 || begins != (text[at.byte] == b' ')
-                || begins && bytes_of(entry) == 1
+                || begins && (bytes_of(entry) == 1 || is_white_space(text, at.byte + 1))
                 || at.byte == 0
             {
                 break;
@@ -180,7 +192,7 @@ impl Call<'_> {
             has_front = true;
         }
         let most = self.changed.text.len();
-        let rest = self.changed.text.as_bytes().get(self.start..)?;
+        let rest = self.changed.text.get(self.start..)?;
         // Were a byte spelled out in the text, its token could be either.
         if entry & BYTE != 0 && (has_front || rest.starts_with(b"<0x")) {
             return None;
@@ -229,54 +241,95 @@ impl Call<'_> {
         Span::new(start + span.start, start + span.end)
     }
 
+    /// The characters of the new text from where the tokens have come to; none inside a character.
+    fn rest(&self) -> impl Iterator<Item = char> {
+        let text = &self.changed.text[..];
+        let mut at = match text.get(self.start) {
+            Some(byte) if !is_inside(*byte) => self.start,
+            _ => text.len(),
+        };
+        std::iter::from_fn(move || {
+            (at < text.len()).then(|| {
+                let (character, length) = decode(text, at);
+                at += length;
+                char::from_u32(character).unwrap_or(char::REPLACEMENT_CHARACTER)
+            })
+        })
+    }
+
     /// Passes white space that leaves nothing; says whether there is some.
     fn skip_white_space(&mut self) -> bool {
-        let before = self.start;
-        if self.lengths.parted().is_some()
-            && let Some(rest) = self.changed.text.get(before..)
-        {
-            self.start += rest.len() - rest.trim_start().len();
+        if self.lengths.parted().is_none() {
+            return false;
         }
-        self.start > before
+        let length = white_space(self.rest());
+        self.start += length;
+        length > 0
     }
 
     /// How long the run of characters is that have no piece. What comes behind it begins with one that
     /// has, or it is not spelled there.
     fn unknown(&mut self, unknown: Unknown) -> Option<usize> {
         let vocab = self.stages.model.vocab();
-        let text = &self.changed.text[..];
         vocab.text_id("▁".as_bytes())?;
         let token = std::str::from_utf8(vocab.token(unknown.id)?).ok()?;
         // Spelled out, it would be a part of the run.
-        if *self
-            .is_spelled_out
-            .get_or_insert_with(|| text.contains(token))
-        {
+        let text = &self.changed.text[..];
+        let contains = || std::str::from_utf8(text).is_ok_and(|text| text.contains(token));
+        if *self.is_spelled_out.get_or_insert_with(contains) {
             return None;
         }
-        let is_known = |c: char| {
+        let mut length = 0;
+        for c in paced(self.rest()) {
+            if c == ' ' || self.lengths.parted().is_some() && c.is_whitespace() {
+                break;
+            }
             let mut bytes = [0; 4];
-            c == ' '
-                || self.lengths.parted().is_some() && c.is_whitespace()
-                || vocab
-                    .text_id(c.encode_utf8(&mut bytes).as_bytes())
-                    .is_some()
-        };
-        let rest = &text[self.start..];
-        let length = match unknown.fuses {
-            true => rest.find(is_known).unwrap_or(rest.len()),
-            false => rest.chars().next().filter(|it| !is_known(*it))?.len_utf8(),
-        };
+            if self.lengths.may_know(self.stages, c)
+                && let Some(id) = vocab.text_id(c.encode_utf8(&mut bytes).as_bytes())
+            {
+                let is_text = match &self.stages.model {
+                    Model::SentencePiece(model) => {
+                        matches!(model.kind(id), PieceKind::Normal | PieceKind::UserDefined)
+                    }
+                    _ => true,
+                };
+                if !is_text {
+                    return None;
+                }
+                break;
+            }
+            length += c.len_utf8();
+            if !unknown.fuses {
+                break;
+            }
+        }
         (length > 0).then_some(length)
     }
 
     /// Whether the text goes on with this token, but for what is put in front.
     fn is_spelled(&self, token: &[u8], has_front: bool) -> bool {
-        let Ok(token) = std::str::from_utf8(token) else {
-            return false;
-        };
-        let token = token.replace(MARK, " ");
-        let rest = &self.changed.text.as_bytes()[self.start..];
-        rest.starts_with(&token.as_bytes()[usize::from(has_front)..])
+        let mut rest = self.changed.text[self.start..].iter();
+        let mut token = token;
+        let mut has_front = has_front;
+        while let Some(byte) = token.first() {
+            let marked = token.strip_prefix(&MARK_BYTES);
+            let expected = if marked.is_some() { b' ' } else { *byte };
+            token = marked.unwrap_or(&token[1..]);
+            if !std::mem::take(&mut has_front) && rest.next() != Some(&expected) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Whether white space stands at this place of a text, which a word begins with only if more stands
+/// before it.
+#[inline]
+fn is_white_space(text: &[u8], at: usize) -> bool {
+    match text[at] {
+        byte if byte.is_ascii() => byte.is_ascii_whitespace() || byte == b'\x0B',
+        _ => char::from_u32(decode(text, at).0).is_some_and(char::is_whitespace),
     }
 }

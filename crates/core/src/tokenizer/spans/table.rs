@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use super::Row;
+use crate::interrupt::paced;
 use crate::mem::lazy::Lazy;
 use crate::model::sentencepiece::spec::PieceKind;
 use crate::model::{Model, byte_token};
@@ -14,11 +15,30 @@ use crate::text::Unit;
 
 /// What stands for a space.
 pub const MARK: char = '▁';
+/// The same in UTF-8.
+pub const MARK_BYTES: [u8; 3] = [0xE2, 0x96, 0x81];
+/// How many bytes are searched for it before any is found to be there.
+const SEARCHED: usize = 1 << 12;
+
+/// Whether a text holds a `▁`. Looked for at all places at once, since its last byte is common.
+pub fn has_mark(text: &[u8]) -> bool {
+    let [a, b, c] = MARK_BYTES;
+    let starts = (0..text.len()).step_by(SEARCHED);
+    paced(starts).any(|start| {
+        let part = &text[start..text.len().min(start + SEARCHED + 2)];
+        let [second, third] = [1, 2].map(|by| part.get(by..).unwrap_or_default());
+        let places = part.iter().zip(second).zip(third);
+        places.fold(false, |any, ((x, y), z)| {
+            any | (*x == a) & (*y == b) & (*z == c)
+        })
+    })
+}
 
 /// How long each token is: bytes of the text in bits 0 to 7, units in bits 8 to 15, spaces in front in
-/// bits 16 to 19 and at the end in bits 20 to 23, then flags.
+/// bits 16 to 19 and at the end in bits 20 to 23 (of a token that stands for a byte, which), then flags.
 #[derive(Debug)]
 pub struct Table {
+    unit: Unit,
     entries: Box<[u32]>,
     /// What has no room in an entry, by id.
     long: Vec<(u32, [usize; 2])>,
@@ -37,6 +57,12 @@ pub const UNKNOWN: u32 = 1 << 28;
 
 /// It goes on with a word, and is spelled without the mark that says so.
 pub const CONTINUES: u32 = 1 << 29;
+/// It begins inside a character, which is one unit.
+pub const INSIDE: u32 = 1 << 30;
+/// It is odd only because characters and tokens may part at different places.
+const PARTIAL: u32 = 1 << 31;
+/// How many rows are made before they are copied.
+const ROWS: usize = 16;
 
 /// What a token is.
 enum Spelling<'v> {
@@ -61,8 +87,10 @@ impl Table {
             let token = match spelling(stages, id) {
                 Spelling::Unknown => return ODD | UNKNOWN,
                 Spelling::Byte(value) => {
-                    flags |= ODD | BYTE;
-                    Cow::Owned(vec![value])
+                    let units = unit.count(&[value]) as u32;
+                    // `<` may also begin the spelling of such a token.
+                    let partial = if value == b'<' { 0 } else { PARTIAL };
+                    return ODD | BYTE | partial | 1 | units << 8 | u32::from(value) << 16;
                 }
                 Spelling::Text(token) => Cow::Borrowed(token),
                 Spelling::Continues(token) => {
@@ -82,9 +110,13 @@ impl Table {
                 Ok(_) => token,
                 // It matters where a token begins, and where spans are in bytes where it ends.
                 Err(_) => {
-                    if unit == Unit::Bytes || token.first().is_some_and(|it| it & 0xC0 == 0x80) {
-                        flags |= ODD;
-                    }
+                    let inside = token.first().is_some_and(|it| is_inside(*it));
+                    flags |= match unit {
+                        Unit::Characters if inside => INSIDE,
+                        Unit::Utf16 if inside => ODD | PARTIAL,
+                        Unit::Bytes => ODD | PARTIAL,
+                        _ => 0,
+                    };
                     token
                 }
             };
@@ -99,7 +131,11 @@ impl Table {
             flags | length as u32 | (units as u32) << 8 | front << 16 | back << 20
         };
         let entries = (0..ids).map(&mut entry_of).collect();
-        Some(Self { entries, long })
+        Some(Self {
+            unit,
+            entries,
+            long,
+        })
     }
 
     /// The length of a token, and whether there is something odd about it.
@@ -117,26 +153,78 @@ impl Table {
         [bytes_of(entry), units_of(entry)]
     }
 
-    /// Adds the spans of the first of these tokens, as long as they lie along text that is left as it
-    /// is, up to `end`; says how many they are.
+    /// Adds the spans of the first of these tokens, as long as they lie along `text`, which is left as
+    /// it is, and have no flag of `odd`; says how many they are. `TRIMS` says that spaces at their ends
+    /// are left out.
     #[inline]
-    pub fn run(&self, ids: &[u32], at: &mut At, end: usize, spans: &mut Vec<Row>) -> usize {
-        let At { byte, units } = at;
+    pub fn run<const TRIMS: bool>(
+        &self,
+        text: &[u8],
+        ids: &[u32],
+        at: &mut At,
+        odd: u32,
+        spans: &mut Vec<Row>,
+    ) -> usize {
+        let At {
+            mut byte,
+            mut units,
+        } = *at;
         let mut done = 0;
-        for &id in ids {
-            let entry = self.entry(id);
-            let next = *byte + bytes_of(entry);
-            if entry & ODD != 0 || next > end {
+        for ids in ids.chunks(ROWS) {
+            // Copying many is faster than asking for room for each.
+            let mut rows = [Row::default(); ROWS];
+            let mut count = 0;
+            for (&id, row) in ids.iter().zip(&mut rows) {
+                let entry = self.entry(id);
+                let next = byte + bytes_of(entry);
+                if entry & odd != 0 || next > text.len() {
+                    let Some(span) = self.partial(text, entry, byte, units).filter(|_| !TRIMS)
+                    else {
+                        break;
+                    };
+                    *row = span;
+                } else if TRIMS {
+                    let start = units + (entry >> 16 & 15) as usize;
+                    let end = units + units_of(entry) - (entry >> 20 & 15) as usize;
+                    *row = [start as i64, end.max(start) as i64];
+                } else {
+                    let start = units.saturating_sub((entry & INSIDE) as usize / INSIDE as usize);
+                    *row = [start as i64, (units + units_of(entry)) as i64];
+                }
+                (byte, units) = (next, units + units_of(entry));
+                count += 1;
+            }
+            spans.extend_from_slice(&rows[..count]);
+            done += count;
+            if count < ids.len() {
                 break;
             }
-            let start = *units;
-            *units += units_of(entry);
-            *byte = next;
-            spans.push([start as i64, *units as i64]);
-            done += 1;
         }
+        *at = At { byte, units };
         done
     }
+
+    /// The span of a token that is odd only because it begins or ends inside a character.
+    #[inline]
+    fn partial(&self, text: &[u8], entry: u32, byte: usize, units: usize) -> Option<Row> {
+        let next = byte + bytes_of(entry);
+        let is_other = || entry & BYTE != 0 && text[byte] != (entry >> 16) as u8;
+        if entry & PARTIAL == 0 || next > text.len() || is_other() {
+            return None;
+        }
+        let begin = (0..=byte).rev().find(|at| !is_inside(text[*at]))?;
+        let mut end = units + units_of(entry);
+        if self.unit == Unit::Bytes {
+            end += text[next..].iter().take_while(|it| is_inside(**it)).count();
+        }
+        let start = units.checked_sub(self.unit.count(&text[begin..byte]))?;
+        Some([start as i64, end as i64])
+    }
+}
+
+/// Whether a byte of UTF-8 is not the first one of its character.
+pub fn is_inside(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
 }
 
 /// How many bytes a token has that is not among the long ones.
@@ -224,5 +312,22 @@ fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
         (true, _) => Spelling::Unknown,
         (false, Some(byte)) => Spelling::Byte(byte),
         (false, None) => Spelling::Text(token),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_found_wherever_they_stand() {
+        assert_eq!(MARK.to_string().as_bytes(), MARK_BYTES);
+        for before in (0..8).chain(SEARCHED - 4..SEARCHED + 4) {
+            let text = "a".repeat(before);
+            assert!(!has_mark(text.as_bytes()));
+            assert!(!has_mark(format!("{text}▂").as_bytes()));
+            assert!(has_mark(format!("{text}▁").as_bytes()));
+            assert!(has_mark(format!("{text}▁a").as_bytes()));
+        }
     }
 }

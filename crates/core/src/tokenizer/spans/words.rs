@@ -8,12 +8,12 @@
 use unicode_normalization_alignments::char::canonical_combining_class;
 
 use super::kept::{Ascii, Kept};
-use super::table::{At, CONTINUES, ODD, Table, Tables, bytes_of, units_of};
+use super::table::{At, CONTINUES, INSIDE, ODD, Table, Tables, bytes_of, units_of};
 use super::{Output, Section};
 use crate::interrupt::{Pace, position};
 use crate::mem::lazy::Lazy;
 use crate::model::{Model, Sampler, Sampling};
-use crate::normalizer::Normalizer;
+use crate::normalizer::{CharacterSet, Normalizer};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::stages::Stages;
 use crate::text::{AlignedText, Pieces, Span};
@@ -167,7 +167,8 @@ impl Words {
                 true => Ascii::Kept,
                 false => Ascii::Other,
             };
-            Kept::new(Box::new(std::array::from_fn(becomes)), false)
+            let ascii = Box::new(std::array::from_fn(becomes));
+            Kept::new(ascii, false, CharacterSet::all())
         })
     }
 
@@ -314,7 +315,7 @@ impl<'c> Cursor<'c> {
         let text = self.text.as_bytes();
         if self.kept_end <= self.at {
             let kept = self.words.kept(self.ascii);
-            self.kept_end = kept.end(self.text, self.at, false, |_| false);
+            self.kept_end = kept.end(self.text, self.at, false);
             if self.kept_end < text.len() {
                 let kept = &text[self.at..=self.kept_end];
                 let blank = kept.iter().rposition(|it| is_blank(*it));
@@ -335,7 +336,7 @@ impl<'c> Cursor<'c> {
             }
             let entry = table.entry(id);
             let next = at.byte + bytes_of(entry);
-            if entry & ODD != 0
+            if entry & (ODD | INSIDE) != 0
                 || next > self.kept_end
                 || entry & CONTINUES != 0 && !self.is_inside(at.byte)
             {
@@ -422,7 +423,8 @@ impl<'c> Cursor<'c> {
             };
             let waiting = &becomes.text()[done..];
             let length = waiting.len().min(rest.len());
-            if waiting[..length] != rest[..length] {
+            // Most are a byte or three: no call is worth it.
+            if !waiting[..length].iter().eq(&rest[..length]) {
                 return None;
             }
             rest = &rest[length..];

@@ -362,9 +362,18 @@ pub(crate) fn by_count(tables: &[Table]) -> Vec<(CountedWord<'_>, u64)> {
         });
         short.chain(long)
     });
-    let mut words: Vec<_> = words.collect();
-    words.par_sort_unstable_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.order(b)));
+    // Nearly all are told apart by their first bytes, which are not made anew for each comparison.
+    let mut words: Vec<_> = words
+        .map(|(word, count)| (count, word.first(), word))
+        .collect();
+    words.par_sort_unstable_by(|(of_a, first_a, a), (of_b, first_b, b)| {
+        let firsts = of_b.cmp(of_a).then_with(|| first_a.cmp(first_b));
+        firsts.then_with(|| a.order_behind_first(b))
+    });
     words
+        .into_iter()
+        .map(|(count, _, word)| (word, count))
+        .collect()
 }
 
 /// A word of a table.
@@ -386,25 +395,30 @@ impl CountedWord<'_> {
         }
     }
 
-    fn order(&self, other: &Self) -> std::cmp::Ordering {
-        // The bytes behind the end of a short word are zero, so it is before what it begins.
-        let number = |word: &Self| match *word {
+    /// Its first bytes as a number, zeros behind the end of a short word, so that it is before what
+    /// it begins.
+    fn first(self) -> u128 {
+        let mut first = [0; SHORT + 1];
+        match self {
             Self::Short(key) => {
-                let (mut bytes, length) = key.bytes();
-                bytes[SHORT] = 0;
-                (u128::from_be_bytes(bytes), length)
+                let (bytes, length) = key.bytes();
+                first[..length].copy_from_slice(&bytes[..length]);
             }
-            Self::Long(bytes) => {
-                let mut first = [0; SHORT + 1];
-                first.copy_from_slice(&bytes[..=SHORT]);
-                (u128::from_be_bytes(first), bytes.len())
-            }
+            Self::Long(bytes) => first.copy_from_slice(&bytes[..=SHORT]),
+        }
+        u128::from_be_bytes(first)
+    }
+
+    /// The order of words whose first bytes are the same.
+    fn order_behind_first(&self, other: &Self) -> std::cmp::Ordering {
+        let length = |word: &Self| match *word {
+            Self::Short(key) => key.bytes().1,
+            Self::Long(bytes) => bytes.len(),
         };
-        let (a, b) = (number(self), number(other));
-        a.0.cmp(&b.0).then_with(|| match (self, other) {
+        match (self, other) {
             (Self::Long(a), Self::Long(b)) => a.cmp(b),
-            _ => a.1.cmp(&b.1),
-        })
+            _ => length(self).cmp(&length(other)),
+        }
     }
 }
 
