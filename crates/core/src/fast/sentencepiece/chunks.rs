@@ -5,7 +5,6 @@
 //! is open: what it becomes depends on what follows. Segmenting is the [`Solver`]'s.
 
 use super::raw_cuts::{self, KeptCharacters};
-use super::seen_filter::SeenFilter;
 use super::{NORMALIZED, SPACE, SentencePiece};
 use crate::fast::Place;
 use crate::fast::cache::group::GROUP;
@@ -47,8 +46,6 @@ pub struct ChunksCall<'c, V> {
     pub(super) model: &'c model::SentencePiece,
     pub(super) normalizer: &'c SentencePieceNormalizer,
     pub(super) words: &'c mut WordCache,
-    /// Chunks that no entry of the cache holds and that were seen.
-    pub(super) long: &'c mut SeenFilter,
     /// Room for tokens, for normalized text and for keys.
     pub(super) gathered: Gathered,
     pub(super) normalized: String,
@@ -107,7 +104,6 @@ impl<'c, V> ChunksCall<'c, V> {
             model,
             normalizer,
             words,
-            long,
             gathered,
             normalized,
             key,
@@ -119,7 +115,6 @@ impl<'c, V> ChunksCall<'c, V> {
             model,
             normalizer,
             words,
-            long,
             gathered,
             normalized,
             key,
@@ -195,14 +190,9 @@ impl<'c, V> ChunksCall<'c, V> {
         self.words.insert(chunk, ids);
     }
 
-    /// Remembers the tokens of a chunk whose parts are remembered: of a long one, if it is not the
-    /// first time that it is seen, since most never are again.
+    /// Remembers the tokens of a chunk whose parts are remembered.
     pub(super) fn remember_whole(&mut self, chunk: &[u8], ids: &[u32]) {
-        if chunk.len() <= LONG || self.long.may_hold(chunk) {
-            self.words.insert_whole(chunk, ids);
-        } else {
-            self.long.add(chunk);
-        }
+        self.words.insert_whole(chunk, ids);
     }
 
     /// Where text is cut.

@@ -11,7 +11,6 @@ mod long;
 mod merging;
 mod pieces;
 mod raw_cuts;
-mod seen_filter;
 mod sequential;
 mod sums;
 mod unknown;
@@ -37,7 +36,6 @@ use chunks::{ChunksCall, Gathered};
 use merging::Merging;
 use pieces::PieceIndex;
 use raw_cuts::KeptCharacters;
-use seen_filter::SeenFilter;
 use sequential::Sequential;
 use sums::{Scores, Summing, WAITING_TOKENS};
 use unknown::Fusing;
@@ -79,8 +77,6 @@ struct SentencePieceWorkspace {
     lookup: lookup::ChunkWorkspace,
     room: MergeRoom,
     waiting: Box<[u32; WAITING_TOKENS]>,
-    unclear: Box<SeenFilter>,
-    long: Box<SeenFilter>,
 }
 
 impl Reusable for SentencePieceWorkspace {
@@ -89,8 +85,6 @@ impl Reusable for SentencePieceWorkspace {
             lookup: lookup::ChunkWorkspace::default(),
             room: MergeRoom::default(),
             waiting: Box::new([0; WAITING_TOKENS]),
-            unclear: Box::default(),
-            long: Box::default(),
         })
     }
 
@@ -204,15 +198,13 @@ impl SentencePiece {
             lookup,
             room,
             waiting,
-            unclear,
-            long,
         } = &mut *workspace;
         let lookup::ChunkWorkspace { chunks, words, .. } = lookup;
-        let call = self.call(model, normalizer, words, long);
+        let call = self.call(model, normalizer, words);
         match &self.solving {
             Solving::Unigram(scores) => {
                 let sink = Summing::new(scores, model.unk_id(), waiting, sink);
-                let call = call.with(Viterbi::new(model, scores, unclear));
+                let call = call.with(Viterbi::new(model, scores));
                 Sequential::new(call, sink).run(chunks, text, place);
             }
             Solving::Bpe(index) => {
@@ -236,7 +228,6 @@ impl SentencePiece {
         model: &'c model::SentencePiece,
         normalizer: &'c SentencePieceNormalizer,
         words: &'c mut WordCache,
-        long: &'c mut SeenFilter,
     ) -> ChunksCall<'c, ()> {
         ChunksCall {
             compiled: self,
@@ -244,7 +235,6 @@ impl SentencePiece {
             model,
             normalizer,
             words,
-            long,
             gathered: Gathered::default(),
             normalized: String::new(),
             key: Vec::new(),

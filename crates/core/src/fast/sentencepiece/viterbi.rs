@@ -12,7 +12,6 @@ use super::sums::{
 };
 use super::unknown::UNKNOWN;
 use crate::fast::cache::words::{LONGEST, WordCache};
-use crate::fast::sentencepiece::seen_filter::SeenFilter;
 use crate::fast::sink::Sink;
 use crate::interrupt::Pace;
 use crate::mem::short_keys::LONG;
@@ -62,8 +61,6 @@ impl Best {
 pub struct Viterbi<'m> {
     model: &'m SentencePiece,
     scores: &'m Scores,
-    /// What is remembered as having no clear winner: most new text need not be looked for there.
-    unclear: &'m mut SeenFilter,
     /// Room for keys, for what is found under them, for the best ways to all places, and for the
     /// ends of a path's pieces.
     key: Vec<u8>,
@@ -74,11 +71,10 @@ pub struct Viterbi<'m> {
 
 impl<'m> Viterbi<'m> {
     /// Segments as `model` does.
-    pub fn new(model: &'m SentencePiece, scores: &'m Scores, unclear: &'m mut SeenFilter) -> Self {
+    pub fn new(model: &'m SentencePiece, scores: &'m Scores) -> Self {
         Self {
             model,
             scores,
-            unclear,
             key: Vec::new(),
             found: Vec::new(),
             best: Vec::new(),
@@ -203,7 +199,7 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
         // What is too long to be remembered is computed once.
         let short = text.len() < LONGEST;
         let mut known = false;
-        if short && self.unclear.may_hold(text.as_bytes()) {
+        if short {
             known = self.recall(UNCLEAR, text, words);
             if let [limit, found @ ..] = self.found.as_slice()
                 && *limit > 0
@@ -251,7 +247,6 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
                     self.push_path(text, &mut path);
                     self.found = path;
                 }
-                self.unclear.add(text.as_bytes());
                 self.set_key(UNCLEAR, text);
                 words.insert(&self.key, &self.found);
             }
@@ -324,8 +319,7 @@ mod tests {
         let proto = ModelProto::new(pieces, trainer, NormalizerSpec::default());
         let model = SentencePiece::new(proto).unwrap();
         let scores = Scores::new(&model);
-        let mut unclear = SeenFilter::default();
-        let mut viterbi = Viterbi::new(&model, &scores, &mut unclear);
+        let mut viterbi = Viterbi::new(&model, &scores);
         let change = viterbi.find_best(text.as_bytes());
         let lead = viterbi.least_lead(text);
         (same_below(lead, text) == Some(MOST_EXPONENT), change)
