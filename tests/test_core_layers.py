@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parent.parent / "crates" / "core" / "src"
 
 # From the ground up; `crates/core/src/lib.rs` says what each is.
 LAYERS = """
-error mem interrupt nesting printable scripts simd published growth text pattern threads files
+error mem log interrupt nesting printable scripts simd published growth text pattern threads files
 vocab tables encoding normalizer pre_tokenizer added_tokens post_processor decoder split merge
 model stages roles format train fast tokenizer batch token_blocks convert measure
 """.split()

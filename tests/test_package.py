@@ -77,6 +77,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "encode_batch_with_spans",
         "encode_stream",
         "encode_with_spans",
+        "encoding_plan",
         "exceeds",
         "explain",
         "from_json",

@@ -227,6 +227,14 @@ class Pipeline:
     def model(self) -> Model: ...
     @property
     def model_kind(self) -> str: ...
+    def encoding_plan(
+        self,
+    ) -> tuple[
+        str,
+        str,
+        list[tuple[str, tuple[str, str | None, str]]],
+        list[tuple[str, str | None, str]],
+    ]: ...
     @property
     def vocab_size(self) -> int: ...
     @property

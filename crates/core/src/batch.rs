@@ -3,13 +3,11 @@
 //! Texts are grouped into tasks of about equal size; a long text is cut first, at places where no
 //! token stands on both sides. Each thread encodes one task after another into a buffer that stays in
 //! its cache, and copies it to its place in the result as soon as all tasks before it have been
-//! counted. Look in `flat` for how the result comes to be one list without a list a text, in
-//! `line` for texts whose parts have to be settled in their order, in `entries` for pairs and for words
-//! that were split before.
+//! counted. Look in `flat` for how the result comes to be one list without a list a text, and in
+//! `entries` for pairs and for words that were split before.
 
 mod entries;
 mod flat;
-mod line;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -24,7 +22,6 @@ use crate::tokenizer::spans::{Row, SpannedPart};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 pub use entries::SpannedEntries;
 use flat::Flat;
-use line::Line;
 
 /// Bytes of a task, at most and about, unless a text cannot be cut.
 const LARGEST_TASK: usize = 128 << 10;
@@ -109,15 +106,7 @@ impl Tokenizer {
         }
         let (parts, tasks) = self.parts_and_tasks(texts, options, threads, true);
         let flat = Flat::with_capacity(bytes / 2 + texts.len());
-        let line = Line::new(self, &parts, &tasks);
-        let settle = |line: &Line<'_>| {
-            line.settle(cancelled, || flat.spare(), |task, ids| flat.take(task, ids))
-        };
         let work = |task: usize| {
-            if line.guess(task) {
-                settle(&line);
-                return Ok(Vec::new());
-            }
             let mut ids = flat.spare();
             let mut counts = Vec::with_capacity(tasks[task].len());
             for part in &parts[tasks[task].clone()] {
@@ -130,9 +119,7 @@ impl Tokenizer {
             Ok(counts)
         };
         let first_rows = first_rows(&parts, &tasks);
-        let mut counts = run(&first_rows, threads, cancelled, !line.is_empty(), work)?;
-        settle(&line);
-        line.counts(&mut counts);
+        let counts = run(&first_rows, threads, cancelled, work)?;
         Ok(Batch {
             offsets: offsets(&parts, counts, texts.len()),
             ids: flat.into_list(),
@@ -198,7 +185,7 @@ impl Tokenizer {
             Ok(counts)
         };
         let first_rows = first_rows(&parts, &tasks);
-        let counts = run(&first_rows, threads, cancelled, false, work)?;
+        let counts = run(&first_rows, threads, cancelled, work)?;
         let batch = Batch {
             offsets: offsets(&parts, counts, texts.len()),
             ids: flat.into_list(),
@@ -236,13 +223,7 @@ impl Tokenizer {
         cancelled: &AtomicBool,
     ) -> std::result::Result<Vec<usize>, Failure> {
         let (parts, tasks) = self.parts_and_tasks(texts, options, threads, true);
-        let line = Line::new(self, &parts, &tasks);
-        let settle = |line: &Line<'_>| line.settle(cancelled, Vec::new, |_, _| ());
         let work = |task: usize| -> std::result::Result<Vec<usize>, Failure> {
-            if line.guess(task) {
-                settle(&line);
-                return Ok(Vec::new());
-            }
             parts[tasks[task].clone()]
                 .iter()
                 .map(|part| {
@@ -252,9 +233,7 @@ impl Tokenizer {
                 .collect()
         };
         let first_rows = first_rows(&parts, &tasks);
-        let mut counts = run(&first_rows, threads, cancelled, !line.is_empty(), work)?;
-        settle(&line);
-        line.counts(&mut counts);
+        let counts = run(&first_rows, threads, cancelled, work)?;
         let mut rows = vec![0; texts.len()];
         for (part, count) in parts.iter().zip(counts.into_iter().flatten()) {
             rows[part.row] += count;
@@ -277,20 +256,15 @@ impl Tokenizer {
         let mut parts = Vec::with_capacity(texts.len());
         let mut tasks = Vec::new();
         let (mut first, mut filled) = (0, 0);
-        // Settling is work that is not needed where each thread has a text.
-        let least = match self.settling() {
-            Some(_) => bytes / threads.max(1),
-            None => 0,
-        };
         let mut pace = Pace::default();
         for (row, &text) in texts.iter().enumerate() {
             let mut start = 0;
             loop {
                 pace.step();
-                let is_whole = threads < 2 || !may_cut || text.len() <= least;
+                let is_whole = threads < 2 || !may_cut;
                 let end = match is_whole || text.len() - start <= 2 * size {
                     true => text.len(),
-                    false => self.part_end(text, start, size, options),
+                    false => self.split_point(text, start, size, options),
                 };
                 let cut = end - start < text.len();
                 let is_last = end == text.len();
@@ -330,32 +304,29 @@ fn first_rows(parts: &[Part<'_>], tasks: &[Range<usize>]) -> Vec<usize> {
 }
 
 /// Does all tasks, on all threads; the results are in the order of the tasks. `first_rows` has the row
-/// that each begins with, and `in_order` says whether they are begun in their order.
+/// that each begins with.
 fn run<R: Send>(
     first_rows: &[usize],
     threads: usize,
     cancelled: &AtomicBool,
-    in_order: bool,
     work: impl Fn(usize) -> std::result::Result<R, Failure> + Sync,
 ) -> std::result::Result<Vec<R>, Failure> {
     let tasks = first_rows.len();
     // Every thread begins with tasks of its own, the same ones for the same texts, so that it
-    // meets words again that its cache has seen; then it helps the others. Where parts have to be
-    // settled in their order, tasks are begun in order too, so that few of them wait.
+    // meets words again that its cache has seen; then it helps the others.
     let threads = threads.clamp(1, tasks.max(1));
-    let rows = if in_order { 1 } else { threads };
-    let taken: Vec<AtomicUsize> = (0..rows).map(|_| AtomicUsize::new(0)).collect();
+    let taken: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
     let next = |row: usize| {
         let first = taken[row].fetch_add(1, Ordering::Relaxed);
-        Some(row + first * rows).filter(|&task| task < tasks)
+        Some(row + first * threads).filter(|&task| task < tasks)
     };
     // Rows after this one need not be encoded: it failed.
     let failed = AtomicUsize::new(usize::MAX);
     let results = Mutex::new(Vec::with_capacity(tasks));
     let worker = || {
         let mut done = Vec::new();
-        let own = rayon::current_thread_index().unwrap_or(0) % rows;
-        let all = (own..rows).chain(0..own);
+        let own = rayon::current_thread_index().unwrap_or(0) % threads;
+        let all = (own..threads).chain(0..own);
         for task in all.flat_map(|row| std::iter::from_fn(move || next(row))) {
             if cancelled.load(Ordering::Relaxed) {
                 break;

@@ -8,7 +8,7 @@
 //!
 //! The modules from the ground up; each uses only those before it:
 //!
-//! - ground: [`error`], `mem`, [`interrupt`], [`text`] (text that knows where each of its bytes came
+//! - ground: [`error`], `log`, `mem`, [`interrupt`], [`text`] (text that knows where each of its bytes came
 //!   from), [`pattern`], `threads`, [`files`], [`vocab`], `tables`;
 //! - the stages around the model: [`normalizer`], [`pre_tokenizer`], [`added_tokens`],
 //!   [`post_processor`], [`decoder`];
@@ -48,6 +48,7 @@ pub mod files;
 pub mod format;
 mod growth;
 pub mod interrupt;
+mod log;
 pub mod measure;
 mod mem;
 mod merge;

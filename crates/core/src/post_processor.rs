@@ -94,6 +94,17 @@ pub enum PostProcessor {
 }
 
 impl PostProcessor {
+    /// What a `tokenizer.json` calls it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Template { .. } => "TemplateProcessing",
+            Self::Bert { .. } => "BertProcessing",
+            Self::Roberta { .. } => "RobertaProcessing",
+            Self::ByteLevel { .. } => "ByteLevel",
+            Self::Sequence(_) => "Sequence",
+        }
+    }
+
     /// Puts the special tokens around one text or two and joins them.
     pub(crate) fn process(
         &self,

@@ -1,4 +1,4 @@
-//! The lowest of sixteen numbers, on whatever processor there is.
+//! The lowest of sixteen numbers, by vector instructions where the processor has them.
 //!
 //! Look here for how short pieces find the pair to merge next.
 

@@ -150,3 +150,21 @@ impl<'s> BeforeModel<'s> {
         Ok(pieces)
     }
 }
+
+/// A stage, of one of several kinds.
+pub(crate) trait Kind {
+    /// What a `tokenizer.json` calls its kind.
+    fn kind(&self) -> &'static str;
+}
+
+macro_rules! kinds_of {
+    ($($stage:ty),*) => {$(
+        impl Kind for $stage {
+            fn kind(&self) -> &'static str {
+                <$stage>::kind(self)
+            }
+        }
+    )*};
+}
+
+kinds_of!(Normalizer, PreTokenizer, PostProcessor, Decoder);

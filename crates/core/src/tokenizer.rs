@@ -30,10 +30,11 @@ use crate::added_tokens::{AddedTokens, Cut, SpecialPolicy};
 use crate::decoder::{DecodeTable, Decoder};
 use crate::encoding::Encoding;
 use crate::error::Result;
-use crate::fast::{Compiled, Place, Sink};
+use crate::fast::{Compiled, Obstacle, Place, Plan, Sink};
 use crate::format::{self, LoadOptions};
 use crate::growth::Growth;
 use crate::interrupt::{Pace, paced};
+use crate::log::{self, Topic};
 use crate::mem::lazy::Lazy;
 use crate::model::bpe::Alphabet;
 use crate::model::{Model, Sampler, Sampling, Token};
@@ -53,6 +54,8 @@ pub struct Tokenizer {
     added_tokens: AddedTokens,
     /// The fast path, for stages that it knows.
     compiled: Option<Compiled>,
+    /// Which strategy that is, and why no faster one.
+    plan: Plan,
     /// What the post-processor puts around the ids of one text, without special tokens and with
     /// them; none where that is not all it does.
     frames: [Option<Frame>; 2],
@@ -114,10 +117,25 @@ impl Tokenizer {
         stages.model.check_marks()?;
         // Special tokens are cut out, or they are text: the model never finds one.
         stages.model.withhold(&added_tokens.special_ids());
+        let (compiled, mut plan) = Compiled::new(&stages);
+        let frames = [false, true].map(|add| frames::frame(stages.post_processor.as_ref(), add));
+        if let Some(compiled) = &compiled {
+            let searched = stages.normalizer.is_some()
+                && added_tokens.looks_in_normalized(&SpecialPolicy::Ignore);
+            if searched && !compiled.may_be_normalized() {
+                plan.detours.push(Obstacle::normalized_added_tokens());
+            }
+            if frames.iter().any(Option::is_none) {
+                let post_processor = stages.post_processor.as_ref();
+                plan.detours.push(Obstacle::post_processor(post_processor));
+            }
+        }
+        log::tell(Topic::Plan, || plan.to_string());
         Ok(Self {
-            compiled: Compiled::new(&stages),
+            compiled,
+            plan,
             walk: Walk::new(&stages),
-            frames: [false, true].map(|add| frames::frame(stages.post_processor.as_ref(), add)),
+            frames,
             pair_frames: [false, true]
                 .map(|add| frames::pair_frame(stages.post_processor.as_ref(), add)),
             backtracks: backtracks(&stages),
@@ -140,6 +158,11 @@ impl Tokenizer {
     /// The stages.
     pub fn stages(&self) -> &Stages {
         &self.stages
+    }
+
+    /// How it encodes text, and why not faster.
+    pub fn encoding_plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// Whether even a short text may take long: a backtracking engine runs one of the patterns.

@@ -60,7 +60,7 @@ impl Calls {
 impl Tokenizer {
     /// Whether a text is encoded in parts, on all cores. That may take reading all of it.
     fn has_parts(&self, py: Python<'_>, text: &str, options: &EncodeOptions) -> Outcome<bool> {
-        let end = || self.core.part_end(text, 0, 1, options);
+        let end = || self.core.split_point(text, 0, 1, options);
         Ok(text.len() >= HUGE && detached(py, end)? < text.len())
     }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use jeton_core::batch::{SpannedBatch, SpannedEntries};
 use jeton_core::convert::{approximate_huggingface, approximate_model, for_json};
+use jeton_core::fast::Obstacle;
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
 use jeton_core::model::{Sampler, Sampling};
 use jeton_core::pre_tokenizer::named;
@@ -67,6 +68,17 @@ impl Tokenizer {
         options::encode_options(model, special, add_special_tokens, drawing)
     }
 }
+
+/// The stage of an obstacle, its kind, and what is wrong with it.
+type ObstacleFields = (&'static str, Option<&'static str>, &'static str);
+
+/// The fields of the dataclass `EncodingPlan`.
+type PlanFields = (
+    &'static str,
+    &'static str,
+    Vec<(&'static str, ObstacleFields)>,
+    Vec<ObstacleFields>,
+);
 
 /// A model with the stages around it that `stages` gives.
 fn stages_around(model: jeton_core::model::Model, stages: &str) -> jeton_core::Result<Stages> {
@@ -218,6 +230,22 @@ impl Tokenizer {
     #[getter]
     fn model_kind(&self) -> &'static str {
         self.core.stages().model.kind()
+    }
+
+    /// The strategy that encodes text and what it does; the strategies that were asked before it, each
+    /// with the obstacle; and obstacles that keep calls off it.
+    fn encoding_plan(&self) -> PlanFields {
+        let plan = self.core.encoding_plan();
+        let fields = |obstacle: &Obstacle| (obstacle.stage.name(), obstacle.kind, obstacle.why);
+        let passed_over = plan.passed_over.iter();
+        (
+            plan.name(),
+            plan.meaning(),
+            passed_over
+                .map(|(it, obstacle)| (it.name(), fields(obstacle)))
+                .collect(),
+            plan.detours.iter().map(fields).collect(),
+        )
     }
 
     /// The ids of the `n` best segmentations of a text, each with its score.

@@ -23,6 +23,7 @@ from jeton.cli.token_files import dtype_for
 from jeton.components import Regex, models
 from jeton.components.component import Component
 from jeton.drawing import bar, visible
+from jeton.encoding_plan import Obstacle
 
 __all__ = ["anatomy"]
 
@@ -92,6 +93,12 @@ def _stages(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
     yield "model", _model(tok)
     yield from _steps("post-processor", tok.post_processor)
     yield from _steps("decoder", tok.decoder)
+    plan = tok.encoding_plan()
+    yield "encoding", " ".join((plan.meaning, *map(_detour, plan.detours)))
+
+
+def _detour(obstacle: Obstacle) -> str:
+    return f"Calls go through the stages all the same: {obstacle}."
 
 
 def _steps(label: str, stage: Component | None) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""A look at what becomes of a text: step by step, what is odd in it, which tokens it uses."""
+"""A look at what becomes of a text: step by step, how fast, what is odd in it, which tokens."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from jeton.tokenizer.types import SpecialPolicy
 if TYPE_CHECKING:
     from jeton.analysis import Usage
     from jeton.corpus import Progress
+    from jeton.encoding_plan import EncodingPlan
     from jeton.explaining import Explanation
     from jeton.gotchas import Gotchas
     from jeton.tokenizer import Tokenizer
@@ -96,6 +97,27 @@ class Explains(Core):
         from jeton.gotchas import found
 
         return found(cast("Tokenizer", self), text, limit)
+
+    def encoding_plan(self) -> EncodingPlan:
+        """How this tokenizer encodes text, and why not faster.
+
+        The stages say which tokens a text has. For most tokenizers a strategy of the fast path
+        finds the same tokens in less time; this tells which one, and for each that would be asked
+        before it the stage that was in the way. With `JETON_LOG=plan` in the environment, it is
+        written to standard error for each tokenizer that is built.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.BPETrainer(300, pattern="gpt2").train(["the weather, the theory"] * 9)
+            >>> tok.encoding_plan().strategy
+            'byte_level'
+            >>> lower = tok.replace(normalizer=jeton.components.normalizers.Lowercase())
+            >>> print(lower.encoding_plan().passed_over["byte_level"])
+            normalizer Lowercase: does not bring text into a Unicode form
+        """
+        from jeton.encoding_plan import plan_of
+
+        return plan_of(self._core)
 
     def usage(
         self,

@@ -157,7 +157,7 @@ impl Tasks {
     ) -> Result<Vec<R>, Failure> {
         let first_rows: Vec<usize> = self.rows.iter().map(|rows| rows.start).collect();
         let work = |task: usize| work(task, self.rows[task].clone());
-        run(&first_rows, threads, cancelled, false, work)
+        run(&first_rows, threads, cancelled, work)
     }
 }
 

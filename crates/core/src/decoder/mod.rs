@@ -94,6 +94,23 @@ pub enum Decoder {
 }
 
 impl Decoder {
+    /// What a `tokenizer.json` calls it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ByteLevel { .. } => "ByteLevel",
+            Self::WordPiece { .. } => "WordPiece",
+            Self::Metaspace { .. } => "Metaspace",
+            Self::Bpe { .. } => "BPEDecoder",
+            Self::ByteFallback => "ByteFallback",
+            Self::Fuse => "Fuse",
+            Self::Strip { .. } => "Strip",
+            Self::Replace { .. } => "Replace",
+            Self::Ctc { .. } => "CTC",
+            Self::SentencePiece(_) => "SentencePiece",
+            Self::Sequence(_) => "Sequence",
+        }
+    }
+
     /// Whether a backtracking engine runs one of its patterns.
     pub(crate) fn backtracks(&self) -> bool {
         match self {
@@ -217,22 +234,12 @@ impl Decoder {
 
     /// The error, with the name of this decoder.
     fn named(&self, error: Error) -> Error {
-        let name = match self {
-            Self::ByteLevel { .. } => "ByteLevel",
-            Self::WordPiece { .. } => "WordPiece",
-            Self::Metaspace { .. } => "Metaspace",
-            Self::Bpe { .. } => "BPEDecoder",
-            Self::ByteFallback => "ByteFallback",
-            Self::Fuse => "Fuse",
-            Self::Strip { .. } => "Strip",
+        match self {
             Self::Replace { pattern, content } => {
                 let name = pattern::replacing(pattern, content);
-                return error.at(format!("decoder {name}"));
+                error.at(format!("decoder {name}"))
             }
-            Self::Ctc { .. } => "CTC",
-            Self::SentencePiece(_) => "SentencePiece",
-            Self::Sequence(_) => "Sequence",
-        };
-        error.at(format!("decoder {name}"))
+            _ => error.at(format!("decoder {}", self.kind())),
+        }
     }
 }

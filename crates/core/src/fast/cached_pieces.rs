@@ -1,7 +1,7 @@
-//! Tokenizers of any stages that come to pieces, compiled: text is normalized and cut as the stages do,
-//! and of the pieces only those that were not met before are given to the model.
+//! The strategy of cached pieces, for any pre-tokenizer: the stages normalize and cut the text, each piece is
+//! looked up in the word cache, and the model sees only new ones.
 //!
-//! Look here last: the other families find their pieces with less work.
+//! Look here last: the other strategies find their pieces with less work.
 
 use std::hash::BuildHasher;
 use std::rc::Rc;
@@ -9,52 +9,51 @@ use std::rc::Rc;
 use foldhash::fast::RandomState;
 
 use crate::error::Result;
-use crate::fast::cache::lookup::{Family, tokens_of};
-use crate::fast::cache::output_buffer::{Buffered, Few, MOST_WAITING};
+use crate::fast::cache::lookup::{NewChunks, tokens_of};
+use crate::fast::cache::output_buffer::{BUFFER_TOKENS, BufferedSink, EntrySink};
 use crate::fast::cache::words::{LONGEST, WordCache};
-use crate::fast::cache::workspace_pool::{Reusable, Spare};
-use crate::fast::fallback::{Staged, Tables};
+use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
+use crate::fast::fallback::{Fallback, Tables};
+use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
-use crate::fast::whitespace_words::keeps_words_apart;
 use crate::growth::Growth;
 use crate::interrupt::{Pace, paced};
 use crate::mem::short_keys::LONG;
 use crate::merge::Work;
-use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::printable;
 use crate::split::cutter::Cutter;
 use crate::split::scanner::Scanner;
 use crate::stages::Stages;
 
-/// Stages that cut text into pieces for the model, compiled.
+/// A tokenizer whose pieces are cached, whatever cuts them.
 #[derive(Debug)]
-pub struct Piecewise {
+pub struct CachedPieces {
     cutter: Cutter,
     tables: Tables,
-    spare: Spare<Workspace>,
+    pool: WorkspacePool<PieceWorkspace>,
 }
 
 /// What one call works with.
-struct Workspace {
+struct PieceWorkspace {
     scanner: Scanner,
-    /// The words met before; and the pieces of what is too long to be one.
+    /// The cached words; and the cached pieces of what is too long to be a word.
     words: WordCache,
     pieces: WordCache,
     /// Room for a new piece.
     work: Work,
     /// Room for tokens on their way.
-    tokens: [u32; MOST_WAITING],
+    tokens: [u32; BUFFER_TOKENS],
 }
 
-impl Reusable for Workspace {
+impl Reusable for PieceWorkspace {
     fn new() -> Box<Self> {
         Box::new(Self {
             scanner: Scanner::default(),
             words: WordCache::half(RandomState::default().hash_one(0)),
             pieces: WordCache::half(RandomState::default().hash_one(1)),
             work: Work::NEW,
-            tokens: [0; MOST_WAITING],
+            tokens: [0; BUFFER_TOKENS],
         })
     }
 
@@ -63,23 +62,27 @@ impl Reusable for Workspace {
     }
 }
 
-impl Piecewise {
+impl CachedPieces {
     /// The compiled form of these stages, if pieces are cut by themselves and have the same tokens
     /// wherever they stand.
-    pub fn new(stages: &Stages) -> Option<Self> {
-        let qualifies = match &stages.model {
-            Model::Bpe(bpe) => bpe.options().dropout.is_none(),
-            Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => true,
-            Model::Characters(_) | Model::SentencePiece(_) => false,
-        };
-        if !qualifies {
-            return None;
-        }
-        let cutter = Cutter::new(stages.pre_tokenizer.as_ref()?)?;
-        Some(Self {
+    ///
+    /// # Errors
+    /// The stage for which this is not so.
+    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
+        caches_words(stages)?;
+        let pre_tokenizer = stages.pre_tokenizer.as_ref();
+        let cutter = pre_tokenizer.map(Cutter::new).ok_or_else(|| {
+            Obstacle::pre_tokenizer(None, "a text is one word, whose tokens no cache knows")
+        })?;
+        let cutter = cutter.ok_or_else(|| {
+            let why =
+                "writes spaces as another character, or puts one in front behind another step";
+            Obstacle::pre_tokenizer(pre_tokenizer, why)
+        })?;
+        Ok(Self {
             cutter,
             tables: Tables::new(),
-            spare: Spare::default(),
+            pool: WorkspacePool::default(),
         })
     }
 
@@ -101,34 +104,30 @@ impl Piecewise {
         if is_normalized {
             before_model.normalizer = None;
         }
-        let mut workspace = self.spare.take();
-        let Workspace {
+        let mut workspace = self.pool.take();
+        let PieceWorkspace {
             scanner,
             words,
             pieces,
             work,
             tokens: room,
         } = &mut *workspace;
-        let mut call = Call {
+        let mut call = PiecesCall {
             cutter: &self.cutter,
             words,
             pieces,
-            staged: Staged::new(&stages.model, &self.tables, work),
+            fallback: Fallback::new(&stages.model, &self.tables, work),
             printable: self.cutter.printable.then(String::new),
         };
         let cut = |text| self.cutter.cut(scanner, text);
-        let cut = before_model.pieces_by(text, growth, cut);
-        let done = cut.and_then(|(text, pieces)| {
-            let mut sink = Buffered::new(room, sink);
-            tokens_of(&mut call, &text, &pieces, &mut sink)
-        });
-        self.spare.put(workspace);
-        done
+        let (text, pieces) = before_model.pieces_by(text, growth, cut)?;
+        let mut sink = BufferedSink::new(room, sink);
+        tokens_of(&mut call, &text, &pieces, &mut sink)
     }
 
     /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall have
     /// about `reach` bytes. The whole rest where no such place is known.
-    pub fn part_end(
+    pub fn split_point(
         &self,
         normalizer: Option<&Normalizer>,
         text: &str,
@@ -136,24 +135,24 @@ impl Piecewise {
         reach: usize,
     ) -> usize {
         let normalizer = normalizer.filter(|it| !it.changes_nothing());
-        match normalizer.is_none_or(keeps_words_apart) {
-            true => self.cutter.part_end(normalizer, text, start, reach),
+        match normalizer.is_none_or(Normalizer::keeps_words_apart) {
+            true => self.cutter.split_point(normalizer, text, start, reach),
             false => text.len(),
         }
     }
 }
 
 /// One text on its way.
-struct Call<'c> {
+struct PiecesCall<'c> {
     cutter: &'c Cutter,
     words: &'c mut WordCache,
     pieces: &'c mut WordCache,
-    staged: Staged<'c>,
+    fallback: Fallback<'c>,
     /// Room for a piece in GPT-2's printable characters, if the model sees those.
     printable: Option<String>,
 }
 
-impl Call<'_> {
+impl PiecesCall<'_> {
     /// Appends the tokens of a piece that no stage cuts any more to those of the word.
     fn add(&mut self, piece: &str) -> Result<()> {
         let seen = match &mut self.printable {
@@ -164,7 +163,7 @@ impl Call<'_> {
             }
             None => piece,
         };
-        self.staged.add(seen.as_bytes())
+        self.fallback.add(seen.as_bytes())
     }
 
     /// Gives the tokens of a piece that no stage cuts any more to `sink`; if it is too long to be
@@ -176,15 +175,15 @@ impl Call<'_> {
         while start < piece.len() {
             pace.step();
             let end = match in_parts {
-                true => self.staged.part_end(piece.as_bytes(), start),
+                true => self.fallback.first_cut(piece.as_bytes(), start),
                 false => piece.len(),
             };
             let part = &piece[start..end];
             if !self.pieces.emit(part.as_bytes(), sink) {
-                self.staged.begin();
+                self.fallback.begin();
                 self.add(part)?;
-                sink.push_all(self.staged.ids());
-                self.pieces.insert(part.as_bytes(), self.staged.ids());
+                sink.push_all(self.fallback.ids());
+                self.pieces.insert(part.as_bytes(), self.fallback.ids());
             }
             start = end;
         }
@@ -192,7 +191,7 @@ impl Call<'_> {
     }
 }
 
-impl<S: Few> Family<S> for Call<'_> {
+impl<S: EntrySink> NewChunks<S> for PiecesCall<'_> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
         self.words
@@ -210,15 +209,15 @@ impl<S: Few> Family<S> for Call<'_> {
         } else if word.len() > LONGEST {
             self.piece(word, sink)?;
         } else if !self.words.emit(word.as_bytes(), sink) {
-            self.staged.begin();
+            self.fallback.begin();
             if is_cut {
                 let (text, pieces) = self.cutter.cut_word(word)?;
                 pieces.into_iter().try_for_each(|it| self.add(&text[it]))?;
             } else {
                 self.add(word)?;
             }
-            sink.push_all(self.staged.ids());
-            self.words.insert(word.as_bytes(), self.staged.ids());
+            sink.push_all(self.fallback.ids());
+            self.words.insert(word.as_bytes(), self.fallback.ids());
         }
         Ok(end)
     }
@@ -227,7 +226,7 @@ impl<S: Few> Family<S> for Call<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::WordLevel;
+    use crate::model::{Model, WordLevel};
     use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
     use crate::vocab::Vocab;
 
@@ -244,18 +243,18 @@ mod tests {
             individual_digits: false,
         };
         stages.pre_tokenizer = Some(PreTokenizer::Sequence(vec![punctuation, digits]));
-        let piecewise = Piecewise::new(&stages).unwrap();
+        let cached = CachedPieces::new(&stages).unwrap();
         let mut ids = Vec::new();
         for text in ["Room 101.", "ROOM 101!"] {
             let growth = Rc::new(Growth::of(text.len()));
-            piecewise
+            cached
                 .encode(&stages, text, false, &growth, &mut ids)
                 .unwrap();
         }
         assert_eq!(ids, [1, 2, 3, 1, 2, 0]);
         ids.clear();
         let growth = Rc::new(Growth::of(9));
-        piecewise
+        cached
             .encode(&stages, "Room 101.", true, &growth, &mut ids)
             .unwrap();
         assert_eq!(ids, [0, 2, 3]);
@@ -265,7 +264,7 @@ mod tests {
     fn what_only_the_stages_know() {
         let vocab = || Vocab::new([("[UNK]", 0)]).unwrap();
         let mut stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab(), "[UNK]")));
-        assert!(Piecewise::new(&stages).is_none());
+        assert!(CachedPieces::new(&stages).is_err());
         let bytes = |add_prefix_space, printable| PreTokenizer::ByteLevel {
             add_prefix_space,
             trim_offsets: true,
@@ -281,7 +280,21 @@ mod tests {
             (vec![], false),
         ] {
             stages.pre_tokenizer = Some(PreTokenizer::Sequence(parts));
-            assert_eq!(Piecewise::new(&stages).is_some(), is_known, "{stages:?}");
+            assert_eq!(CachedPieces::new(&stages).is_ok(), is_known, "{stages:?}");
         }
+    }
+
+    #[test]
+    fn a_warm_cache_outlives_an_error() {
+        let vocab = Vocab::new([("known", 0)]).unwrap();
+        let mut stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab, "[UNK]")));
+        stages.pre_tokenizer = Some(PreTokenizer::CharDelimiterSplit { delimiter: ',' });
+        let compiled = CachedPieces::new(&stages).unwrap();
+        let growth = Rc::new(Growth::of(13));
+        let mut ids = Vec::new();
+        let done = compiled.encode(&stages, "known,unknown", false, &growth, &mut ids);
+        assert!(done.is_err());
+        let workspace = compiled.pool.kept().unwrap();
+        assert!(workspace.words.emit(b"known", &mut Vec::new()));
     }
 }

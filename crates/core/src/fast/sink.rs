@@ -1,4 +1,4 @@
-//! Where tokens go: into a list of ids, or only into a count.
+//! Sinks: where tokens go, a list of ids or only a count.
 
 /// Takes tokens as they are found.
 pub trait Sink {

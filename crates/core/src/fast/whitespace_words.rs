@@ -1,20 +1,20 @@
-//! Tokenizers that drop white space and see each word by itself, such as BERT's, compiled: a word of
-//! the original text is looked up among those met before, and only a new one goes through the stages.
+//! The strategy for tokenizers that drop white space and see each word by itself, such as BERT's: each word
+//! of the original text is looked up in the word cache, and only new ones go through the stages.
 //!
-//! Look here for which stages qualify, and for why a word's tokens do not depend on its neighbours.
+//! Look here for which stages are accepted, and for why a word's tokens do not depend on its neighbours.
 
 use crate::error::Result;
 use crate::fast::cache::lookup;
-use crate::fast::cache::lookup::{Family, tokens};
-use crate::fast::cache::output_buffer::{Buffered, Few};
+use crate::fast::cache::lookup::{NewChunks, tokens};
+use crate::fast::cache::output_buffer::{BufferedSink, EntrySink};
 use crate::fast::cache::words::WordCache;
-use crate::fast::cache::workspace_pool::Spare;
-use crate::fast::fallback::characters::{Characters, Cut};
-use crate::fast::fallback::{Plain, Staged, Tables, Workspace};
+use crate::fast::cache::workspace_pool::WorkspacePool;
+use crate::fast::fallback::characters::{Characters, CutWord};
+use crate::fast::fallback::{Fallback, FallbackWorkspace, PlainWords, Tables};
+use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
 use crate::interrupt::{self, Pace};
 use crate::mem::short_keys::SHORT;
-use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::PreTokenizer;
 use crate::split::delimiters::Delimiters;
@@ -22,28 +22,28 @@ use crate::split::scanner::decode;
 use crate::stages::Stages;
 use crate::text::AlignedText;
 
-/// Stages that treat words by themselves, compiled.
+/// A tokenizer whose words are those between white space.
 #[derive(Debug)]
-pub struct Local {
+pub struct WhitespaceWords {
     delimiters: Delimiters,
     /// Where words outside ASCII may be cut.
-    around: Around,
+    lone: LoneCharacters,
     /// Letters and digits of ASCII are one piece to each of the pre-tokenizers.
-    plain: Plain,
+    plain: PlainWords,
     /// What becomes of other words, if that is known character by character.
     characters: Option<Characters>,
     tables: Tables,
-    spare: Spare<Workspace>,
+    pool: WorkspacePool<FallbackWorkspace>,
 }
 
 /// The characters that are always a word by themselves, ASCII aside.
 #[derive(Clone, Copy, Debug)]
-struct Around {
+struct LoneCharacters {
     punctuation: bool,
     ideographs: bool,
 }
 
-impl Local {
+impl WhitespaceWords {
     /// The compiled form of these stages, if they treat words by themselves.
     ///
     /// White space of ASCII is white space to each of these pre-tokenizers, and stays it under each
@@ -51,20 +51,24 @@ impl Local {
     /// join only characters that follow a character other than a space, so nothing crosses it.
     /// Nor does it cross ASCII punctuation, which each of BERT's stages keeps as it is, unless the
     /// normalizer composes: `=` and U+0338 are `≠`.
-    pub fn new(stages: &Stages) -> Option<Self> {
-        let splits_at_punctuation = match stages.pre_tokenizer.as_ref()? {
-            PreTokenizer::Bert => true,
-            PreTokenizer::Whitespace | PreTokenizer::WhitespaceSplit => false,
-            _ => return None,
+    ///
+    /// # Errors
+    /// The stage for which this is not so.
+    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
+        let pre_tokenizer = stages.pre_tokenizer.as_ref();
+        let splits_at_punctuation = match pre_tokenizer {
+            Some(PreTokenizer::Bert) => true,
+            Some(PreTokenizer::Whitespace | PreTokenizer::WhitespaceSplit) => false,
+            _ => {
+                let why = "does not cut at white space and drop it";
+                return Err(Obstacle::pre_tokenizer(pre_tokenizer, why));
+            }
         };
-        let qualifies = match &stages.model {
-            Model::Bpe(bpe) => bpe.options().dropout.is_none(),
-            Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => true,
-            Model::Characters(_) | Model::SentencePiece(_) => false,
-        };
+        caches_words(stages)?;
         let normalizer = stages.normalizer.as_ref();
-        if !qualifies || !normalizer.is_none_or(keeps_words_apart) {
-            return None;
+        if !normalizer.is_none_or(Normalizer::keeps_words_apart) {
+            let why = "may change a word by what stands beyond the white space beside it";
+            return Err(Obstacle::normalizer(normalizer, why));
         }
         let maps_characters = match normalizer {
             None | Some(Normalizer::Lowercase | Normalizer::Bert { .. }) => true,
@@ -75,19 +79,19 @@ impl Local {
             true => vec![b'!'..=b'/', b':'..=b'@', b'['..=b'`', b'{'..=b'~'],
             false => Vec::new(),
         };
-        Some(Self {
+        Ok(Self {
             delimiters: Delimiters::new(
                 vec![b'\t'..=b'\n', b'\r'..=b'\r', b' '..=b' '],
                 true,
                 alone,
             ),
-            plain: Plain {
+            plain: PlainWords {
                 mark: None,
                 punctuation: false,
                 lowers: normalizer.is_some_and(lowers),
                 replaced: Vec::new(),
             },
-            around: Around {
+            lone: LoneCharacters {
                 punctuation,
                 ideographs: splits_at_punctuation
                     && matches!(
@@ -100,7 +104,7 @@ impl Local {
             },
             characters: Characters::new(stages),
             tables: Tables::new(),
-            spare: Spare::default(),
+            pool: WorkspacePool::default(),
         })
     }
 
@@ -109,46 +113,33 @@ impl Local {
     /// # Errors
     /// As the stages.
     pub fn encode(&self, stages: &Stages, text: &str, sink: &mut impl Sink) -> Result<()> {
-        let mut workspace = self.spare.take();
-        let Workspace { lookup, work } = &mut *workspace;
-        let lookup::Workspace {
+        let mut workspace = self.pool.take();
+        let FallbackWorkspace { lookup, work } = &mut *workspace;
+        let lookup::ChunkWorkspace {
             chunks,
             words,
             tokens: room,
         } = lookup;
-        let mut call = Call {
+        let mut call = WordsCall {
             compiled: self,
             stages,
             words,
-            staged: Staged::new(&stages.model, &self.tables, work),
-            cut: Cut::default(),
+            fallback: Fallback::new(&stages.model, &self.tables, work),
+            cut: CutWord::default(),
         };
-        let mut sink = Buffered::new(room, sink);
-        tokens(&mut call, &self.delimiters, chunks, text, 0, &mut sink)?;
-        drop(sink);
-        self.spare.put(workspace);
-        Ok(())
+        let mut sink = BufferedSink::new(room, sink);
+        tokens(&mut call, &self.delimiters, chunks, text, 0, &mut sink)
     }
 
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: before
     /// white space.
-    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
+    pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         let rest = text
             .as_bytes()
             .get(start.saturating_add(reach)..)
             .unwrap_or_default();
         let space = interrupt::position(rest, |byte| self.delimiters.is_space(byte));
         space.map_or(text.len(), |space| start + reach + space)
-    }
-}
-
-/// Whether what becomes of a word does not depend on what stands beyond the white space around it.
-pub(super) fn keeps_words_apart(normalizer: &Normalizer) -> bool {
-    use Normalizer::{Bert, Lowercase, Nfc, Nfd, Nfkc, Nfkd, Nmt, Sequence, StripAccents};
-    match normalizer {
-        Nfc | Nfd | Nfkc | Nfkd | Lowercase | StripAccents | Nmt | Bert { .. } => true,
-        Sequence(normalizers) => normalizers.iter().all(keeps_words_apart),
-        _ => false,
     }
 }
 
@@ -162,7 +153,7 @@ fn lowers(normalizer: &Normalizer) -> bool {
     }
 }
 
-impl Around {
+impl LoneCharacters {
     /// Whether the character of this code point is always a word by itself.
     fn holds(self, code_point: u32) -> bool {
         self.ideographs && matches!(code_point, 0x3400..=0x4DBF | 0x4E00..=0x9FFF)
@@ -183,7 +174,7 @@ impl Around {
     }
 
     /// The end of the first part of `text[start..end]` that is cut by itself.
-    fn part_end(self, text: &[u8], start: usize, end: usize) -> usize {
+    fn word_end(self, text: &[u8], start: usize, end: usize) -> usize {
         let mut at = start;
         let mut pace = Pace::default();
         while at < end {
@@ -202,15 +193,15 @@ impl Around {
 }
 
 /// One text on its way.
-struct Call<'c> {
-    compiled: &'c Local,
+struct WordsCall<'c> {
+    compiled: &'c WhitespaceWords,
     stages: &'c Stages,
     words: &'c mut WordCache,
-    staged: Staged<'c>,
-    cut: Cut,
+    fallback: Fallback<'c>,
+    cut: CutWord,
 }
 
-impl<S: Few> Family<S> for Call<'_> {
+impl<S: EntrySink> NewChunks<S> for WordsCall<'_> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
         self.words
@@ -225,13 +216,13 @@ impl<S: Few> Family<S> for Call<'_> {
             pace.step();
             let next = match end - part <= SHORT {
                 true => end,
-                false => self.compiled.around.part_end(bytes, part, end),
+                false => self.compiled.lone.word_end(bytes, part, end),
             };
             let word = &bytes[part..next];
             if !self.words.emit(word, sink) {
                 self.new_word(&text[part..next])?;
-                sink.push_all(self.staged.ids());
-                self.words.insert(word, self.staged.ids());
+                sink.push_all(self.fallback.ids());
+                self.words.insert(word, self.fallback.ids());
             }
             part = next;
         }
@@ -239,30 +230,31 @@ impl<S: Few> Family<S> for Call<'_> {
     }
 }
 
-impl Call<'_> {
+impl WordsCall<'_> {
     fn new_word(&mut self, word: &str) -> Result<()> {
         let Self {
             compiled,
             stages,
-            staged,
+            fallback,
             cut,
             ..
         } = self;
-        if staged.plain(&compiled.plain, word)? {
+        if fallback.plain(&compiled.plain, word)? {
             return Ok(());
         }
         if let Some(characters) = &compiled.characters
             && characters.cut(stages, word, cut)
         {
-            return staged.cut(cut);
+            return fallback.cut(cut);
         }
-        staged.pieces(&stages.before_model().pieces(AlignedText::original(word))?)
+        fallback.pieces(&stages.before_model().pieces(AlignedText::original(word))?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Model;
 
     #[test]
     fn worked_example() {
@@ -277,7 +269,7 @@ mod tests {
             lowercase: true,
         });
         stages.pre_tokenizer = Some(PreTokenizer::Bert);
-        let local = Local::new(&stages).unwrap();
+        let compiled = WhitespaceWords::new(&stages).unwrap();
         let text = "Wörter, 漢字!";
         let mut words = Vec::new();
         let visit = |starts: &[usize], ends: &[usize]| -> Result<()> {
@@ -290,14 +282,27 @@ mod tests {
             Ok(())
         };
         let mut chunks = crate::split::delimiters::Chunks::default();
-        local
+        compiled
             .delimiters
             .chunks(text.as_bytes(), 0, &mut chunks, visit)
             .unwrap();
         assert_eq!(words, ["Wörter", ",", "漢字", "!"]);
-        assert_eq!(local.around.part_end("漢字".as_bytes(), 0, 6), 3);
+        assert_eq!(compiled.lone.word_end("漢字".as_bytes(), 0, 6), 3);
         let mut ids = Vec::new();
-        local.encode(&stages, text, &mut ids).unwrap();
+        compiled.encode(&stages, text, &mut ids).unwrap();
         assert_eq!(ids, [0; 5]);
+    }
+
+    #[test]
+    fn a_warm_cache_outlives_an_error() {
+        let vocab = crate::vocab::Vocab::new([("known", 0)]).unwrap();
+        let model = crate::model::WordLevel::new(vocab, "[UNK]");
+        let mut stages = Stages::of_model(Model::WordLevel(model));
+        stages.pre_tokenizer = Some(PreTokenizer::WhitespaceSplit);
+        let compiled = WhitespaceWords::new(&stages).unwrap();
+        let mut ids = Vec::new();
+        assert!(compiled.encode(&stages, "known unknown", &mut ids).is_err());
+        let workspace = compiled.pool.kept().unwrap();
+        assert!(workspace.lookup.words.emit(b"known", &mut Vec::new()));
     }
 }

@@ -1,7 +1,7 @@
 //! What a format cannot hold: how it is found, and how it is told.
 
 use crate::error::{Error, ErrorKind};
-use crate::stages::Stages;
+use crate::stages::{Kind, Stages};
 
 /// A `tokenizer.json`, as messages call it.
 pub(crate) const TOKENIZER_JSON: &str = "tokenizer.json";
@@ -64,11 +64,9 @@ pub(crate) fn lost_parts(given: &Stages, held: &Stages) -> impl Iterator<Item = 
 }
 
 /// A stage as messages call it: what it is, and of which kind.
-pub(crate) fn stage<T: std::fmt::Debug>(what: &str, value: Option<&T>) -> String {
-    let Some(value) = value else {
-        return format!("a tokenizer without a {what}");
-    };
-    let shown = format!("{value:?}");
-    let end = shown.find(|c: char| !c.is_alphanumeric());
-    format!("the {what} {}", &shown[..end.unwrap_or(shown.len())])
+pub(crate) fn stage<T: Kind>(what: &str, value: Option<&T>) -> String {
+    match value {
+        Some(value) => format!("the {what} {}", value.kind()),
+        None => format!("a tokenizer without a {what}"),
+    }
 }

@@ -1,8 +1,9 @@
-//! Pieces as keys: their bytes in two or four words, which are compared and hashed at once.
+//! Short texts as keys of tables: their bytes in two or four machine words, which are compared and hashed at
+//! once.
 
-/// Pieces of up to this many bytes are short: their keys are two words.
+/// Bytes of the longest short text, whose key is two machine words.
 pub const SHORT: usize = 15;
-/// Pieces of up to this many bytes are long: their keys are four words.
+/// Bytes of the longest long text, whose key is four machine words.
 pub const LONG: usize = 30;
 
 /// An odd number whose bits look random: what keys are mixed with.

@@ -1,5 +1,5 @@
-//! The ranks of pairs while merges are still being found: when a file of ranks is read, each token's
-//! own bytes are merged by the merges of shorter tokens.
+//! The table of pairs while a file of ranks is read, when merges are still being found: the bytes of each
+//! token are merged by the merges of shorter tokens.
 
 use std::hash::BuildHasher;
 use std::hint::select_unpredictable;
@@ -7,12 +7,12 @@ use std::hint::select_unpredictable;
 use foldhash::fast::RandomState;
 
 use crate::mem::short_keys::{MIX, fold};
-use crate::merge::pair_table::{Place, Table};
-use crate::tables::tag_table::{Address, NONE, Tagged};
+use crate::merge::pair_table::{PairSlot, Table};
+use crate::tables::tag_table::{Address, NONE, TagTable};
 
 /// Ranks by pair, to which pairs can be added.
 pub struct Growing {
-    table: Tagged,
+    table: TagTable,
     /// Moves the hashes, so that no file can aim pairs at one line.
     seed: u64,
 }
@@ -21,7 +21,7 @@ impl Growing {
     /// Room for so many pairs.
     pub fn new(count: usize) -> Self {
         Self {
-            table: Tagged::new(count),
+            table: TagTable::new(count),
             seed: RandomState::default().hash_one(0),
         }
     }
@@ -58,17 +58,17 @@ impl Growing {
 
 impl Table for Growing {
     #[inline(always)]
-    fn place(&self, pair: u64) -> Place {
-        Place(self.address(pair).into())
+    fn place(&self, pair: u64) -> PairSlot {
+        PairSlot(self.address(pair).into())
     }
 
     #[inline(always)]
-    fn prefetch(&self, Place(place): Place) {
+    fn prefetch(&self, PairSlot(place): PairSlot) {
         self.table.prefetch(place.into());
     }
 
     #[inline(always)]
-    fn rank_at(&self, Place(place): Place, _: u64, is: impl Fn(u32) -> bool) -> u32 {
+    fn rank_at(&self, PairSlot(place): PairSlot, _: u64, is: impl Fn(u32) -> bool) -> u32 {
         let alike = self.table.alike(place.into());
         let rank = alike.first();
         let found = is(rank);

@@ -1,5 +1,5 @@
-//! Merging of pieces that are too long to look for the best pair: symbols know their neighbours, and
-//! pairs wait in a queue.
+//! Merging words that are too long to scan for the best pair: symbols know their neighbours, and pairs
+//! wait in a queue.
 
 use std::collections::BinaryHeap;
 

@@ -17,17 +17,17 @@ use crate::merge::token_reachability::without_idle;
 use crate::simd::Avx2;
 use crate::simd::{Lanes, Portable};
 use crate::split::scanner::decode;
-use crate::tables::perfect_hash::Displaced;
+use crate::tables::perfect_hash::PerfectHash;
 use crate::tables::tag_table::{AHEAD, NONE};
 use crate::vocab::Vocab;
 
-/// Pieces of more bytes than this are merged with a queue.
+/// Bytes of the longest word that is scanned for the best pair; longer ones are merged with a queue.
 pub const SCANNED: usize = MOST_SYMBOLS;
-/// Characters from here on always begin as bytes.
+/// Code points from which on characters always begin as bytes.
 const WIDE: usize = 0x1_0000;
 
 /// The merges of a byte-level BPE.
-pub struct Merges<T = Displaced> {
+pub struct Merges<T = PerfectHash> {
     /// The id of each byte.
     bytes: [u32; 256],
     /// The rank of each pair of bytes.
@@ -97,7 +97,7 @@ impl Merges<Growing> {
     }
 
     /// The same merges, when all are found, in the table that [`Pairs::completed`] gives.
-    pub fn complete(self, table: Displaced) -> Merges {
+    pub fn complete(self, table: PerfectHash) -> Merges {
         Merges {
             bytes: self.bytes,
             byte_pairs: self.byte_pairs,

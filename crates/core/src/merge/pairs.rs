@@ -1,17 +1,17 @@
 //! The merges of a byte-level BPE, found by their pair.
 
 use super::growing::Growing;
-use crate::merge::pair_table::{Place, Table};
-use crate::tables::perfect_hash::{Displaced, MOST_NUMBERS};
+use crate::merge::pair_table::{PairSlot, Table};
+use crate::tables::perfect_hash::{MOST_NUMBERS, PerfectHash};
 
 /// A merge: the pair, its rank, and what it makes.
 pub type Merge = ((u32, u32), u32, u32);
 
-/// Ids and ranks are below this.
+/// Number that ids and ranks are below.
 pub const MOST_IDS: u32 = NO_ID;
 /// An id that is in no pair.
 pub const NO_ID: u32 = MOST_NUMBERS;
-/// The bits of an id.
+/// Bits of an id.
 const ID: u32 = NO_ID.count_ones();
 
 /// The merge that makes a token.
@@ -24,7 +24,7 @@ pub struct Maker {
 }
 
 /// Merges by their pair, and by their rank.
-pub struct Pairs<T = Displaced> {
+pub struct Pairs<T = PerfectHash> {
     table: T,
     /// By rank: left id, right id, and the id of what they make; all ones where there is no merge.
     merges: Vec<u64>,
@@ -47,7 +47,7 @@ impl Pairs {
         };
         let entry = |&((left, right), rank, _): &Merge| (pair(left, right), rank);
         let mut this = Self {
-            table: Displaced::new(&merges.iter().map(entry).collect::<Vec<_>>()),
+            table: PerfectHash::new(&merges.iter().map(entry).collect::<Vec<_>>()),
             merges: vec![u64::MAX; by_rank as usize],
             ages: vec![0; ages as usize],
         };
@@ -95,13 +95,13 @@ impl Pairs<Growing> {
     }
 
     /// The table of all merges, when all are found.
-    pub fn completed(&self) -> Displaced {
+    pub fn completed(&self) -> PerfectHash {
         let entry = |((left, right), rank, _)| (pair(left, right), rank);
-        Displaced::new(&self.iter().map(entry).collect::<Vec<_>>())
+        PerfectHash::new(&self.iter().map(entry).collect::<Vec<_>>())
     }
 
     /// The same merges in that table.
-    pub fn complete(self, table: Displaced) -> Pairs {
+    pub fn complete(self, table: PerfectHash) -> Pairs {
         Pairs {
             table,
             merges: self.merges,
@@ -127,13 +127,13 @@ impl<T: Table> Pairs<T> {
 
     /// Where a pair belongs.
     #[inline(always)]
-    pub fn place(&self, left: u32, right: u32) -> Place {
+    pub fn place(&self, left: u32, right: u32) -> PairSlot {
         self.table.place(pair(left, right))
     }
 
-    /// Asks for the memory in which the rank of a pair that belongs there would be found.
+    /// Prefetches the memory in which the rank of a pair that belongs there would be found.
     #[inline(always)]
-    pub fn prefetch(&self, place: Place) {
+    pub fn prefetch(&self, place: PairSlot) {
         self.table.prefetch(place);
     }
 
@@ -145,7 +145,7 @@ impl<T: Table> Pairs<T> {
 
     /// As [`Self::rank`], of a pair that belongs there.
     #[inline(always)]
-    pub fn rank_at(&self, place: Place, left: u32, right: u32) -> u32 {
+    pub fn rank_at(&self, place: PairSlot, left: u32, right: u32) -> u32 {
         let pair = pair(left, right);
         let is = |rank: u32| self.merges[rank as usize] >> ID == pair;
         self.table.rank_at(place, pair, is)

@@ -1,10 +1,10 @@
-//! Pairs of neighbours that wait to be merged, in text that is too long to look for the best one:
-//! the lowest rank first, the leftmost among equals.
+//! The queue of pairs that wait to be merged, in text that is too long to scan for the best one: the
+//! lowest rank first, the leftmost among equals.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Text of up to this many bytes is merged with a heap, longer text with [`Lists`].
+/// Bytes of the longest text that is merged with a heap; longer text is merged with [`Lists`].
 pub const HEAPED: usize = 4096;
 
 /// Places in a text, each with the rank of the pair that begins there. What became of the pair

@@ -1,13 +1,13 @@
-//! A piece while it is merged: its symbols in a row without holes, and the rank of each one's merge
-//! with the next.
+//! The row of a word's symbols while it is merged, without holes, and the rank of each one's merge with the
+//! next.
 
 use super::pairs::NO_ID;
 use crate::simd::{LANES, Lanes};
 use crate::tables::tag_table::NONE;
 
-/// The most symbols of a row.
+/// Symbols of a row, at most.
 pub const MOST_SYMBOLS: usize = 64;
-/// Room for a row, and for what is read behind it.
+/// Symbols that there is memory for: a row, and what is read behind it.
 const ROOM: usize = MOST_SYMBOLS + 2 * LANES;
 
 /// Symbols in a row, of which the first stands at place 1.

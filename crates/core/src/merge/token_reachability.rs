@@ -1,4 +1,4 @@
-//! Which tokens their own bytes come to when they are merged, and by which merge.
+//! Token reachability: which tokens merging makes of their own bytes, and by which merge.
 //!
 //! A list may make a token by several merges, as those that were written from ranks do: each way to
 //! part it is one. But alone, its bytes pass through one pair at most; and whatever stands beside it,

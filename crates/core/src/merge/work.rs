@@ -1,8 +1,8 @@
-//! A short piece while it is merged: its row of symbols, and where the last merge was.
+//! The state of a short word while it is merged: its row of symbols, and where the last merge was.
 
 use super::pairs::Pairs;
 use super::row::{MOST_SYMBOLS, Row};
-use crate::merge::pair_table::{Place, Table};
+use crate::merge::pair_table::{PairSlot, Table};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Avx2;
 use crate::simd::{Lanes, Portable};
@@ -14,7 +14,7 @@ pub struct Work {
     row: Row,
     /// Where the last merge was, and where the two pairs that it made belong in the table.
     at: usize,
-    places: [Place; 2],
+    places: [PairSlot; 2],
 }
 
 impl Work {
@@ -22,7 +22,7 @@ impl Work {
     pub const NEW: Self = Self {
         row: Row::EMPTY,
         at: 1,
-        places: [Place(0); 2],
+        places: [PairSlot(0); 2],
     };
 
     /// Room for the symbols that a piece begins as.

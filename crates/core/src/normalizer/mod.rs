@@ -97,6 +97,20 @@ impl Normalizer {
         }
     }
 
+    /// Whether what becomes of a word does not depend on what stands beyond the ASCII white space beside
+    /// it, which stays white space.
+    ///
+    /// Each of these maps character by character, or (the forms of Unicode) moves and joins only characters
+    /// that follow one other than white space.
+    pub(crate) fn keeps_words_apart(&self) -> bool {
+        match self {
+            Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd => true,
+            Self::Lowercase | Self::StripAccents | Self::Nmt | Self::Bert { .. } => true,
+            Self::Sequence(steps) => steps.iter().all(Self::keeps_words_apart),
+            _ => false,
+        }
+    }
+
     /// Whether a backtracking engine runs one of its patterns.
     pub(crate) fn backtracks(&self) -> bool {
         match self {
@@ -167,9 +181,9 @@ impl Normalizer {
         done.map_err(|error| self.named(error))
     }
 
-    /// The error, with the name of this normalizer.
-    fn named(&self, error: Error) -> Error {
-        let name = match self {
+    /// What a `tokenizer.json` calls it.
+    pub fn kind(&self) -> &'static str {
+        match self {
             Self::Nfc => "NFC",
             Self::Nfd => "NFD",
             Self::Nfkc => "NFKC",
@@ -178,18 +192,25 @@ impl Normalizer {
             Self::StripAccents => "StripAccents",
             Self::Strip { .. } => "Strip",
             Self::Nmt => "Nmt",
-            Self::Replace { pattern, content } => {
-                let name = pattern::replacing(pattern, content);
-                return error.at(format!("normalizer {name}"));
-            }
+            Self::Replace { .. } => "Replace",
             Self::Prepend { .. } => "Prepend",
             Self::Precompiled(_) => "Precompiled",
             Self::SentencePiece(_) => "SentencePiece",
             Self::Bert { .. } => "BertNormalizer",
             Self::ByteLevel => "ByteLevel",
             Self::Sequence(_) => "Sequence",
-        };
-        error.at(format!("normalizer {name}"))
+        }
+    }
+
+    /// The error, with the name of this normalizer.
+    fn named(&self, error: Error) -> Error {
+        match self {
+            Self::Replace { pattern, content } => {
+                let name = pattern::replacing(pattern, content);
+                error.at(format!("normalizer {name}"))
+            }
+            _ => error.at(format!("normalizer {}", self.kind())),
+        }
     }
 
     /// `text` normalized, without where each byte came from.

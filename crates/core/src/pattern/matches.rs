@@ -11,7 +11,7 @@ use super::regex::{Engine, Regex};
 use super::side_thread::SideSearch;
 use crate::error::Result;
 
-/// The matches of a pattern in a text, from left to right; see [`SearchPattern::matches`].
+/// The matches of a pattern in a text, from left to right; see `SearchPattern::matches`.
 pub struct Matches<'t> {
     search: Search<'t>,
     text: &'t str,

@@ -95,6 +95,25 @@ pub enum PreTokenizer {
 }
 
 impl PreTokenizer {
+    /// What a `tokenizer.json` calls it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ByteLevel { .. } => "ByteLevel",
+            Self::Bert => "BertPreTokenizer",
+            Self::Metaspace { .. } => "Metaspace",
+            Self::Whitespace => "Whitespace",
+            Self::WhitespaceSplit => "WhitespaceSplit",
+            Self::CharDelimiterSplit { .. } => "CharDelimiterSplit",
+            Self::Split { .. } => "Split",
+            Self::Punctuation { .. } => "Punctuation",
+            Self::Digits { .. } => "Digits",
+            Self::UnicodeScripts => "UnicodeScripts",
+            Self::FixedLength { .. } => "FixedLength",
+            Self::Matches { .. } => "Matches",
+            Self::Sequence(_) => "Sequence",
+        }
+    }
+
     /// Whether a backtracking engine runs one of its patterns.
     pub(crate) fn backtracks(&self) -> bool {
         match self {

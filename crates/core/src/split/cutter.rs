@@ -1,5 +1,5 @@
-//! Where any pre-tokenizer cuts text: with a scanner or an engine of the compiled path where that knows
-//! the first stages, and by the stages themselves else, but without what spans need.
+//! Cutting text as any pre-tokenizer does: by a splitter where one knows the first steps, and by the other
+//! steps themselves, without what spans need.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,9 +14,9 @@ use crate::pattern::{Regex, SearchPattern};
 use crate::pre_tokenizer::{PreTokenizer, refine};
 use crate::printable;
 
-/// How much text is looked at for one place to part it, in bytes.
+/// Bytes of the search window for a split point.
 const WINDOW: usize = 512;
-/// A splitter knows at most so many stages at once.
+/// Steps, at most, that a splitter knows as one.
 const MOST_KNOWN: usize = 8;
 
 /// What words look like: stages that leave none of them longer than a short piece cut into words.
@@ -162,7 +162,7 @@ impl Cutter {
     /// Where a part of `text` ends that is normalized and cut by itself, if it begins at `start` and
     /// shall have about `reach` bytes; `normalizer` does the same to words wherever they stand. The
     /// whole rest where no such place is known.
-    pub fn part_end(
+    pub fn split_point(
         &self,
         normalizer: Option<&Normalizer>,
         text: &str,
@@ -173,7 +173,7 @@ impl Cutter {
         match &self.first {
             Some(splitter @ Splitter::Scanner(_)) => {
                 let is_changed = self.prefix_space || normalizer.is_some();
-                splitter.part_end_where(text, start, reach, |before, after| {
+                splitter.split_point_where(text, start, reach, |before, after| {
                     // Between two letters of ASCII, which stay letters, there is a blank, which stays.
                     let stays = [before, after].iter().all(|&at| bytes[at].is_ascii());
                     !is_changed || bytes[after - 1] == b' ' && stays
@@ -181,13 +181,13 @@ impl Cutter {
             }
             // An expression's places are certain in the text that it sees.
             Some(_) if normalizer.is_some() || self.prefix_space => text.len(),
-            Some(splitter) => splitter.part_end(text, start, reach),
-            None => self.part_end_between(normalizer, text, start, reach),
+            Some(splitter) => splitter.split_point(text, start, reach),
+            None => self.split_point_between(normalizer, text, start, reach),
         }
     }
 
     /// The same for stages that look at characters: between two of ASCII that one of them parts.
-    fn part_end_between(
+    fn split_point_between(
         &self,
         normalizer: Option<&Normalizer>,
         text: &str,
@@ -355,9 +355,13 @@ mod tests {
         assert_eq!(cut(&[&marks], "a b1!"), (false, words));
     }
 
-    fn part_end(stages: Vec<PreTokenizer>, normalizer: Option<&Normalizer>, aim: usize) -> usize {
+    fn split_point(
+        stages: Vec<PreTokenizer>,
+        normalizer: Option<&Normalizer>,
+        aim: usize,
+    ) -> usize {
         let cutter = Cutter::new(&PreTokenizer::Sequence(stages)).unwrap();
-        cutter.part_end(normalizer, "Room 101, or\n2 of them; 3\u{301}x", 0, aim)
+        cutter.split_point(normalizer, "Room 101, or\n2 of them; 3\u{301}x", 0, aim)
     }
 
     #[test]
@@ -380,20 +384,20 @@ mod tests {
             (vec![isolated.clone(), runs, digits.clone()], 9),
         ] {
             let aim = if expected < 10 { 12 } else { 15 };
-            let found = part_end(stages.clone(), None, aim);
+            let found = split_point(stages.clone(), None, aim);
             assert_eq!(found, expected, "{stages:?}");
         }
         // The line end is a space by then, or has gone.
         let newline = PreTokenizer::CharDelimiterSplit { delimiter: '\n' };
-        assert_eq!(part_end(vec![newline.clone()], None, 15), 13);
-        assert_eq!(part_end(vec![newline], Some(&Normalizer::Nmt), 15), 28);
+        assert_eq!(split_point(vec![newline.clone()], None, 15), 13);
+        assert_eq!(split_point(vec![newline], Some(&Normalizer::Nmt), 15), 28);
         let expression = |source| PreTokenizer::Split {
             pattern: SearchPattern::Regex(Regex::new(source, Dialect::Oniguruma).unwrap()),
             behavior: SplitBehavior::Isolated,
             invert: false,
         };
         let stages = vec![expression(r"\d+"), digits];
-        assert_eq!(part_end(stages.clone(), None, 10), 8);
-        assert_eq!(part_end(stages, Some(&Normalizer::Lowercase), 10), 28);
+        assert_eq!(split_point(stages.clone(), None, 10), 8);
+        assert_eq!(split_point(stages, Some(&Normalizer::Lowercase), 10), 28);
     }
 }

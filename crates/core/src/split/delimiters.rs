@@ -1,18 +1,18 @@
-//! Where the bytes stand at which text is cut before any other stage has seen it: chunks.
+//! Cutting original text into chunks at spaces and other delimiters, before any stage has seen it.
 //!
-//! Look here for the scanner of the families whose models see more than one word at a time. It
-//! reads 64 bytes at a time and knows only ASCII, so whatever it cuts at is one byte.
+//! Look here for the scanner behind the strategies that cache chunks. It reads 64 bytes at a time and
+//! knows only ASCII, so each delimiter is one byte.
 
-use crate::interrupt::{self, Pace};
+use crate::interrupt::{self, Pace, paced};
 use std::ops::RangeInclusive;
 
-/// The bytes that are looked at together.
+/// Bytes of a block.
 const BLOCK: usize = 64;
-/// How many blocks are scanned before their chunks are handed on.
+/// Blocks that are scanned before their chunks are handed on.
 const BLOCKS: usize = 16;
-/// How many places are written at a time.
+/// Places that are written at a time.
 const ROW: usize = 8;
-/// The most chunks that begin in so many blocks, and one that began before; and a row of room, since
+/// Chunks, at most, that begin in so many blocks, and one that began before; and a row of room, since
 /// whole rows are written, where a block has AVX-512 write eight.
 const MOST: usize = BLOCK * BLOCKS + 1 + ROW;
 
@@ -405,6 +405,34 @@ mod avx512 {
             behind
         }
     }
+}
+
+/// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: behind a byte that
+/// `cuts_behind` accepts, or before a space that `cuts_before` accepts, which is told where the space before
+/// that lies (or `start`) and where this one does. The whole rest where there is no such place.
+pub fn split_point(
+    text: &str,
+    start: usize,
+    reach: usize,
+    cuts_behind: impl Fn(u8) -> bool,
+    cuts_before: impl Fn(usize, usize) -> bool,
+) -> usize {
+    let bytes = text.as_bytes();
+    let first = start.saturating_add(reach.max(1)).min(text.len());
+    let space_before = bytes[start..first].iter().rposition(|byte| *byte == b' ');
+    let mut space = start + space_before.unwrap_or(0);
+    for (at, &byte) in paced((first..).zip(&bytes[first..])) {
+        if cuts_behind(byte) {
+            return at + 1;
+        }
+        if byte == b' ' {
+            if cuts_before(space, at) {
+                return at;
+            }
+            space = at;
+        }
+    }
+    text.len()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Where text is cut: into pieces by a pattern, into chunks at spaces, and long ones of either between
+//! Cutting text: into words by a pattern, into chunks at spaces, and long ones of either at safe cuts, between
 //! characters that no token holds together.
 
 pub mod cutter;

@@ -1,35 +1,35 @@
-//! Where a long piece may be cut without changing its tokens: between two characters that stand
-//! side by side inside no token.
+//! Safe cuts: the pairs of characters between which a long word may be cut without changing its tokens,
+//! because no token holds the two side by side.
 //!
 //! No merge can cross such a place, so what lies on its two sides is merged independently. Text
-//! without spaces falls apart into runs of a few characters, most of which were met before.
+//! without spaces falls apart into runs of a few characters, most of which the cache holds.
 
 use crate::interrupt::Pace;
 use crate::mem::prefetch::prefetch;
 use crate::vocab::Vocab;
 
-/// For how many characters the table is asked for ahead.
+/// Characters for which the table is prefetched ahead.
 const ASKED: usize = 32;
-/// Bits of the table of character pairs; a false hit only means one cut fewer.
+/// Bits of a hash of a pair of characters; two pairs with one hash only mean a cut fewer.
 const BITS: u32 = 21;
 
-/// The pairs of neighbouring characters inside tokens.
+/// Which pairs of characters some token holds side by side; between all others a word may be cut.
 #[derive(Debug)]
-pub struct Cuts {
+pub struct SafeCuts {
     /// Pairs of whole characters, hashed.
     pairs: Vec<u64>,
     /// Last byte and first byte of pairs of which a token holds one only in part.
     partial: Vec<u64>,
 }
 
-impl Cuts {
+impl SafeCuts {
     /// The pairs inside the tokens of `vocab`.
     pub fn new(vocab: &Vocab) -> Self {
         let mut cuts = Self {
             pairs: vec![0; 1 << (BITS - 6)],
             partial: vec![0; 1 << 10],
         };
-        // Most neighbours are two of 128 characters, and met again and again.
+        // Most neighbours are two of 128 characters, and come again and again.
         let mut ascii = vec![false; 1 << 14];
         for (token, _) in vocab.iter() {
             if token.is_ascii() {
@@ -90,7 +90,7 @@ impl Cuts {
 
     /// The end of the first part of `text[start..end]` that may be merged by itself.
     #[inline]
-    pub fn part_end(&self, text: &[u8], start: usize, end: usize) -> usize {
+    pub fn first_cut(&self, text: &[u8], start: usize, end: usize) -> usize {
         let (mut left, length) = decode(text, start);
         let mut at = start + length;
         let mut pace = Pace::default();
@@ -110,7 +110,7 @@ impl Cuts {
     /// returns how many they are. The table is asked for on behalf of some characters before the first of
     /// them is looked at. Whether a part ends is nothing that a processor could guess, so each place is
     /// written, and counted or not.
-    pub fn part_ends<const N: usize>(
+    pub fn first_cuts<const N: usize>(
         &self,
         text: &[u8],
         start: usize,
@@ -211,15 +211,15 @@ mod tests {
     fn worked_example() {
         let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
         let tokens = bytes.chain([b"ab".to_vec(), b"bc".to_vec()]);
-        let cuts = Cuts::new(&Vocab::new(tokens.zip(0..)).unwrap());
-        assert_eq!(cuts.part_end(b"abcab", 0, 5), 3);
-        assert_eq!(cuts.part_end(b"abcab", 3, 5), 5);
+        let cuts = SafeCuts::new(&Vocab::new(tokens.zip(0..)).unwrap());
+        assert_eq!(cuts.first_cut(b"abcab", 0, 5), 3);
+        assert_eq!(cuts.first_cut(b"abcab", 3, 5), 5);
         let mut ends = [0; 3];
-        assert_eq!(cuts.part_ends(b"abcabcab", 0, 8, &mut ends), 3);
+        assert_eq!(cuts.first_cuts(b"abcabcab", 0, 8, &mut ends), 3);
         assert_eq!(ends, [3, 6, 8]);
-        assert_eq!(cuts.part_ends("éabca".as_bytes(), 0, 6, &mut ends), 3);
+        assert_eq!(cuts.first_cuts("éabca".as_bytes(), 0, 6, &mut ends), 3);
         assert_eq!(ends, [2, 5, 6]);
-        assert_eq!(cuts.part_ends(b"abcabcabca", 0, 10, &mut ends), 3);
+        assert_eq!(cuts.first_cuts(b"abcabcabca", 0, 10, &mut ends), 3);
         assert_eq!(ends, [3, 6, 9]);
     }
 }

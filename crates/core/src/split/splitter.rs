@@ -1,4 +1,5 @@
-//! How compiled tokenizers cut text: by a scanner where the pattern is known, else by its engine.
+//! The splitter: cuts text into words by a block scanner where the pattern is known, else by its regex
+//! engine.
 
 use super::scanner::{Numbers, Rules, Scanner, certain_end};
 use crate::error::{Error, ErrorKind, Result};
@@ -138,12 +139,12 @@ impl Splitter {
 
     /// Where a part of `text` that is split by itself ends, if it begins at `start` and shall have
     /// about `reach` bytes. The whole rest where an expression tells no such place.
-    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
-        self.part_end_where(text, start, reach, |_, _| true)
+    pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
+        self.split_point_where(text, start, reach, |_, _| true)
     }
 
     /// The same; a scanner's only at places that `accepts` counts, see [`certain_end`].
-    pub fn part_end_where(
+    pub fn split_point_where(
         &self,
         text: &str,
         start: usize,
@@ -218,7 +219,7 @@ impl Default for Stretch {
 }
 
 impl Stretch {
-    /// Where the last piece begins at most; it may end far behind that.
+    /// Bytes from the first to the last start of a word; the last word may be long.
     const LENGTH: usize = 4 << 10;
 
     fn piece(&mut self, start: usize, end: usize, visit: &mut impl FnMut(usize, usize, &[u64])) {

@@ -1,4 +1,4 @@
-//! Bits to places: where the set bits of a mask lie, many at a time.
+//! From bit masks to numbers: the positions of the set bits, many at a time.
 
 /// Appends `base + i` to `places` for each bit `i` of `masks` that is set, bit 0 of the first mask
 /// being 0.

@@ -1,5 +1,5 @@
-//! The tokens of a vocabulary and their scores as a double array: which tokens does this text begin
-//! with, with one look at memory for each byte?
+//! A double array of tokens and their scores: which tokens does this text begin with, at one access to
+//! memory for each byte?
 //!
 //! Look here for the trie behind Viterbi's algorithm and behind the longest match. It is made from the
 //! model's own, which is smaller and made faster, when the first word is new.
@@ -12,7 +12,7 @@ const NO_TOKEN: u32 = u32::MAX;
 const FREE: u32 = u32::MAX;
 /// The owner of the root.
 const NOBODY: u32 = u32::MAX - 1;
-/// How many places are tried for the children of a node before they go to the end.
+/// Places that are tried for the children of a node before they go to the end.
 const TRIES: usize = 16;
 
 /// A trie whose node for the byte `c` behind a node is the one at that node's `base + c`, if that
@@ -23,7 +23,7 @@ pub struct DoubleArray {
 
 /// A node: what has been read so far is the beginning of some token.
 #[derive(Clone, Copy, Debug)]
-pub struct Place(u32);
+pub struct ArrayNode(u32);
 
 #[derive(Clone, Copy)]
 struct Node {
@@ -42,7 +42,7 @@ impl Node {
     };
 }
 
-impl Place {
+impl ArrayNode {
     /// Before the first byte.
     pub const ROOT: Self = Self(0);
 }
@@ -87,18 +87,18 @@ impl DoubleArray {
     /// bytes, its id and its score.
     #[inline(always)]
     pub fn prefixes(&self, text: &[u8], found: impl FnMut(usize, u32, f32)) {
-        self.prefixes_behind(Place::ROOT, text, found);
+        self.prefixes_behind(ArrayNode::ROOT, text, found);
     }
 
     /// The same, for the tokens that go on from `place` with a beginning of `text`.
     #[inline(always)]
     pub fn prefixes_behind(
         &self,
-        place: Place,
+        place: ArrayNode,
         text: &[u8],
         mut found: impl FnMut(usize, u32, f32),
     ) {
-        let Place(mut place) = place;
+        let ArrayNode(mut place) = place;
         let mut base = self.nodes[place as usize].base;
         for (&byte, length) in text.iter().zip(1..) {
             let Some(next) = self.step(place, base, byte) else {
@@ -113,12 +113,12 @@ impl DoubleArray {
     }
 
     /// Where `text` leads, if a token begins with it.
-    pub fn place(&self, text: &[u8]) -> Option<Place> {
-        let Place(root) = Place::ROOT;
+    pub fn place(&self, text: &[u8]) -> Option<ArrayNode> {
+        let ArrayNode(root) = ArrayNode::ROOT;
         let place = text.iter().try_fold(root, |place, &byte| {
             self.step(place, self.nodes[place as usize].base, byte)
         });
-        place.map(Place)
+        place.map(ArrayNode)
     }
 
     /// The node for `byte` behind a node and its base.

@@ -1,5 +1,5 @@
-//! Numbers by keys that are all known beforehand: each key has a place of its own, so a look is one
-//! comparison.
+//! A perfect hash: a table of numbers by keys that are all known beforehand. Each key has a place of its
+//! own, so a look-up is one comparison.
 //!
 //! Keys fall into small buckets by their hash. For each bucket, the largest first, the first
 //! displacement is taken under which all of its keys fall on places that are free yet (Pagh, "Hash
@@ -15,19 +15,19 @@ use crate::mem::prefetch::prefetch;
 use crate::mem::short_keys::{MIX, fold};
 use crate::tables::tag_table::NONE;
 
-/// The bits of a number; a key stands above it.
+/// Bits of a number; a key stands above it.
 const NUMBER_BITS: u32 = 20;
-/// Numbers are below this.
+/// Bound that numbers are below.
 pub const MOST_NUMBERS: u32 = (1 << NUMBER_BITS) - 1;
-/// Keys are below this.
+/// Bound that keys are below.
 pub const MOST_KEYS: u64 = (1 << (u64::BITS - NUMBER_BITS)) - 1;
 /// A place without a key.
 const EMPTY: u64 = u64::MAX;
-/// At most so many keys a bucket has on the average.
+/// Keys of a bucket, on the average and at most.
 const BUCKET: usize = 3;
 
 /// A table of numbers below [`MOST_NUMBERS`].
-pub struct Displaced {
+pub struct PerfectHash {
     /// Moves the hashes, so that no file knows which keys fall into one bucket.
     seed: u64,
     /// How far the top bits of a hash, which say its bucket, are from the bottom.
@@ -37,7 +37,7 @@ pub struct Displaced {
     places: Vec<u64>,
 }
 
-impl Displaced {
+impl PerfectHash {
     /// These keys with these numbers; of equal keys the first counts.
     pub fn new(entries: &[(u64, u32)]) -> Self {
         let mut places = entries.len() + entries.len() / 3 + 1;
@@ -155,7 +155,7 @@ impl Displaced {
         self.displaced(hash, displacement) as u32
     }
 
-    /// Asks for the memory of a place.
+    /// Prefetches the memory of a place.
     #[inline(always)]
     pub fn prefetch(&self, place: u32) {
         prefetch(&self.places, place as usize);
@@ -175,7 +175,7 @@ impl Displaced {
 mod tests {
     use super::*;
 
-    fn number(table: &Displaced, key: u64) -> u32 {
+    fn number(table: &PerfectHash, key: u64) -> u32 {
         table.number_at(table.place(key), key)
     }
 
@@ -183,7 +183,7 @@ mod tests {
     fn every_key_is_found_and_no_other() {
         for count in [0, 1, 2, 3, 100, 30_000] {
             let entries: Vec<(u64, u32)> = (0..count).map(|n| (n * n, n as u32 % 999)).collect();
-            let table = Displaced::new(&entries);
+            let table = PerfectHash::new(&entries);
             for &(key, expected) in &entries {
                 assert_eq!(number(&table, key), expected);
             }
@@ -199,7 +199,7 @@ mod tests {
     fn keys_that_are_like_each_other() {
         let grid = (0..320).flat_map(|left| (0..400).map(move |right| left << 20 | right));
         let entries: Vec<(u64, u32)> = grid.zip(0..).collect();
-        let table = Displaced::new(&entries);
+        let table = PerfectHash::new(&entries);
         assert!(entries.iter().all(|&(key, n)| number(&table, key) == n));
         assert!(table.places.len() < 4 * entries.len());
     }
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn of_equal_keys_the_first_counts() {
         let entries: Vec<(u64, u32)> = (0..400).map(|n| (u64::from(n) % 100, n)).collect();
-        let table = Displaced::new(&entries);
+        let table = PerfectHash::new(&entries);
         assert!((0..100).all(|key| number(&table, u64::from(key)) == key));
     }
 }

@@ -1,21 +1,22 @@
-//! Numbers by their hash, sixteen to a cache line: a table that is small enough to stay near.
+//! A tag table: numbers by a few bits of their hash, sixteen to a cache line, small enough to stay in the
+//! processor's cache.
 //!
 //! An entry is a number of 20 bits and 12 bits of the hash. So an entry that looks alike is only
 //! likely the right one, and whoever looks compares what the number stands for.
 
 use crate::mem::prefetch::prefetch;
 
-/// How many entries a line has room for.
+/// Entries that a line has room for.
 const LINE: usize = 16;
-/// How many entries there are for each line: few lines are full.
+/// Entries for each line, on the average: few lines are full.
 const FILLED: usize = 10;
-/// The part of an entry that holds the number; a tag stands above it.
+/// Bits of an entry that hold the number; a tag stands above it.
 const NUMBER: u32 = (1 << 20) - 1;
-/// Numbers are below this.
+/// Bound that numbers are below.
 pub const MOST_NUMBERS: u32 = NUMBER;
 /// No number.
 pub const NONE: u32 = u32::MAX;
-/// For how many entries ahead memory is asked for while a table is made.
+/// Entries by which memory is prefetched ahead while a table is made.
 pub const AHEAD: usize = 16;
 const EMPTY: u32 = u32::MAX;
 
@@ -113,11 +114,11 @@ pub struct Alike<'t> {
 }
 
 /// A table of numbers below [`MOST_NUMBERS`].
-pub struct Tagged {
+pub struct TagTable {
     lines: Vec<Line>,
 }
 
-impl Tagged {
+impl TagTable {
     /// Room for so many numbers.
     pub fn new(count: usize) -> Self {
         Self {
@@ -137,7 +138,7 @@ impl Tagged {
         }
     }
 
-    /// Asks for the memory of a place.
+    /// Prefetches the memory of a place.
     #[inline(always)]
     pub fn prefetch(&self, place: Address) {
         prefetch(&self.lines, place.line as usize);
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn worked_example() {
-        let mut table = Tagged::new(20);
+        let mut table = TagTable::new(20);
         let (here, there) = (table.place(1 << 63 | 7 << 20), table.place(7 << 20));
         assert!(table.insert(here, 3) && table.insert(here, 5) && table.insert(there, 4));
         assert!(table.alike(here).all().eq([3, 5]));
@@ -226,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_line_fills_up() {
-        let mut table = Tagged::new(1);
+        let mut table = TagTable::new(1);
         let place = table.place(0);
         assert!((0..LINE as u32).all(|number| table.insert(place, number)));
         assert!(!table.insert(place, 16) && table.alike(place).is_full());

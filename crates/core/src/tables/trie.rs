@@ -26,7 +26,7 @@ struct Node {
 
 /// A place in a trie: what has been read so far is the beginning of some token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place(u32);
+pub(crate) struct TrieNode(u32);
 
 impl Trie {
     /// The trie of these tokens; of two equal tokens one counts.
@@ -129,7 +129,7 @@ impl Trie {
     fn replace(&mut self, vocab: &Vocab, id: u32, old: u32, new: u32) {
         let mut bytes = vocab.token(id).unwrap_or_default().iter();
         let end = bytes.try_fold(self.root(), |place, byte| self.step(place, *byte));
-        let node = end.map(|Place(node)| &mut self.nodes[node as usize].id);
+        let node = end.map(|TrieNode(node)| &mut self.nodes[node as usize].id);
         if let Some(id) = node.filter(|id| **id == old) {
             *id = new;
         }
@@ -155,12 +155,12 @@ impl Trie {
     }
 
     /// Before the first byte.
-    pub(crate) fn root(&self) -> Place {
-        Place(0)
+    pub(crate) fn root(&self) -> TrieNode {
+        TrieNode(0)
     }
 
     /// One byte on, if a token goes on with it.
-    pub(crate) fn step(&self, place: Place, byte: u8) -> Option<Place> {
+    pub(crate) fn step(&self, place: TrieNode, byte: u8) -> Option<TrieNode> {
         let Node { first, count, .. } = *self.nodes.get(place.0 as usize)?;
         let children = &self.bytes[first as usize..first as usize + usize::from(count)];
         let child = match count {
@@ -168,18 +168,22 @@ impl Trie {
             ..=8 => children.iter().position(|&other| other == byte)?,
             _ => children.binary_search(&byte).ok()?,
         };
-        Some(Place(first + child as u32))
+        Some(TrieNode(first + child as u32))
     }
 
     /// The token that ends here.
-    pub(crate) fn id(&self, place: Place) -> Option<u32> {
+    pub(crate) fn id(&self, place: TrieNode) -> Option<u32> {
         let id = self.nodes.get(place.0 as usize)?.id;
         (id != NO_TOKEN).then_some(id)
     }
 
     /// The tokens that go on from `place` with a beginning of `text`: their ids and how many
     /// bytes of `text` they took, shortest first.
-    pub(crate) fn prefixes(&self, place: Place, text: &[u8]) -> impl Iterator<Item = (u32, usize)> {
+    pub(crate) fn prefixes(
+        &self,
+        place: TrieNode,
+        text: &[u8],
+    ) -> impl Iterator<Item = (u32, usize)> {
         let mut bytes = text.iter().zip(1..);
         let mut place = Some(place);
         std::iter::from_fn(move || {
@@ -194,7 +198,7 @@ impl Trie {
     }
 }
 
-/// How many bytes of a token are compared at once.
+/// Bytes of a token that are compared at once.
 const FRONT: usize = 12;
 
 /// The first bytes of a token, in the upper bits: tokens with other fronts are in their order.

@@ -3,7 +3,7 @@
 use super::{EncodeOptions, Tokenizer};
 use crate::added_tokens::SpecialPolicy;
 use crate::error::Result;
-use crate::fast::{Front, Place};
+use crate::fast::Place;
 use crate::interrupt;
 
 /// Bytes of text that are encoded at a time, at least and at most and about; and bytes for each token
@@ -50,32 +50,21 @@ impl Tokenizer {
         {
             return Ok(false);
         }
-        let mut front = Front::default();
         let (mut start, mut count) = (0, 0);
-        let mut ids = Vec::new();
         loop {
             interrupt::poll();
             let missing = (most - count).saturating_add(1);
             let reach = missing.saturating_mul(BYTES_PER_TOKEN).clamp(LEAST, MOST);
             let end = match text.len() - start <= 2 * reach {
                 true => text.len(),
-                false => self.part_end(text, start, reach, options),
+                false => self.split_point(text, start, reach, options),
             };
             let place = match start {
                 0 => Place::First,
                 _ => Place::Inner,
             };
             let part = &text[start..end];
-            let is_whole = part.len() == text.len();
-            count += match self.settling().filter(|_| !is_whole) {
-                Some(settling) => {
-                    ids.clear();
-                    let guess = settling.guess(part, place);
-                    front = settling.settle(part, place, &guess, front, &mut ids);
-                    ids.len()
-                }
-                None => self.count_part(part, place, end == text.len(), options)?,
-            };
+            count += self.count_part(part, place, end == text.len(), options)?;
             if count > most || end == text.len() {
                 return Ok(count > most);
             }

@@ -3,27 +3,25 @@
 //! A batch encodes the parts of a large text on all cores; a stream, the parts of a text that comes
 //! bit by bit.
 
-use super::frames::Frame;
 use super::{EncodeOptions, Tokenizer};
 use crate::added_tokens::SpecialPolicy;
 use crate::error::Result;
-use crate::fast::{Count, Place, Settling};
+use crate::fast::{Compiled, Count, Place};
 use crate::model::{Model, Sampling};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::stages::Stages;
 use crate::train::word_counts::FirstStages;
 
-/// By how many bytes the search window for the end of a part grows where added tokens are near, each
-/// time and altogether.
-const STEP: usize = 1 << 10;
-const PATIENCE: usize = 1 << 16;
+/// Bytes by which the search for a split point goes on where added tokens are near.
+const SEARCH_STEP: usize = 1 << 10;
+/// Bytes of the search window for a split point.
+const SEARCH_WINDOW: usize = 1 << 16;
 
 impl Tokenizer {
     /// Where a part of `text` ends that a batch encodes by itself, if it begins at `start` and shall
     /// have about `reach` bytes: the tokens of the parts, each encoded as what it is of the text,
-    /// are those of the text, but for what is settled in their order. The whole rest where nothing
-    /// is known of such places.
-    pub fn part_end(
+    /// are those of the text. The whole rest where no such place is known.
+    pub fn split_point(
         &self,
         text: &str,
         start: usize,
@@ -36,19 +34,19 @@ impl Tokenizer {
         let finds_nothing = self.added_tokens.finds_nothing(&options.special);
         let mut limit = reach;
         loop {
-            let end = compiled.part_end(&self.stages, text, start, limit);
+            let end = compiled.split_point(&self.stages, text, start, limit);
             if finds_nothing || end == text.len() || self.added_tokens.surely_apart_from(text, end)
             {
                 return end;
             }
-            limit = limit.max(end - start) + STEP;
-            if limit - reach > PATIENCE {
+            limit = limit.max(end - start) + SEARCH_STEP;
+            if limit - reach > SEARCH_WINDOW {
                 return text.len();
             }
         }
     }
 
-    /// As [`Tokenizer::encode_into`], of a part as [`Tokenizer::part_end`] gives it; `is_last` says
+    /// As [`Tokenizer::encode_into`], of a part as [`Tokenizer::split_point`] gives it; `is_last` says
     /// whether the text ends with it.
     pub(crate) fn encode_part(
         &self,
@@ -64,7 +62,7 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// As [`Tokenizer::count`], of a part as [`Tokenizer::part_end`] gives it.
+    /// As [`Tokenizer::count`], of a part as [`Tokenizer::split_point`] gives it.
     pub(crate) fn count_part(
         &self,
         text: &str,
@@ -82,7 +80,7 @@ impl Tokenizer {
     /// The stages that find where to cut a text whose end is not read yet, so that the tokens of its
     /// parts are those of the text. `None` where only the whole text tells.
     pub(crate) fn certain_cuts(&self) -> Option<FirstStages> {
-        if self.settling().is_some() || !self.has_parts(&EncodeOptions::PLAIN) {
+        if self.needs_whole_text() || !self.has_parts(&EncodeOptions::PLAIN) {
             return None;
         }
         let Stages {
@@ -99,21 +97,19 @@ impl Tokenizer {
         FirstStages::new(added_tokens, normalizer, pre_tokenizer).ok()
     }
 
-    /// What the parts that [`Tokenizer::part_end`] gives are guessed and settled with, if they are not
-    /// encoded by themselves.
-    pub(crate) fn settling(&self) -> Option<Settling<'_>> {
-        self.compiled.as_ref()?.settling(&self.stages)
+    /// Whether the tokens of a text depend on all that stands before them.
+    pub(crate) fn needs_whole_text(&self) -> bool {
+        let compiled = self.compiled.as_ref();
+        compiled.is_some_and(Compiled::needs_whole_text)
     }
 
     /// Whether texts have parts that are encoded by themselves.
     pub(super) fn has_parts(&self, options: &EncodeOptions) -> bool {
-        let Some(frame) = &self.frames[usize::from(options.add_special_tokens)] else {
+        if self.frames[usize::from(options.add_special_tokens)].is_none() {
             return false;
-        };
+        }
         let finds_nothing = self.added_tokens.finds_nothing(&options.special);
-        let is_settled = self.settling().is_some();
         options.sampling == Sampling::default()
-            && (*frame == Frame::default() && finds_nothing || !is_settled)
             && (finds_nothing || self.finds_in_parts(&options.special))
     }
 

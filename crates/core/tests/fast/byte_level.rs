@@ -33,7 +33,7 @@ fn parts_are_encoded_as_the_whole() {
                 let reach = numbers.random_range(1..100);
                 let (mut ids, mut at) = (Vec::new(), 0);
                 while at < text.len() {
-                    let end = tokenizer.part_end(&text, at, reach, &options);
+                    let end = tokenizer.split_point(&text, at, reach, &options);
                     tokenizer
                         .encode_into(&text[at..end], &options, &mut ids)
                         .unwrap();

@@ -1,13 +1,14 @@
 //! Pieces that any pre-tokenizer cuts, looked up one by one.
 
 use jeton_core::added_tokens::AddedToken;
+use jeton_core::fast::Strategy;
 use jeton_core::pre_tokenizer::PreTokenizer;
 use jeton_core::{EncodeOptions, Stages, Tokenizer};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::check::{check, check_framed_parts};
+use crate::support::check::{check, check_framed_parts, is_by};
 use crate::support::spaced::bpe_of_characters;
 use crate::support::texts::{few_kinds, text};
 use crate::support::words::{any_normalizer, cutting_stage, word_models};
@@ -37,7 +38,7 @@ fn pieces_by_themselves() {
             stages.added_tokens = vec![added(5_000, "<s>", false), added(5_001, "the", true)];
         }
         let tokenizer = Tokenizer::new(stages).unwrap();
-        compiled += usize::from(format!("{tokenizer:?}").contains("Some(Piecewise("));
+        compiled += usize::from(is_by(&tokenizer, Strategy::CachedPieces));
         check(&tokenizer, (0..20).map(|_| text(&mut numbers)));
         let text = few_kinds(&mut numbers, 20_000);
         let encoded = tokenizer.encode(&text, None, &EncodeOptions::default());

@@ -1,5 +1,6 @@
 //! A `tokenizer.json` in the manner of SentencePiece.
 
+use jeton_core::fast::Strategy;
 use jeton_core::normalizer::Normalizer;
 use jeton_core::pattern::SearchPattern;
 use jeton_core::pre_tokenizer::{PreTokenizer, PrependScheme};
@@ -8,7 +9,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::check::{check, check_parts};
+use crate::support::check::{check, check_parts, is_by};
 use crate::support::spaced::{bpe_of_characters, stages};
 use crate::support::texts::{few_kinds, text};
 
@@ -18,7 +19,7 @@ fn words_with_the_spaces_before_them() {
     let (mut compiled, mut cut) = (0, 0);
     for _ in 0..400 {
         let tokenizer = Tokenizer::new(stages(&mut numbers)).unwrap();
-        compiled += usize::from(format!("{tokenizer:?}").contains("Some(Metaspace("));
+        compiled += usize::from(is_by(&tokenizer, Strategy::Metaspace));
         check(&tokenizer, (0..20).map(|_| text(&mut numbers)));
         let text = few_kinds(&mut numbers, 20_000);
         if tokenizer

@@ -52,11 +52,10 @@ fn chunks_of_any_length() {
     }
 }
 
-/// Sums of scores pass each power of two and 100,000, while the same words come again and again; and
-/// so they do where the parts of a text are guessed and then settled.
+/// Sums of scores pass each power of two and 100,000, while the same words come again and again; a
+/// batch does not cut such a text.
 fn unigram_through_all_sums(seed: u64, scale: f32) {
     let mut numbers = ChaCha8Rng::seed_from_u64(seed);
-    let mut cut = 0;
     for round in 0..32 {
         let proto = model(&mut numbers, Algorithm::Unigram);
         let pieces: Vec<Piece> = (proto.pieces.iter())
@@ -88,8 +87,7 @@ fn unigram_through_all_sums(seed: u64, scale: f32) {
             let compiled = tokenizer.encode_ids(&text, &options).unwrap();
             assert!(compiled == staged, "{round} {tokenizer:?}");
         }
-        cut += usize::from(check_parts(&tokenizer, &text, &EncodeOptions::default()));
-        // Among texts that are not cut; the first parts of both begin anew.
+        assert!(!check_parts(&tokenizer, &text, &EncodeOptions::default()));
         let texts = ["to be", &text, "", &text, "or not"];
         let never = AtomicBool::new(false);
         let batch = tokenizer.encode_batch(&texts, &options, 3, &never).unwrap();
@@ -103,7 +101,6 @@ fn unigram_through_all_sums(seed: u64, scale: f32) {
         });
         assert!(ends.eq(sums), "{round} {tokenizer:?}");
     }
-    assert!(cut > 12, "{cut}");
 }
 
 #[test]
@@ -135,5 +132,5 @@ fn parts_of_texts() {
             cut += usize::from(check_parts(&tokenizer, &text, &EncodeOptions::default()));
         }
     }
-    assert!(cut > 150, "{cut}");
+    assert!(cut > 100, "{cut}");
 }

@@ -3,9 +3,15 @@
 use std::sync::atomic::AtomicBool;
 
 use jeton_core::added_tokens::SpecialPolicy;
+use jeton_core::fast::Strategy;
 use jeton_core::{EncodeOptions, Tokenizer};
 
 use super::spans;
+
+/// Whether this strategy encodes for the tokenizer.
+pub fn is_by(tokenizer: &Tokenizer, strategy: Strategy) -> bool {
+    tokenizer.encoding_plan().strategy == Some(strategy)
+}
 
 /// Holds the two paths equal on `texts`.
 pub fn check(tokenizer: &Tokenizer, texts: impl IntoIterator<Item = String>) {
@@ -49,7 +55,7 @@ pub fn check_parts(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) -
     let counts = tokenizer.count_batch(&[text], options, 2, &never);
     assert_eq!(counts.unwrap(), [whole.len()], "{tokenizer:?}");
     spans::check_batch(tokenizer, text, options);
-    tokenizer.part_end(text, 0, 1, options) < text.len()
+    tokenizer.split_point(text, 0, 1, options) < text.len()
 }
 
 /// The same, whatever special tokens mean, and with those of the post-processor.

@@ -1,5 +1,5 @@
-//! Byte-level BPE, compiled: text is cut by a scanner, a piece is looked up among those met before,
-//! and only a new one is merged.
+//! The strategy for byte-level BPE: a scanner cuts the text into words, each is looked up in the word cache,
+//! and only new ones are merged.
 
 mod spellings;
 mod whole_piece_tokens;
@@ -12,31 +12,34 @@ use crate::error::Result;
 use crate::fast::cache::group::{GROUP, Group};
 use crate::fast::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
 use crate::fast::cache::words::{SHORT_IDS, WordCache};
-use crate::fast::cache::workspace_pool::{Reusable, Spare};
+use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
+use crate::fast::obstacle::Obstacle;
 use crate::fast::sink::Sink;
 use crate::interrupt::Pace;
 use crate::mem::short_keys::{LONG, ShortKey};
 use crate::merge::merges::{Merges, SCANNED};
 use crate::merge::work::Work;
-use crate::model::Bpe;
-use crate::normalizer::{Form, Normalizer};
+use crate::model::Model;
+use crate::model::bpe::Alphabet;
+use crate::normalizer::Form;
 use crate::pre_tokenizer::PreTokenizer;
-use crate::split::safe_cuts::Cuts;
+use crate::split::safe_cuts::SafeCuts;
 use crate::split::scanner::{Rules, Scanner};
 use crate::split::splitter::{Splitter, uncut};
 use crate::split::starts::places;
+use crate::stages::Stages;
 use crate::threads::{LARGE, both};
 use spellings::Spellings;
-use whole_piece_tokens::Whole;
+use whole_piece_tokens::WholePieceTokens;
 
-/// About how many bytes are copied where a space is put in front.
+/// Bytes, about, that are copied where a space is put in front.
 const FRONT: usize = 1 << 10;
-/// For how many blocks places are looked up together.
+/// Blocks of 64 bytes whose word starts are found together.
 const PLACED: usize = 1 << 10;
-/// For how many rounds of new words tokens are not looked for, when few were found.
+/// Rounds of new words in which whole tokens are not looked for, after few were found.
 const PAUSE: u32 = 16;
 
-/// A byte-level BPE, compiled.
+/// A byte-level BPE on the fast path.
 pub struct ByteLevel {
     /// The form that text is brought into first.
     form: Option<Form>,
@@ -46,15 +49,14 @@ pub struct ByteLevel {
     merges: Merges,
     /// Finds most new words without merging.
     spellings: Spellings,
-    whole: Whole,
+    whole_piece_tokens: WholePieceTokens,
     /// Where long pieces may be cut.
-    cuts: Cuts,
-    /// Working space of calls that have ended, for calls to come.
-    spare: Spare<Workspace>,
+    cuts: SafeCuts,
+    pool: WorkspacePool<ByteLevelWorkspace>,
 }
 
-/// What one call works with: where pieces lie, those that were met before, and those that are merged.
-struct Workspace {
+/// What one call works with: where pieces lie, those whose tokens are cached, and those that are merged.
+struct ByteLevelWorkspace {
     scanner: Scanner,
     bounds: Vec<u32>,
     groups: [Group; 2],
@@ -66,7 +68,7 @@ struct Workspace {
     pause: u32,
 }
 
-impl Reusable for Workspace {
+impl Reusable for ByteLevelWorkspace {
     fn new() -> Box<Self> {
         Box::new(Self {
             scanner: Scanner::default(),
@@ -86,35 +88,60 @@ impl Reusable for Workspace {
 }
 
 impl ByteLevel {
-    /// The compiled form of these stages, if the path knows all of them.
-    pub fn new(
-        normalizer: Option<&Normalizer>,
-        pre_tokenizer: Option<&PreTokenizer>,
-        bpe: &Bpe,
-    ) -> Option<Self> {
-        let form = match normalizer.filter(|it| !it.changes_nothing()) {
-            Some(normalizer) => Some(Form::of(normalizer)?),
+    /// The compiled form of these stages.
+    ///
+    /// # Errors
+    /// The stage that is no part of a byte-level BPE.
+    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
+        let cannot = |why| Obstacle::model(&stages.model, why);
+        let Model::Bpe(bpe) = &stages.model else {
+            return Err(cannot("not BPE"));
+        };
+        if bpe.options().alphabet != Alphabet::Bytes {
+            return Err(cannot("merges characters, not bytes"));
+        }
+        if bpe.options().dropout.is_some() {
+            return Err(cannot("drops merges at random"));
+        }
+        if !bpe.merges_bytes_only() {
+            return Err(cannot("marks parts of words by a prefix or suffix"));
+        }
+        let vocab = bpe.vocab();
+        if !(0..=u8::MAX).all(|byte| vocab.text_id(&[byte]).is_some()) {
+            return Err(cannot("has no token for some byte"));
+        }
+        let form = match (stages.normalizer.as_ref()).filter(|it| !it.changes_nothing()) {
+            Some(normalizer) => Some(Form::of(normalizer).ok_or_else(|| {
+                Obstacle::normalizer(Some(normalizer), "does not bring text into a Unicode form")
+            })?),
             None => None,
         };
-        if !bpe.merges_bytes_only() {
-            return None;
-        }
-        let (prefix_space, splitter) = match pre_tokenizer? {
-            PreTokenizer::ByteLevel {
+        let pre_tokenizer = stages.pre_tokenizer.as_ref();
+        let (prefix_space, splitter) = match pre_tokenizer {
+            Some(PreTokenizer::ByteLevel {
                 add_prefix_space: true,
                 use_regex: true,
                 printable: false,
                 ..
-            } => (true, Splitter::Scanner(Rules::GPT2)),
-            pre_tokenizer => (false, Splitter::of(pre_tokenizer)?),
+            }) => (true, Splitter::Scanner(Rules::GPT2)),
+            Some(cut) => (
+                false,
+                Splitter::of(cut).ok_or_else(|| {
+                    let why = "does not cut by one pattern, nor by several that a scanner knows";
+                    Obstacle::pre_tokenizer(pre_tokenizer, why)
+                })?,
+            ),
+            None => {
+                let why = "a text is one word, whose tokens no cache knows";
+                return Err(Obstacle::pre_tokenizer(None, why));
+            }
         };
-        let vocab = bpe.vocab();
         let is_large = vocab.len() >= LARGE;
         let merges = || match bpe.newly_derived() {
             Some(growing) => (Some(growing), None),
             None => (None, Merges::new(bpe.vocab(), bpe.reachable_merges())),
         };
-        let ((growing, listed), cuts) = both(is_large, merges, || Cuts::new(vocab));
+        let ((growing, listed), cuts) = both(is_large, merges, || SafeCuts::new(vocab));
         let (mut merges, characters, spellings) = match growing {
             Some(growing) => {
                 let (table, (characters, spellings)) = both(
@@ -125,7 +152,7 @@ impl ByteLevel {
                 (growing.complete(table), characters, spellings)
             }
             None => {
-                let merges = listed?;
+                let merges = listed.ok_or_else(|| cannot("has an id of 2²⁰ or more"))?;
                 let (characters, spellings) = both(
                     is_large,
                     || merges.characters(vocab),
@@ -135,15 +162,15 @@ impl ByteLevel {
             }
         };
         merges.begin_as(characters, cuts.partial());
-        Some(Self {
+        Ok(Self {
             form,
             prefix_space,
             splitter,
-            whole: Whole::of(bpe, &spellings),
+            whole_piece_tokens: WholePieceTokens::of(bpe, &spellings),
             spellings,
             merges,
             cuts,
-            spare: Spare::default(),
+            pool: WorkspacePool::default(),
         })
     }
 
@@ -157,8 +184,8 @@ impl ByteLevel {
             None => text.into(),
         };
         let (front, rest) = self.front(&text);
-        let mut workspace = self.spare.take();
-        let Workspace {
+        let mut workspace = self.pool.take();
+        let ByteLevelWorkspace {
             scanner,
             bounds,
             groups,
@@ -168,7 +195,7 @@ impl ByteLevel {
             works,
             pause,
         } = &mut *workspace;
-        let mut pieces = Pieces {
+        let mut pieces = ByteLevelCall {
             compiled: self,
             words,
             works,
@@ -196,7 +223,6 @@ impl ByteLevel {
         if let Some(length) = too_long {
             return Err(uncut(length));
         }
-        self.spare.put(workspace);
         Ok(())
     }
 }
@@ -207,7 +233,7 @@ impl ByteLevel {
         if !self.prefix_space || text.is_empty() || text.starts_with(' ') {
             return (String::new(), text);
         }
-        let (first, rest) = text.split_at(self.splitter.part_end(text, 0, FRONT));
+        let (first, rest) = text.split_at(self.splitter.split_point(text, 0, FRONT));
         (format!(" {first}"), rest)
     }
 
@@ -216,15 +242,15 @@ impl ByteLevel {
         self.form.is_none() && !self.prefix_space
     }
 
-    /// Where a part of `text` that is encoded by itself ends; see [`Splitter::part_end`].
-    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
+    /// Where a part of `text` that is encoded by itself ends; see [`Splitter::split_point`].
+    pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         // An expression's places are certain in the text that it sees; a prefix has a scanner.
         if self.form.is_some() && !matches!(self.splitter, Splitter::Scanner(_)) {
             return text.len();
         }
         let fixes = |at| self.form.is_none_or(|form| form.fixes(text, at));
         self.splitter
-            .part_end_where(text, start, reach, |before, after| {
+            .split_point_where(text, start, reach, |before, after| {
                 let puts_no_space = !self.prefix_space || text.as_bytes()[after - 1] == b' ';
                 puts_no_space && fixes(before) && fixes(after)
             })
@@ -240,7 +266,7 @@ impl std::fmt::Debug for ByteLevel {
 }
 
 /// The pieces of a text, a group at a time.
-struct Pieces<'c, 't> {
+struct ByteLevelCall<'c, 't> {
     compiled: &'c ByteLevel,
     words: &'c mut WordCache,
     works: &'c mut [Work],
@@ -249,7 +275,7 @@ struct Pieces<'c, 't> {
     pace: Pace,
 }
 
-impl<'t> Pieces<'_, 't> {
+impl<'t> ByteLevelCall<'_, 't> {
     /// Tokens of the pieces of `text` that lie between neighbours in `bounds`. Memory is asked for on
     /// behalf of a group while the one before it is looked up.
     fn all(
@@ -276,7 +302,7 @@ impl<'t> Pieces<'_, 't> {
         }
     }
 
-    /// Tokens of the pieces of a group whose memory is asked for.
+    /// Tokens of the pieces of a group whose memory is prefetched.
     fn group(&mut self, group: &Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
         self.make_room(sink);
         let mut number = 0;
@@ -349,7 +375,7 @@ impl<'t> Pieces<'_, 't> {
             }
         };
         merges.merge_together(pieces, left, works);
-        let takes_whole = !compiled.whole.is_empty();
+        let takes_whole = !compiled.whole_piece_tokens.is_empty();
         for (((piece, &key), &hash), work) in pieces
             .iter()
             .zip(new.keys())
@@ -358,7 +384,7 @@ impl<'t> Pieces<'_, 't> {
         {
             if takes_whole
                 && work.tokens().len() > 1
-                && let Some(id) = compiled.whole.token(piece)
+                && let Some(id) = compiled.whole_piece_tokens.token(piece)
             {
                 work.become_tokens(&[id]);
             }
@@ -385,7 +411,7 @@ impl<'t> Pieces<'_, 't> {
     fn very_long(&mut self, text: &'t [u8], start: usize, end: usize, sink: &mut impl Sink) {
         let cuts = &self.compiled.cuts;
         let mut ends = [0; GROUP];
-        let mut count = cuts.part_ends(text, start, end, &mut ends);
+        let mut count = cuts.first_cuts(text, start, end, &mut ends);
         if count == 1 {
             return self.uncut(&text[start..end], sink);
         }
@@ -396,7 +422,7 @@ impl<'t> Pieces<'_, 't> {
             for (bound, &end) in bounds[1..].iter_mut().zip(&ends[..count]) {
                 *bound = end as u32;
             }
-            if self.compiled.whole.is_empty() {
+            if self.compiled.whole_piece_tokens.is_empty() {
                 group.ask(self.words, text, &bounds[..=count]);
                 self.group(&group, text, &bounds[..=count], sink);
             } else {
@@ -407,7 +433,7 @@ impl<'t> Pieces<'_, 't> {
                 return;
             }
             bounds[0] = last as u32;
-            count = cuts.part_ends(text, last, end, &mut ends);
+            count = cuts.first_cuts(text, last, end, &mut ends);
         }
     }
 
@@ -417,7 +443,7 @@ impl<'t> Pieces<'_, 't> {
     fn parts(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
         let compiled = self.compiled;
         let part = |bounds: &[u32]| &text[bounds[0] as usize..bounds[1] as usize];
-        let is_token = |bounds: &&[u32]| compiled.whole.token(part(bounds)).is_some();
+        let is_token = |bounds: &&[u32]| compiled.whole_piece_tokens.token(part(bounds)).is_some();
         let mut first = 0;
         while first + 1 < bounds.len() {
             let odd = bounds[first..]
@@ -438,8 +464,8 @@ impl<'t> Pieces<'_, 't> {
 
     /// A piece that is longer than [`LONG`] and not cut.
     fn uncut(&mut self, piece: &'t [u8], sink: &mut impl Sink) {
-        let hash = self.words.prefetch_rest(piece);
-        if let Some(ids) = self.words.find_rest(piece, hash) {
+        let hash = self.words.prefetch_overflow(piece);
+        if let Some(ids) = self.words.find_overflow(piece, hash) {
             if self.pending.has_room(ids.len() + GROUP * LONG) {
                 return self.pending.many(ids);
             }
@@ -455,9 +481,39 @@ impl<'t> Pieces<'_, 't> {
         let Self {
             compiled, words, ..
         } = self;
-        let whole = compiled.whole.token(piece);
+        let whole = compiled.whole_piece_tokens.token(piece);
         let ids = whole.map_or_else(|| compiled.merges.merge_long(piece), |id| vec![id]);
         sink.push_all(&ids);
         words.insert(piece, &ids);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Bpe;
+    use crate::pattern::{Dialect, Regex, SearchPattern};
+    use crate::pre_tokenizer::SplitBehavior;
+    use crate::vocab::Vocab;
+
+    #[test]
+    fn a_warm_cache_outlives_an_error() {
+        let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+        let bpe = Bpe::by_ranks(Vocab::new(bytes.zip(0..)).unwrap()).unwrap();
+        let mut stages = Stages::of_model(Model::Bpe(bpe));
+        // The engine tries each way to part a run of `a`, until its budget is spent.
+        let regex = Regex::new(r"(?:(a|a|a)+)+(?=b)\1", Dialect::Oniguruma).unwrap();
+        stages.pre_tokenizer = Some(PreTokenizer::Split {
+            pattern: SearchPattern::Regex(regex),
+            behavior: SplitBehavior::Isolated,
+            invert: false,
+        });
+        let compiled = ByteLevel::new(&stages).unwrap();
+        let mut ids = Vec::new();
+        compiled.encode("known", &mut ids).unwrap();
+        let hard = "a".repeat(64);
+        assert!(compiled.encode(&hard, &mut ids).is_err());
+        let workspace = compiled.pool.kept().unwrap();
+        assert!(workspace.words.emit(b"known", &mut Vec::new()));
     }
 }

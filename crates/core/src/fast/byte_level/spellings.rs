@@ -12,12 +12,12 @@ use crate::merge::pair_table::Table;
 use crate::merge::work::Work;
 use crate::model::Bpe;
 use crate::model::bpe::MergeRule;
-use crate::tables::tag_table::{AHEAD, Address, Tagged};
+use crate::tables::tag_table::{AHEAD, Address, TagTable};
 
 /// The tokens of up to [`SHORT`] bytes that merging their bytes makes, each in one way. What finds
 /// its line full is left out.
 pub struct Spellings {
-    ids: Tagged,
+    ids: TagTable,
     /// The token of each id; the key of a place without a piece where there is none.
     keys: Vec<ShortKey>,
     /// The tokens of any length that merging may not make.
@@ -32,7 +32,7 @@ impl Spellings {
         let vocab = bpe.vocab();
         let made = merges.made(vocab.max_id().unwrap_or(0), *bpe.rule() == MergeRule::Ranks);
         let mut this = Self {
-            ids: Tagged::new(vocab.len()),
+            ids: TagTable::new(vocab.len()),
             keys: vec![ShortKey::EMPTY; made.len()],
             unmade: Vec::new(),
             seed: RandomState::default().hash_one(0),

@@ -1,4 +1,5 @@
-//! Tokens that a piece is at once when it is spelled like one, though its merges make something else.
+//! Whole-piece tokens: those that a word becomes when it is spelled like one, although its merges make
+//! something else.
 //!
 //! Ranks take a piece that is a token for that token, and so do merges with `ignore_merges`. Nearly all
 //! tokens are what merging makes of their bytes in any case; here are the others, so that a new piece is
@@ -13,9 +14,9 @@ use super::spellings::Spellings;
 use crate::model::Bpe;
 
 /// All tokens that merging may not make, where a piece may be one.
-pub struct Whole(HashMap<Box<[u8]>, u32, RandomState>);
+pub struct WholePieceTokens(HashMap<Box<[u8]>, u32, RandomState>);
 
-impl Whole {
+impl WholePieceTokens {
     /// Those of `bpe`, which has these spellings.
     pub fn of(bpe: &Bpe, spellings: &Spellings) -> Self {
         if !bpe.takes_whole_pieces() || bpe.merges_make_all_tokens() {

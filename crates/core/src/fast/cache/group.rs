@@ -1,15 +1,15 @@
-//! Pieces that are looked up together: memory is asked for on behalf of all of them, some time
-//! before the first is looked at.
+//! Groups of words for byte-level BPE: 32 that are looked up in the word cache together, so that the memory
+//! of all is prefetched before the first is read.
 
 use super::pending::Pending;
 use super::words::WordCache;
 use crate::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 
-/// How many pieces are looked up together.
+/// Words that are looked up together.
 pub const GROUP: usize = 32;
 
-/// New pieces come together: when one is met, the line beside that of the piece that comes so many later
-/// is asked for, in case that the latter is full.
+/// Words from a new one to the one whose neighbour line is prefetched, in case that its own is full: new
+/// words come together.
 pub const AHEAD: usize = 4;
 
 /// The keys of pieces, and where they belong in the word cache.
@@ -32,7 +32,7 @@ impl Group {
         (self.keys[number], self.hashes[number])
     }
 
-    /// Takes the pieces of `text` that lie between neighbours in `bounds`, and asks for the memory
+    /// Takes the pieces of `text` that lie between neighbours in `bounds`, and prefetches the memory
     /// in which each would be found.
     pub fn ask(&mut self, words: &WordCache, text: &[u8], bounds: &[u32]) {
         #[cfg(target_arch = "x86_64")]

@@ -1,5 +1,5 @@
-//! Chunks to tokens: looked up in groups among those that were met before, and the others given to
-//! the family that they belong to.
+//! Looking up the chunks of a text in the word cache, 32 at a time, and giving those that are new to the
+//! strategy that they belong to.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -9,33 +9,33 @@ use foldhash::fast::RandomState;
 use super::group::{AHEAD, GROUP};
 use super::words::{Found, SHORT_IDS, WordCache};
 use crate::error::Result;
-use crate::fast::cache::output_buffer::{Few, MOST_WAITING};
+use crate::fast::cache::output_buffer::{BUFFER_TOKENS, EntrySink};
 use crate::fast::cache::workspace_pool::Reusable;
 use crate::interrupt::paced;
 use crate::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 use crate::split::delimiters::{Chunks, Delimiters};
 
 /// What one call works with.
-pub struct Workspace {
+pub struct ChunkWorkspace {
     /// Where chunks lie.
     pub chunks: Chunks,
-    /// The chunks met before.
+    /// The chunks whose tokens are cached.
     pub words: WordCache,
     /// Room for tokens on their way.
-    pub tokens: [u32; MOST_WAITING],
+    pub tokens: [u32; BUFFER_TOKENS],
 }
 
-impl Default for Workspace {
+impl Default for ChunkWorkspace {
     fn default() -> Self {
         Self {
             chunks: Chunks::default(),
             words: WordCache::new(RandomState::default().hash_one(0)),
-            tokens: [0; MOST_WAITING],
+            tokens: [0; BUFFER_TOKENS],
         }
     }
 }
 
-impl Reusable for Workspace {
+impl Reusable for ChunkWorkspace {
     fn new() -> Box<Self> {
         Box::default()
     }
@@ -45,9 +45,9 @@ impl Reusable for Workspace {
     }
 }
 
-/// What makes tokens of a chunk that is not among those met before.
-pub trait Family<S: Few> {
-    /// The chunks met before.
+/// What makes tokens of a chunk that the cache does not hold.
+pub trait NewChunks<S: EntrySink> {
+    /// The chunks whose tokens are cached.
     fn words(&self) -> &WordCache;
 
     /// Gives the tokens of `text[start..end]`, which are not remembered, to `sink` and says where what
@@ -63,8 +63,8 @@ pub trait Family<S: Few> {
 ///
 /// # Errors
 /// As the stages.
-pub fn tokens<S: Few>(
-    family: &mut impl Family<S>,
+pub fn tokens<S: EntrySink>(
+    family: &mut impl NewChunks<S>,
     delimiters: &Delimiters,
     chunks: &mut Chunks,
     text: &str,
@@ -84,8 +84,8 @@ pub fn tokens<S: Few>(
 ///
 /// # Errors
 /// As the stages.
-pub fn tokens_of<S: Few>(
-    family: &mut impl Family<S>,
+pub fn tokens_of<S: EntrySink>(
+    family: &mut impl NewChunks<S>,
     text: &str,
     pieces: &[Range<usize>],
     sink: &mut S,
@@ -111,8 +111,8 @@ pub fn tokens_of<S: Few>(
 
 /// As [`tokens`], of one group; `done` is where what was read ends.
 #[inline(always)]
-fn group<S: Few>(
-    family: &mut impl Family<S>,
+fn group<S: EntrySink>(
+    family: &mut impl NewChunks<S>,
     text: &str,
     starts: &[usize],
     ends: &[usize],
@@ -120,13 +120,13 @@ fn group<S: Few>(
     sink: &mut S,
 ) -> Result<()> {
     let bytes = text.as_bytes();
-    let asked = Asked::new(family.words(), bytes, starts, ends);
+    let asked = AskedGroup::new(family.words(), bytes, starts, ends);
     for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
         if start < *done {
             continue;
         }
         match asked.find(i, family.words(), bytes, start, end) {
-            Some(Found::Short(ids, count)) => sink.push_few(ids, count),
+            Some(Found::Short(ids, count)) => sink.push_entry(ids, count),
             Some(Found::Long(ids, count)) => sink.push_all(&ids[..count]),
             Some(Found::Spilled(ids, count)) => sink.push_all(&ids[..count]),
             Some(Found::Many(ids)) => sink.push_all(ids),
@@ -141,14 +141,14 @@ fn group<S: Few>(
     Ok(())
 }
 
-/// Pieces of a group whose memory is asked for.
-pub struct Asked {
+/// Pieces of a group whose memory is prefetched.
+pub struct AskedGroup {
     keys: [ShortKey; GROUP],
     hashes: [u64; GROUP],
 }
 
-impl Asked {
-    /// Asks for the memory of up to [`GROUP`] pieces.
+impl AskedGroup {
+    /// Prefetches the memory of up to [`GROUP`] pieces.
     #[inline(always)]
     pub fn new(words: &WordCache, text: &[u8], starts: &[usize], ends: &[usize]) -> Self {
         let mut keys = [ShortKey::NONE; GROUP];
@@ -161,12 +161,12 @@ impl Asked {
             } else if end - start <= LONG {
                 hashes[i] = words.prefetch_long(LongKey::new(text, start, end - start));
             } else {
-                hashes[i] = words.prefetch_rest(&text[start..end]);
+                hashes[i] = words.prefetch_overflow(&text[start..end]);
                 longer |= 1 << i;
             }
         }
         while longer != 0 {
-            words.prefetch_rest_ids(hashes[longer.trailing_zeros() as usize]);
+            words.prefetch_overflow_ids(hashes[longer.trailing_zeros() as usize]);
             longer &= longer - 1;
         }
         Self { keys, hashes }
@@ -210,7 +210,7 @@ impl Asked {
     /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is longer
     /// than [`LONG`].
     #[inline(always)]
-    pub fn find_rest<'w>(
+    pub fn find_overflow<'w>(
         &self,
         number: usize,
         words: &'w WordCache,
@@ -219,7 +219,7 @@ impl Asked {
         end: usize,
     ) -> Option<&'w [u32]> {
         match end - start > LONG {
-            true => words.find_rest(&text[start..end], self.hashes[number]),
+            true => words.find_overflow(&text[start..end], self.hashes[number]),
             false => None,
         }
     }

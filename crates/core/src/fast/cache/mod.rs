@@ -1,5 +1,5 @@
-//! What was met before, and what is new: the word cache, the groups that look pieces up in it, and the
-//! tokens that wait until the new ones among them are known.
+//! The word cache and what stands around it: groups of words that are looked up together, buffers for
+//! tokens on their way out, and the pool of workspaces.
 
 pub mod group;
 pub mod lookup;

@@ -1,27 +1,27 @@
-//! Tokens on their way from the word cache to where they go: gathered, and given away many at a time.
+//! The buffer between the word cache and a sink: tokens gather in it and are handed on many at a time.
 
 use super::words::SHORT_IDS;
 use crate::fast::sink::Sink;
 
-/// How many tokens wait, at most, before they are given away together.
-pub const MOST_WAITING: usize = 512;
+/// Tokens that the buffer holds.
+pub const BUFFER_TOKENS: usize = 512;
 
 /// Tokens that were found and not yet given away.
-pub struct Waiting<'w> {
-    tokens: &'w mut [u32; MOST_WAITING],
+pub struct OutputBuffer<'w> {
+    tokens: &'w mut [u32; BUFFER_TOKENS],
     count: usize,
 }
 
-impl<'w> Waiting<'w> {
+impl<'w> OutputBuffer<'w> {
     /// No tokens, and room for some.
-    pub fn new(tokens: &'w mut [u32; MOST_WAITING]) -> Self {
+    pub fn new(tokens: &'w mut [u32; BUFFER_TOKENS]) -> Self {
         Self { tokens, count: 0 }
     }
 
     /// Takes the first `count` of `ids`; copying all of them is faster than copying some.
     #[inline(always)]
     pub fn few<const N: usize>(&mut self, ids: &[u32; N], count: usize, sink: &mut impl Sink) {
-        if self.count + N > MOST_WAITING {
+        if self.count + N > BUFFER_TOKENS {
             self.give(sink);
         }
         self.tokens[self.count..self.count + N].copy_from_slice(ids);
@@ -30,7 +30,7 @@ impl<'w> Waiting<'w> {
 
     /// Takes all of `ids`.
     pub fn many(&mut self, ids: &[u32], sink: &mut impl Sink) {
-        if self.count + ids.len() > MOST_WAITING {
+        if self.count + ids.len() > BUFFER_TOKENS {
             self.give(sink);
             sink.push_all(ids);
         } else {
@@ -47,41 +47,41 @@ impl<'w> Waiting<'w> {
 }
 
 /// A sink that takes a few tokens sooner than others do.
-pub trait Few: Sink {
+pub trait EntrySink: Sink {
     /// Takes the first `count` of `ids`.
-    fn push_few(&mut self, ids: &[u32; SHORT_IDS], count: usize);
+    fn push_entry(&mut self, ids: &[u32; SHORT_IDS], count: usize);
 }
 
 /// A sink behind tokens that wait for it.
-pub struct Buffered<'s, S: Sink> {
-    waiting: Waiting<'s>,
+pub struct BufferedSink<'s, S: Sink> {
+    waiting: OutputBuffer<'s>,
     sink: &'s mut S,
 }
 
-impl<'s, S: Sink> Buffered<'s, S> {
+impl<'s, S: Sink> BufferedSink<'s, S> {
     /// Nothing waits. When this is dropped, all that waits is given to `sink`.
-    pub fn new(room: &'s mut [u32; MOST_WAITING], sink: &'s mut S) -> Self {
+    pub fn new(room: &'s mut [u32; BUFFER_TOKENS], sink: &'s mut S) -> Self {
         Self {
-            waiting: Waiting::new(room),
+            waiting: OutputBuffer::new(room),
             sink,
         }
     }
 }
 
-impl<S: Sink> Sink for Buffered<'_, S> {
+impl<S: Sink> Sink for BufferedSink<'_, S> {
     fn push_all(&mut self, ids: &[u32]) {
         self.waiting.many(ids, self.sink);
     }
 }
 
-impl<S: Sink> Few for Buffered<'_, S> {
+impl<S: Sink> EntrySink for BufferedSink<'_, S> {
     #[inline(always)]
-    fn push_few(&mut self, ids: &[u32; SHORT_IDS], count: usize) {
+    fn push_entry(&mut self, ids: &[u32; SHORT_IDS], count: usize) {
         self.waiting.few(ids, count, self.sink);
     }
 }
 
-impl<S: Sink> Drop for Buffered<'_, S> {
+impl<S: Sink> Drop for BufferedSink<'_, S> {
     fn drop(&mut self) {
         self.waiting.give(self.sink);
     }

@@ -1,26 +1,26 @@
 //! Pieces that are too long for an entry of the word cache, and their tokens, one behind another in
-//! one list of numbers: where a piece lies is found in a line of places that can be asked for ahead.
+//! one list of numbers: where a piece lies is found in a line of places that can be prefetched.
 
 use crate::mem::large_pages;
 use crate::mem::prefetch::prefetch;
 use crate::mem::short_keys::{MIX, fold};
 
-/// How many places a line has. A piece lies in the line that its hash chooses, or in the one beside it
+/// Places of a line. A piece lies in the line that its hash chooses, or in the one beside it
 /// if the first was full.
 const PLACES: usize = 8;
 /// A place of no record: none begins with the first word.
 const FREE: u64 = 0;
-/// How many lines there are at first.
+/// Lines at first.
 const FEWEST: usize = 8;
-/// One byte in so many is for lines, at most; the others are for what lies where they say.
+/// Bytes of which one is for lines, at most; the others are for the records.
 const SHARE: usize = 4;
-/// Lines grow when one place in so many is taken.
+/// Places of which one is taken when lines grow.
 const FULL: usize = 3;
-/// By how much lines, and the room for records, grow.
+/// Times by which lines, and the room for records, grow.
 const GROWTH: usize = 4;
-/// The most words of all records: places are numbers of 32 bits.
+/// Words of 32 bits of all records, at most: places are numbers of 32 bits.
 const MOST_WORDS: usize = u32::MAX as usize;
-/// For how many words of records there is room at first.
+/// Words of records for which there is room at first.
 const FEWEST_WORDS: usize = 1 << 10;
 
 /// Places of records: the hash of the piece, and below it the number of the record's first word, or
@@ -43,7 +43,7 @@ impl Line {
 }
 
 /// Pieces that no entry holds, and their tokens.
-pub struct Rest {
+pub struct Overflow {
     seed: u64,
     lines: Vec<Line>,
     /// How many places are taken.
@@ -56,7 +56,7 @@ pub struct Rest {
     most_words: usize,
 }
 
-impl Rest {
+impl Overflow {
     /// No pieces, and room for so many bytes of lines and records.
     pub fn new(seed: u64, bytes: usize) -> Self {
         let lines = (bytes / SHARE / size_of::<Line>()).checked_ilog2();
@@ -92,13 +92,13 @@ impl Rest {
         hash_of(both(front, last))
     }
 
-    /// Asks for the line in which a piece of this hash would be found.
+    /// Prefetches the line in which a piece of this hash would be found.
     #[inline(always)]
     pub fn prefetch(&self, hash: u64) {
         prefetch(&self.lines, self.line(hash));
     }
 
-    /// Asks for what lies in that line's first place of this hash.
+    /// Prefetches what lies in that line's first place of this hash.
     #[inline(always)]
     pub fn prefetch_record(&self, hash: u64) {
         let start = self.alike(hash).next().unwrap_or(0);
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn worked_example() {
-        let mut rest = Rest::new(7, 1 << 20);
+        let mut rest = Overflow::new(7, 1 << 20);
         let piece = b"thirty-three bytes make nine words";
         rest.insert(&piece[..33], &[5, 6]);
         assert_eq!(rest.records[1], 33 | 2 << 16);
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn holds_the_last_tokens_of_a_piece_once() {
-        let mut rest = Rest::new(3, 1 << 20);
+        let mut rest = Overflow::new(3, 1 << 20);
         let piece = b"a piece that no entry of the cache holds";
         for ids in [&[1, 2][..], &[1, 2], &[3], &[], &[4; 70]] {
             rest.insert(piece, ids);
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn pieces_of_one_hash_are_told_apart() {
-        let mut rest = Rest::new(3, 1 << 20);
+        let mut rest = Overflow::new(3, 1 << 20);
         let (piece, other) = ([1; 40], [2; 40]);
         let hash = rest.hash(&piece);
         rest.insert(&other, &[2]);
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn two_full_lines() {
-        let mut rest = Rest::new(3, 1 << 20);
+        let mut rest = Overflow::new(3, 1 << 20);
         let line = rest.line(rest.hash(&[0; 40]));
         let pieces: Vec<[u8; 40]> = (0..=u8::MAX).map(|n| [n; 40]).collect();
         let beside = |piece: &[u8; 40]| rest.line(rest.hash(piece)) / 2 == line / 2;
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn keeps_to_its_room() {
         for most in [0, 511, 1 << 12, 1 << 20] {
-            let mut rest = Rest::new(5, most);
+            let mut rest = Overflow::new(5, most);
             for n in 0..50_000_u32 {
                 let piece = n.to_le_bytes().repeat(8 + n as usize % 30);
                 rest.insert(&piece, &[n; 3]);

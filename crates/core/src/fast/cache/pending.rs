@@ -1,4 +1,4 @@
-//! Tokens in the order of the text, with holes where pieces are new.
+//! The tokens of a text so far, in order, with a hole for each new word until it is merged.
 //!
 //! A new piece is merged step by step, and each step waits for memory; so new pieces are gathered
 //! and merged side by side, while what follows them in the text is looked up.
@@ -7,13 +7,13 @@ use super::words::Found;
 use crate::fast::sink::Sink;
 use crate::mem::short_keys::ShortKey;
 
-/// How many tokens wait, at most, and how many holes there are among them.
+/// Tokens, and holes among them, that wait at most.
 pub const MOST_PENDING: usize = 2048;
-/// How many new pieces are gathered, at most.
+/// New words that are gathered at most.
 pub const MOST_NEW: usize = 32;
-/// How many lists the new pieces are kept in, by their hashes.
+/// Lists that new words are kept in, by their hashes.
 const LISTS: usize = 64;
-/// How many tokens are copied at once where there are few.
+/// Tokens that are copied at once where there are few.
 const AT_ONCE: usize = 8;
 /// The number of no piece.
 const NO_PIECE: u8 = u8::MAX;
@@ -27,7 +27,7 @@ pub struct New<'t> {
     keys: [ShortKey; MOST_NEW],
     hashes: [u64; MOST_NEW],
     count: usize,
-    /// For each beginning of a hash the piece met last, and for each piece the one before it.
+    /// For each beginning of a hash the piece seen last, and for each piece the one before it.
     last: [u8; LISTS],
     before: [u8; MOST_NEW],
 }
@@ -89,7 +89,7 @@ pub struct Pending<'w, 't> {
     tokens: &'w mut [u32; MOST_PENDING],
     count: usize,
     holes: &'w mut Vec<Hole>,
-    /// Made when the first is met: most short texts have none.
+    /// Made when the first one comes: most short texts have none.
     new: Option<New<'t>>,
 }
 

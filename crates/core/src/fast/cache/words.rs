@@ -1,4 +1,4 @@
-//! The word cache: the tokens of pieces that were met before, found with one look at memory.
+//! The word cache: the tokens of words that earlier text had, found with one access to memory.
 //!
 //! Text repeats itself: nearly all pieces of a text are among the few thousand commonest. A cache
 //! belongs to one call at a time, so it needs no locks, and it is bounded: its tables grow with the
@@ -7,39 +7,39 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::fast::cache::overflow::Rest;
+use crate::fast::cache::overflow::Overflow;
 use crate::fast::sink::Sink;
 use crate::mem::large_pages;
 use crate::mem::prefetch::prefetch;
 use crate::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 
-/// Pieces longer than this are not kept.
+/// Bytes of the longest word that is kept.
 pub const LONGEST: usize = 512;
-/// The most tokens that an entry for a short piece holds itself.
+/// Tokens that an entry of a short word holds itself, at most.
 pub const SHORT_IDS: usize = 4;
-/// The most tokens that an entry for a long piece holds itself.
+/// Tokens that an entry of a long word holds itself, at most.
 pub const LONG_IDS: usize = 8;
-/// Tokens that an entry has no room for lie elsewhere, in rows of this many.
+/// Tokens of a row outside the entries, for words whose entry has no room for theirs.
 const SPILL_ROW: usize = 4;
-/// Of tokens elsewhere so many can be copied at once: more than any short piece has.
+/// Tokens outside the entries that can be copied at once: more than any short word has.
 pub const SOME: usize = SHORT + 1;
-/// How many lines a table begins with.
+/// Cache lines that a table begins with.
 const FEWEST: usize = 1 << 9;
-/// For how many tokens outside entries there is room in any case.
+/// Tokens outside entries for which there is room in any case.
 const FEWEST_SPILLED: usize = 1 << 12;
-/// The most tokens outside entries: their rows are numbers of 32 bits.
+/// Tokens outside entries, at most: their rows are numbers of 32 bits.
 const MOST_SPILLED: usize = u32::MAX as usize;
-/// By how much a table grows, until it fills the processor's second cache.
+/// Times by which a table grows, until it fills the processor's second cache.
 const GROWTH: usize = 4;
-/// Tables of more lines than this grow to twice their size.
+/// Cache lines from which on a table only doubles.
 const GROWN: usize = 1 << 17;
-/// A table of so many lines has room in memory to grow as far as it may, or to [`ROOMIEST`] lines.
+/// Cache lines from which on a table has memory to grow as far as it may, or to [`ROOMIEST`] lines.
 const ROOMY: usize = 1 << 15;
-/// No table has room for more lines than this that it does not use: the limit may be any number.
+/// Cache lines, at most, for which a table has memory that it does not use: the limit may be any number.
 const ROOMIEST: usize = 1 << 20;
-/// While a table grows, memory is asked for on behalf of the lines so many times four further on.
+/// Groups of four lines by which a growing table prefetches ahead.
 const FOURS_AHEAD: usize = 4;
-/// How many entries a long piece may lie from where its hash points.
+/// Entries, at most, from where its hash points to where a long word lies.
 const REACH: usize = 8;
 
 /// What [`limit`] says.
@@ -56,9 +56,9 @@ pub fn set_limit(bytes: usize) {
     LIMIT.store(bytes, Ordering::Relaxed);
 }
 
-/// The count of a short entry's tokens lies in the top four bits, above the length.
+/// Bits below the count of a short entry's tokens, which is above the length.
 const SHORT_COUNT: u32 = 60;
-/// The count of a long entry's tokens lies in the top byte, above the length.
+/// Bits below the count of a long entry's tokens, which is above the length.
 const LONG_COUNT: u32 = 56;
 
 #[derive(Clone, Copy)]
@@ -194,7 +194,7 @@ struct Most {
     /// Long entries: up to a quarter.
     long: usize,
     /// Bytes of the pieces that no entry holds, with their tokens: an eighth.
-    rest: usize,
+    overflow: usize,
     /// Tokens that lie outside their entries: what is left.
     spilled: usize,
 }
@@ -205,18 +205,18 @@ impl Most {
             let lines = bytes / size_of::<Line>();
             FEWEST.max(lines.checked_ilog2().map_or(0, |bits| 1 << bits))
         };
-        let (short, long, rest) = (lines(limit / 2), lines(limit / 4), limit / 8);
-        let left = limit.saturating_sub((short + long) * size_of::<Line>() + rest);
+        let (short, long, overflow) = (lines(limit / 2), lines(limit / 4), limit / 8);
+        let left = limit.saturating_sub((short + long) * size_of::<Line>() + overflow);
         Self {
             short,
             long,
-            rest,
+            overflow,
             spilled: (left / size_of::<u32>()).clamp(FEWEST_SPILLED, MOST_SPILLED),
         }
     }
 }
 
-/// The tokens of pieces met before.
+/// The tokens of words that earlier text had.
 pub struct WordCache {
     limit: usize,
     most: Most,
@@ -228,7 +228,7 @@ pub struct WordCache {
     /// Tokens that entries have no room for, in rows of [`SPILL_ROW`]; nothing in the last [`SOME`].
     spilled: Vec<u32>,
     /// What is too long for an entry.
-    rest: Rest,
+    overflow: Overflow,
 }
 
 impl WordCache {
@@ -252,7 +252,7 @@ impl WordCache {
             long: vec![LongEntry::EMPTY; FEWEST],
             long_count: 0,
             spilled: Vec::new(),
-            rest: Rest::new(seed, most.rest),
+            overflow: Overflow::new(seed, most.overflow),
             most,
         }
     }
@@ -262,7 +262,7 @@ impl WordCache {
         self.limit == limit()
     }
 
-    /// The hash of a short piece; asks for the memory in which the piece would be found.
+    /// The hash of a short piece; prefetches the memory in which the piece would be found.
     #[inline(always)]
     pub fn prefetch_short(&self, key: ShortKey) -> u64 {
         let hash = key.hash(self.seed);
@@ -270,7 +270,7 @@ impl WordCache {
         hash
     }
 
-    /// The hash of a long piece; asks for the memory in which the piece would be found.
+    /// The hash of a long piece; prefetches the memory in which the piece would be found.
     #[inline(always)]
     pub fn prefetch_long(&self, key: LongKey) -> u64 {
         let hash = key.hash(self.seed);
@@ -298,7 +298,7 @@ impl WordCache {
         })
     }
 
-    /// Asks for the memory in which a short piece would be found whose line is full, and which is read
+    /// Prefetches the memory in which a short piece would be found whose line is full, and which is read
     /// when the piece is remembered.
     #[inline(always)]
     pub fn prefetch_beside(&self, hash: u64) {
@@ -342,30 +342,30 @@ impl WordCache {
         }
     }
 
-    /// The hash of a piece that is longer than [`LONG`]; asks for the memory that says where it would be
+    /// The hash of a piece that is longer than [`LONG`]; prefetches the memory that says where it would be
     /// found.
     #[inline(never)]
-    pub fn prefetch_rest(&self, piece: &[u8]) -> u64 {
+    pub fn prefetch_overflow(&self, piece: &[u8]) -> u64 {
         if piece.len() > LONGEST {
             return 0;
         }
-        let hash = self.rest.hash(piece);
-        self.rest.prefetch(hash);
+        let hash = self.overflow.hash(piece);
+        self.overflow.prefetch(hash);
         hash
     }
 
-    /// Asks for the tokens of a piece that is longer than [`LONG`]; `hash` is its own.
+    /// Prefetches the tokens of a piece that is longer than [`LONG`]; `hash` is its own.
     #[inline(never)]
-    pub fn prefetch_rest_ids(&self, hash: u64) {
-        self.rest.prefetch_record(hash);
+    pub fn prefetch_overflow_ids(&self, hash: u64) {
+        self.overflow.prefetch_record(hash);
     }
 
     /// The tokens of a piece that is longer than [`LONG`], if they are known; `hash` is its own.
-    pub fn find_rest(&self, piece: &[u8], hash: u64) -> Option<&[u32]> {
+    pub fn find_overflow(&self, piece: &[u8], hash: u64) -> Option<&[u32]> {
         if piece.len() > LONGEST {
             return None;
         }
-        self.rest.find(piece, hash)
+        self.overflow.find(piece, hash)
     }
 
     /// Gives the tokens of any piece to `sink`, if they are known.
@@ -383,7 +383,7 @@ impl WordCache {
                 .inspect(|found| sink.push_all(found.as_slice()))
                 .is_some()
         } else {
-            let ids = self.find_rest(piece, self.prefetch_rest(piece));
+            let ids = self.find_overflow(piece, self.prefetch_overflow(piece));
             ids.inspect(|ids| sink.push_all(ids)).is_some()
         }
     }
@@ -403,7 +403,7 @@ impl WordCache {
         } else if piece.len() <= LONG {
             self.insert_long(LongKey::new(piece, 0, piece.len()), ids);
         } else if piece.len() <= LONGEST {
-            self.rest.insert(piece, ids);
+            self.overflow.insert(piece, ids);
         }
     }
 
@@ -506,7 +506,7 @@ impl WordCache {
         }
     }
 
-    /// Asks for the memory that entries of another size of the table will be put to.
+    /// Prefetches the memory that entries of another size of the table will be put to.
     #[inline(always)]
     fn ask_for_all(&self, lines: &[Line; 4]) {
         for entry in lines.iter().flat_map(|Line(entries)| entries) {
@@ -602,7 +602,7 @@ impl WordCache {
     /// only where that leaves half of the room for such pieces to others, so nothing is forgotten
     /// for it.
     pub fn insert_whole(&mut self, piece: &[u8], ids: &[u32]) {
-        if piece.len() <= LONG || self.rest.leaves_half(piece, ids) {
+        if piece.len() <= LONG || self.overflow.leaves_half(piece, ids) {
             self.insert(piece, ids);
         }
     }
@@ -652,15 +652,15 @@ mod tests {
             }
         }
         let mut ids = Vec::new();
-        assert!(!words.emit(b"never met", &mut ids));
+        assert!(!words.emit(b"never seen", &mut ids));
     }
 
     #[test]
     fn wholes_leave_room_to_others() {
         let mut words = WordCache::of_limit(5, 1 << 20, 1);
         let piece = |n: u32| n.to_le_bytes().repeat(10);
-        let find_rest = |words: &WordCache, piece: &[u8]| {
-            let ids = words.find_rest(piece, words.prefetch_rest(piece));
+        let find_overflow = |words: &WordCache, piece: &[u8]| {
+            let ids = words.find_overflow(piece, words.prefetch_overflow(piece));
             ids.map(<[u32]>::to_vec)
         };
         words.insert(&piece(0), &[7; 9]);
@@ -668,10 +668,10 @@ mod tests {
             words.insert_whole(&piece(n), &[n]);
             words.insert_whole(&n.to_le_bytes(), &[n]);
         }
-        assert!(!words.rest.leaves_half(&piece(1), &[1]));
-        assert_eq!(find_rest(&words, &piece(0)), Some(vec![7; 9]));
-        assert_eq!(find_rest(&words, &piece(1)), Some(vec![1]));
-        assert_eq!(find_rest(&words, &piece(99_999)), None);
+        assert!(!words.overflow.leaves_half(&piece(1), &[1]));
+        assert_eq!(find_overflow(&words, &piece(0)), Some(vec![7; 9]));
+        assert_eq!(find_overflow(&words, &piece(1)), Some(vec![1]));
+        assert_eq!(find_overflow(&words, &piece(99_999)), None);
         let mut ids = Vec::new();
         assert!(words.emit(&99_999_u32.to_le_bytes(), &mut ids));
     }
@@ -688,7 +688,10 @@ mod tests {
             }
             let lines = words.short.len() + words.long.len();
             let bytes = lines * size_of::<Line>() + words.spilled.len() * size_of::<u32>();
-            assert!(bytes + words.rest.bytes() <= limit.max(100_000), "{bytes}");
+            assert!(
+                bytes + words.overflow.bytes() <= limit.max(100_000),
+                "{bytes}"
+            );
             let mut ids = Vec::new();
             let last = 299_999u64;
             assert!(words.emit(&[last.to_le_bytes(), last.to_be_bytes()].concat(), &mut ids));

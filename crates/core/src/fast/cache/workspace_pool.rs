@@ -1,14 +1,16 @@
-//! Working space between calls: one slot for each core, taken and given back without a lock.
+//! The pool of workspaces that calls work in, one after another: one slot for each core, taken and given
+//! back without a lock.
 //!
 //! A thread asks its own slot first, so that it finds the word cache that its core has near. No
 //! call waits for another, nor for a thread that a fork has left behind.
 
+use std::ops::{Deref, DerefMut};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::threads::cores;
 
-/// What calls work in, one after another.
+/// A workspace: what calls work in, one after another.
 pub trait Reusable {
     /// One that no call has worked in.
     fn new() -> Box<Self>;
@@ -17,8 +19,8 @@ pub trait Reusable {
     fn is_current(&self) -> bool;
 }
 
-/// As many things as there are cores, each for one call at a time.
-pub struct Spare<T> {
+/// As many workspaces as there are cores, each for one call at a time.
+pub struct WorkspacePool<T> {
     slots: Box<[Slot<T>]>,
 }
 
@@ -27,11 +29,11 @@ pub struct Spare<T> {
 struct Slot<T>(AtomicPtr<T>);
 
 // SAFETY: a thing is owned by whoever took it or by its slot, never by two threads.
-unsafe impl<T: Send> Sync for Spare<T> {}
+unsafe impl<T: Send> Sync for WorkspacePool<T> {}
 // SAFETY: as above.
-unsafe impl<T: Send> Send for Spare<T> {}
+unsafe impl<T: Send> Send for WorkspacePool<T> {}
 
-impl<T> Default for Spare<T> {
+impl<T> Default for WorkspacePool<T> {
     fn default() -> Self {
         let slots = (0..cores()).map(|_| Slot(AtomicPtr::new(null_mut())));
         Self {
@@ -40,18 +42,59 @@ impl<T> Default for Spare<T> {
     }
 }
 
-impl<T: Reusable> Spare<T> {
-    /// Something that no other call has: what another call gave back, else a new one.
-    pub fn take(&self) -> Box<T> {
-        let kept = self.kept();
-        kept.filter(|thing| thing.is_current())
-            .unwrap_or_else(T::new)
+impl<T: Reusable> WorkspacePool<T> {
+    /// A workspace that no other call has: one that another call gave back, else a new one. It goes
+    /// back when it is dropped, whatever the call comes to.
+    pub fn take(&self) -> Taken<'_, T> {
+        let kept = self.kept().filter(|thing| thing.is_current());
+        Taken {
+            pool: self,
+            thing: Some(kept.unwrap_or_else(T::new)),
+        }
     }
 }
 
-impl<T> Spare<T> {
-    /// Something that a call gave back, if anything is left.
-    fn kept(&self) -> Option<Box<T>> {
+/// A workspace that a call has taken from its pool.
+pub struct Taken<'p, T> {
+    pool: &'p WorkspacePool<T>,
+    /// None only while it goes back.
+    thing: Option<Box<T>>,
+}
+
+impl<T> Deref for Taken<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match &self.thing {
+            Some(thing) => thing,
+            None => unreachable!("it goes back once, at the end"),
+        }
+    }
+}
+
+impl<T> DerefMut for Taken<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        match &mut self.thing {
+            Some(thing) => thing,
+            None => unreachable!("it goes back once, at the end"),
+        }
+    }
+}
+
+impl<T> Drop for Taken<'_, T> {
+    fn drop(&mut self) {
+        // A call that is interrupted or panics may leave it half changed.
+        if let Some(thing) = self.thing.take()
+            && !std::thread::panicking()
+        {
+            self.pool.put(thing);
+        }
+    }
+}
+
+impl<T> WorkspacePool<T> {
+    /// A workspace that a call gave back, if one is left.
+    pub(in crate::fast) fn kept(&self) -> Option<Box<T>> {
         self.near().find_map(|Slot(slot)| {
             let thing = slot.swap(null_mut(), Ordering::Acquire);
             // SAFETY: what is not null came from `Box::into_raw` in `put`, and only the thread that
@@ -60,8 +103,8 @@ impl<T> Spare<T> {
         })
     }
 
-    /// Keeps something for another call, as much as there are cores.
-    pub fn put(&self, thing: Box<T>) {
+    /// Keeps a workspace for another call, as many as there are cores.
+    fn put(&self, thing: Box<T>) {
         let thing = Box::into_raw(thing);
         let kept = self.near().any(|Slot(slot)| {
             slot.compare_exchange(null_mut(), thing, Ordering::Release, Ordering::Relaxed)
@@ -80,15 +123,15 @@ impl<T> Spare<T> {
     }
 }
 
-impl<T> Drop for Spare<T> {
+impl<T> Drop for WorkspacePool<T> {
     fn drop(&mut self) {
         while self.kept().is_some() {}
     }
 }
 
-impl<T> std::fmt::Debug for Spare<T> {
+impl<T> std::fmt::Debug for WorkspacePool<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Spare").finish_non_exhaustive()
+        f.debug_struct("WorkspacePool").finish_non_exhaustive()
     }
 }
 
@@ -110,15 +153,15 @@ mod tests {
 
     #[test]
     fn keeps_as_many_as_there_are_cores() {
-        let spare = Spare::default();
-        assert!(spare.kept().is_none());
+        let pool = WorkspacePool::default();
+        assert!(pool.kept().is_none());
         let counted = Arc::new(());
         for _ in 0..cores() + 3 {
-            spare.put(Box::new(Arc::clone(&counted)));
+            pool.put(Box::new(Arc::clone(&counted)));
         }
         assert_eq!(Arc::strong_count(&counted), cores() + 1);
-        let mine = spare.kept().unwrap();
-        drop(spare);
+        let mine = pool.kept().unwrap();
+        drop(pool);
         assert_eq!(Arc::strong_count(&counted), 2);
         drop(mine);
     }
@@ -136,26 +179,39 @@ mod tests {
 
     #[test]
     fn what_is_out_of_date_is_given_to_no_call() {
-        let spare = Spare::default();
-        spare.put(Box::new(false));
-        assert!(*spare.take());
+        let pool = WorkspacePool::default();
+        pool.put(Box::new(false));
+        assert!(*pool.take());
+    }
+
+    #[test]
+    fn a_workspace_goes_back_when_a_call_ends_and_not_when_it_panics() {
+        let pool = WorkspacePool::<bool>::default();
+        drop(pool.take());
+        assert!(pool.kept().is_some());
+        let call = std::panic::AssertUnwindSafe(|| {
+            let _taken = pool.take();
+            std::panic::resume_unwind(Box::new("interrupted"));
+        });
+        assert!(std::panic::catch_unwind(call).is_err());
+        assert!(pool.kept().is_none());
     }
 
     #[test]
     fn no_thing_is_with_two_threads() {
-        let spare = Spare::default();
+        let pool = WorkspacePool::default();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..10_000 {
-                        let mut thing = spare.kept().unwrap_or_else(|| Box::new(0u64));
+                        let mut thing = pool.kept().unwrap_or_else(|| Box::new(0u64));
                         *thing += 1;
-                        spare.put(thing);
+                        pool.put(thing);
                     }
                 });
             }
         });
-        let kept = std::iter::from_fn(|| spare.kept());
+        let kept = std::iter::from_fn(|| pool.kept());
         assert!(kept.map(|count| *count).sum::<u64>() <= 40_000);
     }
 }

@@ -1,5 +1,5 @@
-//! What the stages in front of the model make of each character, where they look at one at a time: a
-//! table, of which an entry is made when its character is first met.
+//! The table of what the stages in front of the model make of each character, for stages that look at one
+//! character at a time. An entry is made when its character first occurs.
 //!
 //! Look here for how a new word is normalized and cut without going through the stages. What they
 //! make of a character is asked of the stages themselves, with a letter on each side of it.
@@ -16,11 +16,11 @@ use crate::pre_tokenizer::PreTokenizer;
 use crate::stages::Stages;
 use crate::text::{AlignedText, Pieces};
 
-/// The code points that have entries; what is beyond them is rare.
+/// Code points that have entries; those beyond are rare.
 const CODE_POINTS: usize = 0x2_0000;
-/// How many entries are made room for together.
+/// Entries that are made room for together.
 const ROW: usize = 256;
-/// The most bytes that an entry holds.
+/// Bytes that an entry holds, at most.
 const MOST: usize = 15;
 /// What stands on both sides of a character. No stage changes it, and nothing joins it.
 const LETTER: &str = "a";
@@ -53,7 +53,7 @@ const UNSURE: u8 = 5 << 4;
 
 /// The pieces of a word.
 #[derive(Default)]
-pub struct Cut {
+pub struct CutWord {
     text: Vec<u8>,
     length: usize,
     ends: Vec<usize>,
@@ -76,8 +76,8 @@ impl Characters {
         })
     }
 
-    /// Cuts `word` as `stages` do, from which this was made; false if they have to be asked.
-    pub fn cut(&self, stages: &Stages, word: &str, cut: &mut Cut) -> bool {
+    /// SafeCuts `word` as `stages` do, from which this was made; false if they have to be asked.
+    pub fn cut(&self, stages: &Stages, word: &str, cut: &mut CutWord) -> bool {
         cut.clear();
         let mut after_mark = false;
         for character in paced(word.chars()) {
@@ -200,7 +200,7 @@ impl Entry {
     }
 }
 
-impl Cut {
+impl CutWord {
     /// The pieces, each of whole characters.
     pub fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
@@ -267,7 +267,7 @@ mod tests {
         };
         let stages = stages(bert, PreTokenizer::Bert);
         let characters = Characters::new(&stages).unwrap();
-        let mut cut = Cut::default();
+        let mut cut = CutWord::default();
         for _ in 0..2 {
             assert!(characters.cut(&stages, "Wö\u{ad}rter\u{a0}漢字、한", &mut cut));
             let pieces: Vec<_> = cut.pieces().map(|it| str::from_utf8(it).unwrap()).collect();

@@ -1,17 +1,16 @@
-//! WordPiece by a double array: the longest token that the rest of a word begins with, again and
-//! again, with one look at memory for each byte.
+//! WordPiece's longest match by a double array, with one access to memory for each byte of a word.
 //!
 //! Look here for how the pieces of new words become tokens where the model is WordPiece.
 
 use crate::model::WordPiece;
-use crate::tables::double_array::{DoubleArray, Place};
+use crate::tables::double_array::{ArrayNode, DoubleArray};
 
 /// The tokens of a WordPiece model, as they are looked for.
 #[derive(Debug)]
 pub struct Longest {
     tokens: DoubleArray,
     /// Behind the mark of tokens that continue a word.
-    continuing: Option<Place>,
+    continuing: Option<ArrayNode>,
     unknown: Option<u32>,
     /// A piece of more characters is unknown as a whole.
     most_characters: usize,
@@ -51,7 +50,7 @@ impl Longest {
     #[inline(always)]
     fn match_all(&self, piece: &[u8], ids: &mut Vec<u32>) -> bool {
         let mut rest = piece;
-        let mut place = Some(Place::ROOT);
+        let mut place = Some(ArrayNode::ROOT);
         while !rest.is_empty() {
             let Some(from) = place else { return false };
             let mut longest = None;

@@ -1,4 +1,4 @@
-//! New pieces of a BPE, merged by the tables of the compiled path one at a time.
+//! Merging the new words of a BPE that does not have the byte-level strategy, one at a time, with its tables.
 
 use super::units::Units;
 use crate::interrupt::Pace;
@@ -6,9 +6,9 @@ use crate::mem::lazy::Lazy;
 use crate::merge::{Merges, Pairs, SCANNED, Work, long};
 use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Bpe, byte_token};
-use crate::split::safe_cuts::Cuts;
+use crate::split::safe_cuts::SafeCuts;
 
-/// The model says what is too long for it; places take 32 bits.
+/// Bytes of the longest word: places take 32 bits, and the model says what is too long for it.
 const MOST: usize = u32::MAX as usize;
 
 /// The merges of a BPE.
@@ -16,9 +16,9 @@ pub struct Merged {
     tables: Tables,
     /// Whether a piece that is a token as a whole is that token, though its merges make something else.
     whole: bool,
-    /// Where long pieces are cut, made when the first one is met; none if the parts might not have the
+    /// Where long pieces are cut, made when the first one comes; none if the parts might not have the
     /// tokens that they have alone.
-    cuts: Option<Lazy<Cuts>>,
+    cuts: Option<Lazy<SafeCuts>>,
 }
 
 enum Tables {
@@ -61,14 +61,14 @@ impl Merged {
 
     /// Where the first part of `piece[start..]` ends whose tokens, if it is cut there, are those that
     /// it has alone: between two characters that no token holds side by side, so no merge takes both.
-    pub fn part_end(&self, bpe: &Bpe, piece: &[u8], start: usize) -> usize {
+    pub fn first_cut(&self, bpe: &Bpe, piece: &[u8], start: usize) -> usize {
         let Some(cuts) = &self.cuts else {
             return piece.len();
         };
-        let cuts = cuts.get(|| Cuts::new(bpe.vocab()));
+        let cuts = cuts.get(|| SafeCuts::new(bpe.vocab()));
         let mut end = start;
         loop {
-            end = cuts.part_end(piece, end, piece.len());
+            end = cuts.first_cut(piece, end, piece.len());
             let is_end = end == piece.len()
                 || match &self.tables {
                     Tables::Bytes(_) => true,
@@ -96,7 +96,7 @@ impl Merged {
             pace.step();
             let end = match piece.len() - start <= SCANNED {
                 true => piece.len(),
-                false => self.part_end(bpe, piece, start),
+                false => self.first_cut(bpe, piece, start),
             };
             if !self.merge_part(&piece[start..end], work, ids) {
                 ids.truncate(first);
@@ -317,7 +317,7 @@ mod tests {
                 let length = numbers.random_range(1..=most);
                 let letter = |_| *letters[..few].choose(&mut numbers).unwrap();
                 let piece: String = (0..length).map(letter).collect();
-                let part = merged.part_end(&bpe, piece.as_bytes(), 0);
+                let part = merged.first_cut(&bpe, piece.as_bytes(), 0);
                 parted += usize::from(part < piece.len() && piece.len() > SCANNED);
                 match check(&bpe, &merged, &piece) {
                     Some(_) => found += 1,

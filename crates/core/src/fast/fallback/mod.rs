@@ -1,8 +1,8 @@
-//! New words by the stages themselves: what the families share that give them to whatever model
-//! there is.
+//! The fallback: how new words become tokens in the strategies that work for any model, by the stages or by
+//! something faster with the same result.
 //!
-//! Look here for the words that need not go through the stages in front of the model, because it is
-//! known what those make of them.
+//! Look here for the words that skip the stages in front of the model, because it is known what those
+//! make of them.
 
 pub(super) mod characters;
 mod longest;
@@ -17,7 +17,7 @@ use crate::mem::lazy::Lazy;
 use crate::merge::Work;
 use crate::model::{Model, Sampler, Sampling, Token};
 use crate::text::Pieces;
-use characters::Cut;
+use characters::CutWord;
 use longest::Longest;
 use merged::Merged;
 
@@ -27,7 +27,7 @@ pub(super) const SPACE: char = '▁';
 /// What the stages in front of the model make of words of ASCII, and of a space before them: one
 /// piece of the same characters.
 #[derive(Clone, Debug)]
-pub struct Plain {
+pub struct PlainWords {
     /// What stands for a space. With one, words are those that a single space begins; without,
     /// those with no space.
     pub mark: Option<char>,
@@ -39,7 +39,7 @@ pub struct Plain {
     pub replaced: Vec<String>,
 }
 
-impl Plain {
+impl PlainWords {
     /// Writes the piece that a word becomes to `piece`, if it is such a word.
     pub(super) fn piece(&self, word: &str, piece: &mut String) -> bool {
         let (mark, word) = match self.mark {
@@ -98,15 +98,15 @@ impl Tables {
 }
 
 /// What one call works with.
-pub(super) struct Workspace {
-    pub(super) lookup: lookup::Workspace,
+pub(super) struct FallbackWorkspace {
+    pub(super) lookup: lookup::ChunkWorkspace,
     pub(super) work: Work,
 }
 
-impl Reusable for Workspace {
+impl Reusable for FallbackWorkspace {
     fn new() -> Box<Self> {
         Box::new(Self {
-            lookup: lookup::Workspace::default(),
+            lookup: lookup::ChunkWorkspace::default(),
             work: Work::NEW,
         })
     }
@@ -117,7 +117,7 @@ impl Reusable for Workspace {
 }
 
 /// The model, and room for the tokens of a word.
-pub(super) struct Staged<'c> {
+pub(super) struct Fallback<'c> {
     model: &'c Model,
     tables: &'c Tables,
     work: &'c mut Work,
@@ -126,7 +126,7 @@ pub(super) struct Staged<'c> {
     piece: String,
 }
 
-impl<'c> Staged<'c> {
+impl<'c> Fallback<'c> {
     /// No word yet.
     pub(super) fn new(model: &'c Model, tables: &'c Tables, work: &'c mut Work) -> Self {
         Self {
@@ -140,9 +140,9 @@ impl<'c> Staged<'c> {
     }
 
     /// Where the first part of `piece[start..]` ends that may be given to the model by itself.
-    pub(super) fn part_end(&self, piece: &[u8], start: usize) -> usize {
+    pub(super) fn first_cut(&self, piece: &[u8], start: usize) -> usize {
         match (self.tables.of(self.model), self.model) {
-            (Table::Merged(merged), Model::Bpe(bpe)) => merged.part_end(bpe, piece, start),
+            (Table::Merged(merged), Model::Bpe(bpe)) => merged.first_cut(bpe, piece, start),
             _ => piece.len(),
         }
     }
@@ -156,7 +156,7 @@ impl<'c> Staged<'c> {
     ///
     /// # Errors
     /// As the model.
-    pub fn plain(&mut self, plain: &Plain, word: &str) -> Result<bool> {
+    pub fn plain(&mut self, plain: &PlainWords, word: &str) -> Result<bool> {
         if !plain.piece(word, &mut self.piece) {
             return Ok(false);
         }
@@ -200,7 +200,7 @@ impl<'c> Staged<'c> {
     ///
     /// # Errors
     /// As the model.
-    pub fn cut(&mut self, cut: &Cut) -> Result<()> {
+    pub fn cut(&mut self, cut: &CutWord) -> Result<()> {
         self.ids.clear();
         paced(cut.pieces()).try_for_each(|piece| self.add(piece))
     }
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn worked_example() {
-        let marked = Plain {
+        let marked = PlainWords {
             mark: Some('▁'),
             punctuation: true,
             lowers: true,
@@ -241,7 +241,7 @@ mod tests {
         for other in ["Don't", " ", "  a", " a b", " a--b", " é", " \u{7f}"] {
             assert!(!marked.piece(other, &mut piece), "{other:?}");
         }
-        let bare = Plain {
+        let bare = PlainWords {
             mark: None,
             punctuation: false,
             lowers: false,

@@ -1,14 +1,14 @@
-//! What a piece is before the first merge where the alphabet of a BPE is characters: a token for each
-//! that has one with the marks of its place, tokens of its bytes, the unknown token, or nothing.
+//! The symbols of a word before its first merge, in a BPE of characters: each character is its token with
+//! the marks of its place in the word, the tokens of its bytes, the unknown token, or nothing.
 
 use crate::model::bpe::BpeOptions;
 use crate::model::{Bpe, byte_token};
 use crate::split::safe_cuts::decode;
 use crate::tables::tag_table::NONE;
 
-/// The code points of a row of the table.
+/// Code points of a row of the table.
 const ROW: usize = 256;
-/// How many rows the code points fill.
+/// Rows that the code points fill.
 const ROWS: usize = 0x11_0000 / ROW;
 
 /// The symbols of characters.

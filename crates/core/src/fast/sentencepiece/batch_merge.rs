@@ -1,15 +1,15 @@
-//! The chunks of a SentencePiece BPE to tokens: those that are new leave holes, and are merged side
-//! by side.
+//! Merging the new chunks of a SentencePiece BPE in batches: each leaves a hole among the tokens, and all
+//! are merged side by side.
 //!
 //! Look here for chunks and parts that the normalizer leaves as they are. Others, which few texts
 //! have, are merged at once, by `sentencepiece`.
 
 use std::ops::Range;
 
-use super::Call;
+use super::chunks::ChunksCall;
 use super::merging::{Merging, Work};
 use crate::fast::cache::group::GROUP;
-use crate::fast::cache::lookup::Asked;
+use crate::fast::cache::lookup::AskedGroup;
 use crate::fast::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
 use crate::fast::cache::words::{Found, LONGEST};
 use crate::fast::sink::Sink;
@@ -18,7 +18,7 @@ use crate::mem::short_keys::{LONG, SHORT, ShortKey};
 use crate::split::delimiters::Chunks;
 
 /// What the chunks of a call are gathered in.
-pub struct Room {
+pub struct MergeRoom {
     tokens: Box<[u32; MOST_PENDING]>,
     holes: Vec<(usize, usize)>,
     works: Vec<Work>,
@@ -32,7 +32,7 @@ struct Merged {
     ends: Vec<usize>,
 }
 
-impl Default for Room {
+impl Default for MergeRoom {
     fn default() -> Self {
         Self {
             tokens: Box::new([0; MOST_PENDING]),
@@ -59,8 +59,8 @@ impl Merged {
 }
 
 /// The chunks of a text, a group at a time.
-pub struct Gathering<'c, 't> {
-    call: Call<'c, Merging<'c>>,
+pub struct BatchMerge<'c, 't> {
+    call: ChunksCall<'c, Merging<'c>>,
     pending: Pending<'c, 't>,
     works: &'c mut Vec<Work>,
     merged: &'c mut Merged,
@@ -68,9 +68,9 @@ pub struct Gathering<'c, 't> {
     done: usize,
 }
 
-impl<'c, 't> Gathering<'c, 't> {
+impl<'c, 't> BatchMerge<'c, 't> {
     /// Nothing is gathered yet.
-    pub fn new(call: Call<'c, Merging<'c>>, room: &'c mut Room) -> Self {
+    pub fn new(call: ChunksCall<'c, Merging<'c>>, room: &'c mut MergeRoom) -> Self {
         Self {
             call,
             pending: Pending::new(&mut room.tokens, &mut room.holes),
@@ -117,7 +117,7 @@ impl<'c, 't> Gathering<'c, 't> {
         sink: &mut impl Sink,
     ) {
         for (starts, ends) in starts.chunks(GROUP).zip(ends.chunks(GROUP)) {
-            let asked = Asked::new(self.call.words(), text.as_bytes(), starts, ends);
+            let asked = AskedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
             self.make_room(sink);
             for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
                 if start >= self.done && !self.found(&asked, i, text, start, end) {
@@ -132,7 +132,7 @@ impl<'c, 't> Gathering<'c, 't> {
     #[inline(always)]
     fn found(
         &mut self,
-        asked: &Asked,
+        asked: &AskedGroup,
         number: usize,
         text: &'t str,
         start: usize,
@@ -207,10 +207,10 @@ impl<'c, 't> Gathering<'c, 't> {
             let (count, stuck) = match kept {
                 true => {
                     let cuts = self.call.cuts();
-                    (cuts.part_ends(bytes, at + spaces, end, &mut ends), false)
+                    (cuts.first_cuts(bytes, at + spaces, end, &mut ends), false)
                 }
                 false => {
-                    let found = self.call.part_ends(&text[..end], at + spaces, &mut ends);
+                    let found = self.call.raw_cuts(&text[..end], at + spaces, &mut ends);
                     (found.count, found.stuck)
                 }
             };
@@ -253,7 +253,7 @@ impl<'c, 't> Gathering<'c, 't> {
         kept: bool,
         sink: &mut impl Sink,
     ) -> bool {
-        let asked = Asked::new(self.call.words(), text.as_bytes(), starts, ends);
+        let asked = AskedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
         let mut all_found = true;
         for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
             if !self.found(&asked, i, text, start, end) {
@@ -290,7 +290,7 @@ impl<'c, 't> Gathering<'c, 't> {
         if text.len() <= LONG {
             return false;
         }
-        let Some(ids) = self.call.words().find_rest(text.as_bytes(), hash) else {
+        let Some(ids) = self.call.words().find_overflow(text.as_bytes(), hash) else {
             return false;
         };
         if self.pending.has_room(ids.len() + GROUP * LONG) {

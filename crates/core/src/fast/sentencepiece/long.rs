@@ -1,5 +1,5 @@
-//! SentencePiece's BPE on long text that is new: the same merges as the model's, with pairs waiting
-//! in a heap or, where there are thousands, in lists by their rank.
+//! SentencePiece's BPE on long new text: the same merges as the model's, with pairs in a heap or, where
+//! there are thousands, in lists by their rank.
 //!
 //! Look here for text of more than some dozen bytes; shorter text is merged in `merging`.
 

@@ -1,12 +1,12 @@
-//! SentencePiece's BPE on text that is new: the same merges as the model's, without a heap, for many
-//! stretches of text side by side.
+//! SentencePiece's BPE on new text: the same merges as the model's, without a heap, for many stretches of
+//! text side by side.
 //!
 //! Look here for text of up to [`SCANNED`] bytes; longer text is merged in `long`. What gathers new
-//! text is `gathering`.
+//! text is `batch_merge`.
 
-use super::Solver;
+use super::chunks::Solver;
 use super::long;
-use super::pieces::{Asked, MARK, NO_PIECE, PieceIndex, SPACE};
+use super::pieces::{AskedPair, MARK, NO_PIECE, PieceIndex, SPACE};
 use super::unknown::UNKNOWN;
 use crate::fast::cache::words::WordCache;
 use crate::fast::sink::Sink;
@@ -17,7 +17,7 @@ use crate::simd::{LANES, Lanes, Portable};
 use crate::tables::tag_table::NONE;
 use crate::text::replaced;
 
-/// Text of more bytes than this is not looked through for the best pair.
+/// Bytes of the longest text that is scanned for the best pair.
 const SCANNED: usize = 64;
 /// A stretch of text while it is merged. A symbol's place is its first byte.
 #[repr(align(64))]
@@ -35,8 +35,8 @@ pub struct Work {
     /// Where the last merge was and where its left neighbour stands; both with what follows them.
     at: usize,
     left_at: usize,
-    right: Asked,
-    left: Asked,
+    right: AskedPair,
+    left: AskedPair,
 }
 
 impl Default for Work {
@@ -50,8 +50,8 @@ impl Default for Work {
             ids: [NO_PIECE; SCANNED],
             at: 0,
             left_at: 0,
-            right: Asked::default(),
-            left: Asked::default(),
+            right: AskedPair::default(),
+            left: AskedPair::default(),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::mem::short_keys::{SHORT, ShortKey};
 use crate::model::SentencePiece;
 use crate::model::sentencepiece::spec::PieceKind;
 use crate::split::safe_cuts::decode;
-use crate::tables::tag_table::{AHEAD, Address, MOST_NUMBERS, NONE, Tagged};
+use crate::tables::tag_table::{AHEAD, Address, MOST_NUMBERS, NONE, TagTable};
 
 /// What stands for a space in the model's pieces.
 pub const MARK: &str = "▁";
@@ -19,9 +19,9 @@ pub const MARK: &str = "▁";
 pub const SPACE: &str = " ";
 /// The id of what is no piece.
 pub const NO_PIECE: u32 = u32::MAX;
-/// Characters from here on are looked up as other pieces are.
+/// Code points from which on characters are looked up as other pieces are.
 const WIDE: usize = 0x1_0000;
-/// The table of pieces has room for so many times as many: hardly a line is full.
+/// Places of the table for each piece, so that hardly a line is full.
 const ROOM: usize = 2;
 /// The size of a table by two characters of ASCII.
 const ASCII_PAIRS: usize = 1 << 14;
@@ -31,7 +31,7 @@ const ASCII_PAIRS: usize = 1 << 14;
 /// Merging asks for the spelling of two neighbours together, and mostly there is no such piece: one
 /// look at memory says so.
 pub struct PieceIndex {
-    ids: Tagged,
+    ids: TagTable,
     /// The short piece of each id; for others that of no piece.
     keys: Vec<ShortKey>,
     /// The id of each character below [`WIDE`].
@@ -61,7 +61,7 @@ impl PieceIndex {
             .filter(|&id| model.kind(id) == PieceKind::Normal)
             .collect();
         let mut this = Self {
-            ids: Tagged::new(by_score.len() * ROOM),
+            ids: TagTable::new(by_score.len() * ROOM),
             keys: vec![ShortKey::NONE; pieces.len()],
             characters: vec![NO_PIECE; WIDE],
             pairs: vec![(NO_PIECE, NONE); ASCII_PAIRS],
@@ -123,13 +123,13 @@ impl PieceIndex {
         Some(this)
     }
 
-    /// Asks for the memory in which the piece that `text[start..end]` is would be found.
+    /// Prefetches the memory in which the piece that `text[start..end]` is would be found.
     #[inline(always)]
-    pub fn ask(&self, text: &[u8], start: usize, end: usize) -> Asked {
-        let mut asked = Asked {
+    pub fn ask(&self, text: &[u8], start: usize, end: usize) -> AskedPair {
+        let mut asked = AskedPair {
             start,
             end,
-            ..Asked::default()
+            ..AskedPair::default()
         };
         if end - start <= SHORT {
             asked.key = ShortKey::new(text, start, end - start);
@@ -142,7 +142,7 @@ impl PieceIndex {
     /// The piece that was asked for and its rank, which is [`NONE`] if there is none. Whether there
     /// is one is nothing that a processor could guess, so the answer is chosen, not branched to.
     #[inline(always)]
-    pub fn answer(&self, text: &[u8], asked: &Asked) -> (u32, u32) {
+    pub fn answer(&self, text: &[u8], asked: &AskedPair) -> (u32, u32) {
         if asked.end - asked.start > SHORT {
             return match asked.end - asked.start > self.longest {
                 true => (NO_PIECE, NONE),
@@ -167,7 +167,7 @@ impl PieceIndex {
 
     /// The same as [`Self::answer`], where several look alike, or the line is full.
     #[cold]
-    fn behind(&self, asked: &Asked) -> (u32, u32) {
+    fn behind(&self, asked: &AskedPair) -> (u32, u32) {
         let mut address = asked.address;
         loop {
             let alike = self.ids.alike(address);
@@ -211,7 +211,7 @@ impl PieceIndex {
 
 /// A spelling on its way to its piece. The empty one is no piece.
 #[derive(Clone, Copy, Default)]
-pub struct Asked {
+pub struct AskedPair {
     key: ShortKey,
     address: Address,
     start: usize,

@@ -7,21 +7,21 @@
 use super::SPACE;
 use crate::interrupt::Pace;
 use crate::normalizer::{Charsmap, SentencePieceNormalizer};
-use crate::split::safe_cuts::{Cuts, decode};
+use crate::split::safe_cuts::{SafeCuts, decode};
 
-/// Characters from here on are not in the table.
+/// Code points of the table; characters from here on are not in it.
 const CHARACTERS: u32 = 1 << 16;
 
 /// Characters that the normalizer leaves as they are.
-pub struct Kept {
+pub struct KeptCharacters {
     /// A bit for each: it is left as it is, whatever stands behind it.
     always: Vec<u64>,
     /// A bit for each of ASCII: it is left as it is before another one of ASCII.
     before_ascii: u128,
 }
 
-/// What [`Kept::part_ends`] found.
-pub struct Found {
+/// What [`KeptCharacters::raw_cuts`] found.
+pub struct RawCuts {
     /// How many ends of parts.
     pub count: usize,
     /// Whether the normalizer changes some character up to there.
@@ -31,7 +31,7 @@ pub struct Found {
     pub stuck: bool,
 }
 
-impl Kept {
+impl KeptCharacters {
     /// The characters that `normalizer` leaves as they are. Those that it makes spaces of are not
     /// among them.
     pub fn new(normalizer: &SentencePieceNormalizer) -> Self {
@@ -68,16 +68,16 @@ impl Kept {
     ///
     /// Between two matches of the normalizer, which never looks back, parts are normalized by
     /// themselves, unless there are spaces; so it is known what stands beside each other.
-    pub fn part_ends<const N: usize>(
+    pub fn raw_cuts<const N: usize>(
         &self,
         normalizer: &SentencePieceNormalizer,
-        cuts: &Cuts,
+        cuts: &SafeCuts,
         text: &str,
         start: usize,
         ends: &mut [usize; N],
-    ) -> Found {
+    ) -> RawCuts {
         let bytes = text.as_bytes();
-        let mut found = Found {
+        let mut found = RawCuts {
             count: 0,
             changed: false,
             stuck: false,
@@ -161,7 +161,7 @@ mod tests {
     use crate::normalizer::WhiteSpace;
     use crate::vocab::Vocab;
 
-    fn part_ends(text: &str) -> (Vec<usize>, bool, bool) {
+    fn raw_cuts(text: &str) -> (Vec<usize>, bool, bool) {
         let rules = [("，", ","), ("　", " "), ("e\u{301}", "é")];
         let rules = rules.map(|(from, to)| (from.to_owned(), to.to_owned()));
         let charsmap = Charsmap::compile(&rules.into_iter().collect()).unwrap();
@@ -169,19 +169,20 @@ mod tests {
         let normalizer =
             SentencePieceNormalizer::new(Some(charsmap), WhiteSpace::default(), user_defined);
         let pieces = ["中", ",中", "x，", "été"].map(|piece| piece.as_bytes().to_vec());
-        let cuts = Cuts::new(&Vocab::new(pieces.into_iter().zip(0..)).unwrap());
+        let cuts = SafeCuts::new(&Vocab::new(pieces.into_iter().zip(0..)).unwrap());
         let mut ends = [0; 4];
-        let found = Kept::new(&normalizer).part_ends(&normalizer, &cuts, text, 0, &mut ends);
+        let found =
+            KeptCharacters::new(&normalizer).raw_cuts(&normalizer, &cuts, text, 0, &mut ends);
         (ends[..found.count].to_vec(), found.changed, found.stuck)
     }
 
     #[test]
     fn worked_example() {
-        assert_eq!(part_ends("中，中"), (vec![3, 9], true, false));
+        assert_eq!(raw_cuts("中，中"), (vec![3, 9], true, false));
         // Left as it is, since it is user-defined.
-        assert_eq!(part_ends("中x，中"), (vec![3, 7, 10], false, false));
-        assert_eq!(part_ends("e\u{301}te\u{301}e"), (vec![7, 8], true, false));
-        assert_eq!(part_ends("中中　中"), (vec![3], false, true));
-        assert_eq!(part_ends("abcdef"), (vec![1, 2, 3, 4], false, false));
+        assert_eq!(raw_cuts("中x，中"), (vec![3, 7, 10], false, false));
+        assert_eq!(raw_cuts("e\u{301}te\u{301}e"), (vec![7, 8], true, false));
+        assert_eq!(raw_cuts("中中　中"), (vec![3], false, true));
+        assert_eq!(raw_cuts("abcdef"), (vec![1, 2, 3, 4], false, false));
     }
 }

@@ -1,36 +1,32 @@
-//! The chunks of a SentencePiece Unigram to tokens, one after another: the tokens of some depend on
-//! the sum of scores before them.
+//! Encoding the chunks of a SentencePiece Unigram in sequence, since the tokens of some depend on the sum of
+//! the scores before them.
 //!
 //! Look here for how chunks are looked up, and for new long ones, which are looked up in parts.
 
-use super::Call;
-use super::raw_cuts::Found as Cut;
-use super::sums::{Front, Summing};
+use super::chunks::ChunksCall;
+use super::raw_cuts::RawCuts;
+use super::sums::Summing;
 use super::viterbi::Viterbi;
 use crate::fast::Place;
 use crate::fast::cache::group::GROUP;
-use crate::fast::cache::lookup::Asked;
+use crate::fast::cache::lookup::AskedGroup;
 use crate::fast::cache::words::{Found, LONGEST, WordCache};
-use crate::fast::sentencepiece::speculative::Guess;
 use crate::fast::sink::Sink;
 use crate::interrupt::Pace;
 use crate::mem::short_keys::{LONG, SHORT};
 use crate::split::delimiters::Chunks;
 
 /// The chunks of a text, a group at a time.
-pub struct InOrder<'c, 's, S: Sink> {
-    call: Call<'c, Viterbi<'c>>,
+pub struct Sequential<'c, 's, S: Sink> {
+    call: ChunksCall<'c, Viterbi<'c>>,
     sink: Summing<'s, S>,
     /// Where what was read ends.
     done: usize,
 }
 
-/// Why a text is read no further: nearly all of its tokens depend on the sum, which is not known.
-struct InVain;
-
-impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
+impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
     /// Nothing is read yet.
-    pub fn new(call: Call<'c, Viterbi<'c>>, sink: Summing<'s, S>) -> Self {
+    pub fn new(call: ChunksCall<'c, Viterbi<'c>>, sink: Summing<'s, S>) -> Self {
         Self {
             call,
             sink,
@@ -43,50 +39,12 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
         let (text, prefix) = self.call.bounds(text, place);
         if prefix {
             self.done = self.front(text);
-            self.sink.read_chunk(0, 0, self.done);
         }
-        self.sink.read_up_to(self.done);
         let delimiters = self.call.delimiters();
-        let read = delimiters.chunks(text.as_bytes(), self.done, chunks, |starts, ends| {
+        let Ok(()) = delimiters.chunks(text.as_bytes(), self.done, chunks, |starts, ends| {
             self.all(text, starts, ends);
-            match self.sink.reads_in_vain(self.done) {
-                true => Err(InVain),
-                false => Ok(()),
-            }
+            Ok::<(), std::convert::Infallible>(())
         });
-        if let Err(InVain) = read {
-            self.sink.leave_up_to(text.len());
-        }
-    }
-
-    /// Gives the tokens of `text`, of which this was guessed, to the sink; says what the text behind it
-    /// has to know.
-    pub fn settle(mut self, chunks: &mut Chunks, text: &str, place: Place, guess: &Guess) -> Front {
-        let (text, prefix) = self.call.bounds(text, place);
-        let delimiters = self.call.delimiters();
-        let mut first = 0;
-        for stretch in &guess.stretches {
-            let ids = &guess.ids[first..stretch.tokens];
-            first = stretch.tokens;
-            if stretch.settled && self.sink.settle(ids) {
-                self.done = stretch.end;
-                continue;
-            }
-            if prefix && self.done == 0 {
-                self.done = self.front(text);
-            } else if !stretch.settled {
-                let end = delimiters.chunk_end(text.as_bytes(), self.done);
-                let hash =
-                    Asked::new(self.call.words(), text.as_bytes(), &[self.done], &[end]).hash(0);
-                self.chunk(text, self.done, end, hash);
-            }
-            let bytes = &text.as_bytes()[..stretch.end];
-            let Ok(()) = delimiters.chunks(bytes, self.done, chunks, |starts, ends| {
-                self.all(text, starts, ends);
-                Ok::<(), std::convert::Infallible>(())
-            });
-        }
-        self.sink.front_of_next()
     }
 
     /// The first chunk, with a space in front; says where it ends.
@@ -126,18 +84,15 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
     #[inline(always)]
     fn all_portable(&mut self, text: &str, starts: &[usize], ends: &[usize]) {
         for (starts, ends) in starts.chunks(GROUP).zip(ends.chunks(GROUP)) {
-            let asked = Asked::new(self.call.words(), text.as_bytes(), starts, ends);
+            let asked = AskedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
             let mut next = 0;
             while let Some(new) = self.known(&asked, text, starts, ends, next) {
                 if starts[new] >= self.done {
-                    let tokens = self.sink.tokens();
                     self.chunk(text, starts[new], ends[new], asked.hash(new));
-                    self.sink.read_chunk(starts[new], tokens, self.done);
                 }
                 next = new + 1;
             }
             self.done = ends.last().map_or(self.done, |&end| self.done.max(end));
-            self.sink.read_up_to(self.done);
         }
     }
 
@@ -146,7 +101,7 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
     #[inline(always)]
     fn known(
         &mut self,
-        asked: &Asked,
+        asked: &AskedGroup,
         text: &str,
         starts: &[usize],
         ends: &[usize],
@@ -184,7 +139,7 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
                 None => {
                     sink.set_end(end);
                     let (start, end) = (starts[number], ends[number]);
-                    let rest = asked.find_rest(number, words, text.as_bytes(), start, end);
+                    let rest = asked.find_overflow(number, words, text.as_bytes(), start, end);
                     match rest.filter(|_| sink.may_recall_long()) {
                         Some(ids) => sink.push_all(ids),
                         None => return Some(number),
@@ -253,11 +208,11 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
         let mut pace = Pace::default();
         while at < end {
             pace.step();
-            let Cut {
+            let RawCuts {
                 count,
                 changed,
                 stuck,
-            } = self.call.part_ends(&text[..end], at + spaces, &mut ends);
+            } = self.call.raw_cuts(&text[..end], at + spaces, &mut ends);
             if count > 0 {
                 starts[0] = at;
                 starts[1..count].copy_from_slice(&ends[..count - 1]);
@@ -290,7 +245,7 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
         spaces: usize,
         changed: bool,
     ) -> bool {
-        let asked = Asked::new(self.call.words(), text.as_bytes(), starts, ends);
+        let asked = AskedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
         let (mut next, mut anywhere) = (0, true);
         while let Some(new) = self.known(&asked, text, starts, ends, next) {
             let spaces = if new == 0 { spaces } else { 0 };
@@ -311,12 +266,12 @@ impl<'c, 's, S: Sink> InOrder<'c, 's, S> {
     }
 }
 
-/// As [`InOrder::known`], where what was remembered of a chunk is perhaps no longer true.
+/// As [`Sequential::known`], where what was remembered of a chunk is perhaps no longer true.
 #[inline(never)]
 fn known_one_by_one<S: Sink>(
     words: &WordCache,
     sink: &mut Summing<'_, S>,
-    asked: &Asked,
+    asked: &AskedGroup,
     text: &str,
     starts: &[usize],
     ends: &[usize],
@@ -327,7 +282,7 @@ fn known_one_by_one<S: Sink>(
         let (start, end) = (starts[number], ends[number]);
         let bytes = text.as_bytes();
         let ids = match end - start > LONG {
-            true if sink.may_recall_long() => asked.find_rest(number, words, bytes, start, end),
+            true if sink.may_recall_long() => asked.find_overflow(number, words, bytes, start, end),
             false if sink.may_recall() => {
                 let found = asked.find(number, words, bytes, start, end);
                 found.map(Found::as_slice)

@@ -12,10 +12,10 @@ use crate::model::SentencePiece;
 use crate::model::sentencepiece::spec::PieceKind;
 use crate::tables::double_array::DoubleArray;
 
-/// Past this the model makes its sums zero.
+/// Score past which the model begins its sums anew at zero.
 const REBASED: f64 = 100_000.0;
-/// By how much the sum may change within a part of which something is remembered wherever it
-/// stands, and by the tokens of a chunk that is remembered as a whole.
+/// Score by which the sum may change, at most, within a part that is remembered wherever it stands, and by
+/// the tokens of a chunk that is remembered as a whole.
 pub const MOST_CHANGE: f64 = 300.0;
 /// The same of the tokens of a chunk that is remembered as a whole and that no entry holds: each of so
 /// many characters may be unknown.
@@ -23,11 +23,11 @@ pub const MOST_LONG_CHANGE: f64 = 4_000.0;
 /// Half the distance of two 32-bit floats between 2^16 and 2^17: the most that rounding changes a
 /// sum by, before it is made zero.
 pub const ROUNDING: f64 = 1.0 / 256.0;
-/// More than all roundings within something remembered.
+/// Score that is more than all roundings within something remembered.
 const ROUNDED: f64 = 10.0;
-/// How many tokens wait, at most, before they are given away together.
-pub const MOST_WAITING: usize = 2048;
-/// For how many tokens there is room once [`Summing::ready`] says so: those of a group in entries.
+/// Tokens that wait, at most, before they are given on together.
+pub const WAITING_TOKENS: usize = 2048;
+/// Tokens for which there is room once [`Summing::ready`] says so: those of a group in entries.
 const AT_ONCE: usize = GROUP * LONG_IDS;
 
 /// The scores of a Unigram model's pieces.
@@ -149,7 +149,7 @@ pub fn in_the_middle(score: f32, binade: u8) -> bool {
 pub struct Summing<'s, S: Sink> {
     scores: &'s Scores,
     unk_id: Option<u32>,
-    tokens: &'s mut [u32; MOST_WAITING],
+    tokens: &'s mut [u32; WAITING_TOKENS],
     count: usize,
     /// How many of the tokens are in the sum.
     summed: usize,
@@ -157,49 +157,7 @@ pub struct Summing<'s, S: Sink> {
     /// How often tokens were given away.
     gone: usize,
     after_unknown: bool,
-    /// What is read of a text in front of which the sum is not known.
-    open: Option<Open<'s>>,
     sink: &'s mut S,
-}
-
-/// The sum behind a text, and whether an unknown character stands there.
-#[derive(Clone, Copy, Default)]
-pub struct Front {
-    sum: f32,
-    after_unknown: bool,
-}
-
-/// The text that was read without the sum before it.
-struct Open<'s> {
-    stretches: &'s mut Vec<Stretch>,
-    /// How many tokens were given away.
-    given: usize,
-    /// Whether tokens were left out that depend on the sum.
-    left_out: bool,
-    /// How many bytes the chunks have of which tokens were left out.
-    in_vain: usize,
-}
-
-impl Open<'_> {
-    /// A stretch ends here.
-    fn stretch(&mut self, end: usize, tokens: usize, settled: bool) {
-        self.stretches.push(Stretch {
-            end,
-            tokens,
-            settled,
-        });
-    }
-}
-
-/// A stretch of a text that was read without the sum before it. Each begins where the last one ends.
-#[derive(Clone, Copy, Debug)]
-pub struct Stretch {
-    /// Where it ends.
-    pub end: usize,
-    /// How many tokens there are up to there.
-    pub tokens: usize,
-    /// Whether its tokens are those of the text, up to some sum; if not, they mean nothing.
-    pub settled: bool,
 }
 
 /// A place among the tokens.
@@ -214,7 +172,7 @@ impl<'s, S: Sink> Summing<'s, S> {
     pub fn new(
         scores: &'s Scores,
         unk_id: Option<u32>,
-        room: &'s mut [u32; MOST_WAITING],
+        room: &'s mut [u32; WAITING_TOKENS],
         sink: &'s mut S,
     ) -> Self {
         Self {
@@ -226,116 +184,12 @@ impl<'s, S: Sink> Summing<'s, S> {
             sum: 0.0,
             gone: 0,
             after_unknown: false,
-            open: None,
             sink,
         }
     }
 
-    /// The same behind other text.
-    pub fn behind_text(mut self, front: Front) -> Self {
-        (self.sum, self.after_unknown) = (front.sum, front.after_unknown);
-        self
-    }
-
-    /// The same behind text whose sum is not known: says in `stretches` of which of its text the
-    /// tokens are known all the same, and gives unknown characters to the sink as what they are.
-    pub fn without_sum(mut self, stretches: &'s mut Vec<Stretch>) -> Self {
-        self.open = Some(Open {
-            stretches,
-            given: 0,
-            left_out: false,
-            in_vain: 0,
-        });
-        self
-    }
-
-    /// What the text behind this one has to know; all tokens are given away.
-    pub fn front_of_next(&mut self) -> Front {
-        let sum = self.sum();
-        self.give();
-        Front {
-            sum,
-            after_unknown: self.after_unknown,
-        }
-    }
-
-    /// Whether the next tokens, which depend on the sum, have to be left out, since it is not known.
-    pub fn leaves_out(&mut self) -> bool {
-        let open = self.open.as_mut();
-        open.map(|open| open.left_out = true).is_some()
-    }
-
-    /// How many tokens there are, where the sum in front is not known.
-    pub fn tokens(&self) -> usize {
-        self.open.as_ref().map_or(0, |open| open.given) + self.count
-    }
-
-    /// Says that a chunk was read, before which there were so many tokens.
-    pub fn read_chunk(&mut self, start: usize, tokens: usize, end: usize) {
-        let all = self.tokens();
-        if let Some(open) = &mut self.open
-            && std::mem::take(&mut open.left_out)
-        {
-            open.stretch(start, tokens, true);
-            open.stretch(end, all, false);
-            open.in_vain += end - start;
-        }
-    }
-
-    /// Whether most of the text up to `end` was read in vain, without the sum before it.
-    pub fn reads_in_vain(&self, end: usize) -> bool {
-        /// How many bytes are read before that is asked.
-        const ENOUGH: usize = 8 << 10;
-        (self.open.as_ref()).is_some_and(|open| end >= ENOUGH && 2 * open.in_vain > end)
-    }
-
-    /// Says that the text up to `end` is left to be read with the sum.
-    pub fn leave_up_to(&mut self, end: usize) {
-        let tokens = self.tokens();
-        if let Some(open) = &mut self.open {
-            open.stretch(end, tokens, false);
-        }
-    }
-
-    /// Says that the text up to `end` was read.
-    pub fn read_up_to(&mut self, end: usize) {
-        let tokens = self.tokens();
-        if let Some(open) = &mut self.open {
-            open.stretch(end, tokens, true);
-        }
-    }
-
-    /// Takes the tokens of chunks of which they are known wherever these stand, if that is true here.
-    pub fn settle(&mut self, ids: &[u32]) -> bool {
-        let scores = self.scores;
-        let before = self.sum();
-        let sum = ids.iter().fold(before, |sum, &id| sum + scores.of(id));
-        // Without a score above zero the last sum is the greatest, or the first, which is small.
-        let greatest = match scores.rises {
-            true => self.most_after(ids.len()),
-            false => f64::from(sum.abs()),
-        };
-        if greatest > scores.most {
-            return false;
-        }
-        self.give();
-        match ids.contains(&UNKNOWN) {
-            true => self.push_all(ids),
-            false => {
-                self.after_unknown &= ids.is_empty();
-                self.sink.push_all(ids);
-            }
-        }
-        self.set(sum);
-        true
-    }
-
     /// The sum of the scores so far.
     pub fn sum(&mut self) -> f32 {
-        if self.open.is_some() {
-            self.summed = self.count;
-            return 0.0;
-        }
         let waiting = &self.tokens[self.summed..self.count];
         let scores = self.scores;
         let sum = waiting
@@ -354,9 +208,6 @@ impl<'s, S: Sink> Summing<'s, S> {
     /// What the magnitude of the sum is at most after so many more tokens.
     #[inline(always)]
     fn most_after(&self, tokens: usize) -> f64 {
-        if self.open.is_some() {
-            return 0.0;
-        }
         let unknown = self.count - self.summed + tokens;
         f64::from(self.sum.abs()) + unknown as f64 * self.scores.step
     }
@@ -364,7 +215,7 @@ impl<'s, S: Sink> Summing<'s, S> {
     /// Whether the magnitude of the sum is at most `limit`.
     pub fn is_within(&mut self, limit: u32) -> bool {
         let limit = f64::from(limit);
-        self.open.is_none() && (self.most_after(0) <= limit || f64::from(self.sum().abs()) <= limit)
+        self.most_after(0) <= limit || f64::from(self.sum().abs()) <= limit
     }
 
     /// Whether what is remembered wherever it stands is known to be true here.
@@ -384,7 +235,7 @@ impl<'s, S: Sink> Summing<'s, S> {
     /// not, the sum is up to date.
     #[inline(always)]
     pub fn ready(&mut self) -> bool {
-        if self.count + AT_ONCE + SOME > MOST_WAITING {
+        if self.count + AT_ONCE + SOME > WAITING_TOKENS {
             self.sum();
             self.give();
         }
@@ -430,9 +281,7 @@ impl<'s, S: Sink> Summing<'s, S> {
     fn give(&mut self) {
         let tokens = &mut self.tokens[..self.count];
         let mut given = tokens.len();
-        if let Some(open) = &mut self.open {
-            open.given += given;
-        } else if tokens.contains(&UNKNOWN) {
+        if tokens.contains(&UNKNOWN) {
             given = 0;
             for i in 0..tokens.len() {
                 let id = match tokens[i] {
@@ -457,8 +306,8 @@ impl<'s, S: Sink> Summing<'s, S> {
 
 impl<S: Sink> Sink for Summing<'_, S> {
     fn push_all(&mut self, ids: &[u32]) {
-        for ids in ids.chunks(MOST_WAITING) {
-            if self.count + ids.len() > MOST_WAITING {
+        for ids in ids.chunks(WAITING_TOKENS) {
+            if self.count + ids.len() > WAITING_TOKENS {
                 self.sum();
                 self.give();
             }
@@ -524,7 +373,7 @@ mod tests {
     #[test]
     fn long_chunks_are_recalled_while_none_of_their_sums_begins_anew() {
         let scores = scores(-1_000.0);
-        let (mut room, mut ids) = ([0; MOST_WAITING], Vec::new());
+        let (mut room, mut ids) = ([0; WAITING_TOKENS], Vec::new());
         let mut summing = Summing::new(&scores, Some(0), &mut room, &mut ids);
         summing.push_all(&[1; 95]);
         assert!(summing.may_recall_long());
@@ -535,7 +384,7 @@ mod tests {
     #[test]
     fn sums_are_those_of_the_tokens_one_by_one() {
         let scores = scores(-0.1);
-        let (mut room, mut ids) = ([0; MOST_WAITING], Vec::new());
+        let (mut room, mut ids) = ([0; WAITING_TOKENS], Vec::new());
         let mut summing = Summing::new(&scores, Some(0), &mut room, &mut ids);
         let mut sum = 0.0_f32;
         for round in 0..700 {

@@ -6,7 +6,7 @@ use crate::fast::sink::Sink;
 /// What a solver gives for a character that no piece covers. No vocabulary has such an id.
 pub const UNKNOWN: u32 = u32::MAX;
 
-/// How many tokens are looked at before they are given on.
+/// Tokens that are looked at before they are given on.
 const AT_ONCE: usize = 256;
 
 /// Makes one token of neighbouring unknown characters.

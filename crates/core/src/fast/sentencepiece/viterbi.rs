@@ -6,25 +6,24 @@
 //! to some sum is remembered with that, and where even this is too little, what wins where the sum
 //! has some magnitude (see [`Scores::binade`]), with by how much sums change within it.
 
-use super::Solver;
+use super::chunks::Solver;
 use super::sums::{
     MOST_CHANGE, MOST_LONG_CHANGE, ROUNDING, Scores, Summing, exponent, in_the_middle,
 };
 use super::unknown::UNKNOWN;
 use crate::fast::cache::words::{LONGEST, WordCache};
-use crate::fast::sentencepiece::seen_filter::Met;
 use crate::fast::sink::Sink;
 use crate::interrupt::Pace;
 use crate::mem::short_keys::LONG;
 use crate::model::SentencePiece;
 
-/// More than 64-bit sums of chunks can be wrong by.
+/// Score that is more than 64-bit sums of chunks can be wrong by.
 const SLACK: f64 = 1e-6;
-/// No byte that UTF-8 begins with: before the key of text that has no clear winner.
+/// Byte that no UTF-8 begins with, before the key of text that has no clear winner.
 const UNCLEAR: u8 = 0x80;
-/// The same, before the key of such text where the sum before it has some magnitude.
+/// Byte like it, before the key of such text where the sum before it has some magnitude.
 const BINADES: u8 = 0x81;
-/// Sums of scores are less than two to this power.
+/// Exponent of the power of two that all sums of scores are below.
 const MOST_EXPONENT: i32 = 17;
 
 /// The best way to reach a place in the text.
@@ -62,8 +61,6 @@ impl Best {
 pub struct Viterbi<'m> {
     model: &'m SentencePiece,
     scores: &'m Scores,
-    /// What is remembered as having no clear winner: most new text need not be looked for there.
-    unclear: &'m mut Met,
     /// Room for keys, for what is found under them, for the best ways to all places, and for the
     /// ends of a path's pieces.
     key: Vec<u8>,
@@ -74,11 +71,10 @@ pub struct Viterbi<'m> {
 
 impl<'m> Viterbi<'m> {
     /// Segments as `model` does.
-    pub fn new(model: &'m SentencePiece, scores: &'m Scores, unclear: &'m mut Met) -> Self {
+    pub fn new(model: &'m SentencePiece, scores: &'m Scores) -> Self {
         Self {
             model,
             scores,
-            unclear,
             key: Vec::new(),
             found: Vec::new(),
             best: Vec::new(),
@@ -203,7 +199,7 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
         // What is too long to be remembered is computed once.
         let short = text.len() < LONGEST;
         let mut known = false;
-        if short && self.unclear.may_hold(text.as_bytes()) {
+        if short {
             known = self.recall(UNCLEAR, text, words);
             if let [limit, found @ ..] = self.found.as_slice()
                 && *limit > 0
@@ -216,9 +212,6 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
         }
         let mut binade = None;
         if known {
-            if sink.leaves_out() {
-                return false;
-            }
             binade = Scores::binade(sink.sum());
             if let Some(binade) = binade
                 && self.recall(BINADES + binade, text, words)
@@ -254,7 +247,6 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
                     self.push_path(text, &mut path);
                     self.found = path;
                 }
-                self.unclear.add(text.as_bytes());
                 self.set_key(UNCLEAR, text);
                 words.insert(&self.key, &self.found);
             }
@@ -263,9 +255,6 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
                 sink.push_all(&ids[first..]);
                 return false;
             }
-        }
-        if sink.leaves_out() {
-            return false;
         }
         let before = sink.sum();
         if !known && short {
@@ -330,8 +319,7 @@ mod tests {
         let proto = ModelProto::new(pieces, trainer, NormalizerSpec::default());
         let model = SentencePiece::new(proto).unwrap();
         let scores = Scores::new(&model);
-        let mut unclear = Met::default();
-        let mut viterbi = Viterbi::new(&model, &scores, &mut unclear);
+        let mut viterbi = Viterbi::new(&model, &scores);
         let change = viterbi.find_best(text.as_bytes());
         let lead = viterbi.least_lead(text);
         (same_below(lead, text) == Some(MOST_EXPONENT), change)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::token::{Token, missing_unk};
 use crate::error::Result;
 use crate::interrupt::Pace;
-use crate::tables::trie::{Place, Trie};
+use crate::tables::trie::{Trie, TrieNode};
 use crate::vocab::Vocab;
 
 /// WordPiece: the longest token that the rest of the piece begins with, again and again.
@@ -31,7 +31,7 @@ pub struct WordPiece {
     parts: Parts,
     trie: Trie,
     /// Where tokens that continue a word begin in the trie.
-    continuing: Option<Place>,
+    continuing: Option<TrieNode>,
 }
 
 /// What a WordPiece model is stored as.

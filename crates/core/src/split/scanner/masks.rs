@@ -13,7 +13,7 @@ use crate::interrupt::Pace;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Avx2;
 
-/// From how many blocks on it pays to work on several at once.
+/// Blocks from which on it pays to work on several at once.
 #[cfg(target_arch = "x86_64")]
 const MANY: usize = 4;
 

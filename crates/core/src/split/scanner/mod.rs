@@ -18,7 +18,7 @@ pub use classes::decode;
 use classes::{CLASSES, LETTER};
 pub use rules::{Contraction, Numbers, Rules};
 
-/// The bytes that are scanned at a time; the masks of so many stay in the nearest cache.
+/// Bytes that are scanned at a time; their masks stay in the nearest cache.
 const STRETCH: usize = 8 << 10;
 
 /// Scans text.
@@ -57,14 +57,14 @@ impl Extent {
 }
 
 impl Scanner {
-    /// Cuts `text` under `rules`: calls `visit` with each stretch of it in order, as the stretch's
+    /// SafeCuts `text` under `rules`: calls `visit` with each stretch of it in order, as the stretch's
     /// offset, its length and the bits of the bytes that begin a piece. A stretch begins and ends
     /// between pieces.
     pub fn scan(&mut self, rules: Rules, text: &str, visit: impl FnMut(usize, usize, &[u64])) {
         self.scan_all(rules, Extent::Whole, text, visit);
     }
 
-    /// Cuts each line of `text`, its line feed included, as if it were a text of its own, and else as
+    /// SafeCuts each line of `text`, its line feed included, as if it were a text of its own, and else as
     /// [`scan`](Self::scan) does.
     pub fn scan_lines(
         &mut self,
@@ -128,7 +128,7 @@ impl Scanner {
         self.starts[0] |= 1;
     }
 
-    /// Cuts `'s` and its like, where an apostrophe begins a piece or ends a word.
+    /// SafeCuts `'s` and its like, where an apostrophe begins a piece or ends a word.
     fn cut_contractions(&mut self, rules: Rules, text: &[u8]) {
         let mut last_end = usize::MAX;
         let mut from = 0;
@@ -175,7 +175,7 @@ impl Scanner {
         }
     }
 
-    /// Cuts after each line feed, and no white space before one from it: under every one of the rules
+    /// SafeCuts after each line feed, and no white space before one from it: under every one of the rules
     /// white space is one piece where it ends the text with a line feed.
     fn part_lines(&mut self, text: &[u8]) {
         let mut feeds_before = 0;

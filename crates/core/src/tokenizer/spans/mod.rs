@@ -164,9 +164,9 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Whether the parts that [`Tokenizer::part_end`] gives may be encoded by themselves with spans.
+    /// Whether the parts that [`Tokenizer::split_point`] gives may be encoded by themselves with spans.
     pub(crate) fn has_spanned_parts(&self) -> bool {
-        self.walk.as_ref().is_some_and(Walk::has_parts) && self.settling().is_none()
+        self.walk.as_ref().is_some_and(Walk::has_parts) && !self.needs_whole_text()
     }
 
     /// As [`Tokenizer::encode_with_spans`], of a part; false where the stages have to be asked, with

@@ -105,7 +105,7 @@ pub struct BpeTrainer {
     /// Put after the last character of a word.
     pub end_of_word_suffix: Option<String>,
     /// The suffix is a symbol of its own and not a part of the last character; see
-    /// [`BpeOptions::separate_suffix`].
+    /// `BpeOptions::separate_suffix`.
     pub separate_suffix: bool,
     /// As SentencePiece has it: a character outside the alphabet is written as `<0xNN>` tokens,
     /// and every pair of tokens that makes a token is merged. The alphabet is characters.

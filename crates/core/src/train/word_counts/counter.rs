@@ -301,7 +301,7 @@ impl WordCounter {
     /// Where a part of `text` ends that is counted by itself, about [`PART`] bytes long.
     fn part_end(&self, text: &str) -> usize {
         match &self.stages.shortcut {
-            Shortcut::Splitter(splitter) => splitter.part_end(text, 0, PART),
+            Shortcut::Splitter(splitter) => splitter.split_point(text, 0, PART),
             Shortcut::Blanks => end_between(text, is_blank),
             Shortcut::Between(separators) => end_between(text, |byte| separators.contains(&byte)),
             Shortcut::Characters => boundary_before(text, PART),

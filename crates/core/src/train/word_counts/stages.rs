@@ -58,7 +58,9 @@ impl FirstStages {
             (_, None, Some(PreTokenizer::FixedLength { length: 1 })) => Shortcut::Characters,
             (_, normalizer, Some(pre_tokenizer))
                 if !found_late
-                    && normalizer.as_ref().is_none_or(keeps_blanks)
+                    && normalizer
+                        .as_ref()
+                        .is_none_or(Normalizer::keeps_words_apart)
                     && drops_blanks(pre_tokenizer) =>
             {
                 Shortcut::Blanks
@@ -124,7 +126,7 @@ impl FirstStages {
         let at = match &self.shortcut {
             // What a piece looks at behind its end must be there.
             Shortcut::Splitter(splitter) => {
-                let at = splitter.part_end(text, 0, text.len().saturating_sub(8));
+                let at = splitter.split_point(text, 0, text.len().saturating_sub(8));
                 Some(at).filter(|&at| at < text.len())
             }
             Shortcut::Blanks => after_last(&is_blank),
@@ -291,22 +293,6 @@ fn pattern_name(stage: &PreTokenizer) -> Option<&'static str> {
 /// them or makes them spaces, and no character composes with one or moves across one.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
-}
-
-/// Whether a normalizer does to a text what it does to each stretch between blanks, and leaves
-/// white space where they were.
-fn keeps_blanks(normalizer: &Normalizer) -> bool {
-    match normalizer {
-        Normalizer::Nfc
-        | Normalizer::Nfd
-        | Normalizer::Nfkc
-        | Normalizer::Nfkd
-        | Normalizer::Lowercase
-        | Normalizer::StripAccents
-        | Normalizer::Bert { .. } => true,
-        Normalizer::Sequence(stages) => stages.iter().all(keeps_blanks),
-        _ => false,
-    }
 }
 
 /// Whether a pre-tokenizer drops white space first, and then looks at each piece by itself.

@@ -1,4 +1,4 @@
-//! Four blocks side by side, with AVX2.
+//! The bit masks of four blocks side by side, with AVX2.
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,4 @@
-//! Eight blocks side by side, with AVX-512.
+//! The bit masks of eight blocks side by side, with AVX-512.
 
 use std::arch::x86_64::*;
 

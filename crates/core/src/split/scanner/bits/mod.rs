@@ -13,7 +13,7 @@ pub use avx2::Four;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::{Avx512, Eight};
 
-/// How many blocks lie side by side.
+/// Blocks that lie side by side.
 pub const STRIP: usize = 8;
 
 /// The bits of so many blocks, one after another in the text.

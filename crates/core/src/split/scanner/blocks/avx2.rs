@@ -1,4 +1,4 @@
-//! The same with AVX2: each half of a block is looked up in tables of sixteen classes, eight of them
+//! Character classes of a block of 64 bytes with AVX2: each half of a block is looked up in tables of sixteen classes, eight of them
 //! for ASCII and four for a row, of which the upper bits of a byte choose one.
 
 use std::arch::x86_64::*;

@@ -20,11 +20,11 @@ use super::classes::{BLANK, Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE
 use crate::interrupt;
 use crate::mem::prefetch::prefetch;
 
-/// The bytes of a block.
+/// Bytes of a block.
 pub const BLOCK: usize = 64;
-/// After so many strips of a stretch, an interrupt is heard.
+/// Strips of a stretch after which an interrupt is heard.
 const POLLED: usize = 1 << 10;
-/// How many bytes ahead text is asked for.
+/// Bytes by which text is prefetched ahead.
 const AHEAD: usize = 16 * BLOCK;
 
 /// The masks of one block, or of several side by side; bit `i` is byte `i`.

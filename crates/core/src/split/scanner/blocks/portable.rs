@@ -1,4 +1,4 @@
-//! The same byte by byte, for any processor; what the others are checked against.
+//! Character classes of a block of 64 bytes, byte by byte for any processor; what the others are checked against.
 
 use super::*;
 

@@ -1,41 +1,39 @@
-//! Tokenizers in the manner of SentencePiece that a `tokenizer.json` holds, compiled: text is cut
-//! before spaces, and what lies between goes through the stages once, those in front of the model left
-//! out where only spaces would change, and is then looked up.
+//! The strategy for a `tokenizer.json` in SentencePiece's manner, which writes spaces as `▁`: text is cut
+//! before spaces into chunks, each is looked up in the word cache, and only new ones go through the stages.
 //!
-//! Look here for which normalizers, pre-tokenizers and models qualify, and for why a chunk's tokens
-//! do not depend on its neighbours. Llama 2's, Gemma's, T5's and XLM-R's files are of this family.
+//! Look here for which normalizers, pre-tokenizers and models are accepted, and for why a chunk's tokens
+//! do not depend on its neighbours. Llama 2's, Gemma's, T5's and XLM-R's files get this strategy.
 
-use unicode_segmentation::UnicodeSegmentation;
+mod accepted;
 
 use crate::error::Result;
 use crate::fast::Place;
 use crate::fast::cache::lookup;
-use crate::fast::cache::lookup::{Family, tokens};
-use crate::fast::cache::output_buffer::{Buffered, Few};
+use crate::fast::cache::lookup::{NewChunks, tokens};
+use crate::fast::cache::output_buffer::{BufferedSink, EntrySink};
 use crate::fast::cache::words::WordCache;
-use crate::fast::cache::workspace_pool::Spare;
-use crate::fast::fallback::merged::merges_nothing_unknown;
-use crate::fast::fallback::{Plain, SPACE, Staged, Tables, Workspace};
+use crate::fast::cache::workspace_pool::WorkspacePool;
+use crate::fast::fallback::{Fallback, FallbackWorkspace, PlainWords, SPACE, Tables};
+use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
-use crate::growth::is_in_proportion;
-use crate::interrupt::{self, Pace, paced};
+use crate::interrupt::{self, Pace};
 use crate::mem::lazy::Lazy;
 use crate::mem::short_keys::{LONG, SHORT};
-use crate::model::bpe::{Alphabet, MergeRule};
-use crate::model::{Bpe, Model, byte_token};
+use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::pattern::SearchPattern;
 use crate::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior};
-use crate::split::delimiters::Delimiters;
-use crate::split::safe_cuts::Cuts;
+use crate::split::delimiters::{Delimiters, split_point};
+use crate::split::safe_cuts::SafeCuts;
 use crate::stages::{BeforeModel, Stages};
 use crate::text::AlignedText;
 use crate::vocab::Vocab;
+use accepted::{
+    behind_front, flatten, is_plain, is_space_writer, joins_next, keeps_chunks_apart,
+    keeps_in_proportion, lines_stand_alone, merges_nothing_across_cuts, plain, writes_marks,
+};
 
-/// A pattern for runs of spaces.
-const RUNS: &str = " {2,}";
-
-/// Stages that see a text as words with the spaces before them, compiled.
+/// A tokenizer that sees a text as words with the spaces before them.
 #[derive(Debug)]
 pub struct Metaspace {
     delimiters: Delimiters,
@@ -43,11 +41,11 @@ pub struct Metaspace {
     first: Chain,
     section: Chain,
     inner: Chain,
-    /// Where long chunks are cut, made when the first one is met; none if the stages change more of
+    /// Where long chunks are cut, made when the first one comes; none if the stages change more of
     /// a chunk than its spaces, or if its parts would not be what they are alone.
-    cuts: Option<Lazy<Cuts>>,
+    cuts: Option<Lazy<SafeCuts>>,
     tables: Tables,
-    spare: Spare<Workspace>,
+    pool: WorkspacePool<FallbackWorkspace>,
 }
 
 /// The stages in front of the model, for a chunk at some place.
@@ -58,23 +56,39 @@ struct Chain {
     /// White space at the ends of a text is removed.
     strips: bool,
     /// What becomes of a space and printable ASCII behind it, if that is known.
-    plain: Option<Plain>,
+    plain: Option<PlainWords>,
 }
 
 impl Metaspace {
     /// The compiled form of these stages, if text may be cut before spaces and if what a chunk
     /// becomes does not depend on other chunks.
-    pub fn new(stages: &Stages) -> Option<Self> {
+    ///
+    /// # Errors
+    /// The stage for which this is not so.
+    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
         let mut normalizers = Vec::new();
         flatten(stages.normalizer.as_ref(), &mut normalizers);
-        // A character map may know the `▁` that was written before.
-        let mut steps = normalizers.iter().skip_while(|step| !writes_marks(step));
-        if !normalizers.iter().all(keeps_chunks_apart)
-            || !keeps_in_proportion(&normalizers)
-            || steps.any(|step| matches!(step, Normalizer::Precompiled(_)))
-        {
-            return None;
+        if let Some(step) = normalizers.iter().find(|step| !keeps_chunks_apart(step)) {
+            let why = "may change a chunk by what stands beyond the space before it";
+            return Err(Obstacle::normalizer(Some(step), why));
         }
+        if !keeps_in_proportion(&normalizers) {
+            let why = "may make a text many times as long";
+            return Err(Obstacle::normalizer(stages.normalizer.as_ref(), why));
+        }
+        let mut steps = normalizers.iter().skip_while(|step| !writes_marks(step));
+        if let Some(step) = steps.find(|step| matches!(step, Normalizer::Precompiled(_))) {
+            let why = "may know the ▁ that an earlier step writes";
+            return Err(Obstacle::normalizer(Some(step), why));
+        }
+        let cut = stages.pre_tokenizer.as_ref();
+        let cannot_cut = || {
+            let why = match cut {
+                Some(_) => "does not cut before spaces written as ▁",
+                None => "and the normalizer does not write spaces as ▁",
+            };
+            Obstacle::pre_tokenizer(cut, why)
+        };
         let writes_spaces = normalizers.last().is_some_and(is_space_writer);
         let (section, inner, is_cut) = match &stages.pre_tokenizer {
             None if writes_spaces => (None, None, false),
@@ -111,18 +125,19 @@ impl Metaspace {
                         split: true,
                     },
                 ] => (Some(words.clone()), Some(words.clone()), true),
-                _ => return None,
+                _ => return Err(cannot_cut()),
             },
-            _ => return None,
+            _ => return Err(cannot_cut()),
         };
-        let qualifies = match &stages.model {
-            Model::Bpe(bpe) if is_cut => bpe.options().dropout.is_none(),
-            Model::Bpe(bpe) => merges_nothing_across_cuts(bpe),
-            Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => is_cut,
-            Model::Characters(_) | Model::SentencePiece(_) => false,
-        };
-        if !qualifies {
-            return None;
+        caches_words(stages)?;
+        let keeps_apart = is_cut
+            || match &stages.model {
+                Model::Bpe(bpe) => merges_nothing_across_cuts(bpe),
+                _ => false,
+            };
+        if !keeps_apart {
+            let why = "may make a token of a space and what stands before it";
+            return Err(Obstacle::model(&stages.model, why));
         }
         let strips = (normalizers.iter()).any(|step| matches!(step, Normalizer::Strip { .. }));
         let first = Chain {
@@ -155,7 +170,7 @@ impl Metaspace {
                 );
             }
         }
-        Some(Self {
+        Ok(Self {
             delimiters: Delimiters::new(spaces, false, alone),
             section: Chain {
                 pre_tokenizer: section,
@@ -165,7 +180,7 @@ impl Metaspace {
             first,
             inner,
             tables: Tables::new(),
-            spare: Spare::default(),
+            pool: WorkspacePool::default(),
         })
     }
 
@@ -180,249 +195,41 @@ impl Metaspace {
         place: Place,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut workspace = self.spare.take();
-        let Workspace { lookup, work } = &mut *workspace;
-        let lookup::Workspace {
+        let mut workspace = self.pool.take();
+        let FallbackWorkspace { lookup, work } = &mut *workspace;
+        let lookup::ChunkWorkspace {
             chunks,
             words,
             tokens: room,
         } = lookup;
-        let mut call = Call {
+        let mut call = MetaspaceCall {
             compiled: self,
             vocab: stages.model.vocab(),
             words,
             key: Vec::new(),
             gathered: Vec::new(),
-            staged: Staged::new(&stages.model, &self.tables, work),
+            fallback: Fallback::new(&stages.model, &self.tables, work),
         };
-        let mut sink = Buffered::new(room, sink);
+        let mut sink = BufferedSink::new(room, sink);
         let start = match place {
             Place::First => call.front(&self.first, 0xFF, text, &mut sink)?,
             Place::Section => call.front(&self.section, 0xFE, text, &mut sink)?,
             Place::Inner => 0,
         };
-        tokens(&mut call, &self.delimiters, chunks, text, start, &mut sink)?;
-        drop(sink);
-        self.spare.put(workspace);
-        Ok(())
+        tokens(&mut call, &self.delimiters, chunks, text, start, &mut sink)
     }
 
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: behind a
     /// line end that stands alone, or before a space behind something that is not open.
-    pub fn part_end(&self, text: &str, start: usize, reach: usize) -> usize {
-        let bytes = text.as_bytes();
-        let first = start.saturating_add(reach.max(1)).min(text.len());
-        let space_before = |at: usize| bytes[start..at].iter().rposition(|byte| *byte == b' ');
-        let mut stretch = start + space_before(first).unwrap_or(0);
-        for (at, byte) in paced((first..).zip(&bytes[first..])) {
-            if self.delimiters.is_alone(*byte) {
-                return at + 1;
-            }
-            if *byte == b' ' {
-                let before = text[..stretch].chars().next_back();
-                let mut new = AlignedText::original(&text[stretch..at]);
-                if (stretch == start || before.is_none_or(|before| !joins_next(before)))
-                    && self.inner.normalize(&mut new).is_ok_and(|open| !open)
-                {
-                    return at;
-                }
-                stretch = at;
-            }
-        }
-        text.len()
-    }
-}
-
-/// The normalizers, one after another.
-fn flatten(normalizer: Option<&Normalizer>, all: &mut Vec<Normalizer>) {
-    match normalizer {
-        None => {}
-        Some(Normalizer::Sequence(parts)) => {
-            parts.iter().for_each(|part| flatten(Some(part), all));
-        }
-        Some(other) => all.push(other.clone()),
-    }
-}
-
-/// Whether a normalizer keeps spaces and does the same to a chunk that begins with one wherever it
-/// stands, ends of the text apart, if what stands before it is not open.
-fn keeps_chunks_apart(normalizer: &Normalizer) -> bool {
-    use Normalizer::{
-        Lowercase, Nfc, Nfd, Nfkc, Nfkd, Nmt, Precompiled, Prepend, Replace, Strip, StripAccents,
-    };
-    let is_blank = |c: char| c == SPACE || c.is_whitespace();
-    match normalizer {
-        Nfc | Nfd | Nfkc | Nfkd | Lowercase | StripAccents | Nmt => true,
-        Strip { .. } | Prepend { .. } => true,
-        Precompiled(map) => {
-            !map.inner_bytes()[usize::from(b' ')]
-                && map.longest_prefix(b" ").is_none_or(|(_, new)| new == " ")
-        }
-        Replace {
-            pattern: SearchPattern::Literal(literal),
-            content,
-        } => match literal.as_str() {
-            " " => content == " " || content == "▁",
-            other => !other.is_empty() && !other.contains(is_blank),
-        },
-        Replace {
-            pattern: SearchPattern::Regex(regex),
-            content,
-        } => regex.source() == RUNS && (content == " " || content == "▁"),
-        _ => false,
-    }
-}
-
-/// Whether chunks, each of which is normalized by itself, surely do not outgrow the text: by what is
-/// replaced and by what is put in front of each section.
-fn keeps_in_proportion(normalizers: &[Normalizer]) -> bool {
-    let (mut times, mut front) = (1.0, 1);
-    for normalizer in normalizers {
-        match normalizer {
-            Normalizer::Replace { pattern, content } => {
-                let pattern = match pattern {
-                    SearchPattern::Literal(literal) => literal.len().max(1),
-                    SearchPattern::Regex(_) => 1,
-                };
-                times *= (content.len() as f64 / pattern as f64).max(1.0);
-            }
-            Normalizer::Prepend { prefix } => front += prefix.len() as u32,
-            _ => {}
-        }
-    }
-    is_in_proportion(0, (times * f64::from(front)) as usize)
-}
-
-/// Whether a normalizer writes each space as `▁`.
-fn is_space_writer(normalizer: &Normalizer) -> bool {
-    matches!(
-        normalizer,
-        Normalizer::Replace { pattern: SearchPattern::Literal(pattern), content }
-            if pattern == " " && content == "▁"
-    )
-}
-
-/// Whether a normalizer may write `▁` behind the front of a text.
-fn writes_marks(normalizer: &Normalizer) -> bool {
-    matches!(normalizer, Normalizer::Replace { content, .. } if content.contains(SPACE))
-}
-
-/// Whether a normalizer changes nothing but spaces and the front of a text.
-fn is_plain(normalizer: &Normalizer) -> bool {
-    is_space_writer(normalizer) || matches!(normalizer, Normalizer::Prepend { .. })
-}
-
-/// What a normalizer is behind the front of a text.
-fn behind_front(normalizer: &Normalizer) -> Option<Normalizer> {
-    match normalizer {
-        Normalizer::Prepend { .. } => None,
-        Normalizer::Strip { right, .. } => Some(Normalizer::Strip {
-            left: false,
-            right: *right,
-        }),
-        other => Some(other.clone()),
-    }
-}
-
-/// Whether grapheme clusters may go on behind this character with a space.
-fn joins_next(character: char) -> bool {
-    let pair: String = [character, ' '].iter().collect();
-    pair.graphemes(true).nth(1).is_none()
-}
-
-/// Whether this BPE sees a chunk the same way alone and in a text that nothing has cut: no merge
-/// takes a space and what stands before it, unless that is a space.
-fn merges_nothing_across_cuts(bpe: &Bpe) -> bool {
-    let MergeRule::Merges(merges) = bpe.rule() else {
-        return false;
-    };
-    let vocab = bpe.vocab();
-    let unk_id = unk_id(bpe);
-    let text = |id: u32| vocab.token(id).unwrap_or_default();
-    let space = "▁".as_bytes();
-    merges_units(bpe)
-        // No unknown character is dropped, which would make neighbours of what it parts.
-        && (bpe.options().unk_token.is_some() || falls_back_to_bytes(bpe))
-        // Unknown characters are never fused across one that is known.
-        && vocab.text_id(space).is_some()
-        && merges.iter().all(|&(left, right)| {
-            !text(right).starts_with(space)
-                || text(left).ends_with(space) && Some(left) != unk_id
+    pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
+        let cuts_behind = |byte| self.delimiters.is_alone(byte);
+        split_point(text, start, reach, cuts_behind, |space, at| {
+            let before = text[..space].chars().next_back();
+            let mut new = AlignedText::original(&text[space..at]);
+            (space == start || before.is_none_or(|before| !joins_next(before)))
+                && self.inner.normalize(&mut new).is_ok_and(|open| !open)
         })
-}
-
-/// Whether this BPE makes tokens of characters by merges only, wherever in a piece they stand.
-fn merges_units(bpe: &Bpe) -> bool {
-    let options = bpe.options();
-    options.alphabet == Alphabet::Characters
-        && options.dropout.is_none()
-        && !options.ignore_merges
-        && options.continuing_subword_prefix.is_none()
-        && options.end_of_word_suffix.is_none()
-        && !options.separate_suffix
-}
-
-/// Whether no token but its own holds a line end, and unknown characters are bytes that nothing
-/// merges.
-fn lines_stand_alone(bpe: &Bpe) -> bool {
-    let holds_line_end = |token: &[u8]| token.len() > 1 && token.contains(&b'\n');
-    merges_units(bpe)
-        && falls_back_to_bytes(bpe)
-        && !(bpe.vocab().iter()).any(|(token, _)| holds_line_end(token))
-        && merges_nothing_unknown(bpe)
-}
-
-/// Whether unknown characters become tokens of their bytes, whatever these are.
-fn falls_back_to_bytes(bpe: &Bpe) -> bool {
-    let is_there = |byte| bpe.vocab().id(&byte_token(byte)).is_some();
-    bpe.options().byte_fallback && (0..=u8::MAX).all(is_there)
-}
-
-fn unk_id(bpe: &Bpe) -> Option<u32> {
-    let unk_token = bpe.options().unk_token.as_ref()?;
-    bpe.vocab().id(unk_token.as_bytes())
-}
-
-/// What these make of a space and printable ASCII behind it, if that is one piece, `▁` and the same
-/// characters.
-fn plain(normalizers: &[Normalizer], pre_tokenizer: Option<&PreTokenizer>) -> Option<Plain> {
-    let mut plain = Plain {
-        mark: Some(SPACE),
-        punctuation: true,
-        lowers: false,
-        replaced: Vec::new(),
-    };
-    for normalizer in normalizers {
-        match normalizer {
-            Normalizer::Lowercase => plain.lowers = true,
-            Normalizer::Precompiled(map) if !map.keeps_ascii() => return None,
-            Normalizer::Replace {
-                pattern: SearchPattern::Literal(literal),
-                ..
-            } if literal != " " => {
-                // Lowering may make one.
-                if plain.lowers {
-                    return None;
-                }
-                plain.replaced.push(literal.clone());
-            }
-            _ => {}
-        }
     }
-    let writes = match pre_tokenizer {
-        None | Some(PreTokenizer::Metaspace { .. }) => true,
-        Some(PreTokenizer::Sequence(both)) => both.iter().any(|part| {
-            matches!(
-                part,
-                PreTokenizer::Metaspace {
-                    prepend_scheme: PrependScheme::Always,
-                    ..
-                }
-            )
-        }),
-        Some(_) => false,
-    };
-    writes.then_some(plain)
 }
 
 impl Chain {
@@ -482,17 +289,17 @@ impl Chain {
 }
 
 /// One text on its way.
-struct Call<'c> {
+struct MetaspaceCall<'c> {
     compiled: &'c Metaspace,
     vocab: &'c Vocab,
     words: &'c mut WordCache,
     /// Room for keys, and for the tokens of a chunk.
     key: Vec<u8>,
     gathered: Vec<u32>,
-    staged: Staged<'c>,
+    fallback: Fallback<'c>,
 }
 
-impl<S: Few> Family<S> for Call<'_> {
+impl<S: EntrySink> NewChunks<S> for MetaspaceCall<'_> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
         self.words
@@ -503,27 +310,33 @@ impl<S: Few> Family<S> for Call<'_> {
         if let Some(cuts) = &self.compiled.cuts
             && !self.compiled.inner.is_open(&text[start..end])
         {
-            self.parts(cuts.get(|| Cuts::new(self.vocab)), text, start, end, sink)?;
+            self.parts(
+                cuts.get(|| SafeCuts::new(self.vocab)),
+                text,
+                start,
+                end,
+                sink,
+            )?;
             return Ok(end);
         }
         let (longer, whole) = match &self.compiled.inner.plain {
-            Some(plain) if self.staged.plain(plain, &text[start..end])? => (end, true),
+            Some(plain) if self.fallback.plain(plain, &text[start..end])? => (end, true),
             _ => self.through_the_stages(&self.compiled.inner, text, start, end)?,
         };
-        sink.push_all(self.staged.ids());
+        sink.push_all(self.fallback.ids());
         if whole {
             let chunk = &text.as_bytes()[start..end];
-            self.words.insert(chunk, self.staged.ids());
+            self.words.insert(chunk, self.fallback.ids());
         }
         Ok(longer)
     }
 }
 
-impl Call<'_> {
+impl MetaspaceCall<'_> {
     /// A chunk that is not open and of which only the spaces change, part by part.
     fn parts(
         &mut self,
-        cuts: &Cuts,
+        cuts: &SafeCuts,
         text: &str,
         start: usize,
         end: usize,
@@ -540,18 +353,18 @@ impl Call<'_> {
             pace.step();
             let next = match end - part <= SHORT {
                 true => end,
-                false => cuts.part_end(bytes, from, end),
+                false => cuts.first_cut(bytes, from, end),
             };
             let key = &bytes[part..next];
             // That the whole chunk is not known was found out before, if it is no longer than this.
             let is_new = key.len() == end - start && key.len() <= LONG;
             if is_new || !self.words.emit(key, &mut self.gathered) {
-                self.staged.marked(from - part, &text[from..next])?;
-                self.gathered.extend_from_slice(self.staged.ids());
+                self.fallback.marked(from - part, &text[from..next])?;
+                self.gathered.extend_from_slice(self.fallback.ids());
                 // A part that ends in a mark is not to be taken for a chunk, whose next may begin in
                 // one.
                 if !text[part..next].ends_with(SPACE) {
-                    self.words.insert(key, self.staged.ids());
+                    self.words.insert(key, self.fallback.ids());
                 }
             }
             cut |= next < end;
@@ -584,9 +397,9 @@ impl Call<'_> {
             return Ok(end);
         }
         let (longer, whole) = self.through_the_stages(chain, text, 0, end)?;
-        sink.push_all(self.staged.ids());
+        sink.push_all(self.fallback.ids());
         if whole {
-            self.words.insert(&self.key, self.staged.ids());
+            self.words.insert(&self.key, self.fallback.ids());
         }
         Ok(longer)
     }
@@ -622,7 +435,7 @@ impl Call<'_> {
             normalizer: None, // It ran above.
             pre_tokenizer: chain.pre_tokenizer.as_ref(),
         };
-        self.staged.pieces(&before_model.pieces(new)?)?;
+        self.fallback.pieces(&before_model.pieces(new)?)?;
         // Behind a run of spaces stands a character that stands alone, or nothing.
         let ends_there =
             !chain.strips && (bytes[start..end].iter()).all(|byte| delimiters.is_space(*byte));
@@ -657,8 +470,26 @@ mod tests {
         assert_eq!(tokens("to\u{3000} be", Place::First), [2, 1, 3]);
         assert_eq!(tokens("to be", Place::Section), [4, 3]);
         assert_eq!(
-            compiled.part_end("to\u{3000} be to", 0, 1),
+            compiled.split_point("to\u{3000} be to", 0, 1),
             "to\u{3000} be".len()
         );
+    }
+
+    #[test]
+    fn a_warm_cache_outlives_an_error() {
+        let vocab = Vocab::new([("▁known", 0)]).unwrap();
+        let model = crate::model::WordLevel::new(vocab, "[UNK]");
+        let mut stages = Stages::of_model(Model::WordLevel(model));
+        stages.pre_tokenizer = Some(PreTokenizer::Metaspace {
+            replacement: SPACE,
+            prepend_scheme: PrependScheme::Always,
+            split: true,
+        });
+        let compiled = Metaspace::new(&stages).unwrap();
+        let mut ids = Vec::new();
+        let done = compiled.encode(&stages, "known known unknown", Place::First, &mut ids);
+        assert!(done.is_err());
+        let workspace = compiled.pool.kept().unwrap();
+        assert!(workspace.lookup.words.emit(b" known", &mut Vec::new()));
     }
 }

@@ -1,0 +1,58 @@
+//! What jeton tells of its own doings on standard error, for those who ask by the environment variable
+//! `JETON_LOG`: topics, separated by commas.
+//!
+//! The variable is read once, when the first topic is asked for.
+
+use std::io::Write;
+
+use crate::mem::lazy::LazyStatic;
+
+/// The variable that names the topics.
+const VARIABLE: &str = "JETON_LOG";
+
+/// What may be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Topic {
+    /// Of each tokenizer that is built, how it encodes text and why not faster.
+    Plan,
+}
+
+impl Topic {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+        }
+    }
+}
+
+/// Writes what `told` says to standard error, if somebody asked for the topic.
+pub(crate) fn tell(topic: Topic, told: impl FnOnce() -> String) {
+    static TOPICS: LazyStatic<String> =
+        LazyStatic::new(|| std::env::var(VARIABLE).unwrap_or_default());
+    if asks_for(&TOPICS, topic) {
+        let line = format!("jeton {}: {}\n", topic.name(), told());
+        // Whoever has closed standard error wants to hear nothing.
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    }
+}
+
+fn asks_for(topics: &str, topic: Topic) -> bool {
+    topics.split(',').any(|name| name.trim() == topic.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worked_example() {
+        for (topics, expected) in [
+            ("plan", true),
+            ("other, plan", true),
+            ("", false),
+            ("plans", false),
+        ] {
+            assert_eq!(asks_for(topics, Topic::Plan), expected, "{topics:?}");
+        }
+    }
+}

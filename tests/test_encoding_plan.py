@@ -1,0 +1,109 @@
+"""How a tokenizer says that it encodes text: for published tokenizers, in the log, in the CLI."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import jeton
+from jeton.components import normalizers
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "vocab"
+
+PUBLISHED = [
+    ("cl100k_base.tiktoken", "byte_level"),
+    ("o200k_base.tiktoken", "byte_level"),
+    ("r50k_base.tiktoken", "byte_level"),
+    ("gpt2_vocab.json", "byte_level"),
+    # Its vocabulary has no token for 13 bytes that no UTF-8 holds.
+    ("neox", "cached_pieces"),
+    ("llama3_ranks.model", "byte_level"),
+    ("llama2_sentencepiece_bpe.model", "sentencepiece"),
+    ("t5_style_unigram.model", "sentencepiece"),
+    ("bert_uncased_vocab.txt", "whitespace_words"),
+]
+"""A file and the strategy."""
+
+
+def published(name: str) -> jeton.Tokenizer:
+    path = SHARED / name
+    if not path.exists():
+        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
+    return jeton.load(path)
+
+
+@pytest.mark.parametrize(("name", "strategy"), PUBLISHED)
+def test_published_tokenizers(name: str, strategy: str) -> None:
+    plan = published(name).encoding_plan()
+    assert plan.strategy == strategy, plan
+    assert plan.is_fast
+
+
+@pytest.mark.parametrize(
+    ("name", "strategy", "stage"),
+    [
+        ("llama2_sentencepiece_bpe.model", "metaspace", "model"),
+        # Its character map is followed by expressions, which no strategy takes.
+        ("t5_style_unigram.model", "stages", "pre-tokenizer"),
+    ],
+)
+def test_models_as_tokenizer_json(name: str, strategy: str, stage: str) -> None:
+    plan = published(name).approximation("tokenizer.json").encoding_plan()
+    assert plan.strategy == strategy, plan
+    assert list(plan.passed_over.values())[-1].stage == stage
+
+
+def trained() -> jeton.Tokenizer:
+    return jeton.BPETrainer(300, pattern="gpt2").train(["the weather, the theory"] * 9)
+
+
+def test_what_a_plan_says() -> None:
+    plan = trained().encoding_plan()
+    assert (plan.strategy, plan.passed_over, plan.detours) == ("byte_level", {}, ())
+    assert plan.is_fast
+    slower = trained().replace(normalizer=normalizers.Lowercase()).encoding_plan()
+    assert slower.strategy == "cached_pieces"
+    assert list(slower.passed_over) == [
+        "byte_level",
+        "sentencepiece",
+        "metaspace",
+        "whitespace_words",
+    ]
+    obstacle = slower.passed_over["byte_level"]
+    assert (obstacle.stage, obstacle.kind) == ("normalizer", "Lowercase")
+    assert f"not byte_level: normalizer Lowercase: {obstacle.why}" in str(slower)
+    stages = trained().replace(pre_tokenizer=None).encoding_plan()
+    assert stages.strategy == "stages"
+    assert not stages.is_fast
+    assert "no pre-tokenizer" in str(stages)
+
+
+SCRIPT = """
+import jeton
+tok = jeton.BPETrainer(300, pattern="gpt2").train(["the weather, the theory"] * 9)
+print("built", flush=True)
+tok.replace(normalizer=jeton.components.normalizers.Lowercase())
+"""
+
+
+@pytest.mark.parametrize(("topics", "told"), [("plan", True), ("x, plan", True), ("", False)])
+def test_log(topics: str, told: bool) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env={**os.environ, "JETON_LOG": topics},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = done.stderr.splitlines()
+    assert ("jeton plan: byte_level. Byte-level BPE" in done.stderr) == told
+    slower = [line for line in lines if line.startswith("jeton plan: cached_pieces.")]
+    assert len(slower) == told
+    assert done.stdout == "built\n"
+    if told:
+        at = lines.index(slower[0])
+        assert lines[at + 1].startswith("  not byte_level: normalizer Lowercase: ")
