@@ -135,6 +135,7 @@ CALLS: dict[str, Callable[[jeton.Tokenizer, Any], object]] = {
 LARGE = ("encode_with_spans", "call", "chunk", "explain")
 """They make Python objects of hundreds of bytes a token: a fifth of the text is enough."""
 
+
 def decoded_in_parts(tok: jeton.Tokenizer, ids: Any) -> None:
     stream = tok.decode_stream()
     part = 1 << 24
