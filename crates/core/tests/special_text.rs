@@ -62,7 +62,9 @@ fn every_way(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) -> Vec<
 /// Whether this error is about a character that no token but a special one spells.
 fn is_only_special<T>(result: &Result<T>) -> bool {
     let error = result.as_ref().err();
-    error.is_some_and(|it| it.kind() == ErrorKind::Encode && it.to_string().contains("special one"))
+    error.is_some_and(|it| {
+        it.kind() == ErrorKind::Encode && it.to_string().contains("the only token for")
+    })
 }
 
 const FAMILIES: &[&str] = &[

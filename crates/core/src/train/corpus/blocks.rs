@@ -76,7 +76,7 @@ impl<R: Read> Blocks<R> {
     pub(super) fn pass_over(&mut self, bytes: u64, lines: u64) -> Result<()> {
         let passed = io::copy(&mut self.stream.by_ref().take(bytes), &mut io::sink());
         if passed.map_err(|error| self.failed(&error))? < bytes {
-            let error = Error::new(ErrorKind::File, "became shorter while it was read");
+            let error = Error::new(ErrorKind::File, "is shorter than it was when it was read");
             return Err(error.at(self.path.display().to_string()));
         }
         (self.offset, self.lines) = (bytes, lines);
