@@ -13,10 +13,10 @@
 //! - the stages around the model: [`normalizer`], [`pre_tokenizer`], [`added_tokens`],
 //!   [`post_processor`], [`decoder`];
 //! - `split`, which cuts fast, and `merge`, which merges fast; [`model`], the meaning of each model;
-//! - [`stages`], all of them put together; [`format`](mod@format), which reads and writes them;
+//! - [`stages`], all of them put together, and the order of those before the model; [`format`](mod@format), which reads and writes them;
 //!   [`train`], which makes a model of a corpus;
-//! - [`fast`], the same ids in less time for the stages that it knows; [`tokenizer`], which alone knows
-//!   the order of the stages; [`batch`] and [`token_blocks`], many texts at once;
+//! - [`fast`], the same ids in less time for the stages that it knows; [`tokenizer`], which
+//!   runs the stages in order; [`batch`] and [`token_blocks`], many texts at once;
 //! - [`convert`], from one kind of tokenizer to another; [`measure`].
 //!
 //! Long work is ended by [`interrupt`].

@@ -11,7 +11,7 @@ use foldhash::fast::RandomState;
 use crate::error::Result;
 use crate::fast::cache::lookup::{NewChunks, tokens_of};
 use crate::fast::cache::output_buffer::{BUFFER_TOKENS, BufferedSink, EntrySink};
-use crate::fast::cache::words::{LONGEST, WordCache};
+use crate::fast::cache::word_cache::{LONGEST, WordCache};
 use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::fast::fallback::{Fallback, Tables};
 use crate::fast::obstacle::{Obstacle, caches_words};

@@ -19,7 +19,7 @@ mod sentencepiece;
 mod sink;
 mod whitespace_words;
 
-pub use cache::words::{limit as cache_limit, set_limit as set_cache_limit};
+pub use cache::word_cache::{limit as cache_limit, set_limit as set_cache_limit};
 pub use obstacle::{Obstacle, StageName};
 pub use place::Place;
 pub use plan::{Compiled, Plan, Strategy};

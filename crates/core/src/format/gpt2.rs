@@ -14,7 +14,8 @@ use hashbrown::HashSet;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::losses::stage;
-use super::{plain_bpe, special_token};
+use super::plain_bpe::plain_bpe;
+use super::special_token;
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::BpeOptions;

@@ -16,7 +16,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 use super::losses::stage;
-use super::{plain_bpe, special_token};
+use super::plain_bpe::plain_bpe;
+use super::special_token;
 use crate::added_tokens::{AddedToken, check_ids};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};

@@ -11,7 +11,7 @@ use foldhash::fast::RandomState;
 use crate::error::Result;
 use crate::fast::cache::group::{GROUP, Group};
 use crate::fast::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
-use crate::fast::cache::words::{SHORT_IDS, WordCache};
+use crate::fast::cache::word_cache::{SHORT_IDS, WordCache};
 use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::fast::obstacle::Obstacle;
 use crate::fast::sink::Sink;

@@ -2,7 +2,7 @@
 //! of all is prefetched before the first is read.
 
 use super::pending::Pending;
-use super::words::WordCache;
+use super::word_cache::WordCache;
 use crate::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 
 /// Words that are looked up together.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 
 use super::group::{AHEAD, GROUP};
-use super::words::{Found, SHORT_IDS, WordCache};
+use super::word_cache::{Found, SHORT_IDS, WordCache};
 use crate::error::Result;
 use crate::fast::cache::output_buffer::{BUFFER_TOKENS, EntrySink};
 use crate::fast::cache::workspace_pool::Reusable;

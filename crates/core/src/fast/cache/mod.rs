@@ -6,5 +6,5 @@ pub mod lookup;
 pub mod output_buffer;
 mod overflow;
 pub mod pending;
-pub mod words;
+pub mod word_cache;
 pub mod workspace_pool;

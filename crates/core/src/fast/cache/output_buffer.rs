@@ -1,6 +1,6 @@
 //! The buffer between the word cache and a sink: tokens gather in it and are handed on many at a time.
 
-use super::words::SHORT_IDS;
+use super::word_cache::SHORT_IDS;
 use crate::fast::sink::Sink;
 
 /// Tokens that the buffer holds.

@@ -3,7 +3,7 @@
 //! A new piece is merged step by step, and each step waits for memory; so new pieces are gathered
 //! and merged side by side, while what follows them in the text is looked up.
 
-use super::words::Found;
+use super::word_cache::Found;
 use crate::fast::sink::Sink;
 use crate::mem::short_keys::ShortKey;
 

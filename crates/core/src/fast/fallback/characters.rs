@@ -76,7 +76,7 @@ impl Characters {
         })
     }
 
-    /// SafeCuts `word` as `stages` do, from which this was made; false if they have to be asked.
+    /// Cuts `word` as `stages` do, from which this was made; false if they have to be asked.
     pub fn cut(&self, stages: &Stages, word: &str, cut: &mut CutWord) -> bool {
         cut.clear();
         let mut after_mark = false;

@@ -11,7 +11,7 @@ use crate::fast::Place;
 use crate::fast::cache::lookup;
 use crate::fast::cache::lookup::{NewChunks, tokens};
 use crate::fast::cache::output_buffer::{BufferedSink, EntrySink};
-use crate::fast::cache::words::WordCache;
+use crate::fast::cache::word_cache::WordCache;
 use crate::fast::cache::workspace_pool::WorkspacePool;
 use crate::fast::fallback::{Fallback, FallbackWorkspace, PlainWords, SPACE, Tables};
 use crate::fast::obstacle::{Obstacle, caches_words};

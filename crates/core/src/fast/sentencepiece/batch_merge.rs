@@ -11,7 +11,7 @@ use super::merging::{Merging, Work};
 use crate::fast::cache::group::GROUP;
 use crate::fast::cache::lookup::AskedGroup;
 use crate::fast::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
-use crate::fast::cache::words::{Found, LONGEST};
+use crate::fast::cache::word_cache::{Found, LONGEST};
 use crate::fast::sink::Sink;
 use crate::interrupt::Pace;
 use crate::mem::short_keys::{LONG, SHORT, ShortKey};

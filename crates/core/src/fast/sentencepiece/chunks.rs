@@ -8,7 +8,7 @@ use super::raw_cuts::{self, KeptCharacters};
 use super::{NORMALIZED, SPACE, SentencePiece};
 use crate::fast::Place;
 use crate::fast::cache::group::GROUP;
-use crate::fast::cache::words::{LONGEST, WordCache};
+use crate::fast::cache::word_cache::{LONGEST, WordCache};
 use crate::fast::sink::Sink;
 use crate::interrupt::{Pace, position, rposition};
 use crate::mem::short_keys::{LONG, SHORT};

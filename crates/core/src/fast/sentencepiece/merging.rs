@@ -8,7 +8,7 @@ use super::chunks::Solver;
 use super::long;
 use super::pieces::{AskedPair, MARK, NO_PIECE, PieceIndex, SPACE};
 use super::unknown::UNKNOWN;
-use crate::fast::cache::words::WordCache;
+use crate::fast::cache::word_cache::WordCache;
 use crate::fast::sink::Sink;
 use crate::model::{Sampler, Sampling, SentencePiece};
 #[cfg(target_arch = "x86_64")]

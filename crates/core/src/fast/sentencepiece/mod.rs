@@ -19,7 +19,7 @@ mod viterbi;
 use crate::error::Result;
 use crate::fast::Place;
 use crate::fast::cache::lookup;
-use crate::fast::cache::words::WordCache;
+use crate::fast::cache::word_cache::WordCache;
 use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::fast::obstacle::Obstacle;
 use crate::fast::sink::Sink;

@@ -10,7 +10,7 @@ use super::viterbi::Viterbi;
 use crate::fast::Place;
 use crate::fast::cache::group::GROUP;
 use crate::fast::cache::lookup::AskedGroup;
-use crate::fast::cache::words::{Found, LONGEST, WordCache};
+use crate::fast::cache::word_cache::{Found, LONGEST, WordCache};
 use crate::fast::sink::Sink;
 use crate::interrupt::Pace;
 use crate::mem::short_keys::{LONG, SHORT};

@@ -5,7 +5,7 @@
 
 use super::unknown::UNKNOWN;
 use crate::fast::cache::group::GROUP;
-use crate::fast::cache::words::{LONG_IDS, SOME};
+use crate::fast::cache::word_cache::{LONG_IDS, SOME};
 use crate::fast::sink::Sink;
 use crate::mem::lazy::Lazy;
 use crate::model::SentencePiece;

@@ -11,7 +11,7 @@ use super::sums::{
     MOST_CHANGE, MOST_LONG_CHANGE, ROUNDING, Scores, Summing, exponent, in_the_middle,
 };
 use super::unknown::UNKNOWN;
-use crate::fast::cache::words::{LONGEST, WordCache};
+use crate::fast::cache::word_cache::{LONGEST, WordCache};
 use crate::fast::sink::Sink;
 use crate::interrupt::Pace;
 use crate::mem::short_keys::LONG;

@@ -7,7 +7,7 @@
 //! special tokens. Then each stretch of text between them is encoded by itself, dummy prefix
 //! included, as programs do that put the ids of control pieces between encoded texts.
 
-mod reader;
+mod interface;
 
 use crate::added_tokens::AddedToken;
 use crate::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
@@ -20,7 +20,7 @@ use crate::threads::{LARGE, both};
 use crate::vocab::show;
 
 use crate::model::sentencepiece::spec::{ModelProto, NormalizerSpec, PieceKind};
-pub use reader::{DecodedPiece, Given, ReadPath, ReadPiece, Reader, Samples};
+pub use interface::{DecodedPiece, Given, ReadPath, ReadPiece, Reader, Samples};
 
 /// The stages of a tokenizer that a file describes.
 ///

@@ -57,14 +57,14 @@ impl Extent {
 }
 
 impl Scanner {
-    /// SafeCuts `text` under `rules`: calls `visit` with each stretch of it in order, as the stretch's
+    /// Cuts `text` under `rules`: calls `visit` with each stretch of it in order, as the stretch's
     /// offset, its length and the bits of the bytes that begin a piece. A stretch begins and ends
     /// between pieces.
     pub fn scan(&mut self, rules: Rules, text: &str, visit: impl FnMut(usize, usize, &[u64])) {
         self.scan_all(rules, Extent::Whole, text, visit);
     }
 
-    /// SafeCuts each line of `text`, its line feed included, as if it were a text of its own, and else as
+    /// Cuts each line of `text`, its line feed included, as if it were a text of its own, and else as
     /// [`scan`](Self::scan) does.
     pub fn scan_lines(
         &mut self,
@@ -128,7 +128,7 @@ impl Scanner {
         self.starts[0] |= 1;
     }
 
-    /// SafeCuts `'s` and its like, where an apostrophe begins a piece or ends a word.
+    /// Cuts `'s` and its like, where an apostrophe begins a piece or ends a word.
     fn cut_contractions(&mut self, rules: Rules, text: &[u8]) {
         let mut last_end = usize::MAX;
         let mut from = 0;
@@ -175,7 +175,7 @@ impl Scanner {
         }
     }
 
-    /// SafeCuts after each line feed, and no white space before one from it: under every one of the rules
+    /// Cuts after each line feed, and no white space before one from it: under every one of the rules
     /// white space is one piece where it ends the text with a line feed.
     fn part_lines(&mut self, text: &[u8]) {
         let mut feeds_before = 0;
