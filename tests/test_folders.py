@@ -11,7 +11,13 @@ import pytest
 
 import jeton
 from jeton.components import normalizers
-from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, FormatWarning
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FormatError,
+    FormatWarning,
+    MissingFileError,
+)
 from kinds import KINDS, byte_level, each_kind, unigram, word_piece
 
 TEMPLATE = "{% for m in messages %}{{ m['content'] }}<|end|>{% endfor %}"
@@ -251,6 +257,19 @@ def test_folders_alone_hold_roles_and_templates(tmp_path: Path) -> None:
             with pytest.raises(ArgumentError, match=r"= goes with a folder, and .*x\..* is a file"):
                 byte_level().save(tmp_path / name, **arguments)
             assert not (tmp_path / name).exists()
+
+
+def test_no_folder_is_made_for_a_user_who_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(MissingFileError, match="there is no user 'no such user'"):
+        byte_level().save("~no such user/x")
+    assert not any(tmp_path.iterdir())
+    byte_level().save("./~no such user/x")
+    byte_level().save("~no such user/y.json")
+    byte_level().save("~mine")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["~mine", "~no such user"]
 
 
 @pytest.mark.parametrize(

@@ -109,15 +109,29 @@ def splitting(source: str) -> Callable[[], jeton.Tokenizer]:
     return lambda: byte_level().replace(pre_tokenizer=split)
 
 
-def loading(size: int) -> Callable[[], object]:
-    """From a file of about that many bytes."""
+def file_of(size: int) -> Path:
+    """A file of about that many bytes."""
     vocab = {f"w{number}": number for number in range(size // 16)}
     small = jeton.Tokenizer(models.WordLevel({"w0": 0}, unk_token="w0")).to_json()
     stages = json.loads(small)
     stages["model"]["vocab"] = vocab
     path = Path(tempfile.mkdtemp()) / "tokenizer.json"
     path.write_text(json.dumps(stages), "utf-8")
+    return path
+
+
+def loading(size: int) -> Callable[[], object]:
+    path = file_of(size)
     return lambda: jeton.load(path)
+
+
+def saving(name: str) -> Callable[[int], Callable[[], object]]:
+    def prepared(size: int) -> Callable[[], object]:
+        path = file_of(size)
+        tok = jeton.load(path)
+        return lambda: tok.save(path.parent / name)
+
+    return prepared
 
 
 def approximating(size: int) -> Callable[[], object]:
@@ -205,6 +219,8 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "decode to bytes": of_ids(lambda tok, ids: tok.decode_bytes(ids)),
     "decode a batch": of_ids(lambda tok, ids: tok.decode_batch([ids] * 4)),
     "load": loading,
+    "save": saving("other.json"),
+    "save a folder": saving("folder"),
     "approximation": approximating,
 }
 

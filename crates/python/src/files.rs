@@ -1,6 +1,7 @@
 //! Files: tokenizers loaded from paths and saved to them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jeton_core::format::{LoadOptions, Loaded, Target, huggingface};
 use jeton_core::roles;
@@ -55,8 +56,19 @@ pub fn save(
     path: PathBuf,
 ) -> PyResult<Vec<String>> {
     guard(py, || {
-        let tokenizer = tokenizer.get();
-        Ok(py.detach(|| convert::save(tokenizer.core.stages(), &path))?)
+        let core = &tokenizer.get().core;
+        if Target::of(&path, core.stages())?.name() != Target::Json.name() {
+            return Ok(py.detach(|| convert::save(core.stages(), &path))?);
+        }
+        // A vocabulary of a million words takes a second to spell, during which Ctrl-C is heard; the
+        // thread that nobody waits for writes nothing.
+        let written = {
+            let core = Arc::clone(core);
+            move || convert::for_json(core.stages()).and_then(|held| huggingface::write(&held))
+        };
+        let json = abandonable(py, written)?.map_err(|it| it.at(path.display().to_string()))?;
+        py.detach(|| files::write(&path, json.as_bytes()))?;
+        Ok(convert::left_out_of_folder(core.stages()))
     })
 }
 
@@ -85,11 +97,16 @@ pub fn folder_files(
     roles: Vec<(String, String)>,
 ) -> PyResult<FolderFiles> {
     guard(py, || {
-        let stages = tokenizer.get().core.stages();
-        let files = py.detach(|| {
-            convert::for_json(stages).and_then(|held| huggingface::write_folder(&held, &roles))
-        })?;
-        Ok((files.into(), convert::left_out_of_folder(stages)))
+        let core = &tokenizer.get().core;
+        let written = {
+            let core = Arc::clone(core);
+            move || {
+                let held = convert::for_json(core.stages())?;
+                huggingface::write_folder(&held, &roles)
+            }
+        };
+        let files = abandonable(py, written)??;
+        Ok((files.into(), convert::left_out_of_folder(core.stages())))
     })
 }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from jeton import _core
 from jeton.arguments import checked_flag, checked_path, one_of
-from jeton.errors import ArgumentError, FormatWarning, warn_caller
+from jeton.errors import ArgumentError, FormatWarning, MissingFileError, warn_caller
 from jeton.settings import ChatTemplate
 from jeton.tokenizer.change import Changes
 
@@ -80,6 +80,12 @@ class Saves(Changes):
         checked_flag("lossy", lossy)
         if isinstance(path, str):
             name = os.path.expanduser(name)
+            owner, separator, _ = name.partition(os.sep)
+            if separator and owner.startswith("~") and not os.path.exists(owner):
+                raise MissingFileError(
+                    f"{name}: there is no user {owner[1:]!r} (for a folder of that name here, "
+                    f"write {os.path.join('.', name)})"
+                )
         is_folder = _core.target_of(self._core, name) == "folder"
         tokenizer = self
         for argument, given in (("roles", roles), ("chat_template", chat_template)):
