@@ -16,6 +16,7 @@ use regex_automata::util::primitives::{PatternID, StateID};
 use regex_automata::{Anchored, Input};
 use regex_syntax::hir::Hir;
 
+use crate::interrupt::Pace;
 use crate::pattern::character_classes::CharacterClasses;
 use crate::text::boundary_before;
 
@@ -150,7 +151,9 @@ impl Automaton {
         const PATIENCE: usize = 4 << 10;
         let mut read_again = 0;
         let mut start = from;
+        let mut pace = Pace::default();
         while start < text.len() {
+            pace.step();
             let found = self.match_at(text, start);
             if let Some(end) = found.end {
                 *read_in_vain += (found.read - end) as u64;
