@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import jeton
+from jeton.components import normalizers
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -37,6 +38,16 @@ TEXT = [
     *("the", " weather", "  ", "\n", " ", "é", "🙂", "👩‍👩‍👧", "東京", "▁", "<unk>", "<|end|>"),
     *("x = 1", "\u0301", "ﬁ", "?!", " .", "n't", "[SEP]", "\0", "Ω"),
 ]
+#: What Unicode's forms join, move and take apart, and what an added token may be.
+IN_FORMS = [
+    *("e", "the", " the", "\nthe", " ", "\n", "   ", " " * 9, "é", "\u0301", "\u0323", "\u0338"),
+    *("ᄀ", "ᅡ", "ᆨ", "가", "각", "ﬁ", "Å", "\u212b", ">", "1", "<|end|>", "<tool>", "\u00a0", "東"),
+]
+FORMS = {
+    f"{form.__name__} {pattern}": (form, pattern)
+    for form in (normalizers.NFC, normalizers.NFD, normalizers.NFKC, normalizers.NFKD)
+    for pattern in ("gpt2", "qwen2")
+}
 
 
 def published(name: str) -> jeton.Tokenizer:
@@ -198,6 +209,38 @@ def test_ids_of_any_parts(any_tok: jeton.Tokenizer) -> None:
         for add in (False, True):
             expected = any_tok.encode(text, add_special_tokens=add)
             assert whole(any_tok, cut(text, numbers), add_special_tokens=add) == expected
+
+
+def in_form(name: str) -> jeton.Tokenizer:
+    """GPT-NeoX, or one like it and Qwen: behind a form, with tokens looked for in what it makes."""
+    if name == "neox":
+        return published(name)
+    form, pattern = FORMS[name]
+    tok = byte_level(pattern, normalizer=form())
+    return tok.replace(
+        added_tokens=[
+            *tok.added_tokens,
+            jeton.AddedToken("  ", normalized=True),
+            jeton.AddedToken("e\u0301", normalized=True),
+            jeton.AddedToken("<tool>", normalized=False),
+            jeton.AddedToken("e the", normalized=False),
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", ["neox", *FORMS])
+def test_ids_of_any_parts_behind_a_form(name: str) -> None:
+    tok, numbers = in_form(name), random.Random(5)
+    # Texts longer than what is encoded at a time, which are cut many times.
+    for length in (1, 7, 300, 150_000):
+        text = "".join(numbers.choices(IN_FORMS, k=length))
+        expected = tok.encode(text)
+        for size in (3, 5_000, 300_000) if length > 300 else (1, 2, 3, 10, 1_000):
+            parts = [text[at : at + size] for at in range(0, len(text), size)]
+            given = [ids.tolist() for ids in tok.encode_stream(parts)]
+            assert [id for ids in given for id in ids] == expected
+        if length > 300:
+            assert len(given) > 1
 
 
 @pytest.mark.parametrize("name", ["byte-level", "ranks", "WordPiece", "characters"])

@@ -160,6 +160,14 @@ impl AddedTokens {
             .map(|at| &self.tokens[self.by_content[at]])
     }
 
+    /// The tokens in the order of ids, each with the spelling that is looked for.
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = (&AddedToken, &str)> {
+        self.tokens.iter().enumerate().map(|(index, token)| {
+            let normalized = self.normalized.get(&index);
+            (token, normalized.unwrap_or(&token.content).as_str())
+        })
+    }
+
     /// What a decoder gets for an id: the content, but for a token that is looked for in
     /// normalized text the normalized content, which is what the decoder undoes.
     pub fn decoder_input(&self, id: u32) -> Option<&str> {

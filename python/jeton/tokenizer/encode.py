@@ -225,8 +225,8 @@ class Encodes(Core):
 
         Raises:
             ArgumentTypeError: A part that is no `str`.
-            UnsupportedError: The end of a text can change the tokens at its front, as in
-                SentencePiece models; or half a gigabyte has no place that surely parts tokens.
+            UnsupportedError: No places are known where tokens surely part, whatever follows, as in
+                SentencePiece models; or half a gigabyte has none.
             EncodeError: As `encode`.
 
         Example:

@@ -78,13 +78,14 @@ impl Tokenizer {
     }
 
     /// The stages that find where to cut a text whose end is not read yet, so that the tokens of its
-    /// parts are those of the text. `None` where only the whole text tells.
+    /// parts are those of the text, as [`EncodeOptions::PLAIN`] finds them. `None` where only the whole
+    /// text tells.
     pub(crate) fn certain_cuts(&self) -> Option<FirstStages> {
-        if self.needs_whole_text() || !self.has_parts(&EncodeOptions::PLAIN) {
+        if self.needs_whole_text() || self.frame(false).is_none() {
             return None;
         }
         let Stages {
-            added_tokens,
+            mut added_tokens,
             normalizer,
             pre_tokenizer,
             model,
@@ -94,7 +95,15 @@ impl Tokenizer {
             (Model::Characters(_), None) => Some(PreTokenizer::FixedLength { length: 1 }),
             (_, pre_tokenizer) => pre_tokenizer,
         };
-        FirstStages::new(added_tokens, normalizer, pre_tokenizer).ok()
+        if self
+            .added_tokens
+            .finds_nothing(&EncodeOptions::PLAIN.special)
+        {
+            added_tokens.clear();
+        }
+        FirstStages::new(added_tokens, normalizer, pre_tokenizer)
+            .ok()
+            .filter(FirstStages::has_split_points)
     }
 
     /// Whether the tokens of a text depend on all that stands before them.

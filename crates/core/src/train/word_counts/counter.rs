@@ -220,7 +220,7 @@ impl WordCounter {
 
     fn count_one(&self, text: &str, place: u64) -> Result<()> {
         let count_part: &(dyn Fn(Range<usize>) -> Result<()> + Sync) = match &self.stages.shortcut {
-            Shortcut::None => {
+            Shortcut::None | Shortcut::InForm(..) => {
                 let entry = Entry { count: 1, place };
                 let alone = self.room_for(text.len())?;
                 self.with_worker(|worker| worker.stage(&self.stages, text, entry))?;
@@ -305,7 +305,7 @@ impl WordCounter {
             Shortcut::Blanks => end_between(text, is_blank),
             Shortcut::Between(separators) => end_between(text, |byte| separators.contains(&byte)),
             Shortcut::Characters => boundary_before(text, PART),
-            Shortcut::None => text.len(),
+            Shortcut::None | Shortcut::InForm(..) => text.len(),
         }
     }
 

@@ -179,6 +179,58 @@ fn shortcuts_make_the_words_of_the_stages() {
 }
 
 #[test]
+fn parts_at_split_points_have_the_words_of_the_whole() {
+    let mut numbers = Numbers(6);
+    let mut pipelines = pipelines();
+    for form in [
+        Normalizer::Nfc,
+        Normalizer::Nfd,
+        Normalizer::Nfkc,
+        Normalizer::Nfkd,
+    ] {
+        for name in ["gpt2", "qwen2", "o200k"] {
+            pipelines.push((
+                Some(form.clone()),
+                named::find(name).unwrap().pre_tokenizer(),
+            ));
+        }
+    }
+    let late = |content: &str| AddedToken {
+        normalized: true,
+        ..special(content, false)
+    };
+    for (normalizer, pre_tokenizer) in pipelines {
+        for added in [vec![], vec![special("Word the", false)], vec![late("  ")]] {
+            let has_late = added.iter().any(|token| token.normalized);
+            let stages =
+                FirstStages::new(added, normalizer.clone(), Some(pre_tokenizer.clone())).unwrap();
+            if !stages.has_split_points() {
+                assert!(has_late);
+                continue;
+            }
+            let mut cuts = 0;
+            for _ in 0..15 {
+                let text = numbers.texts().concat();
+                let Some(at) = stages.split_point(&text) else {
+                    continue;
+                };
+                cuts += 1;
+                let words = |text: &str| {
+                    let mut words = Vec::new();
+                    let word = |word: &str| words.push(word.to_owned());
+                    stages.in_full().for_each_word(text, word).unwrap();
+                    words
+                };
+                let (first, second) = text.split_at(at);
+                let parts = [words(first), words(second)].concat();
+                assert_eq!(parts, words(&text), "{at} {text:?}");
+            }
+            assert!(cuts > 0);
+        }
+    }
+}
+
+#[test]
 fn words_on_disk_are_the_words_in_memory() {
     let mut numbers = Numbers(2);
     let mut spilled = 0;

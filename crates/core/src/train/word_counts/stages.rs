@@ -8,7 +8,7 @@ use super::provenance::Cutting;
 use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
 use crate::error::Result;
 use crate::format::huggingface;
-use crate::normalizer::Normalizer;
+use crate::normalizer::{Form, Normalizer};
 use crate::pattern::SearchPattern;
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
 use crate::split::splitter::Splitter;
@@ -32,6 +32,9 @@ pub(super) enum Shortcut {
     None,
     /// This cuts as the pre-tokenizer does, and nothing normalizes.
     Splitter(Splitter),
+    /// It does not, but this cuts what the form makes of a text as the pre-tokenizer does, and knows
+    /// places in the text itself.
+    InForm(Splitter, Form),
     /// Words are what lies between these ASCII characters.
     Between(Vec<u8>),
     /// Words are single characters, and nothing normalizes.
@@ -53,10 +56,15 @@ impl FirstStages {
     ) -> Result<Self> {
         let found_late = added_tokens.iter().any(|token| token.normalized);
         let splitter = pre_tokenizer.as_ref().and_then(Splitter::of);
-        let shortcut = match (splitter, &normalizer, &pre_tokenizer) {
-            (Some(splitter), None, _) => Shortcut::Splitter(splitter),
-            (_, None, Some(PreTokenizer::FixedLength { length: 1 })) => Shortcut::Characters,
-            (_, normalizer, Some(pre_tokenizer))
+        let form = normalizer.as_ref().and_then(Form::of);
+        let shortcut = match (splitter, form, &normalizer, &pre_tokenizer) {
+            (Some(splitter), _, None, _) => Shortcut::Splitter(splitter),
+            // An expression's places are certain in the text that it sees.
+            (Some(splitter @ Splitter::Scanner(_)), Some(form), ..) => {
+                Shortcut::InForm(splitter, form)
+            }
+            (_, _, None, Some(PreTokenizer::FixedLength { length: 1 })) => Shortcut::Characters,
+            (_, _, normalizer, Some(pre_tokenizer))
                 if !found_late
                     && normalizer
                         .as_ref()
@@ -86,13 +94,13 @@ impl FirstStages {
 
     /// Whether safe split points may be known without running all stages.
     pub(crate) fn has_split_points(&self) -> bool {
-        !matches!(self.shortcut, Shortcut::None) && self.added_tokens_stay_in_lines()
+        !matches!(self.shortcut, Shortcut::None) && self.added_tokens_leave_split_points()
     }
 
     /// A safe split point near the end of `text` and not at it: words part there whatever surrounds the
     /// text. Nothing where there is none, or none that is known without running all stages.
     pub(crate) fn split_point(&self, text: &str) -> Option<usize> {
-        if !self.added_tokens_stay_in_lines() {
+        if !self.added_tokens_leave_split_points() {
             return None;
         }
         let tokens = self.added_tokens.list().iter();
@@ -119,14 +127,24 @@ impl FirstStages {
     /// As [`split_point`](Self::split_point), if there were no added tokens.
     fn last_cut(&self, text: &str) -> Option<usize> {
         let bytes = text.as_bytes();
+        // What a piece looks at behind its end must be there.
+        let reach = text.len().saturating_sub(8).max(1);
         let after_last = |is_separator: &dyn Fn(u8) -> bool| {
             let at = bytes.iter().rposition(|&byte| is_separator(byte));
             at.map(|at| at + 1)
         };
         let at = match &self.shortcut {
-            // What a piece looks at behind its end must be there.
             Shortcut::Splitter(splitter) => {
-                let at = splitter.split_point(text, 0, text.len().saturating_sub(8));
+                let at = splitter.split_point(text, 0, reach);
+                Some(at).filter(|&at| at < text.len())
+            }
+            // The character before the white space is the last of its part in the form too, that behind
+            // it begins what is normalized by itself, and both stay letters if they are.
+            Shortcut::InForm(splitter, form) => {
+                let fixes = |at| form.fixes(text, at);
+                let at = splitter.split_point_where(text, 0, reach, |before, behind| {
+                    fixes(before) && fixes(behind)
+                });
                 Some(at).filter(|&at| at < text.len())
             }
             Shortcut::Blanks => after_last(&is_blank),
@@ -214,6 +232,21 @@ impl FirstStages {
         self.added_tokens.list().iter().all(|token| {
             let looks_around = token.lstrip || token.rstrip || token.single_word;
             !looks_around && !token.normalized && !token.content.contains('\n')
+        })
+    }
+
+    /// Whether added tokens leave places to cut at: each is found by its spelling alone, and where a form
+    /// hides the spelling in the text, it cannot stand across a place that [`last_cut`](Self::last_cut)
+    /// finds, at a space behind a letter or behind a line end.
+    fn added_tokens_leave_split_points(&self) -> bool {
+        let is_hidden = matches!(self.shortcut, Shortcut::InForm(..));
+        self.added_tokens.spellings().all(|(token, spelling)| {
+            let looks_around = token.lstrip || token.rstrip || token.single_word;
+            let mut pairs = spelling.as_bytes().windows(2);
+            let hidden = token.normalized && is_hidden;
+            !looks_around
+                && !spelling.contains('\n')
+                && !(hidden && pairs.any(|pair| pair[0] != b' ' && pair[1] == b' '))
         })
     }
 
