@@ -266,12 +266,13 @@ def test_progress_as_bars(command: None, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr("jeton.cli.progress.Progress.DELAY", 0.0)
     with prepare_progress.shown(False) as watch:
         assert watch is not None
         watch(step("encoding", 40_000_000, 100_000_000))
         watch(step("shuffling", 1, 0))
     shown = terminal.getvalue()
-    assert "encoding" in shown and "/100.0 MB" in shown and "70 tokens" in shown
+    assert "encoding" in shown and "of 100.0 MB" in shown and "70 tokens" in shown
 
 
 def test_nothing_is_shown_where_nobody_looks(
