@@ -18,7 +18,8 @@ PACKAGE = Path(jeton.__file__).parent
 LAYERS = {
     "ground": "errors fields forks drawing streams compressed reference samples other_names cache "
     "arguments arrow memory unicode saved_json",
-    "stages and results": "padding encoding encoding_plan vocabulary components assembly settings folder",
+    "stages and results": "padding encoding encoding_plan vocabulary components assembly settings "
+    "folder",
     "the tokenizer": "calls chunks gotchas for_transformers tokenizer",
     "names and files": "download registry known_names hub loading",
     "training": "corpus counting word_counts trainers",
