@@ -7,6 +7,10 @@
 
 mod bits;
 mod blocks;
+#[cfg_attr(
+    not(any(neon, target_arch = "x86_64")),
+    allow(dead_code, reason = "rows of classes are for vectors")
+)]
 mod classes;
 mod masks;
 mod rules;

@@ -351,6 +351,10 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Blocks) {
 
 /// The bytes of the block at `at` and the two behind it; zeros, in `room`, if the text ends there. Asks
 /// for text farther on.
+#[cfg_attr(
+    not(any(neon, target_arch = "x86_64")),
+    allow(dead_code, reason = "only vectors are loaded by whole blocks")
+)]
 #[inline(always)]
 fn padded<'t>(text: &'t [u8], at: usize, room: &'t mut [u8; BLOCK + 2]) -> &'t [u8; BLOCK + 2] {
     prefetch(text, at + AHEAD);
