@@ -216,13 +216,12 @@ impl EncodeStream {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::LazyLock;
-
     use proptest::prelude::*;
 
     use super::*;
     use crate::Stages;
     use crate::added_tokens::AddedToken;
+    use crate::mem::lazy::LazyStatic;
     use crate::model::{Bpe, Characters, Model};
     use crate::normalizer::Normalizer;
     use crate::pattern::{Dialect, Regex, SearchPattern};
@@ -291,7 +290,7 @@ mod tests {
         all
     }
 
-    static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(tokenizers);
+    static TOKENIZERS: LazyStatic<Vec<Tokenizer>> = LazyStatic::new(tokenizers);
 
     fn tokenizers() -> Vec<Tokenizer> {
         let patterns = ["gpt2", "cl100k", "o200k"].map(in_pattern);

@@ -244,9 +244,9 @@ impl FirstStages {
             let looks_around = token.lstrip || token.rstrip || token.single_word;
             let mut pairs = spelling.as_bytes().windows(2);
             let hidden = token.normalized && is_hidden;
-            !looks_around
-                && !spelling.contains('\n')
-                && !(hidden && pairs.any(|pair| pair[0] != b' ' && pair[1] == b' '))
+            let holds_a_cut = spelling.contains('\n')
+                || hidden && pairs.any(|pair| pair[0] != b' ' && pair[1] == b' ');
+            !looks_around && !holds_a_cut
         })
     }
 
