@@ -32,6 +32,7 @@ __all__ = [
     "canonical_component",
     "charsmap",
     "check_regex",
+    "check_trainer",
     "did_you_mean",
     "find_files",
     "fingerprint",
@@ -46,6 +47,8 @@ __all__ = [
     "scripts",
     "set_cache_limit",
     "target_of",
+    "train",
+    "train_sizes",
     "unigram_separators",
     "write_into",
 ]
