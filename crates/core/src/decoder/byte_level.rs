@@ -1,6 +1,6 @@
 //! Tokens as the bytes they stand for.
 
-use super::invalid::Invalid;
+use super::whole_characters::Invalid;
 use crate::printable;
 
 /// The bytes of the tokens joined.

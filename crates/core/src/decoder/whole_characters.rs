@@ -1,6 +1,16 @@
-//! Characters as bytes come: the text of those that are whole.
+//! Broken UTF-8, and characters whose bytes come one by one: what becomes of bytes that are no text.
 
 use crate::error::{Error, ErrorKind, Result};
+
+/// What becomes of bytes of tokens that are not UTF-8, where the text is whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Invalid {
+    /// They stay.
+    Keep,
+    /// They become U+FFFD, as many as `tokenizers` writes: one for each byte of a broken run of
+    /// `<0xNN>` tokens, one for each maximal broken sequence elsewhere.
+    Replace,
+}
 
 /// The text of a stream's bytes, as far as characters are whole.
 #[derive(Clone, Debug, Default)]
@@ -10,7 +20,7 @@ pub(crate) struct Characters {
     before: usize,
 }
 
-/// What becomes of bytes that are no characters.
+/// What becomes of bytes that are no characters, in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Error,

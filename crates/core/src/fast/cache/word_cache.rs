@@ -42,8 +42,11 @@ const FOURS_AHEAD: usize = 4;
 /// Entries, at most, from where its hash points to where a long word lies.
 const REACH: usize = 8;
 
+/// Bytes of a cache, at most, as long as nobody sets another limit.
+const DEFAULT_LIMIT: usize = 160 << 20;
+
 /// What [`limit`] says.
-static LIMIT: AtomicUsize = AtomicUsize::new(160 << 20);
+static LIMIT: AtomicUsize = AtomicUsize::new(DEFAULT_LIMIT);
 
 /// How many bytes a cache has at most; every tokenizer has as many caches as threads use it at once.
 pub fn limit() -> usize {

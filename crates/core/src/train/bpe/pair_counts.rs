@@ -1,4 +1,5 @@
-//! The pairs of a corpus: how frequent each is, where it occurs, and which comes next.
+//! The pairs of a corpus: how frequent each is, where it occurs, and which comes next, ties
+//! included.
 //!
 //! Everything lies in flat arrays. A merge visits the words that its pair occurs in; what it
 //! changes is summed up by neighbour first, so that tables of pairs are touched once for each
