@@ -1,4 +1,4 @@
-//! Spans beside the compiled path against those of the stages.
+//! Spans beside the fast path against those of the stages.
 
 use std::sync::atomic::AtomicBool;
 

@@ -109,7 +109,7 @@ pub struct Bpe {
     /// For a list of merges: what each makes.
     made: Vec<u32>,
     unk_id: Option<u32>,
-    /// What merging stage by stage looks pairs up in; the compiled path has a table of its own.
+    /// What merging stage by stage looks pairs up in; the fast path has a table of its own.
     pairs: Lazy<Pairs>,
     /// For ranks: the merges that they imply.
     derived: Lazy<MergeList>,

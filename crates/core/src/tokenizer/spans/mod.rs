@@ -1,4 +1,4 @@
-//! Spans at about the speed of ids: the compiled path gives the ids, and a walk along the text finds
+//! Spans at about the speed of ids: the fast path gives the ids, and a walk along the text finds
 //! where each of them stands.
 //!
 //! Why a walk that fits gives the spans of the stages: the ids are those of the stages, and the tokens

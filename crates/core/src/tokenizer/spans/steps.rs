@@ -161,7 +161,7 @@ impl Characters {
         let becomes = |byte: usize| match byte as u8 {
             byte if begins(byte) => Ascii::Other,
             byte @ b'!'..=b'~' if !others.may_have(byte.into()) => Ascii::Kept,
-            // A space is a space to every map that the compiled path takes.
+            // A space is a space to every map that the fast path takes.
             byte @ 0..=0x1F if map.is_some_and(|map| is_space(map, byte)) => Ascii::Space,
             _ => Ascii::Other,
         };

@@ -2,7 +2,7 @@
 //!
 //! Each thread has a table of its own, in which a word carries its count and where it was first
 //! met; the tables are joined at the end and sorted by that place. Where only a known pattern cuts
-//! the text, the scanner of the compiled path does, and long texts are cut for all threads. A
+//! the text, the scanner of the fast path does, and long texts are cut for all threads. A
 //! table that outgrows the memory budget goes to disk.
 
 use std::borrow::Cow;
