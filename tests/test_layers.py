@@ -48,7 +48,6 @@ HANDS_OVER = {
     "edit.tensors": "nn.remapping",
     # Classes whose methods make others that stand on them.
     "chat.traced": "chat.carrying chat.formatting",
-    "data.loader": "data.torch_loader",
 }
 """What a function imports that stands above its module."""
 

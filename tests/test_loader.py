@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jeton.data import Loader, TokenDataset, pack
+from jeton.data.dataset import Windows
+from jeton.data.loaders import loader_of
 from jeton.data.order import shuffled
-from jeton.data.sources import Windows
 from jeton.errors import ArgumentError, ArgumentTypeError
 from test_layouts import without_waiting
 from test_token_dataset import ascending
@@ -51,7 +52,7 @@ def loader(tokens: TokenDataset, count: int, batch_size: int, **options: Any) ->
         "drop_last": False,
     }
     given |= {"workers": 0, "device": None}
-    return Loader.over(Few(tokens, count), batch_size, **{**given, **options})
+    return loader_of(Few(tokens, count), batch_size, **{**given, **options})
 
 
 def numbers(batches: Iterable[Any]) -> list[list[int]]:

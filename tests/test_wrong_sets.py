@@ -83,7 +83,6 @@ RESULTS = {
     "data.Damage",
     "data.Documents",
     "data.Loader",
-    "data.Loader.over",
     "data.LossMask",
     "data.Manifest",
     "data.PackedRows",

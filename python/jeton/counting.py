@@ -10,7 +10,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from jeton import _core
 from jeton.arguments import (
@@ -28,9 +28,6 @@ from jeton.errors import (
     TrainingError,
 )
 from jeton.memory import memory_bytes
-
-if TYPE_CHECKING:
-    from jeton.word_counts import WordCounts
 
 __all__ = [
     "COUNTS_NEED",
@@ -123,7 +120,9 @@ def count_words(
     return counts
 
 
-def counted_words(counts: WordCounts, counting: Counting, reading: Reading) -> _core.WordCounts:
+def counted_words(
+    counts: _core.WordCounts, counting: Counting, reading: Reading
+) -> _core.WordCounts:
     """As `count_words`, of words that have been counted.
 
     Raises:
@@ -138,9 +137,9 @@ def counted_words(counts: WordCounts, counting: Counting, reading: Reading) -> _
     ):
         if is_given:
             raise ArgumentError(f"{name} is for counting, and data holds counts; leave it out")
-    counts.core.check_counted_by(counting.cutting, counting.max_word_length)
+    counts.check_counted_by(counting.cutting, counting.max_word_length)
     allowed = _allowed(reading.memory, counting.needs)
-    kept = _without_rare(counts.core, counting.min_word_count)
+    kept = _without_rare(counts, counting.min_word_count)
     if allowed is not None:
         kept.check_memory(allowed, counting.needs)
     return kept

@@ -16,15 +16,16 @@ from jeton.data import layouts
 from jeton.data.arguments import checked_numbers
 from jeton.data.documents import Documents, ends_by_token, ends_of_shards
 from jeton.data.known import known_of
+from jeton.data.loader import Loader
+from jeton.data.loaders import loader_of
 from jeton.data.masks import IGNORED, LossMask
 from jeton.data.tensors import checked_device, on_device
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 
 if TYPE_CHECKING:
-    from jeton.data.loader import Loader
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["Batch", "TokenDataset"]
+__all__ = ["Batch", "TokenDataset", "Windows"]
 
 
 class Batch(NamedTuple):
@@ -297,12 +298,9 @@ class TokenDataset:
         Raises:
             ArgumentError: The set is too short; a value that makes no sense.
         """
-        from jeton.data.loader import Loader
-        from jeton.data.sources import Windows
-
         block_size = checked_int("block_size", block_size, 1)
         self._places(block_size)
-        return Loader.over(
+        return loader_of(
             Windows(self, block_size),
             batch_size,
             seed=seed,
@@ -346,6 +344,25 @@ class TokenDataset:
     def __repr__(self) -> str:
         shards = len(self.shards)
         return f"TokenDataset({os.fspath(self.path)!r}, {len(self):,} tokens, {shards:,} shards)"
+
+
+class Windows:
+    """The windows of a token set that lie side by side: what its loader takes batches from."""
+
+    def __init__(self, tokens: TokenDataset, block_size: int) -> None:
+        self._tokens, self._block_size = tokens, block_size
+
+    def __len__(self) -> int:
+        # The last token of the last window has one after it, too.
+        return (len(self._tokens) - 1) // self._block_size
+
+    def settings(self) -> dict[str, Any]:
+        """What decides which window has which number."""
+        return {"tokens": len(self._tokens), "block_size": self._block_size}
+
+    def gather(self, numbers: npt.NDArray[np.int64]) -> Batch:
+        """The batch of some windows."""
+        return self._tokens.windows(numbers * self._block_size, self._block_size)
 
 
 def checked_torch_generator(generator: object) -> Any:

@@ -9,7 +9,7 @@ state is the epoch, and how many examples all ranks have taken of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,16 +17,28 @@ import numpy.typing as npt
 from jeton.arguments import checked_int
 from jeton.data.arguments import checked_bool
 from jeton.data.order import shuffled
-from jeton.data.sources import Source
 from jeton.data.tensors import checked_device
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Loader"]
+__all__ = ["Loader", "Source"]
 
 B = TypeVar("B", bound=tuple[Any, ...])
+B_co = TypeVar("B_co", bound=tuple[Any, ...], covariant=True)
 
 _AT_A_TIME = 1 << 12
 """Of how many examples the order is found at a time."""
+
+
+class Source(Protocol[B_co]):
+    """Examples, each of which a loader gives once an epoch: they are counted, and have numbers."""
+
+    def __len__(self) -> int: ...
+
+    def settings(self) -> dict[str, Any]:
+        """What decides which example has which number; part of a saved state."""
+
+    def gather(self, numbers: npt.NDArray[np.int64]) -> B_co:
+        """The batch of some examples: a named tuple of arrays."""
 
 
 class Loader(Generic[B]):
@@ -91,16 +103,6 @@ class Loader(Generic[B]):
                 f"{len(source):,} examples do not fill a batch of {self._batch_size:,} on each of "
                 f"{self._world_size:,} ranks: with drop_last none is left"
             )
-
-    @staticmethod
-    def over(source: Source[B], batch_size: int, **options: Any) -> Loader[B]:
-        """A loader, which is a torch data set if it gives tensors."""
-        if options["device"] is None:
-            return Loader(source, batch_size, **options)
-        checked_device(options["device"])
-        from jeton.data.torch_loader import TorchLoader
-
-        return TorchLoader(source, batch_size, **options)
 
     @property
     def epoch(self) -> int:

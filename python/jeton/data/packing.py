@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +18,11 @@ from jeton.data import plans
 from jeton.data.arguments import checked_bool, checked_numbers
 from jeton.data.dataset import TokenDataset
 from jeton.data.documents import Documents
+from jeton.data.loader import Loader
+from jeton.data.loaders import loader_of
 from jeton.data.masks import IGNORED, LossMask
 from jeton.encoding import TokenBatch
 from jeton.errors import ArgumentError, ArgumentTypeError
-
-if TYPE_CHECKING:
-    from jeton.data.loader import Loader
 
 __all__ = ["PackedRows", "Packing", "PackingReport", "pack"]
 
@@ -194,9 +193,7 @@ class Packing:
         device: Any = None,
     ) -> Loader[PackedRows]:
         """Batches of rows, each exactly once an epoch; arguments as for `TokenDataset.loader`."""
-        from jeton.data.loader import Loader
-
-        return Loader.over(
+        return loader_of(
             self,
             batch_size,
             seed=seed,

@@ -160,7 +160,7 @@ class Trainer:
     def _counts(self, data: Corpus, reading: Reading) -> _core.WordCounts:
         """The words of a corpus, or those of `WordCounts` that this trainer would have counted."""
         if isinstance(data, WordCounts):
-            return counted_words(data, self._counting(), reading)
+            return counted_words(data.core, self._counting(), reading)
         return count_words(data, self._counting(), reading)
 
     def _counting(self) -> Counting:

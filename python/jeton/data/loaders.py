@@ -1,0 +1,22 @@
+"""Which loader gives what a caller asks for: arrays of numpy, or tensors of torch."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from jeton.data.loader import Loader, Source
+from jeton.data.tensors import checked_device
+
+__all__ = ["loader_of"]
+
+B = TypeVar("B", bound=tuple[Any, ...])
+
+
+def loader_of(source: Source[B], batch_size: int, **options: Any) -> Loader[B]:
+    """A loader, which is a torch data set if it gives tensors."""
+    if options["device"] is None:
+        return Loader(source, batch_size, **options)
+    checked_device(options["device"])
+    from jeton.data.torch_loader import TorchLoader
+
+    return TorchLoader(source, batch_size, **options)
