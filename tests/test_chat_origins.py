@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from chat_cases import byte_level
-from jeton.chat.carrying import data_in
 from jeton.chat.messages import Input, Trust
+from jeton.chat.parts import data_in, raw, runs_of
 from jeton.chat.rendering import rendered
 from jeton.chat.showing import pieces
-from jeton.chat.traced import Traced, raw, runs_of
+from jeton.chat.traced import Traced
 
 A, B = "<|im_start|>", "<|im_end|>"
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from jeton.chat.messages import Input, Trust
+from jeton.chat.parts import raw, runs_of
 from jeton.chat.rendering import rendered
-from jeton.chat.traced import raw, runs_of
 from jeton.errors import JetonError
 
 OPERATIONS = """

@@ -46,8 +46,6 @@ HANDS_OVER = {
     "analysis.health.findings": "notebooks",
     # A checkpoint is rewritten by torch, which is imported with `jeton.nn`.
     "edit.tensors": "nn.remapping",
-    # Classes whose methods make others that stand on them.
-    "chat.traced": "chat.carrying chat.formatting",
 }
 """What a function imports that stands above its module."""
 

@@ -6,29 +6,18 @@ Look here for what printing a value makes of it, and for text that is marked saf
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from jinja2 import Undefined
-from jinja2.utils import Namespace
 from markupsafe import Markup
 
+from jeton.chat import printing
 from jeton.chat.limits import PIECE, spend, weighed
-from jeton.chat.origins import TEMPLATE, UNKNOWN, Origin, Runs, least_trusted
-from jeton.chat.traced import (
-    Traced,
-    TracedFloat,
-    TracedInt,
-    joined,
-    marked,
-    raw,
-    runs_of,
-    traced,
-)
+from jeton.chat.origins import TEMPLATE, Origin, Runs
+from jeton.chat.parts import data_in, plain, raw, runs_of
+from jeton.chat.traced import Traced, marked, whole
 
-__all__ = ["SafeTraced", "conservatively", "data_in", "plain", "printed", "represented", "safe"]
-
-_SCALARS = (bool, int, float, complex, type(None), range, Undefined)
+__all__ = ["SafeTraced", "conservatively", "printed", "safe"]
 
 
 class SafeTraced(Markup):
@@ -52,46 +41,6 @@ def safe(text: str) -> Markup:
     result = SafeTraced(raw(text))
     result._runs = runs
     return result
-
-
-def data_in(value: Any) -> Origin | None:
-    """Whose the text is that is made of a value, however deep; `None` for the template."""
-    return least_trusted(_origins_in(value))
-
-
-def _origins_in(value: Any) -> Iterator[Origin]:
-    if isinstance(value, str):
-        yield from (origin for _, origin in runs_of(value))
-    elif isinstance(value, (TracedInt, TracedFloat)):
-        yield value._origin  # type: ignore[union-attr]
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _origins_in(key)
-            yield from _origins_in(item)
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        for item in value:
-            yield from _origins_in(item)
-    elif not isinstance(value, _SCALARS):
-        yield UNKNOWN
-
-
-def plain(value: Any) -> Any:
-    """A value without origins."""
-    if isinstance(value, Markup):
-        return Markup(raw(value))
-    if isinstance(value, Traced):
-        return raw(value)
-    if isinstance(value, TracedInt):
-        return int(value)
-    if isinstance(value, TracedFloat):
-        return float(value)
-    if isinstance(value, list):
-        return [plain(item) for item in value]
-    if type(value) is tuple:
-        return tuple(plain(item) for item in value)
-    if type(value) is dict:
-        return {plain(key): plain(item) for key, item in value.items()}
-    return value
 
 
 def _tainted(value: Any, origin: Origin) -> Any:
@@ -129,62 +78,4 @@ def printed(value: Any) -> str:
     kind = type(value)
     if kind is str or kind is Traced:
         return value  # type: ignore[no-any-return]
-    if isinstance(value, str):
-        return traced(raw(value), runs_of(value))
-    if isinstance(value, (TracedInt, TracedFloat)):
-        return marked(repr(plain(value)), data_in(value))
-    if isinstance(value, _SCALARS):
-        return str(value)
-    return represented(value)
-
-
-def represented(value: Any) -> str:
-    """`repr(value)` with its origins."""
-    parts: list[str] = []
-    _represent(weighed(value), parts)
-    return joined(parts)
-
-
-def _represent(value: Any, parts: list[str]) -> None:
-    spend()
-    if isinstance(value, Markup):
-        parts.append(marked(repr(plain(value)), data_in(value)))
-    elif isinstance(value, Traced):
-        text = repr(raw(value))
-        inner = text[1:-1]
-        if inner == raw(value):
-            parts += (text[0], value, text[-1])
-        else:
-            parts += (text[0], marked(inner, data_in(value)), text[-1])
-    elif isinstance(value, str):
-        parts.append(repr(value))
-    elif isinstance(value, (TracedInt, TracedFloat)):
-        parts.append(marked(repr(plain(value)), data_in(value)))
-    elif isinstance(value, _SCALARS):
-        parts.append(repr(value))
-    elif isinstance(value, list):
-        _sequence("[", value, "]", parts)
-    elif isinstance(value, tuple):
-        _sequence("(", value, ",)" if len(value) == 1 else ")", parts)
-    elif isinstance(value, dict):
-        parts.append("{")
-        for number, (key, item) in enumerate(value.items()):
-            parts.append(", " if number else "")
-            _represent(key, parts)
-            parts.append(": ")
-            _represent(item, parts)
-        parts.append("}")
-    elif isinstance(value, Namespace):
-        parts.append("<Namespace ")
-        _represent(value._Namespace__attrs, parts)
-        parts.append(">")
-    else:
-        parts.append(marked(str(value), UNKNOWN))
-
-
-def _sequence(opening: str, items: Any, closing: str, parts: list[str]) -> None:
-    parts.append(opening)
-    for number, item in enumerate(items):
-        parts.append(", " if number else "")
-        _represent(item, parts)
-    parts.append(closing)
+    return whole(printing.printed(value))

@@ -15,11 +15,11 @@ import numpy.typing as npt
 from jeton.chat.encoding import encoded, guarding
 from jeton.chat.messages import Input, Trust
 from jeton.chat.origins import TEMPLATE, Origin, Runs
+from jeton.chat.parts import raw, runs_of
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.rendering import rendered
 from jeton.chat.schemas import schema_of
 from jeton.chat.templates import template_of
-from jeton.chat.traced import raw, runs_of
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 
 if TYPE_CHECKING:

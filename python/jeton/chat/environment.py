@@ -21,13 +21,14 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 from markupsafe import Markup
 
-from jeton.chat.carrying import conservatively, data_in, plain, printed
+from jeton.chat.carrying import conservatively, printed
 from jeton.chat.clock import now
 from jeton.chat.filters import COUNTED, filters_of, ticking
 from jeton.chat.formatting import braces, percent
 from jeton.chat.limits import LimitError, reserve, reserve_strip, spend, weighed
 from jeton.chat.origins import generated
-from jeton.chat.traced import Traced, joined, marked, raw, runs_of, traced
+from jeton.chat.parts import data_in, plain, raw, runs_of
+from jeton.chat.traced import Traced, joined, marked, traced, whole
 
 __all__ = ["Refusal", "Sandbox"]
 
@@ -191,7 +192,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
                 reserve(len(left) + len(right))
         elif operator == "%" and texts[0]:
-            return percent(left, right)
+            return whole(percent(left, right))
         _check_product(operator, left, right)
         return operation(left, right)
 
@@ -206,8 +207,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
             assert wrapped is not None  # it is one of the two methods
             return functools.partial(_of_markup, wrapped, owner)
         if value.__name__ == "format_map":
-            return lambda mapping: braces(self, owner, (), mapping)
-        return lambda *args, **kwargs: braces(self, owner, args, kwargs)
+            return lambda mapping: whole(braces(self, owner, (), mapping))
+        return lambda *args, **kwargs: whole(braces(self, owner, args, kwargs))
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         spend()

@@ -16,10 +16,11 @@ from jinja2.exceptions import FilterArgumentError
 from jinja2.utils import _PassArg
 from markupsafe import Markup
 
-from jeton.chat.carrying import conservatively, data_in, plain, printed, safe
+from jeton.chat.carrying import conservatively, printed, safe
 from jeton.chat.json_text import to_json
 from jeton.chat.limits import PIECE, LimitError, reserve, spend, weighed
-from jeton.chat.traced import Traced, TracedFloat, TracedInt, joined, raw
+from jeton.chat.parts import TracedFloat, TracedInt, data_in, plain, raw
+from jeton.chat.traced import Traced, joined
 
 __all__ = ["COUNTED", "counted", "filters_of", "ticking"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import string
 from _string import formatter_field_name_split  # type: ignore[import-not-found]
@@ -10,9 +11,10 @@ from typing import Any
 
 from jinja2.exceptions import SecurityError
 
-from jeton.chat.carrying import data_in, plain, printed, represented
 from jeton.chat.limits import PIECE, reserve, spend, weighed
-from jeton.chat.traced import Traced, joined, marked, raw
+from jeton.chat.origins import Origin, least_trusted
+from jeton.chat.parts import Parts, data_in, origins_in, plain, raw
+from jeton.chat.printing import printed, represented
 
 __all__ = ["braces", "percent"]
 
@@ -24,7 +26,7 @@ _DIRECTIVE = re.compile(
 _NUMBER = re.compile(r"\d+")
 
 
-def percent(pattern: str, values: Any) -> str:
+def percent(pattern: str, values: Any) -> Parts:
     """`pattern % values`."""
     weighed(values)
     spend(PIECE * raw(pattern).count("%"))
@@ -37,21 +39,21 @@ def percent(pattern: str, values: Any) -> str:
                 reserve(abs(item))
     text = raw(pattern) % plain(values)
     followed = _followed(pattern, values, items)
-    if followed is None or raw(followed) != text:
-        return marked(text, data_in((pattern, values)))
+    if followed is None or followed.text != text:
+        followed = Parts()
+        followed.add_of(text, data_in((pattern, values)))
     return followed
 
 
-def _followed(pattern: str, values: Any, items: list[Any]) -> str | None:
+def _followed(pattern: str, values: Any, items: list[Any]) -> Parts | None:
     """The text by its parts; `None` for patterns that are not taken apart."""
-    source = pattern if isinstance(pattern, Traced) else Traced(pattern)
-    parts: list[str] = []
+    parts = Parts()
     at = 0
     for match in _DIRECTIVE.finditer(raw(pattern)):
-        parts.append(source._slice(at, match.start()))
+        parts.add_slice(pattern, at, match.start())
         at = match.end()
         if match["kind"] == "%":
-            parts.append(source._slice(at - 1, at))
+            parts.add_slice(pattern, at - 1, at)
             continue
         if match["width"] == "*" or match["precision"] == "*":
             return None
@@ -64,19 +66,21 @@ def _followed(pattern: str, values: Any, items: list[Any]) -> str | None:
         else:
             return None
         if match[0] in ("%s", f"%({match['key']})s"):
-            parts.append(printed(value))
+            parts.extend(printed(value))
         else:
-            directive = re.sub(r"\([^()]*\)", "", match[0], count=1)
-            origin = data_in((value, source._slice(match.start(), at)))
-            parts.append(marked(directive % (plain(value),), origin))
-    parts.append(source._slice(at, len(source)))
-    return joined(parts)
+            directive = Parts()
+            directive.add_slice(pattern, match.start(), at)
+            without_key = re.sub(r"\([^()]*\)", "", match[0], count=1)
+            origin = least_trusted(itertools.chain(origins_in(value), directive.origins()))
+            parts.add_of(without_key % (plain(value),), origin)
+    parts.add_slice(pattern, at, len(pattern))
+    return parts
 
 
-def braces(environment: Any, pattern: str, args: Any, kwargs: Any) -> str:
+def braces(environment: Any, pattern: str, args: Any, kwargs: Any) -> Parts:
     """`pattern.format(*args, **kwargs)`; fields are looked up as the sandbox does."""
     weighed(args)
-    return _Braces(environment, args, kwargs).formatted(pattern, 2)
+    return _Braces(environment, args, kwargs).formatted(raw(pattern), data_in(pattern), 2)
 
 
 class _Braces:
@@ -86,34 +90,47 @@ class _Braces:
         self.kwargs = kwargs
         self.next: int | None = 0
 
-    def formatted(self, pattern: str, depth: int) -> str:
+    def formatted(self, pattern: str, origin: Origin | None, depth: int) -> Parts:
+        """The text of a pattern that one origin wrote, or of a specification within it."""
         if depth < 0:
             raise ValueError("Max string recursion exceeded")
-        origin = data_in(pattern)
-        spend(PIECE * (raw(pattern).count("{") + raw(pattern).count("}")))
-        parts: list[str] = []
-        for literal, name, spec, conversion in string.Formatter().parse(raw(pattern)):
-            parts.append(marked(literal, origin))
-            if name is None:
-                continue
-            value = self.field(name)
-            if conversion == "s":
-                value = printed(value)
-            elif conversion == "r":
-                value = represented(value)
-            elif conversion == "a":
-                value = marked(ascii(plain(value)), data_in(value))
-            elif conversion:
-                raise ValueError(f"Unknown conversion specifier {conversion!s}")
-            wanted = self.formatted(marked(spec or "", origin), depth - 1)
-            if not wanted:
-                parts.append(printed(value))
-                continue
-            for number in _NUMBER.findall(raw(wanted)):
-                _check_width(number)
-            text = format(plain(value), raw(wanted))
-            parts.append(marked(text, data_in((value, wanted))))
-        return joined(parts)
+        spend(PIECE * (pattern.count("{") + pattern.count("}")))
+        parts = Parts()
+        for literal, name, spec, conversion in string.Formatter().parse(pattern):
+            parts.add_of(literal, origin)
+            if name is not None:
+                parts.extend(self.replaced(name, conversion, spec or "", origin, depth))
+        reserve(sum(map(len, parts.texts)))
+        return parts
+
+    def replaced(
+        self, name: str, conversion: str | None, spec: str, origin: Origin | None, depth: int
+    ) -> Parts:
+        """What stands for one field."""
+        value = self.field(name)
+        if conversion == "s":
+            converted = printed(value)
+        elif conversion == "r":
+            converted = represented(value)
+        elif conversion == "a":
+            converted = Parts()
+            converted.add_of(ascii(plain(value)), data_in(value))
+        elif conversion:
+            raise ValueError(f"Unknown conversion specifier {conversion!s}")
+        else:
+            converted = None
+        wanted = self.formatted(spec, origin, depth - 1)
+        if not wanted.text:
+            return printed(value) if converted is None else converted
+        for number in _NUMBER.findall(wanted.text):
+            _check_width(number)
+        shown = plain(value) if converted is None else converted.text
+        origins = origins_in(value) if converted is None else converted.origins()
+        result = Parts()
+        result.add_of(
+            format(shown, wanted.text), least_trusted(itertools.chain(origins, wanted.origins()))
+        )
+        return result
 
     def field(self, name: str) -> Any:
         first, rest = formatter_field_name_split(name)

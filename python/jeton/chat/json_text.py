@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from jeton.chat.carrying import data_in, plain
 from jeton.chat.limits import reserve, spend, weighed
 from jeton.chat.origins import Origin
-from jeton.chat.traced import TracedFloat, TracedInt, joined, marked, raw, runs_of, traced
+from jeton.chat.parts import TracedFloat, TracedInt, data_in, plain, raw, runs_of
+from jeton.chat.traced import joined, marked, traced
 
 __all__ = ["to_json"]
 

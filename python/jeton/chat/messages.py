@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from jeton import _core
 from jeton.chat.origins import Kind, Origin
-from jeton.chat.traced import Traced, TracedFloat, TracedInt, raw
+from jeton.chat.parts import TracedFloat, TracedInt, raw
+from jeton.chat.traced import Traced
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.fields import fields_of
 

@@ -15,7 +15,8 @@ from jeton.chat.environment import Refusal, Sandbox
 from jeton.chat.limits import LONGEST, LimitError, running
 from jeton.chat.messages import REASONING, Input
 from jeton.chat.origins import Origin
-from jeton.chat.traced import Traced, raw, runs_of
+from jeton.chat.parts import raw, runs_of
+from jeton.chat.traced import Traced
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
 __all__ = ["rendered"]

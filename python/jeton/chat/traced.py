@@ -9,25 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, SupportsIndex
 
+from jeton.chat.formatting import braces, percent
 from jeton.chat.limits import PIECE, afford, reserve, reserve_strip, spend
 from jeton.chat.origins import TEMPLATE, Origin, Runs
+from jeton.chat.parts import Parts, cut, data_in, raw, runs_of
 
-__all__ = ["Traced", "TracedFloat", "TracedInt", "joined", "marked", "raw", "runs_of", "traced"]
-
+__all__ = ["Traced", "joined", "marked", "traced", "whole"]
 
 _LINE_ENDS: Final = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-
-
-def raw(text: str) -> str:
-    """The text alone."""
-    return str.__str__(text)
-
-
-def runs_of(text: str) -> Runs:
-    """Who wrote a text. A text that is not traced is of the template."""
-    if isinstance(text, str) and (runs := getattr(text, "_runs", None)) is not None:
-        return runs  # type: ignore[no-any-return]
-    return ((len(text), TEMPLATE),) if text else ()
 
 
 def traced(text: str, runs: Iterable[tuple[int, Origin]]) -> str:
@@ -61,16 +50,10 @@ def joined(parts: Iterable[str]) -> str:
     return traced("".join(parts), [run for part in parts for run in runs_of(part)])
 
 
-def _cut(runs: Runs, start: int, stop: int) -> list[tuple[int, Origin]]:
-    cut, at = [], 0
-    for length, origin in runs:
-        low, high = max(at, start), min(at + length, stop)
-        if low < high:
-            cut.append((high - low, origin))
-        at += length
-        if at >= stop:
-            break
-    return cut
+def whole(parts: Parts) -> str:
+    """A text of its parts."""
+    reserve(sum(map(len, parts.texts)))
+    return traced(parts.text, parts.runs)
 
 
 class Traced(str):
@@ -98,13 +81,11 @@ class Traced(str):
 
     def _whole(self, text: str, *others: object) -> str:
         """A text made of this one and of others in a way that is not followed up."""
-        from jeton.chat.carrying import data_in
-
         return marked(text, data_in((self, others)))
 
     def _slice(self, start: int, stop: int) -> str:
         # `raw` would copy all of the text.
-        return traced(str.__getitem__(self, slice(start, stop)), _cut(self._runs, start, stop))
+        return traced(str.__getitem__(self, slice(start, stop)), cut(self._runs, start, stop))
 
     def _slices(self, ranges: Iterable[tuple[int, int]]) -> list[str]:
         """The slices of ranges that follow each other, in linear time."""
@@ -179,14 +160,10 @@ class Traced(str):
     __rmul__ = __mul__
 
     def __mod__(self, values: Any) -> str:
-        from jeton.chat.formatting import percent
-
-        return percent(self, values)
+        return whole(percent(self, values))
 
     def __rmod__(self, template: Any) -> str:
-        from jeton.chat.formatting import percent
-
-        return percent(template, self) if isinstance(template, str) else NotImplemented
+        return whole(percent(template, self)) if isinstance(template, str) else NotImplemented
 
     # Parts
 
@@ -322,14 +299,10 @@ class Traced(str):
         return raw(self).encode(encoding, errors)
 
     def format(self, *args: Any, **kwargs: Any) -> str:
-        from jeton.chat.formatting import braces
-
-        return braces(None, self, args, kwargs)
+        return whole(braces(None, self, args, kwargs))
 
     def format_map(self, mapping: Any) -> str:
-        from jeton.chat.formatting import braces
-
-        return braces(None, self, (), mapping)
+        return whole(braces(None, self, (), mapping))
 
     # Case. No character becomes less than one, so an equal length means one for one.
 
@@ -353,23 +326,3 @@ class Traced(str):
 
     def casefold(self) -> str:
         return self._recased(raw(self).casefold())
-
-
-class TracedInt(int):
-    """A whole number of a message."""
-
-    @classmethod
-    def of(cls, number: int, origin: Origin) -> TracedInt:
-        self = cls(number)
-        self._origin = origin  # type: ignore[attr-defined]
-        return self
-
-
-class TracedFloat(float):
-    """A number of a message."""
-
-    @classmethod
-    def of(cls, number: float, origin: Origin) -> TracedFloat:
-        self = cls(number)
-        self._origin = origin  # type: ignore[attr-defined]
-        return self
