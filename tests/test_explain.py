@@ -288,9 +288,9 @@ def test_it_prints_and_shows_in_a_notebook() -> None:
 
 
 def told_frames(told: explaining.Explanation) -> list[Any]:
-    from jeton.learn.encoding import frames_of_encoding
+    from jeton.explaining.shown import frames_of_encoding
 
-    return list(frames_of_encoding(told))
+    return list(frames_of_encoding(told.text, told.steps))
 
 
 def test_markup_in_text_stays_text() -> None:

@@ -11,14 +11,14 @@ import pytest
 
 from jeton import learn, textbook
 from jeton.errors import ArgumentError
+from jeton.explaining.shown import frames_of_encoding
 from jeton.learn.alphabet import frames_of_bytes
-from jeton.learn.encoding import frames_of_encoding
 from jeton.learn.exercises import EXERCISES, exercise
-from jeton.learn.frames import Arc, Arcs, Bar, Bars, Chip, Frame, Row, Rows, Table
 from jeton.learn.merging import frames_of_merging, marked_rows, start_rows
-from jeton.learn.printed import text_of
 from jeton.learn.unigram import frames_of_unigram
 from jeton.reference import unigram, wordpiece, words_bpe
+from jeton.views.frames import Arc, Arcs, Bar, Bars, Chip, Frame, Row, Rows, Table
+from jeton.views.printed import text_of
 
 
 def some_counts(numbers: random.Random) -> dict[str, int]:
@@ -71,16 +71,17 @@ def test_unigram_is_the_reference() -> None:
 def every_frame() -> dict[str, list[Frame]]:
     low, hug = textbook.LOW_COUNTS, textbook.HUG_COUNTS
     tok = textbook.hug_pug_pun_bun_hugs("unigram")
+    told, nothing = tok.explain("unhugs pun"), tok.explain("")
     return {
         "bpe": frames_of_merging(start_rows(low, "</w>"), list(learn.watch_bpe(low, 4))),
         "wordpiece": frames_of_merging(marked_rows(hug), list(learn.watch_wordpiece(hug, 3))),
         "unigram": frames_of_unigram(hug, list(learn.watch_unigram(hug, 10))),
         "bytes": frames_of_bytes("un café 🙂\n"),
-        "encode": frames_of_encoding(tok.explain("unhugs pun")),
+        "encode": frames_of_encoding(told.text, told.steps),
         "nothing": [
             *frames_of_merging(start_rows({"a": 1}, None), []),
             *frames_of_bytes(""),
-            *frames_of_encoding(tok.explain("")),
+            *frames_of_encoding(nothing.text, nothing.steps),
         ],
     }
 

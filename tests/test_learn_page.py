@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from jeton import learn, textbook
-from jeton.learn.encoding import frames_of_encoding
-from jeton.learn.frames import Frame
+from jeton.explaining.shown import frames_of_encoding
 from jeton.learn.merging import frames_of_merging, start_rows
-from jeton.learn.page import page
 from jeton.learn.unigram import frames_of_unigram
+from jeton.views.frames import Frame
+from jeton.views.page import page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
@@ -125,10 +125,10 @@ def test_keys_buttons_and_light(tmp_path: Path) -> None:
 @in_a_browser
 def test_a_narrow_window(tmp_path: Path) -> None:
     tok = textbook.hug_pug_pun_bun_hugs("unigram")
-    hug = textbook.HUG_COUNTS
+    told, hug = tok.explain("unhugspun" * 9), textbook.HUG_COUNTS
     frames = [
         *some_frames(),
-        *frames_of_encoding(tok.explain("unhugspun" * 9)),
+        *frames_of_encoding(told.text, told.steps),
         *frames_of_unigram(hug, list(learn.watch_unigram(hug, 10))),
     ]
     seen = watched(page(frames, "narrow " * 40), tmp_path, width=500)

@@ -22,7 +22,7 @@ pytest.importorskip("textual", reason="jeton learn steps by keys with textual")
 
 from jeton import learn, textbook
 from jeton.learn.merging import frames_of_merging, start_rows
-from jeton.learn.screen import Learn
+from jeton.views.screen import Learn
 
 WIDE, NARROW = (90, 30), (40, 12)
 

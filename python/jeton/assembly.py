@@ -8,20 +8,45 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from jeton import components
+from jeton import _core, components
 from jeton.components.component import AddedToken, stored_component
 from jeton.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
     from jeton._core import Model as CoreModel
+    from jeton._core import Pipeline
     from jeton.components import (
         decoders,
+        models,
         normalizers,
         post_processors,
         pre_tokenizers,
     )
 
-__all__ = ["stages_around", "stored_tokens"]
+__all__ = ["assembled", "stages_around", "stored_tokens"]
+
+
+def assembled(
+    model: models.Model,
+    normalizer: normalizers.Normalizer | None = None,
+    pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
+    post_processor: post_processors.PostProcessor | None = None,
+    decoder: decoders.Decoder | None = None,
+    added_tokens: Iterable[AddedToken] = (),
+) -> Pipeline:
+    """The core's tokenizer of these stages.
+
+    Raises:
+        ArgumentTypeError: A component at the wrong stage.
+        FormatError: Components that do not fit together.
+    """
+    if not isinstance(model, components.models.Model):
+        raise ArgumentTypeError(
+            f"model must be one of jeton.components.models, not {type(model).__name__}"
+        )
+    built = model.to_core()
+    stages = stages_around(built, normalizer, pre_tokenizer, post_processor, decoder, added_tokens)
+    return _core.Pipeline.build(built, stages)
 
 
 def stages_around(

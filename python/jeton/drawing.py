@@ -6,9 +6,11 @@ behind tokens in a terminal.
 
 from __future__ import annotations
 
+import dataclasses
 import unicodedata
+from typing import Final, TypeVar
 
-__all__ = ["LIGHT", "bar", "counted", "leaning", "visible"]
+__all__ = ["LIGHT", "bar", "counted", "leaning", "visible", "without_controls"]
 
 LIGHT = (153, 223, 157, 225, 229, 189)
 """Light colours of the 256, easy to tell from their neighbours; black reads well on each."""
@@ -19,6 +21,19 @@ _HIDDEN = frozenset(
 """Characters that a terminal does not show, or that turn its text around; not what joins emoji."""
 
 _SIGNS = {" ": "·", "\t": "→", "\n": "⏎", "\r": "␍", "\x7f": "␡", "\u00a0": "⍽"}
+
+_CONTROLS: Final = {
+    **{code: chr(0x2400 + code) for code in range(32)},
+    127: "␡",
+    **{
+        code: f"‹U+{code:04X}›"
+        for code in (*range(0x80, 0xA0), *range(0x200B, 0x2010), *range(0x2028, 0x202F),
+                     *range(0x2060, 0x2070), 0xFEFF)
+    },
+}  # fmt: skip
+"""A sign for each character that could move the cursor or turn text."""
+
+_T = TypeVar("_T")
 
 
 def visible(data: bytes) -> str:
@@ -104,3 +119,24 @@ def bar(share: float, width: int) -> str:
     eighths = round(max(0.0, min(1.0, share)) * width * 8)
     parts: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
     return "█" * (eighths // 8) + parts[eighths % 8]
+
+
+def without_controls(shown: _T) -> _T:
+    r"""A text in which every character that could move the cursor or turn text is a sign for it.
+
+    A text that begins with a mark, which would lean on what is drawn before it, has a `◌` for it.
+    Of a tuple or a dataclass, every text in it.
+
+    >>> without_controls("a\x1b[31m\u202eb"), without_controls(("\u0301",))
+    ('a␛[31m‹U+202E›b', ('◌́',))
+    """
+    if isinstance(shown, str):
+        return "".join(leaning(shown.translate(_CONTROLS)))  # type: ignore[return-value]
+    if isinstance(shown, tuple):
+        return tuple(map(without_controls, shown))  # type: ignore[return-value]
+    if dataclasses.is_dataclass(shown) and not isinstance(shown, type):
+        fields = {it.name: getattr(shown, it.name) for it in dataclasses.fields(shown)}
+        return dataclasses.replace(
+            shown, **{name: without_controls(value) for name, value in fields.items()}
+        )
+    return shown

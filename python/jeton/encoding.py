@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Encoding", "PaddedBatch", "TokenBatch"]
 
 _MOST_ID = 2**32 - 1
+_SHOWN = 24
+"""How many ids of a text a notebook shows."""
 _NO_ORIGIN = Origin()
 """What a batch knows of its tokenizer that none made."""
 
@@ -85,9 +87,10 @@ class Encoding:
 
     def _repr_html_(self) -> str:
         """The tokens in colour, for notebooks."""
-        from jeton import notebooks
+        from jeton import drawing, notebooks
 
-        return notebooks.of_encoding(self)
+        title = f"Encoding of {drawing.counted(len(self), 'token')}"
+        return notebooks.boxed(title, notebooks.chips(self.ids, self.tokens, self.spans))
 
     def __repr__(self) -> str:
         columns = (f"{name}={_some(getattr(self, name))}" for name in ("ids", "tokens", "spans"))
@@ -352,9 +355,18 @@ class TokenBatch:
 
     def _repr_html_(self) -> str:
         """The first rows, for notebooks."""
-        from jeton import notebooks
+        from jeton import drawing, notebooks
 
-        return notebooks.of_batch(self)
+        rows = []
+        for at, row in zip(range(notebooks.MOST_ROWS), self, strict=False):
+            ids = " ".join(map(str, row[:_SHOWN].tolist())) + " …" * (len(row) > _SHOWN)
+            rows.append((str(at), f"{len(row):,}", ids))
+        left = len(self) - notebooks.MOST_ROWS
+        more = f"<div>… {left:,} more</div>" if left > 0 else ""
+        texts, tokens = drawing.counted(len(self), "text"), drawing.counted(len(self._ids), "token")
+        return notebooks.boxed(
+            f"{texts}, {tokens}", notebooks.table(["text", "tokens", "ids"], rows) + more
+        )
 
     def __repr__(self) -> str:
         texts, tokens = len(self), len(self._ids)

@@ -11,8 +11,8 @@ import jeton
 from edit_families import WITH_MORE, check_promises, check_reachable, some_lines
 from jeton import edit
 from jeton.components import models
-from jeton.edit.vocabulary import tokens_of
 from jeton.errors import ArgumentError, UnsupportedError
+from jeton.vocabulary import tokens_of
 
 FOREIGN = [
     "дождь и поезд и дождь идёт",

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import jeton
 from jeton import edit, samples
 from jeton.components import decoders, models, pre_tokenizers
-from jeton.edit.vocabulary import tokens_of
+from jeton.vocabulary import tokens_of
 
 TEXT = "\n".join(samples.read_all().values())
 LINES = [line for line in TEXT.splitlines() if line.strip()]

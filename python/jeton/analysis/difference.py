@@ -23,11 +23,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from jeton import Progress, Tokenizer, __version__
+from jeton import __version__
 from jeton.analysis.lines import Corpus, Lines
 from jeton.arguments import check_kind, checked_int
+from jeton.corpus import Progress
 from jeton.drawing import visible
-from jeton.edit.vocabulary import tokens_of
+from jeton.tokenizer import Tokenizer
+from jeton.vocabulary import tokens_of
 
 __all__ = ["Difference", "OnlyToken", "Stretch", "diff"]
 

@@ -13,16 +13,18 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from jeton import Progress, Tokenizer, _core
+from jeton import _core
 from jeton.analysis import measures
-from jeton.analysis.evaluation import Comparison, Evaluation
+from jeton.analysis.comparison import Comparison
+from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.judged import Judged, Tally, WordKinds, cause_of
 from jeton.analysis.overall import Morphemes, checked_morphemes, overall_values
 from jeton.analysis.texts import Corpus, Sample, Watched, ahead, aligned, corpora_of
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind, check_text, checked_errors
-from jeton.corpus import check_watch
+from jeton.corpus import Progress, check_watch
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
+from jeton.tokenizer import Tokenizer
 
 __all__ = ["compare", "evaluate"]
 

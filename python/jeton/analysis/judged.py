@@ -16,9 +16,11 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from jeton import TokenBatch, Tokenizer, _core
+from jeton import _core
 from jeton.analysis.texts import Sample
+from jeton.encoding import TokenBatch
 from jeton.errors import EncodeError, JetonError
+from jeton.tokenizer import Tokenizer
 
 __all__ = ["Judged", "Tally", "WordKinds", "cause_of"]
 

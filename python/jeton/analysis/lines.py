@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from jeton import Progress, _core
-from jeton.corpus import Table, batches, check_watch, is_table, paths_or_texts, size_of
+from jeton import _core
+from jeton.corpus import Progress, Table, batches, check_watch, is_table, paths_or_texts, size_of
 from jeton.errors import ArgumentTypeError, FormatError
 
 __all__ = ["Corpus", "Lines"]

@@ -7,7 +7,6 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from jeton import Tokenizer
 from jeton.analysis import measures
 from jeton.analysis.probes import (
     IDENTIFIERS,
@@ -22,6 +21,7 @@ from jeton.analysis.probes import (
 from jeton.analysis.values import Value
 from jeton.arguments import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
+from jeton.tokenizer import Tokenizer
 
 __all__ = ["Morphemes", "checked_morphemes", "overall_values"]
 

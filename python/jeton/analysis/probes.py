@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from jeton import Tokenizer
+from jeton.tokenizer import Tokenizer
 
 __all__ = [
     "IDENTIFIERS",

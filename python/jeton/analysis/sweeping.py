@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import jeton
-from jeton import Progress, Tokenizer
 from jeton.analysis.lines import Corpus, Lines
 from jeton.analysis.swept import Point, Sweep
 from jeton.arguments import check_text, checked_int, checked_path
+from jeton.corpus import Progress
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -26,6 +25,8 @@ from jeton.errors import (
     FormatError,
     TrainingError,
 )
+from jeton.tokenizer import Tokenizer
+from jeton.trainers import BPETrainer, UnigramTrainer, WordPieceTrainer
 
 __all__ = ["FAMILIES", "sweep"]
 
@@ -236,14 +237,14 @@ class _Run:
 
     def _trained(self, family: str, sizes: list[int]) -> Iterator[tuple[int, Tokenizer]]:
         if family == "bpe":
-            trainer = jeton.BPETrainer(sizes, pattern=self.pattern)
+            trainer = BPETrainer(sizes, pattern=self.pattern)
             yield from trainer.train_all(self._lines(), watch=self._told(family)).items()
             return
         counts = None
         for size in sizes:
-            one: jeton.UnigramTrainer | jeton.WordPieceTrainer
+            one: UnigramTrainer | WordPieceTrainer
             if family == "unigram":
-                one = jeton.UnigramTrainer(
+                one = UnigramTrainer(
                     size,
                     normalizer="identity",
                     remove_extra_whitespaces=False,
@@ -252,7 +253,7 @@ class _Run:
                     hard_vocab_limit=False,
                 )
             else:
-                one = jeton.WordPieceTrainer(size)
+                one = WordPieceTrainer(size)
             if counts is None:
                 counts = one.count(self._lines(), watch=self._told(family))
             try:

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from jeton import Progress, _core
+from jeton import _core
 from jeton.arguments import check_text, checked_path
-from jeton.corpus import Table, is_table, paths_or_texts, size_of
+from jeton.corpus import Progress, Table, is_table, paths_or_texts, size_of
 from jeton.data.manifest import digest_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
 

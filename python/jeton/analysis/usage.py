@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from jeton import Progress, __version__, saved_json
+from jeton import __version__, saved_json
 from jeton.arguments import check_text, checked_errors, checked_int
-from jeton.corpus import batches, check_watch, paths_or_texts
+from jeton.corpus import Progress, batches, check_watch, paths_or_texts
 from jeton.data.preparing.blocks import Encoding
 from jeton.data.preparing.blocks import Progress as Read
 from jeton.data.preparing.files import Files
-from jeton.edit.vocabulary import tokens_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+from jeton.vocabulary import tokens_of
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer

@@ -16,12 +16,14 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from jeton.chat.origins import Runs
 from jeton.components import AddedToken
 from jeton.errors import ArgumentError, ArgumentTypeError, InternalError
-from jeton.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from jeton.tokenizer import Tokenizer
 
 __all__ = ["Encoded", "encoded", "guarding"]
 

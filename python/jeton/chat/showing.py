@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from jeton.chat.chat import Chat
     from jeton.chat.origins import Origin
+    from jeton.tokenizer import Tokenizer
 
 __all__ = ["LEGEND", "STYLES", "Look", "coloured", "pieces"]
 
@@ -43,7 +43,21 @@ _LOOKS: Final[dict[str, Look]] = {
 }
 
 
-def pieces(chat: Chat) -> Iterator[tuple[str, Look]]:
+class ShownChat(Protocol):
+    """What of a chat is shown."""
+
+    text: str
+    ids: list[int]
+    spans: list[tuple[int, int]]
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    @property
+    def segments(self) -> list[tuple[int, int, Origin]]: ...
+
+
+def pieces(chat: ShownChat) -> Iterator[tuple[str, Look]]:
     """The text of a chat in stretches of one look."""
     specials = chat.tokenizer.special_tokens
     control = set(specials.values())
@@ -84,7 +98,7 @@ def _look(origin: Origin) -> Look:
     return "other"
 
 
-def coloured(chat: Chat) -> Iterator[Text]:
+def coloured(chat: ShownChat) -> Iterator[Text]:
     """The text of a chat and a legend, for rich."""
     from rich.text import Text
 

@@ -201,7 +201,7 @@ def wordpiece(
     view: View,
 ) -> None:
     from jeton import textbook
-    from jeton.learn.encoding import frames_of_pieces
+    from jeton.explaining.shown import frames_of_pieces
     from jeton.learn.merging import frames_of_merging, marked_rows, watch_wordpiece
 
     view.check(_read(file))
@@ -210,7 +210,7 @@ def wordpiece(
     tok = textbook.wordpiece(words, len({step.made for step in steps}), rule=rule)
     told = tok.explain(" ".join(list(words)[:6]))
     merging = frames_of_merging(marked_rows(words), steps, longest_match=True)
-    frames = [*merging, *frames_of_pieces(told)]
+    frames = [*merging, *frames_of_pieces(told.model)]
     view.show(frames, _title("WordPiece", words))
 
 
@@ -297,7 +297,7 @@ def encode(
     options: dict[str, Any],
     view: View,
 ) -> None:
-    from jeton.learn.encoding import frames_of_encoding
+    from jeton.explaining.shown import frames_of_encoding
 
     view.check([*source.files, *_read(file)])
     given = read_text(text, file)
@@ -305,8 +305,8 @@ def encode(
         raise click.UsageError('give a text, as in "How is this cut?", or --file.')
     tok = source.load()
     note_on_special_tokens(tok, options)
-    frames = frames_of_encoding(tok.explain(given, **options))
-    view.show(frames, f"Encoding with {source.name}")
+    told = tok.explain(given, **options)
+    view.show(frames_of_encoding(told.text, told.steps), f"Encoding with {source.name}")
 
 
 def _read(file: str | None) -> list[str]:

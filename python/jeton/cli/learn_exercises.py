@@ -15,8 +15,8 @@ import click
 from jeton.cli.command import use_colour
 from jeton.cli.learn_views import print_steps
 from jeton.cli.terminal import columns, heading, table
+from jeton.drawing import without_controls
 from jeton.learn.exercises import EXERCISES, Exercise, exercise
-from jeton.learn.frames import without_controls
 
 __all__ = ["ask", "list_exercises"]
 

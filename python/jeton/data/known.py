@@ -72,7 +72,7 @@ def tokenizer_of(folder: Path, manifest: Manifest) -> Tokenizer:
     Raises:
         ArgumentError: It was not saved, or is not the one that the set was made with.
     """
-    import jeton
+    from jeton.loading import load
 
     file = manifest.tokenizer.get("file")
     if not isinstance(file, str) or file not in manifest.files:
@@ -80,7 +80,7 @@ def tokenizer_of(folder: Path, manifest: Manifest) -> Tokenizer:
             f"{folder}: no format holds its tokenizer, so it was not saved there; give the "
             "tokenizer that it was prepared with"
         )
-    tokenizer = jeton.load(folder / file)
+    tokenizer = load(folder / file)
     if tokenizer.digest != manifest.tokenizer["digest"]:
         raise ArgumentError(f"{folder / file}: is not the tokenizer that the set was made with")
     return tokenizer

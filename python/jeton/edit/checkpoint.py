@@ -15,14 +15,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from jeton import Tokenizer, load
 from jeton.arguments import checked_int, checked_path
 from jeton.corpus import check_watch
 from jeton.edit import configuration
 from jeton.edit.edited import Edited
 from jeton.edit.id_map import IdMap
 from jeton.edit.tensors import Tables, rewrite
-from jeton.edit.vocabulary import tokens_of
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -32,6 +30,9 @@ from jeton.errors import (
     MissingFileError,
     UnsupportedError,
 )
+from jeton.loading import load
+from jeton.tokenizer import Tokenizer
+from jeton.vocabulary import tokens_of
 
 __all__ = ["rewrite_checkpoint"]
 

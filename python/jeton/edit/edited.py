@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jeton import Tokenizer
 from jeton.edit.id_map import IdMap
+from jeton.tokenizer import Tokenizer
 
 __all__ = ["Edited"]
 

@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from jeton import BPETrainer, Tokenizer, WordPieceTrainer
 from jeton.arguments import checked_int
 from jeton.components import models
 from jeton.edit.derivations import joined
@@ -23,6 +22,8 @@ from jeton.edit.unigrams import extend_model_file, extend_unigram, with_pieces
 from jeton.edit.vocabulary import kept_and_new
 from jeton.edit.wordpieces import loses_words
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
+from jeton.tokenizer import Tokenizer
+from jeton.trainers import BPETrainer, WordPieceTrainer
 
 __all__ = ["extend"]
 

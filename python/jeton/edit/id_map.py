@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from jeton import TokenBatch, saved_json
+from jeton import saved_json
 from jeton.arguments import check_kind, checked_int
+from jeton.encoding import TokenBatch
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,

@@ -10,8 +10,8 @@ import warnings
 from collections.abc import Callable, Container, Iterable
 from typing import TypeAlias
 
-from jeton import Tokenizer
 from jeton.errors import TrainingWarning, warn_caller
+from jeton.tokenizer import Tokenizer
 
 __all__ = ["Corpus", "learned"]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from jeton import Tokenizer
 from jeton.components import models
 from jeton.edit.derivations import joined, merged, symbols
 from jeton.edit.edited import Edited
@@ -18,6 +17,7 @@ from jeton.edit.spelling import best_path, longest_first, merged_by_scores, merg
 from jeton.edit.vocabulary import kept_and_new, lengthened
 from jeton.edit.wordpieces import loses_words
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from jeton.tokenizer import Tokenizer
 
 __all__ = ["merge"]
 

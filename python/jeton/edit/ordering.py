@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from jeton import AddedToken, Tokenizer
 from jeton.arguments import check_kind, checked_int
-from jeton.components import decoders, models
+from jeton.components import AddedToken, decoders, models
 from jeton.edit.edited import Edited
 from jeton.edit.pieces import CONTROL, ModelFile, Piece
 from jeton.edit.pruning import prune
-from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuilt, tokens_of
+from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuilt
 from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.tokenizer import Tokenizer
+from jeton.vocabulary import tokens_of
 
 __all__ = ["add_special_tokens", "reorder", "truncate"]
 

@@ -11,12 +11,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from jeton import Tokenizer
 from jeton.arguments import checked_int
 from jeton.edit.edited import Edited
 from jeton.edit.learning import Corpus
 from jeton.edit.vocabulary import Vocabulary, id_map_of, rebuilt
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
+from jeton.tokenizer import Tokenizer
 from jeton.unicode import letter_scripts
 
 if TYPE_CHECKING:

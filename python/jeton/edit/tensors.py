@@ -95,7 +95,7 @@ class Tables:
         try:
             from safetensors import SafetensorError, safe_open
 
-            from jeton.nn.remapping import remap
+            from jeton.edit.remapping import remap
         except ModuleNotFoundError as error:
             raise UnsupportedError(
                 f"rewriting a checkpoint needs {error.name} (pip install 'jeton[edit,torch]')"

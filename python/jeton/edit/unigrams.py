@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from jeton import Tokenizer, UnigramTrainer
 from jeton.components import models
 from jeton.edit.edited import Edited
 from jeton.edit.learning import Corpus, learned
@@ -17,6 +16,8 @@ from jeton.edit.pieces import NORMAL, USER_DEFINED, ModelFile, Piece
 from jeton.edit.spelling import best_path
 from jeton.edit.vocabulary import kept_and_new, lengthened
 from jeton.errors import TrainingError
+from jeton.tokenizer import Tokenizer
+from jeton.trainers import UnigramTrainer
 
 __all__ = ["extend_model_file", "extend_unigram", "with_pieces"]
 

@@ -10,13 +10,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jeton import AddedToken, Tokenizer
-from jeton.components import models, normalizers, post_processors
+from jeton.components import AddedToken, models, normalizers, post_processors
 from jeton.edit import derivations
 from jeton.edit.edited import Edited
 from jeton.edit.id_map import IdMap
 from jeton.edit.pieces import BYTE, NORMAL, USER_DEFINED, ModelFile
 from jeton.errors import UnsupportedError
+from jeton.tokenizer import Tokenizer
+from jeton.vocabulary import tokens_of
 
 __all__ = [
     "Vocabulary",
@@ -25,22 +26,12 @@ __all__ = [
     "kept_and_new",
     "lengthened",
     "rebuilt",
-    "tokens_of",
 ]
 
 _SPACES = {b" ", "▁".encode()}
 """Decoders know a space by these, and not by its bytes."""
 
 _BYTE_NAME = re.compile(rb"<0x[0-9A-F]{2}>")
-
-
-def tokens_of(tok: Tokenizer) -> dict[int, bytes]:
-    """All ids with the bytes of their tokens, in order.
-
-    An added token may have the bytes of one of the model's: then there are two ids for them, of
-    which `Tokenizer.vocab` knows one.
-    """
-    return {id: tok.id_to_bytes(id) for id in tok._core.token_ids().tolist()}
 
 
 @dataclass(frozen=True)

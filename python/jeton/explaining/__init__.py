@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from jeton.components import models
 from jeton.encoding import Encoding
 from jeton.errors import JetonError
+from jeton.explaining.explanation import Explanation
 from jeton.explaining.first_stages import FirstStages
 from jeton.explaining.steps import (
     Added,
     Edge,
-    Explanation,
     Lattice,
     LongestMatch,
     LookUp,

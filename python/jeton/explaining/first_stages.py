@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from jeton.assembly import assembled
 from jeton.components import models, normalizers, pre_tokenizers
 from jeton.explaining.steps import Stretch, TextStep
 
@@ -40,6 +41,7 @@ class FirstStages:
         self.added = tok.added_tokens
         self.normalizers: list[normalizers.Normalizer] = _flat(tok.normalizer)
         self.pre_tokenizers: list[pre_tokenizers.PreTokenizer] = _flat(tok.pre_tokenizer)
+        self._of_core = type(tok)._of_core
         self._built: dict[object, Tokenizer] = {}
 
     def steps(self, text: str, special: SpecialPolicy) -> tuple[tuple[TextStep, ...], Any]:
@@ -125,9 +127,7 @@ class FirstStages:
         cutting: Sequence[pre_tokenizers.PreTokenizer],
         tokens: Sequence[AddedToken],
     ) -> Tokenizer:
-        from jeton.tokenizer import Tokenizer
-
-        return Tokenizer(
+        pipeline = assembled(
             self.spelling,
             normalizer=normalizers.Sequence(before) if before else None,
             pre_tokenizer=pre_tokenizers.Sequence(cutting) if cutting else None,
@@ -138,6 +138,7 @@ class FirstStages:
                 for number, token in enumerate(tokens)
             ],
         )
+        return self._of_core(pipeline)
 
 
 def _read(

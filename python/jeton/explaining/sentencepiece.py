@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from jeton import _core
+from jeton.assembly import assembled
 from jeton.components import models
 from jeton.explaining.bpe import merged
 from jeton.explaining.steps import Edge, Lattice, LookUp, Merging, Piece, Token, Unit
@@ -30,10 +31,8 @@ class BySentencePiece:
     """A `.model` file."""
 
     def __init__(self, model: models.SentencePiece, withheld: Collection[int]) -> None:
-        from jeton.tokenizer import Tokenizer
-
         self.name = _ALGORITHMS[_algorithm(model.proto)]
-        reader = _core.SentencePieceReader(Tokenizer(model)._core)
+        reader = _core.SentencePieceReader(assembled(model))
         texts, scores, kinds = reader.pieces()
         self.texts = texts
         self.scores = scores

@@ -1,19 +1,18 @@
 """The steps of encoding as data: what each stage was given, and what it made of that.
 
 Look here for the classes that `Tokenizer.explain` gives. They hold what happened and nothing else;
-how it is shown stands in `printed.py` and `page.py` beside this file, and in `jeton.learn`.
+`Explanation` in `explanation.py` holds all of them, and `shown.py` makes of them what is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 __all__ = [
     "Added",
     "Edge",
-    "Explanation",
     "Lattice",
     "LongestMatch",
     "LookUp",
@@ -28,6 +27,8 @@ __all__ = [
     "TextStep",
     "Token",
     "Unit",
+    "model_step",
+    "tokens_of",
 ]
 
 Span: TypeAlias = tuple[int, int]
@@ -286,60 +287,15 @@ Step: TypeAlias = TextStep | ModelStep | PostStep
 """One stage, or one step of a stage that is a sequence."""
 
 
-@dataclass(frozen=True, repr=False)
-class Explanation:
-    """How a text became ids, step by step; printed, or shown in a notebook, it tells all of it.
+def tokens_of(steps: Sequence[Step]) -> tuple[Token, ...]:
+    """The tokens that all steps together give."""
+    last = steps[-1]
+    return last.after if isinstance(last, PostStep) else _tokens(model_step(steps))
 
-    Attributes:
-        text: The text.
-        steps: The steps in order: those before the model, the model, and what comes after it.
 
-    Example:
-        >>> from jeton import textbook
-        >>> told = textbook.low_lower_newest_widest().explain("lowest")
-        >>> told.ids == textbook.low_lower_newest_widest().encode("lowest")
-        True
-        >>> [step.stage for step in told.steps]
-        ['pre-tokenizer', 'model']
-        >>> [merge.rank for merge in told.model.pieces[0].merges]
-        [0, 1, 2, 3, 4]
-    """
-
-    text: str
-    steps: tuple[Step, ...]
-
-    @property
-    def ids(self) -> list[int]:
-        """The ids: those that `Tokenizer.encode` gives."""
-        last = self.steps[-1]
-        assert not isinstance(last, TextStep)  # the model always comes after the text
-        return last.ids
-
-    @property
-    def tokens(self) -> tuple[Token, ...]:
-        """The tokens."""
-        last = self.steps[-1]
-        return last.after if isinstance(last, PostStep) else _tokens(self.model)
-
-    @property
-    def model(self) -> ModelStep:
-        """What the model did."""
-        return next(step for step in self.steps if isinstance(step, ModelStep))
-
-    def __repr__(self) -> str:
-        return f"<Explanation of {len(self.text):,} characters: {len(self.steps)} steps>"
-
-    def __str__(self) -> str:
-        from jeton.learn.encoding import frames_of_encoding
-        from jeton.learn.printed import text_of
-
-        return text_of(frames_of_encoding(self))
-
-    def _repr_html_(self) -> str:
-        from jeton.learn.encoding import frames_of_encoding
-        from jeton.learn.page import fragment
-
-        return fragment(frames_of_encoding(self))
+def model_step(steps: Iterable[Step]) -> ModelStep:
+    """What the model did."""
+    return next(step for step in steps if isinstance(step, ModelStep))
 
 
 def _tokens(model: ModelStep) -> tuple[Token, ...]:

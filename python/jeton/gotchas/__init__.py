@@ -7,6 +7,7 @@ found, and for what each finding tells.
 from __future__ import annotations
 
 from jeton.gotchas.finding import found
-from jeton.gotchas.gotcha import NAMES, Gotcha, Gotchas
+from jeton.gotchas.gotcha import NAMES, Gotcha
+from jeton.gotchas.gotchas import Gotchas
 
 __all__ = ["NAMES", "Gotcha", "Gotchas", "found"]

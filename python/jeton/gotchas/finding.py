@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from jeton.arguments import check_kind, checked_int
 from jeton.gotchas import characters, look_alikes, tokens, words
-from jeton.gotchas.gotcha import NAMES, Gotcha, Gotchas
+from jeton.gotchas.gotcha import NAMES, Gotcha
+from jeton.gotchas.gotchas import Gotchas
 from jeton.gotchas.hits import Check, Hit, Subject
 
 if TYPE_CHECKING:

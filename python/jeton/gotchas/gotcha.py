@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import Final
 
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-
-    from jeton.tokenizer import Tokenizer
-
-__all__ = ["NAMES", "Gotcha", "Gotchas"]
+__all__ = ["NAMES", "Gotcha"]
 
 NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -70,51 +65,3 @@ class Gotcha:
     """Another spelling of the same."""
     instead_ids: tuple[int, ...] = ()
     """The ids of `instead`."""
-
-
-class Gotchas(Sequence[Gotcha]):
-    """What was found in a text, in the order of the text. rich prints it in colour.
-
-    Attributes:
-        tokenizer: What the ids are of.
-        text: The text.
-        left_out: By name, how many more were not told. Of some of them both spellings may have the
-            same ids.
-    """
-
-    def __init__(
-        self, tokenizer: Tokenizer, text: str, found: Sequence[Gotcha], left_out: dict[str, int]
-    ) -> None:
-        self.tokenizer = tokenizer
-        self.text = text
-        self.left_out = left_out
-        self._found = tuple(found)
-
-    @overload
-    def __getitem__(self, number: int) -> Gotcha: ...
-    @overload
-    def __getitem__(self, number: slice) -> tuple[Gotcha, ...]: ...
-    def __getitem__(self, number: int | slice) -> Gotcha | tuple[Gotcha, ...]:
-        return self._found[number]
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def named(self, name: str) -> list[Gotcha]:
-        """The findings of one name."""
-        return [gotcha for gotcha in self if gotcha.name == name]
-
-    def __eq__(self, other: object) -> Any:
-        return self._found == other._found if isinstance(other, Gotchas) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._found)
-
-    def __repr__(self) -> str:
-        names = ", ".join(dict.fromkeys(gotcha.name for gotcha in self)) or "none"
-        return f"Gotchas({len(self)}: {names})"
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from jeton.gotchas.showing import shown
-
-        yield from shown(self, colour=not console.no_color and console.color_system is not None)

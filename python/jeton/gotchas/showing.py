@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton.drawing import LIGHT, visible
@@ -10,7 +10,7 @@ from jeton.drawing import LIGHT, visible
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from jeton.gotchas.gotcha import Gotcha, Gotchas
+    from jeton.gotchas.gotcha import Gotcha
     from jeton.tokenizer import Tokenizer
 
 __all__ = ["shown"]
@@ -27,29 +27,43 @@ _DANGEROUS: Final = frozenset(
 """What may be somebody's intention: its name is red."""
 
 
-def shown(gotchas: Gotchas, *, colour: bool) -> Iterator[Any]:
-    """What rich prints."""
+def shown(
+    tok: Tokenizer,
+    text: str,
+    gotchas: Sequence[Gotcha],
+    left_out: Mapping[str, int],
+    *,
+    colour: bool,
+) -> Iterator[Any]:
+    """What rich prints.
+
+    Args:
+        tok: What the ids are of.
+        text: The text.
+        gotchas: What was found in it.
+        left_out: By name, how many more were not told.
+        colour: Whether there are colours.
+    """
     from rich.padding import Padding
     from rich.text import Text
 
     if not gotchas:
         yield Text("no gotchas", "green")
         return
-    if len(gotchas.text) <= _MOST_TEXT:
-        yield Padding(_marked(gotchas), (0, 0, 0, 2))
+    if len(text) <= _MOST_TEXT:
+        yield Padding(_marked(text, gotchas), (0, 0, 0, 2))
         yield Text()
     for number, gotcha in enumerate(gotchas, 1):
-        yield from _finding(gotchas.tokenizer, number, gotcha, colour)
+        yield from _finding(tok, number, gotcha, colour)
         yield Text()
-    for name, more in gotchas.left_out.items():
+    for name, more in left_out.items():
         yield Text(f"… {more:,} more of the name {name}", "dim")
 
 
-def _marked(gotchas: Gotchas) -> Text:
+def _marked(text: str, gotchas: Sequence[Gotcha]) -> Text:
     """The text, with the numbers of what was found behind each place."""
     from rich.text import Text
 
-    text = gotchas.text
     marks: dict[int, list[int]] = {}
     is_odd = bytearray(len(text))
     for number, gotcha in enumerate(gotchas, 1):

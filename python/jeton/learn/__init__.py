@@ -1,8 +1,8 @@
 """The algorithms, watched: training and encoding step by step, as data and on a screen.
 
 Look here for what `jeton learn` shows. Data flows one way: an algorithm gives its steps, steps
-become frames (`frames.py`), and frames are shown by the terminal (`screen.py`, `printed.py`) or as
-a page to step through (`page.py`). `exercises.py` asks instead.
+become frames, and `jeton.views` shows frames on a terminal or as a page. `exercises.py` asks
+instead.
 
 - `watch_bpe`, `watch_wordpiece`: the merges, with all pairs and why one wins.
 - `watch_unigram`: expectation, maximization and pruning.

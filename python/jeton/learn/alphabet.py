@@ -6,8 +6,8 @@ Look here for `jeton learn bytes`. The table is that of the page `jeton.referenc
 from __future__ import annotations
 
 from jeton.drawing import counted, visible
-from jeton.learn.frames import Chip, Frame, Row, Rows, Table
 from jeton.reference.byte_level import bytes_to_unicode
+from jeton.views.frames import Chip, Frame, Row, Rows, Table
 
 __all__ = ["frames_of_bytes"]
 

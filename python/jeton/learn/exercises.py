@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from jeton import textbook
 from jeton.errors import ArgumentError
-from jeton.learn.encoding import frames_of_pieces
-from jeton.learn.frames import Frame
+from jeton.explaining.shown import frames_of_pieces
 from jeton.learn.merging import (
     MergeStep,
     frames_of_merging,
@@ -22,6 +21,7 @@ from jeton.learn.merging import (
 )
 from jeton.reference.byte_level import printed
 from jeton.tokenizer import Tokenizer
+from jeton.views.frames import Frame
 
 __all__ = ["EXERCISES", "Exercise", "Verdict", "exercise"]
 
@@ -169,7 +169,7 @@ def _tokens(title: str, told: str, tok: Tokenizer, word: str, hint: str) -> Exer
         )
 
     def frames() -> Sequence[Frame]:
-        return frames_of_pieces(tok.explain(word))
+        return frames_of_pieces(tok.explain(word).model)
 
     return Exercise(
         title,

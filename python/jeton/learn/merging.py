@@ -14,8 +14,8 @@ from typing import Literal
 
 from jeton.drawing import counted
 from jeton.errors import ArgumentError
-from jeton.learn.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table
 from jeton.reference import wordpiece, words_bpe
+from jeton.views.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table
 
 __all__ = [
     "MergeStep",

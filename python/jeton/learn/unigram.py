@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jeton.errors import ArgumentError
-from jeton.learn.frames import Arc, Arcs, Bar, Bars, Block, Chip, Frame, Row, Rows, Table
 from jeton.reference import unigram
 from jeton.textbook import Words, word_counts
+from jeton.views.frames import Arc, Arcs, Bar, Bars, Block, Chip, Frame, Row, Rows, Table
 
 __all__ = ["UnigramStep", "frames_of_unigram", "watch_unigram"]
 

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 from jeton.errors import UnsupportedError
 
 if TYPE_CHECKING:
+    from jeton.edit.remapping import remap, remap_optimizer
     from jeton.nn.alibi import ALiBi
     from jeton.nn.embedding import TokenEmbedding
     from jeton.nn.learned import LearnedPositions
     from jeton.nn.maps import EmbeddingMap, embedding_map
-    from jeton.nn.remapping import remap, remap_optimizer
     from jeton.nn.rotary import RotaryPositions
     from jeton.nn.scaling import (
         DynamicNTKScaling,
@@ -46,26 +46,26 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
-    "ALiBi": "alibi",
-    "DynamicNTKScaling": "scaling",
-    "EmbeddingMap": "maps",
-    "LearnedPositions": "learned",
-    "LinearScaling": "scaling",
-    "Llama3Scaling": "scaling",
-    "Neighbour": "tables",
-    "RotaryPositions": "rotary",
-    "Scaling": "scaling",
-    "SinusoidalPositions": "sinusoidal",
-    "TokenEmbedding": "embedding",
-    "UnderTrained": "tables",
-    "YaRNScaling": "scaling",
-    "embedding_map": "maps",
-    "neighbours": "tables",
-    "norms": "tables",
-    "norms_by_frequency": "tables",
-    "remap": "remapping",
-    "remap_optimizer": "remapping",
-    "under_trained": "tables",
+    "ALiBi": "jeton.nn.alibi",
+    "DynamicNTKScaling": "jeton.nn.scaling",
+    "EmbeddingMap": "jeton.nn.maps",
+    "LearnedPositions": "jeton.nn.learned",
+    "LinearScaling": "jeton.nn.scaling",
+    "Llama3Scaling": "jeton.nn.scaling",
+    "Neighbour": "jeton.nn.tables",
+    "RotaryPositions": "jeton.nn.rotary",
+    "Scaling": "jeton.nn.scaling",
+    "SinusoidalPositions": "jeton.nn.sinusoidal",
+    "TokenEmbedding": "jeton.nn.embedding",
+    "UnderTrained": "jeton.nn.tables",
+    "YaRNScaling": "jeton.nn.scaling",
+    "embedding_map": "jeton.nn.maps",
+    "neighbours": "jeton.nn.tables",
+    "norms": "jeton.nn.tables",
+    "norms_by_frequency": "jeton.nn.tables",
+    "remap": "jeton.edit.remapping",
+    "remap_optimizer": "jeton.edit.remapping",
+    "under_trained": "jeton.nn.tables",
 }
 
 __all__ = [
@@ -96,7 +96,7 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module 'jeton.nn' has no attribute {name!r}")
     try:
-        module = importlib.import_module(f"jeton.nn.{_MODULES[name]}")
+        module = importlib.import_module(_MODULES[name])
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise

@@ -1,4 +1,4 @@
-"""Arguments of positions and tables, checked before any arithmetic: numbers, choices, arrays.
+"""Arguments of positions and tables, checked before any arithmetic: numbers and arrays.
 
 Look here for what is said of a number that is none; whole numbers are checked by `checked_int`.
 """
@@ -6,16 +6,14 @@ Look here for what is said of a number that is none; whole numbers are checked b
 from __future__ import annotations
 
 import math
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["checked_choice", "checked_floats", "checked_number"]
-
-T = TypeVar("T", bound=str)
+__all__ = ["checked_floats", "checked_number"]
 
 
 def checked_number(name: str, value: object, *, above: float = 0.0, least: float = -1.0) -> float:
@@ -28,15 +26,6 @@ def checked_number(name: str, value: object, *, above: float = 0.0, least: float
         shown = str(value) if isinstance(value, float) or value.bit_length() < 99 else "so large"
         raise ArgumentError(f"{name} must be a finite number {bound}, not {shown}")
     return float(value)
-
-
-def checked_choice(name: str, value: T, choices: tuple[str, ...]) -> T:
-    """One of some words."""
-    if not isinstance(value, str) or value not in choices:
-        shown = repr(value) if isinstance(value, str) else type(value).__name__
-        words = ", ".join(map(repr, choices[:-1])) + f" or {choices[-1]!r}"
-        raise ArgumentError(f"{name} must be {words}, not {shown[:60]}")
-    return value
 
 
 def checked_floats(name: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from jeton import Tokenizer
-from jeton.arguments import check_text, checked_int, checked_path
+from jeton.arguments import check_text, checked_int, checked_path, one_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
-from jeton.nn.checks import checked_choice, checked_number
+from jeton.nn.checks import checked_number
 from jeton.nn.fonts import drawable
 from jeton.nn.labels import offsets
 from jeton.nn.tables import Table, rows_of, token_id
+from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -223,7 +223,7 @@ def embedding_map(
         >>> found.labels, [round(share, 2) for share in found.explained]
         (['a', 'b', 'c', 'd'], [0.94, 0.06])
     """
-    checked_choice("method", method, ("pca", "tsne"))
+    one_of("method", method, ("pca", "tsne"))
     perplexity = checked_number("perplexity", perplexity)
     seed = checked_int("seed", seed, 0)
     if isinstance(tokens, bytes) or not isinstance(tokens, Iterable):

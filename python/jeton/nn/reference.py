@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from jeton.arguments import check_kind, checked_int
+from jeton.arguments import check_kind, checked_int, one_of
 from jeton.errors import ArgumentError
-from jeton.nn.checks import checked_choice, checked_floats, checked_number
+from jeton.nn.checks import checked_floats, checked_number
 
 __all__ = [
     "alibi_bias",
@@ -52,7 +52,7 @@ def sinusoids(
                [0.8415, 0.5403, 0.01  , 1.    ]])
     """
     dim = _even("dim", dim)
-    checked_choice("form", form, ("interleaved", "concatenated"))
+    one_of("form", form, ("interleaved", "concatenated"))
     angles = checked_floats("positions", positions)[..., None] * rotary_frequencies(dim, base=base)
     sines, cosines = np.sin(angles), np.cos(angles)
     if form == "concatenated":
@@ -95,7 +95,7 @@ def rotate(
         array([-2.,  1.,  3.,  4.])
     """
     x, angles = checked_floats("x", x), checked_floats("angles", angles)
-    checked_choice("pairing", pairing, ("halves", "neighbours"))
+    one_of("pairing", pairing, ("halves", "neighbours"))
     pairs = angles.shape[-1] if angles.ndim else 0
     if x.ndim < 1 or not 1 <= pairs <= x.shape[-1] // 2:
         raise ArgumentError(

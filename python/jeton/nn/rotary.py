@@ -12,9 +12,9 @@ from typing import Any, Literal, cast
 import torch
 from torch import Tensor
 
-from jeton.arguments import check_kind, checked_int
+from jeton.arguments import check_kind, checked_int, one_of
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from jeton.nn.checks import checked_choice, checked_number
+from jeton.nn.checks import checked_number
 from jeton.nn.positions import (
     check_batch,
     check_positions,
@@ -107,7 +107,7 @@ class RotaryPositions(torch.nn.Module):
                 f"{name} must be even and at most head_dim, {self.head_dim}, since pairs turn; "
                 f"not {self.rotary_dim}"
             )
-        checked_choice("pairing", pairing, ("halves", "neighbours"))
+        one_of("pairing", pairing, ("halves", "neighbours"))
         base = checked_number("base", base, above=1.0)
         if scaling is not None and not isinstance(scaling, Scaling):
             raise ArgumentTypeError(

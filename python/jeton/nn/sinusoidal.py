@@ -10,9 +10,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from jeton.arguments import checked_int
+from jeton.arguments import checked_int, one_of
 from jeton.errors import ArgumentError
-from jeton.nn.checks import checked_choice, checked_number
+from jeton.nn.checks import checked_number
 from jeton.nn.positions import (
     check_batch,
     check_positions,
@@ -61,7 +61,8 @@ class SinusoidalPositions(torch.nn.Module):
         self.dim = checked_int("dim", dim, 2)
         if self.dim % 2:
             raise ArgumentError(f"dim must be even, a sine and a cosine each, not {dim}")
-        self.form = checked_choice("form", form, ("interleaved", "concatenated"))
+        one_of("form", form, ("interleaved", "concatenated"))
+        self.form = form
         self.base = checked_number("base", base, above=1.0)
 
     def forward(self, x: Tensor, *, offset: int = 0, positions: Tensor | None = None) -> Tensor:

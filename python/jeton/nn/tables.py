@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from jeton import Tokenizer
 from jeton.arguments import check_kind, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.tokenizer import Tokenizer
 
 __all__ = [
     "FrequencyBin",

@@ -13,16 +13,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-import jeton
 from jeton.arguments import check_text
 from jeton.errors import ArgumentError, UnknownTokenError
 from jeton.tiktoken.conditions import pattern_of, refuse_others
+from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from jeton.tokenizer import Tokenizer
 
 __all__ = ["Encoding", "TiktokenEncoding"]
 
@@ -78,7 +77,7 @@ class Encoding:
             raise ArgumentError(
                 f"explicit_n_vocab is {explicit_n_vocab}, but there are {tokens} tokens"
             )
-        tokenizer = jeton.Tokenizer.from_ranks(
+        tokenizer = Tokenizer.from_ranks(
             mergeable_ranks, pattern=pat_str, special_tokens=special_tokens
         )
         if explicit_n_vocab is not None and tokenizer.max_id != explicit_n_vocab - 1:

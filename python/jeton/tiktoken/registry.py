@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import jeton
 from jeton import _core
 from jeton.errors import ArgumentError, UnknownNameError
+from jeton.loading import load
 from jeton.tiktoken.core import Encoding
 
 __all__ = ["get_encoding", "list_encoding_names"]
@@ -56,7 +56,7 @@ def list_encoding_names() -> list[str]:
 
 def _load(name: str) -> Encoding:
     if name in _PUBLISHED:
-        return jeton.load(name).as_tiktoken(name)
+        return load(name).as_tiktoken(name)
     constructors = _constructors()
     if name in constructors:
         return Encoding(**constructors[name]())

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from jeton import _core, components
+from jeton import _core
 from jeton.arguments import check_text, special_ids
-from jeton.assembly import stages_around
+from jeton.assembly import assembled, stages_around
 from jeton.components.component import AddedToken
 from jeton.errors import ArgumentTypeError
 from jeton.other_names import IN_JETON, HidesOtherNames, knows_other_names
@@ -101,15 +101,9 @@ class Tokenizer(
         decoder: decoders.Decoder | None = None,
         added_tokens: Iterable[AddedToken] = (),
     ) -> None:
-        if not isinstance(model, components.models.Model):
-            raise ArgumentTypeError(
-                f"model must be one of jeton.components.models, not {type(model).__name__}"
-            )
-        built = model.to_core()
-        stages = stages_around(
-            built, normalizer, pre_tokenizer, post_processor, decoder, added_tokens
+        self._set_core(
+            assembled(model, normalizer, pre_tokenizer, post_processor, decoder, added_tokens)
         )
-        self._set_core(_core.Pipeline.build(built, stages))
 
     @classmethod
     def _of_trained(
@@ -209,6 +203,24 @@ class Tokenizer(
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in IN_JETON]
+
+    def _repr_html_(self) -> str:
+        """Its size and stages, for notebooks."""
+        from jeton import notebooks
+
+        special, most = list(self.special_tokens), notebooks.MOST_ROWS
+        shown = ", ".join(special[:most]) + f" … {len(special):,} in all" * (len(special) > most)
+        stages = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder")
+        rows = [
+            ("vocabulary", f"{self.vocab_size:,} tokens"),
+            *(
+                (name.replace("_", "-"), notebooks.shortened(repr(getattr(self, name))))
+                for name in stages
+            ),
+            ("special tokens", shown or "none"),
+            ("digest", self.digest[:16]),
+        ]
+        return notebooks.boxed("Tokenizer", notebooks.table([], rows))
 
     def __repr__(self) -> str:
         tokens = "token" if self.vocab_size == 1 else "tokens"

@@ -154,9 +154,3 @@ class Explains(Core):
         from jeton.analysis.usage import usage_of
 
         return usage_of(cast("Tokenizer", self), data, field=field, errors=errors, watch=watch)
-
-    def _repr_html_(self) -> str:
-        """Its size and stages, for notebooks."""
-        from jeton import notebooks
-
-        return notebooks.of_tokenizer(cast("Tokenizer", self))

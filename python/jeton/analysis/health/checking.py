@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from jeton import Progress, Tokenizer
 from jeton.analysis.health import (
     encoding_rules,
     format_rules,
@@ -24,9 +23,10 @@ from jeton.analysis.health.rules import RULES, chosen_rules
 from jeton.analysis.health.subject import Subject
 from jeton.analysis.usage import Usage, usage_of
 from jeton.arguments import check_kind, check_text, checked_path
-from jeton.corpus import check_watch
+from jeton.corpus import Progress, check_watch
 from jeton.drawing import counted
 from jeton.errors import ArgumentError
+from jeton.tokenizer import Tokenizer
 
 __all__ = ["check"]
 

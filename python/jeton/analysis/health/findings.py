@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from jeton import __version__
+from jeton import __version__, notebooks
 from jeton.analysis.health.rules import RULES, SEVERITIES, Severity
 from jeton.analysis.saved import Saved
 from jeton.arguments import check_kind
@@ -236,9 +236,18 @@ class Health(Saved):
 
     def _repr_html_(self) -> str:
         """A row a finding, which opens, for notebooks."""
-        from jeton import notebooks
-
-        return notebooks.of_health(self)
+        details = [
+            notebooks.detail(
+                finding.severity,
+                finding.rule,
+                finding.message,
+                finding.evidence,
+                [(str(case), case.id, case.told) for case in finding.cases],
+                (RULES[finding.rule].why, RULES[finding.rule].remedy),
+            )
+            for finding in self
+        ]
+        return notebooks.boxed(repr(self).strip("<>"), "".join(details) or "Nothing was found.")
 
     def __repr__(self) -> str:
         counts = Counter(finding.severity for finding in self.findings)

@@ -9,10 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from jeton import AddedToken
 from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
-from jeton.components import models
+from jeton.components import AddedToken, models
 from jeton.drawing import counted
 from jeton.errors import EncodeError, SpecialTokenError
 

@@ -13,11 +13,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from jeton import Tokenizer
 from jeton.components import models
 from jeton.edit.pieces import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
-from jeton.edit.vocabulary import tokens_of
 from jeton.errors import EncodeError
+from jeton.tokenizer import Tokenizer
+from jeton.vocabulary import tokens_of
 
 __all__ = ["Rows", "Subject", "text_or_none"]
 

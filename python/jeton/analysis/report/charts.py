@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from jeton.learn.frames import without_controls
+from jeton.drawing import without_controls
 
 __all__ = ["COLOURS", "Series", "bars", "lines", "number", "points", "shade", "told_text"]
 

@@ -10,19 +10,18 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton import _core
+from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.report.parts import Shown, has, value_of
 from jeton.arguments import checked_path
+from jeton.drawing import without_controls
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from jeton.learn.frames import without_controls
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from jeton.analysis.evaluation import Comparison
 
 __all__ = ["write_pictures"]
 
@@ -36,7 +35,9 @@ _FORMATS: Final = ("svg", "png")
 
 
 def write_pictures(
-    comparison: Comparison, folder: str | os.PathLike[str], formats: Iterable[str] = _FORMATS
+    evaluations: Mapping[str, Evaluation],
+    folder: str | os.PathLike[str],
+    formats: Iterable[str] = _FORMATS,
 ) -> list[str]:
     """Writes the pictures that there is something to draw for; gives their names."""
     wanted = _checked_formats(formats)
@@ -45,7 +46,7 @@ def write_pictures(
         import matplotlib
     except ModuleNotFoundError:
         raise UnsupportedError("pictures need matplotlib (pip install 'jeton[plots]')") from None
-    shown = Shown(comparison)
+    shown = Shown(evaluations)
     settings = {"svg.fonttype": "none", "svg.hashsalt": "jeton", "font.size": 9}
     written: list[tuple[str, bytes]] = []
     with matplotlib.rc_context(settings), warnings.catch_warnings():

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from jeton import __version__
+from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.report.charts import COLOURS
 from jeton.analysis.report.ladder import ladder
 from jeton.analysis.report.parts import Shown, swatch, told_text
@@ -24,7 +25,6 @@ from jeton.analysis.report.samples import SampleLine, side_by_side
 from jeton.analysis.report.tables import glance, premiums, values
 
 if TYPE_CHECKING:
-    from jeton.analysis.evaluation import Comparison
     from jeton.analysis.swept import Sweep
 
 __all__ = ["page"]
@@ -56,7 +56,7 @@ _PAGE: Final = """<!doctype html>
 
 
 def page(
-    comparison: Comparison,
+    evaluations: Mapping[str, Evaluation],
     title: str = "Tokenizers compared",
     samples: Sequence[SampleLine] = (),
     sweep: Sweep | None = None,
@@ -64,12 +64,12 @@ def page(
     """The whole page.
 
     Args:
-        comparison: What was measured.
+        evaluations: What was measured of each tokenizer, by its name.
         title: The title.
         samples: Lines that are shown as each tokenizer cuts them.
         sweep: A ladder of sizes that is drawn, too.
     """
-    shown = Shown(comparison)
+    shown = Shown(evaluations)
     style, script = "\n" + _file("report.css"), "\n" + _file("report.js")
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from jeton.analysis.evaluation import Evaluation, names_in
 from jeton.analysis.report.charts import COLOURS, number, told_text
-
-if TYPE_CHECKING:
-    from jeton.analysis.evaluation import Comparison, Evaluation
 
 __all__ = ["Shown", "cell", "has", "head", "marked", "swatch", "told_text", "value_of"]
 
 
 class Shown:
-    """A comparison that is being shown."""
+    """The evaluations of several tokenizers that are being shown, by their names."""
 
-    def __init__(self, comparison: Comparison) -> None:
-        self.comparison = comparison
-        self.all: list[Evaluation] = list(comparison.evaluations.values())
-        self.names = list(comparison.evaluations)
-        self.corpora, self.languages = comparison.corpora, comparison.languages
+    def __init__(self, evaluations: Mapping[str, Evaluation]) -> None:
+        self.all = list(evaluations.values())
+        self.names = list(evaluations)
+        self.corpora = names_in(it.corpora for it in self.all)
+        self.languages = names_in(it.languages for it in self.all)
 
 
 def marked(one: Evaluation, name: str) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from jeton import Tokenizer
 from jeton.analysis.report.parts import Shown, swatch, told_text
 from jeton.arguments import check_kind, check_text
 from jeton.drawing import visible
 from jeton.errors import ArgumentTypeError, JetonError
+from jeton.tokenizer import Tokenizer
 
 __all__ = ["Cut", "SampleLine", "sample_lines", "side_by_side"]
 

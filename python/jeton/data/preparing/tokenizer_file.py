@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import jeton
 from jeton.errors import JetonError
+from jeton.loading import load
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["NAMES", "saved_tokenizer"]
@@ -29,7 +29,7 @@ def saved_tokenizer(
         path = folder / file
         try:
             tokenizer.save(path, lossy=True)  # what was left out shows when it is loaded
-            if jeton.load(path) == tokenizer:
+            if load(path) == tokenizer:
                 return {**entry, "file": file}, [file]
         except JetonError:
             pass

@@ -6,13 +6,10 @@ printed form have it at once. Frames know nothing of colours or of widths.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias, TypeVar
-
-from jeton.drawing import leaning
+from typing import Literal, TypeAlias
 
 __all__ = [
     "Arc",
@@ -26,7 +23,6 @@ __all__ = [
     "Row",
     "Rows",
     "Table",
-    "without_controls",
 ]
 
 Mark: TypeAlias = Literal["", "best", "tie", "added", "unknown", "dim"]
@@ -142,39 +138,3 @@ class Frame:
     title: str
     note: str = ""
     blocks: tuple[Block, ...] = field(default=())
-
-
-_T = TypeVar("_T")
-
-_CONTROLS: Final = {
-    **{code: chr(0x2400 + code) for code in range(32)},
-    127: "␡",
-    **{
-        code: f"‹U+{code:04X}›"
-        for code in (*range(0x80, 0xA0), *range(0x200B, 0x2010), *range(0x2028, 0x202F),
-                     *range(0x2060, 0x2070), 0xFEFF)
-    },
-}  # fmt: skip
-
-
-def without_controls(shown: _T) -> _T:
-    """A frame in which every character that could move the cursor or turn text is a sign for it.
-
-    A text that begins with a mark, which would lean on what is drawn before it, has a `◌` for it.
-
-    Example:
-        >>> without_controls(Frame("a\x1b[31m\u202eb")).title
-        'a␛[31m‹U+202E›b'
-        >>> without_controls(Chip("\u0301")).text
-        '◌́'
-    """
-    if isinstance(shown, str):
-        return "".join(leaning(shown.translate(_CONTROLS)))  # type: ignore[return-value]
-    if isinstance(shown, tuple):
-        return tuple(map(without_controls, shown))  # type: ignore[return-value]
-    if dataclasses.is_dataclass(shown) and not isinstance(shown, type):
-        fields = {it.name: getattr(shown, it.name) for it in dataclasses.fields(shown)}
-        return dataclasses.replace(
-            shown, **{name: without_controls(value) for name, value in fields.items()}
-        )
-    return shown

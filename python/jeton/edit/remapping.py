@@ -1,6 +1,6 @@
 """Tables that follow their vocabulary: rows moved to the new ids, and rows for new tokens.
 
-Look here for `remap` and `remap_optimizer`; the maps come from `jeton.edit`.
+Look here for `jeton.nn.remap` and `jeton.nn.remap_optimizer`, which need PyTorch.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from jeton.arguments import checked_int
-from jeton.edit import IdMap
+from jeton.arguments import checked_int, one_of
+from jeton.edit.id_map import IdMap
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.nn.checks import checked_choice
 
 __all__ = ["remap", "remap_optimizer"]
 
@@ -68,7 +67,7 @@ def remap(
                 [2., 1.]])
     """
     _check(table, id_map)
-    checked_choice("init", init, ("mean", "zeros", "normal"))
+    one_of("init", init, ("mean", "zeros", "normal"))
     seed = checked_int("seed", seed, 0)
     count = id_map.new_size if rows is None else checked_int("rows", rows, 0)
     if count < id_map.new_size:

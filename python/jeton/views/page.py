@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
-from jeton.learn.frames import (
+from jeton.drawing import without_controls
+from jeton.views.frames import (
     Arc,
     Arcs,
     Bars,
@@ -22,7 +23,6 @@ from jeton.learn.frames import (
     Row,
     Rows,
     Table,
-    without_controls,
 )
 
 __all__ = ["fragment", "page"]
@@ -68,7 +68,7 @@ def page(frames: Sequence[Frame], title: str) -> str:
     """A whole page.
 
     Example:
-        >>> from jeton.learn.frames import Frame
+        >>> from jeton.views.frames import Frame
         >>> text = page([Frame("One"), Frame("<two>")], "A title")
         >>> text.count("<section"), "&lt;two&gt;" in text, "http:" in text
         (2, True, False)

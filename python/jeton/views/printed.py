@@ -14,7 +14,8 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from jeton import drawing
-from jeton.learn.frames import (
+from jeton.drawing import without_controls
+from jeton.views.frames import (
     Arcs,
     Bar,
     Bars,
@@ -25,7 +26,6 @@ from jeton.learn.frames import (
     Row,
     Rows,
     Table,
-    without_controls,
 )
 
 __all__ = ["STYLES", "print_frames", "renderable", "text_of"]
@@ -107,7 +107,7 @@ def text_of(frames: Sequence[Frame], width: int = 88) -> str:
     """All frames as text without colours.
 
     Example:
-        >>> from jeton.learn.frames import Bar, Bars, Frame
+        >>> from jeton.views.frames import Bar, Bars, Frame
         >>> print(text_of([Frame("A title", "", (Bars((Bar("a b", 1.0, "3", "best"),)),))], 30))
         1/1  A title
         <BLANKLINE>

@@ -6,12 +6,11 @@ Look here for how each stage and each kind of model is told.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from jeton.drawing import counted, visible
 from jeton.explaining.steps import (
     Added,
-    Explanation,
     Lattice,
     LongestMatch,
     LookUp,
@@ -19,21 +18,22 @@ from jeton.explaining.steps import (
     ModelStep,
     Piece,
     PostStep,
+    Step,
     Stretch,
     TextStep,
     Token,
     Unit,
+    tokens_of,
 )
-from jeton.learn.frames import Arc, Arcs, Chip, Frame, Mark, Row, Rows, Table
+from jeton.views.frames import Arc, Arcs, Chip, Frame, Mark, Row, Rows, Table
 
 __all__ = ["frames_of_encoding", "frames_of_pieces"]
 
 _MOST_TRIED = 8
 
 
-def frames_of_encoding(explanation: Explanation) -> list[Frame]:
+def frames_of_encoding(text: str, steps: Sequence[Step]) -> list[Frame]:
     """What a view shows: the text, each stage, each piece in the model, and the ids."""
-    text = explanation.text
     frames = [
         Frame(
             "The text",
@@ -41,7 +41,7 @@ def frames_of_encoding(explanation: Explanation) -> list[Frame]:
             (Rows((Row((Chip(_visible_text(text)),) if text else ()),)),),
         ),
     ]
-    for step in explanation.steps:
+    for step in steps:
         match step:
             case TextStep():
                 frames.append(_text_frame(step))
@@ -49,13 +49,13 @@ def frames_of_encoding(explanation: Explanation) -> list[Frame]:
                 frames.extend(_model_frames(step))
             case PostStep():
                 frames.append(_post_frame(step))
-    frames.append(_last_frame(explanation))
+    frames.append(_last_frame(tokens_of(steps)))
     return frames
 
 
-def frames_of_pieces(explanation: Explanation) -> list[Frame]:
+def frames_of_pieces(step: ModelStep) -> list[Frame]:
     """What a view shows of the model alone: each piece, and how it became tokens."""
-    return list(_model_frames(explanation.model))
+    return list(_model_frames(step))
 
 
 def _text_frame(step: TextStep) -> Frame:
@@ -277,8 +277,7 @@ def _post_frame(step: PostStep) -> Frame:
     return Frame(f"Post-processor: {step.name}", note, (Rows((Row(chips),), "After"),))
 
 
-def _last_frame(explanation: Explanation) -> Frame:
-    tokens = explanation.tokens
+def _last_frame(tokens: tuple[Token, ...]) -> Frame:
     count = len(tokens)
     note = counted(count, "token") + "."
     table = Table(

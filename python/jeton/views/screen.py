@@ -17,8 +17,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from jeton.learn.frames import Frame, without_controls
-from jeton.learn.printed import renderable
+from jeton.drawing import without_controls
+from jeton.views.frames import Frame
+from jeton.views.printed import renderable
 
 __all__ = ["Learn", "show"]
 

@@ -1,0 +1,205 @@
+"""Tokenizers side by side: their evaluations on the same texts, and how they are shown.
+
+Look here for what `compare` gives: the table, the page, the pictures, what changed since.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from jeton.analysis.evaluation import Change, Evaluation, names_in
+from jeton.analysis.saved import Saved
+from jeton.analysis.swept import Sweep
+from jeton.analysis.values import Value
+from jeton.arguments import check_kind, check_text
+
+if TYPE_CHECKING:
+    from jeton.tokenizer import Tokenizer
+
+__all__ = ["Comparison"]
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Saved):
+    """What was measured of several tokenizers on the same texts.
+
+    Attributes:
+        evaluations: The result of each, by its name.
+
+    Example:
+        >>> import jeton
+        >>> from jeton import analysis
+        >>> toks = {"characters": jeton.CharTrainer().train("low lower"),
+        ...         "pairs": jeton.BPETrainer(258, pattern="gpt4").train(["low lower"])}
+        >>> result = analysis.compare(toks, ["low lower"])
+        >>> {name: it["all"]["tokens"] for name, it in result.evaluations.items()}
+        {'characters': 9, 'pairs': 5}
+    """
+
+    _NOUN: ClassVar[str] = "comparison"
+
+    evaluations: Mapping[str, Evaluation]
+
+    def __post_init__(self) -> None:
+        check_kind("evaluations", self.evaluations, Mapping, "a mapping of names to evaluations")
+        for name, evaluation in self.evaluations.items():
+            check_text("each name of evaluations", name)
+            check_kind("each of evaluations", evaluation, Evaluation, "an Evaluation")
+
+    def __getitem__(self, name: str) -> Evaluation:
+        return self.evaluations[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    @property
+    def corpora(self) -> list[str]:
+        """The names of the corpora, `"all"` last."""
+        return names_in(it.corpora for it in self.evaluations.values())
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages of the parallel text."""
+        return names_in(it.languages for it in self.evaluations.values())
+
+    def changes(self, other: Comparison) -> list[Change]:
+        """What `other`, a later result, has otherwise, in the order of this one.
+
+        Tokenizers, corpora and measures that only one of them has are changes from or to `None`.
+
+        Example:
+            >>> import jeton
+            >>> from jeton import analysis
+            >>> tok = jeton.CharTrainer().train("low lower")
+            >>> before, after = (analysis.compare({"it": tok}, [text]) for text in ("low", "lower"))
+            >>> [str(it) for it in before.changes(after) if it.measure == "tokens"][0]
+            'it, corpus: tokens 3 -> 5'
+        """
+        check_kind("other", other, Comparison, "a Comparison")
+        before, after = self._flat(), other._flat()
+        places = [*before, *(place for place in after if place not in before)]
+        return [
+            Change(*place, before.get(place), after.get(place))
+            for place in places
+            if _number(before.get(place)) != _number(after.get(place))
+        ]
+
+    def _flat(self) -> dict[tuple[str, str, str], Value]:
+        return {
+            (name, where, measure): value
+            for name, evaluation in self.evaluations.items()
+            for where, measured in evaluation.parts()
+            for measure, value in measured.values.items()
+        }
+
+    def html(
+        self,
+        title: str = "Tokenizers compared",
+        *,
+        tokenizers: Mapping[str, Tokenizer] | None = None,
+        lines: Mapping[str, Sequence[str]] | None = None,
+        sweep: Sweep | None = None,
+    ) -> str:
+        """One page to look at: it holds all it needs, works offline and can be mailed.
+
+        Tables that sort and filter, bars, curves, a heat map of premiums, light and dark. Texts and
+        names are escaped, and the page's policy lets no script run but its own.
+
+        Args:
+            title: The title.
+            tokenizers: The tokenizers by name, to show how they cut lines.
+            lines: Lines by the name of the corpus or language; one of each is shown.
+            sweep: What `jeton.analysis.sweep` gave: its curves of size are drawn, too.
+
+        Raises:
+            ArgumentTypeError: Something is not what it should be.
+
+        Example:
+            >>> import jeton
+            >>> from jeton import analysis
+            >>> toks = {"characters": jeton.CharTrainer().train("low lower")}
+            >>> found = analysis.compare(toks, ["low lower"])
+            >>> page = found.html("Mine", tokenizers=toks, lines={"words": ["low lower"]})
+            >>> page.count("<svg") > 3, "http:" in page
+            (True, False)
+        """
+        from jeton.analysis.report import page, sample_lines
+
+        check_text("title", title)
+        for name, given in (("tokenizers", tokenizers), ("lines", lines)):
+            if given is not None:
+                check_kind(name, given, Mapping, "a mapping by names")
+        if sweep is not None:
+            check_kind("sweep", sweep, Sweep, "a Sweep")
+        return page(self.evaluations, title, sample_lines(tokenizers or {}, lines or {}), sweep)
+
+    def pictures(
+        self, folder: str | os.PathLike[str], formats: Iterable[str] = ("svg", "png")
+    ) -> list[str]:
+        """Writes the pictures of the page as files of SVG (text stays text) and PNG (200 dpi).
+
+        Bars by corpus and language, premiums, sizes, lengths, ranks and frequencies: those that
+        there is something to draw for.
+
+        Args:
+            folder: Where they go; it is made if it is not there.
+            formats: `"svg"`, `"png"` or both.
+
+        Returns:
+            The names of the files.
+
+        Raises:
+            ArgumentError: Another format.
+            UnsupportedError: matplotlib is not installed (`jeton[plots]`).
+            FileError: They cannot be written.
+
+        Example:
+            >>> import jeton, tempfile
+            >>> from jeton import analysis
+            >>> found = analysis.compare([jeton.CharTrainer().train("low lower")], ["low lower"])
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     found.pictures(folder, ["svg"])[:2]
+            ['compression.svg', 'sizes.svg']
+        """
+        from jeton.analysis.report import write_pictures
+
+        return write_pictures(self.evaluations, folder, formats)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            **self._head(),
+            "evaluations": {name: it.to_dict() for name, it in self.evaluations.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, record: Any) -> Comparison:
+        """Undoes `to_dict`.
+
+        Raises:
+            FormatError: It is no comparison.
+        """
+        return cls._read(record, "record is not a comparison")
+
+    @classmethod
+    def _of_record(cls, record: Any) -> Comparison:
+        return cls({name: Evaluation.from_dict(it) for name, it in record["evaluations"].items()})
+
+    def _repr_html_(self) -> str:
+        """A row a tokenizer with what matters most, for notebooks; all of it is in `html`."""
+        from jeton.analysis.report.notebook import glance
+
+        return glance(repr(self).strip("<>"), self.evaluations)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self.evaluations)} on {', '.join(self.corpora)}>"
+
+
+def _number(value: Value | None) -> float | int | None:
+    return None if value is None else value.value

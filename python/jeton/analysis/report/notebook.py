@@ -1,0 +1,35 @@
+"""A comparison in a notebook: a row a tokenizer with what matters most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jeton.analysis.evaluation import Evaluation
+from jeton.analysis.known_measures import MEASURES
+from jeton.analysis.report.charts import number
+from jeton.analysis.report.parts import Shown, value_of
+from jeton.analysis.report.tables import SUMMARY
+from jeton.notebooks import boxed, escaped, table
+
+__all__ = ["glance"]
+
+
+def glance(title: str, evaluations: Mapping[str, Evaluation]) -> str:
+    """The table, and what is lost."""
+    shown = Shown(evaluations)
+    columns = [it for it in SUMMARY if any(value_of(one, it) is not None for one in shown.all)]
+    rows = [
+        (
+            f"{name} ⚠" if one.lossy else name,
+            f"{one.vocab_size:,}",
+            *(number(value_of(one, it)) for it in columns),
+        )
+        for name, one in zip(shown.names, shown.all, strict=True)
+    ]
+    lossy = [
+        f"<div>⚠ {escaped(name)} loses text: {escaped('; '.join(one.lossy))}</div>"
+        for name, one in zip(shown.names, shown.all, strict=True)
+        if one.lossy
+    ]
+    heads = ["tokenizer", "vocabulary", *(MEASURES[name].title for _, name in columns)]
+    return boxed(title, table(heads, rows) + "".join(lossy))
