@@ -1,14 +1,21 @@
-"""The modules of the Rust core stand in layers: each imports only from those below it."""
+"""The modules of the Rust core stand in layers, and no files import each other in a circle.
+
+Each module imports only from those below it. A folder's own file (`mod.rs`, or the file that has
+the folder's name) may import from the files within, and they from it: it says what the folder is.
+All other imports of files go one way, those by a name that another file hands on included.
+"""
 
 from __future__ import annotations
 
+import graphlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parent.parent / "crates" / "core" / "src"
+CRATES = Path(__file__).parent.parent / "crates"
+SOURCE = CRATES / "core" / "src"
 
 # From the ground up; `crates/core/src/lib.rs` says what each is.
 LAYERS = """
@@ -17,19 +24,22 @@ vocab tables encoding normalizer pre_tokenizer added_tokens post_processor decod
 model stages roles format train fast tokenizer batch token_blocks convert measure
 """.split()
 
-USE = re.compile(r"\buse\s+crate::([^;]+);")
-PATH = re.compile(r"\bcrate::(\w+)")
+USE = re.compile(r"\buse\s+([^;]+);")
+PATH = re.compile(r"(?<![:\w])(\w+(?:::\w+)+)")
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*mod \w+ \{.*", re.DOTALL)
+
+Names = tuple[str, ...]
+"""A path of Rust from the root of its crate, or a module."""
 
 
 def layer_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".rs")
 
 
-def files() -> list[Path]:
-    """The files of the core but for its face and for tests, which may use what they like."""
+def files(source: Path = SOURCE) -> list[Path]:
+    """The files of a crate but for its face and for tests, which may use what they like."""
     names = {"lib.rs", "tests.rs", "golden.rs", "counting_tests.rs"}
-    return [path for path in sorted(SOURCE.rglob("*.rs")) if path.name not in names]
+    return [path for path in sorted(source.rglob("*.rs")) if path.name not in names]
 
 
 def code_of(path: Path) -> str:
@@ -37,12 +47,76 @@ def code_of(path: Path) -> str:
     return TESTS.sub("", text)
 
 
-def imported(code: str) -> Iterator[str]:
-    """The top modules that a file names, in `use crate::{…}` or by a path."""
-    for tree in USE.findall(code):
-        if tree.startswith("{"):
-            yield from re.findall(r"(?:^\{|,)\s*(\w+)(?=::|[,}\s])", tree)
-    yield from PATH.findall(code)
+def branches(tree: str) -> Iterator[str]:
+    """The paths of a `use` without braces: `a::{b, c::{d}}` has `a::b` and `a::c::d`."""
+    start = tree.find("{")
+    if start < 0:
+        yield " ".join(tree.split())
+        return
+    depth, branch = 0, ""
+    for character in tree[start + 1 : tree.rindex("}")] + ",":
+        depth += (character == "{") - (character == "}")
+        if character != "," or depth:
+            branch += character
+        elif branch.strip():
+            yield from (tree[:start].strip() + inner for inner in branches(branch))
+            branch = ""
+
+
+class Crate:
+    """The files of a crate by module, and what each names of the others."""
+
+    def __init__(self, source: Path) -> None:
+        self.files: set[Names] = set()
+        self.paths: dict[Names, set[Names]] = {}
+        """For each module, the paths that its code has."""
+        self.known: dict[Names, dict[str, Names]] = {}
+        """For each module, the names that `use` brings into it, and may hand on."""
+        codes = {}
+        for path in files(source):
+            parts = path.relative_to(source).with_suffix("").parts
+            codes[parts[:-1] if parts[-1] == "mod" else parts] = code_of(path)
+        self.files = set(codes)
+        for module, code in codes.items():
+            used = {}
+            for tree in USE.findall(code):
+                for branch in branches(tree):
+                    name, _, alias = branch.partition(" as ")
+                    names = self.from_root(name.removesuffix("::self"), module)
+                    if names:
+                        used[alias or names[-1]] = names
+            rest = (self.from_root(path, module) for path in PATH.findall(USE.sub("", code)))
+            self.known[module] = used
+            self.paths[module] = {*used.values(), *filter(None, rest)}
+
+    def from_root(self, path: str, module: Names) -> Names | None:
+        """A path from the root of the crate; `None` if it is none of this crate's modules."""
+        names = path.split("::")
+        if names[0] == "crate":
+            return tuple(names[1:])
+        if names[0] not in ("self", "super") and (*module, names[0]) not in self.files:
+            return None
+        while names and names[0] in ("self", "super"):
+            module = module[:-1] if names.pop(0) == "super" else module
+        return (*module, *names)
+
+    def file_of(self, names: Names) -> Names | None:
+        """The module whose file defines what a path names; `None` if it is the crate's face."""
+        for length in range(len(names), 0, -1):
+            module, rest = names[:length], names[length:]
+            if module in self.files:
+                handed_on = self.known[module].get(rest[0]) if rest else None
+                if handed_on is None or handed_on == names:
+                    return module
+                return self.file_of((*handed_on, *rest[1:]))
+        return None
+
+    def imports(self, module: Names) -> Iterator[Names]:
+        """The modules that one imports from, but for those of its own folder's files."""
+        for names in self.paths[module]:
+            target = self.file_of(names)
+            if target is not None and target[: len(module)] != module:
+                yield target
 
 
 def test_every_module_has_a_layer() -> None:
@@ -50,9 +124,20 @@ def test_every_module_has_a_layer() -> None:
     assert modules == set(LAYERS)
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_a_file_imports_from_lower_layers_only(path: Path) -> None:
-    height = LAYERS.index(layer_of(path))
-    upwards = {name for name in imported(code_of(path)) if name in LAYERS}
+CORE = Crate(SOURCE)
+
+
+@pytest.mark.parametrize("module", sorted(CORE.files), ids="/".join)
+def test_a_file_imports_from_lower_layers_only(module: Names) -> None:
+    height = LAYERS.index(module[0])
+    upwards = {names[0] for names in CORE.paths[module] if names and names[0] in LAYERS}
     upwards = {name for name in upwards if LAYERS.index(name) > height}
-    assert not upwards, f"{path.name} is below {', '.join(sorted(upwards))}"
+    assert not upwards, f"{'::'.join(module)} is below {', '.join(sorted(upwards))}"
+
+
+@pytest.mark.parametrize("crate", ["core", "python"])
+def test_no_files_import_each_other(crate: str) -> None:
+    found = Crate(CRATES / crate / "src")
+    graph = {module: set(found.imports(module)) for module in found.files}
+    assert sum(map(len, graph.values())) > len(graph)
+    list(graphlib.TopologicalSorter(graph).static_order())  # names the circle where there is one

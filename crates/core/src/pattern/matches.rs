@@ -7,7 +7,7 @@ use super::backtracking::{self, Stop};
 use super::budget::Budget;
 use super::linear::Linear;
 use super::look_around::LookAround;
-use super::regex::{Engine, Regex};
+use super::regex::{Engine, Regex, SearchPattern};
 use super::side_thread::SideSearch;
 use crate::error::Result;
 
@@ -38,6 +38,47 @@ enum Search<'t> {
     OnSideThread(SideSearch),
     /// An error was the last item.
     GaveUp,
+}
+
+impl SearchPattern {
+    /// All matches in `text` that do not overlap, from left to right, as ranges of bytes.
+    ///
+    /// The empty literal matches between any two characters and at both ends. An engine that gives
+    /// up yields an error as the last item.
+    pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
+        match self {
+            Self::Literal(literal) => {
+                Matches::new(Search::Literal(text.match_indices(literal.as_str())), text)
+            }
+            Self::Regex(regex) => regex.matches(text),
+        }
+    }
+}
+
+impl Regex {
+    /// All matches in `text` that do not overlap, from left to right, as ranges of bytes.
+    ///
+    /// An engine that gives up yields an error ([`ErrorKind::Encode`](crate::ErrorKind::Encode)) as
+    /// the last item.
+    pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
+        let search = match self.engine() {
+            Engine::Linear(regex) => Search::Linear { regex, text, at: 0 },
+            Engine::LookAround(regex) => Search::LookAround {
+                places: regex.places(text),
+                regex,
+                text,
+                at: 0,
+            },
+            Engine::Backtracking(engine) => {
+                let matches = backtracking::Matches::new(engine, self.source(), text);
+                Search::Backtracking(matches)
+            }
+        };
+        Matches {
+            regex: Some(self),
+            ..Matches::new(search, text)
+        }
+    }
 }
 
 impl Iterator for Matches<'_> {
@@ -95,30 +136,6 @@ impl Iterator for Matches<'_> {
 }
 
 impl<'t> Matches<'t> {
-    pub(super) fn of_literal(literal: &'t str, text: &'t str) -> Self {
-        Self::new(Search::Literal(text.match_indices(literal)), text)
-    }
-
-    pub(super) fn of_regex(regex: &'t Regex, text: &'t str) -> Self {
-        let search = match regex.engine() {
-            Engine::Linear(regex) => Search::Linear { regex, text, at: 0 },
-            Engine::LookAround(regex) => Search::LookAround {
-                places: regex.places(text),
-                regex,
-                text,
-                at: 0,
-            },
-            Engine::Backtracking(engine) => {
-                let matches = backtracking::Matches::new(engine, regex.source(), text);
-                Search::Backtracking(matches)
-            }
-        };
-        Self {
-            regex: Some(regex),
-            ..Self::new(search, text)
-        }
-    }
-
     fn new(search: Search<'t>, text: &'t str) -> Self {
         Self {
             search,

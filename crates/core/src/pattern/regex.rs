@@ -1,4 +1,4 @@
-//! Patterns as values, and which engine runs each.
+//! Patterns as values, and which engine runs each; `matches` runs it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,6 @@ use super::backtracking::{self, Fancy};
 use super::dialects::Dialect;
 use super::linear::Linear;
 use super::look_around::LookAround;
-use super::matches::Matches;
 use super::oniguruma::Expression;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mem::lazy::Lazy;
@@ -26,17 +25,6 @@ impl SearchPattern {
     /// Whether a backtracking engine runs it.
     pub(crate) fn backtracks(&self) -> bool {
         matches!(self, Self::Regex(regex) if regex.backtracks())
-    }
-
-    /// All matches in `text` that do not overlap, from left to right, as ranges of bytes.
-    ///
-    /// The empty literal matches between any two characters and at both ends. An engine that gives
-    /// up yields an error as the last item.
-    pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
-        match self {
-            Self::Literal(literal) => Matches::of_literal(literal, text),
-            Self::Regex(regex) => regex.matches(text),
-        }
     }
 }
 
@@ -136,13 +124,6 @@ impl Regex {
             Engine::Backtracking(engine) => engine,
             Engine::Linear(_) | Engine::LookAround(_) => unreachable!("automata run it"),
         }
-    }
-
-    /// All matches in `text` that do not overlap, from left to right, as ranges of bytes.
-    ///
-    /// An engine that gives up yields an error ([`ErrorKind::Encode`]) as the last item.
-    pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
-        Matches::of_regex(self, text)
     }
 
     /// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that the

@@ -14,7 +14,8 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::budget::{Fit, MemoryBudget, amount, give_back};
-use super::counts::{Gathered, WordCounts};
+use super::counts::WordCounts;
+use super::gathered::Gathered;
 use super::provenance::Provenance;
 use super::spill::Spill;
 use super::stages::{FirstStages, Shortcut, is_blank};

@@ -5,7 +5,6 @@ use hashbrown::HashMap;
 
 use super::budget::{Fit, MemoryBudget};
 use super::provenance::Provenance;
-use super::table::Entry;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The distinct pieces of a corpus with their counts, in the order in which each was first met.
@@ -79,7 +78,7 @@ impl WordCounts {
     }
 
     /// Adds a word that is not there yet.
-    fn push(&mut self, word: &str, count: u64) {
+    pub(super) fn push(&mut self, word: &str, count: u64) {
         self.text.push_str(word);
         self.ends.push(self.text.len());
         self.counts.push(count);
@@ -136,19 +135,6 @@ impl WordCounts {
         self.provenance.as_ref()
     }
 
-    /// The counts of both corpora, those of `other` met later. Counts without a provenance go with
-    /// any.
-    ///
-    /// # Errors
-    /// Counts that were made differently, or that add up to more than a number of 64 bits.
-    pub fn merged(&self, other: &Self) -> Result<Self> {
-        let provenance = self.common_provenance(other)?;
-        Ok(Self {
-            provenance,
-            ..Self::try_from_words(self.iter().chain(other.iter()))?
-        })
-    }
-
     /// The words that `keep` accepts.
     #[must_use]
     pub fn filtered(&self, mut keep: impl FnMut(&str, u64) -> bool) -> Self {
@@ -172,37 +158,6 @@ impl WordCounts {
             fit.add(word.len(), count);
         }
         fit.check()
-    }
-}
-
-/// Words on their way into the order in which they were first met.
-#[derive(Default)]
-pub(super) struct Gathered {
-    text: Vec<u8>,
-    /// Where each word was met first, where it begins in `text` and how long it is, and its count.
-    words: Vec<(u64, usize, usize, u64)>,
-}
-
-impl Gathered {
-    pub(super) fn push(&mut self, word: &[u8], Entry { count, place }: Entry) {
-        self.words.push((place, self.text.len(), word.len(), count));
-        self.text.extend_from_slice(word);
-    }
-
-    /// The counts. Words come here in the order of their bytes, which settles equal places.
-    pub(super) fn in_order(mut self) -> WordCounts {
-        self.words.sort_unstable();
-        let mut counts = WordCounts {
-            text: String::with_capacity(self.text.len()),
-            ends: Vec::with_capacity(self.words.len()),
-            counts: Vec::with_capacity(self.words.len()),
-            provenance: None,
-        };
-        for (_, start, length, count) in self.words {
-            let word = String::from_utf8_lossy(&self.text[start..start + length]);
-            counts.push(&word, count);
-        }
-        counts
     }
 }
 
