@@ -26,13 +26,14 @@ pub struct Component {
     stages: Stages,
 }
 
-type Place = (usize, usize);
+/// A [`Span`] as Python has it.
+type Pair = (usize, usize);
 
 /// The columns of an encoding: ids, spans, word ids, type ids, sequence ids, the mask of special
 /// tokens and the tokens.
 type Columns = (
     Vec<u32>,
-    Vec<Place>,
+    Vec<Pair>,
     Vec<Option<u32>>,
     Vec<u32>,
     Vec<Option<u32>>,
@@ -100,7 +101,7 @@ impl Component {
                 let spans = paced(normalized.char_indices()).map(|(at, character)| {
                     places.of(aligned.span_of(at..at + character.len_utf8()))
                 });
-                let spans: Vec<Place> = spans.collect();
+                let spans: Vec<Pair> = spans.collect();
                 Ok::<_, Error>((normalized, spans))
             })??;
             let normalized = string_of(py, normalized.as_bytes(), "strict")?;
@@ -118,7 +119,7 @@ impl Component {
         guard(py, || {
             let unit = options::unit(unit)?;
             let text = Text::of("text", text)?;
-            let cut: Vec<(String, Place)> = detached(py, || {
+            let cut: Vec<(String, Pair)> = detached(py, || {
                 let places = Places::new(&text, unit);
                 let mut pieces = Pieces::new(AlignedText::original(text.as_str()));
                 if let Some(pre_tokenizer) = &self.stages.pre_tokenizer {
@@ -244,7 +245,7 @@ impl<'t> Places<'t> {
         Self { text, unit, index }
     }
 
-    fn of(&self, span: Span) -> Place {
+    fn of(&self, span: Span) -> Pair {
         let span = self.index.of(span);
         let span = match self.unit {
             Unit::Characters => self.text.of_caller(span),

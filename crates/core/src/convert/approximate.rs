@@ -24,7 +24,7 @@ use crate::convert::sentencepiece::{
     Exactness, convert, from_huggingface, normalizer_of, unk_surface,
 };
 use crate::error::{Error, Result};
-use crate::format::losses::{MODEL_FILE, TOKENIZER_JSON, cannot_hold};
+use crate::format::cannot_hold::{MODEL_FILE, TOKENIZER_JSON, cannot_hold};
 use crate::format::{huggingface, sentencepiece as model_file};
 use crate::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,

@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::decoder::Decoder;
 use crate::error::Result;
-use crate::format::losses::{MODEL_FILE, cannot_hold};
+use crate::format::cannot_hold::{MODEL_FILE, cannot_hold};
 use crate::model::sentencepiece::spec::{Algorithm, PieceKind};
 use crate::model::{Model, SentencePiece};
 use crate::normalizer::{Normalizer, SentencePieceNormalizer, WhiteSpace};

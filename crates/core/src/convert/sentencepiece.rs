@@ -14,8 +14,10 @@ use super::verify::verify;
 use crate::added_tokens::AddedToken;
 use crate::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
 use crate::error::{Error, Result};
+use crate::format::cannot_hold::{
+    MODEL_FILE, Part, TOKENIZER_JSON, cannot_hold, parts_not_held, stage,
+};
 use crate::format::huggingface::shortest;
-use crate::format::losses::{MODEL_FILE, Part, TOKENIZER_JSON, cannot_hold, lost_parts, stage};
 use crate::format::sentencepiece as model_file;
 use crate::model::bpe::{Alphabet, BpeOptions, MergeRule};
 use crate::model::sentencepiece::spec::{
@@ -442,7 +444,7 @@ pub fn from_huggingface(stages: &Stages) -> Result<ModelProto> {
     let Model::Bpe(held_bpe) = &held.model else {
         return Err(cannot("this BPE model"));
     };
-    for part in lost_parts(stages, &held) {
+    for part in parts_not_held(stages, &held) {
         let name = part.of(stages);
         return Err(cannot(&match part {
             Part::AddedTokens => {

@@ -13,7 +13,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-use super::losses::stage;
+use super::cannot_hold::stage;
 use super::plain_bpe::plain_bpe;
 use super::special_token;
 use crate::decoder::Decoder;

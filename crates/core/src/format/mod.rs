@@ -3,10 +3,10 @@
 //! One file a format. Each knows the conventions that the format stores tokens by; past this
 //! module, tokens are bytes.
 
+pub(crate) mod cannot_hold;
 pub mod gpt2;
 pub mod huggingface;
 mod load;
-pub(crate) mod losses;
 mod plain_bpe;
 pub mod sentencepiece;
 pub mod snapshot;

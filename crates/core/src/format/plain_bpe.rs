@@ -2,7 +2,7 @@
 //!
 //! Look here for the message that refuses any other tokenizer.
 
-use super::losses::{cannot_hold, stage};
+use super::cannot_hold::{cannot_hold, stage};
 use crate::decoder::Decoder;
 use crate::error::Result;
 use crate::model::bpe::Alphabet;

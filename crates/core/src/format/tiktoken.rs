@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-use super::losses::stage;
+use super::cannot_hold::stage;
 use super::plain_bpe::plain_bpe;
 use super::special_token;
 use crate::added_tokens::{AddedToken, check_ids};

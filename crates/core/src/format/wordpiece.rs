@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::losses::{cannot_hold, lost_parts};
+use super::cannot_hold::{cannot_hold, parts_not_held};
 use super::special_token;
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
@@ -201,7 +201,7 @@ pub fn write(tokenizer: &Stages) -> Result<Vec<u8>> {
             false => "that text is not lower-cased, since no token has a capital that would say so",
         }));
     }
-    if let Some(part) = lost_parts(tokenizer, &held).next() {
+    if let Some(part) = parts_not_held(tokenizer, &held).next() {
         let what = part.of(tokenizer);
         return Err(cannot(&format!(
             "{what} as it is here: it means BERT's own"

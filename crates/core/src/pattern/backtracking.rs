@@ -64,7 +64,7 @@ impl Fancy {
         })
     }
 
-    fn find(&self, text: &str, at: Place, number: usize) -> Tried {
+    fn find(&self, text: &str, at: Start, number: usize) -> Tried {
         let input = RegexInput::new(text)
             .from_pos(at.place)
             .anchored(at.is_alone)
@@ -89,9 +89,9 @@ fn continues(source: &str) -> bool {
     source.contains(r"\G")
 }
 
-/// Where a match is looked for.
+/// Where the search for a match starts.
 #[derive(Clone, Copy)]
-struct Place {
+struct Start {
     place: usize,
     /// There, and nowhere behind it.
     is_alone: bool,
@@ -234,8 +234,8 @@ impl<'t> Matches<'t> {
         }
     }
 
-    fn place(&self, place: usize, is_alone: bool) -> Place {
-        Place {
+    fn place(&self, place: usize, is_alone: bool) -> Start {
+        Start {
             place,
             is_alone,
             continues: self.state.continues,
@@ -243,7 +243,7 @@ impl<'t> Matches<'t> {
     }
 
     /// What is found at a place with limits that rise.
-    fn rising(&mut self, at: Place, budget: &mut Budget) -> Result<Option<Range<usize>>, Stop> {
+    fn rising(&mut self, at: Start, budget: &mut Budget) -> Result<Option<Range<usize>>, Stop> {
         let mut number = 0;
         loop {
             let limit = self.limit(number);
@@ -274,7 +274,7 @@ impl<'t> Matches<'t> {
     /// What is found with the limit of a number; nothing if that was reached.
     fn tried(
         &mut self,
-        at: Place,
+        at: Start,
         number: usize,
         budget: &mut Budget,
     ) -> Result<Option<Option<Range<usize>>>, Stop> {

@@ -100,8 +100,8 @@ impl TokenBlocks {
         threads: usize,
     ) -> Self {
         let threads = threads.max(1);
-        let cuts = tokenizer.certain_cuts().map(Arc::new);
-        let documents = corpus.documents(reading, cuts);
+        let stages = tokenizer.split_point_stages().map(Arc::new);
+        let documents = corpus.documents(reading, stages);
         let shared = Arc::new(Shared {
             tokenizer,
             options,

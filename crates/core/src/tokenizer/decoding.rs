@@ -82,7 +82,7 @@ impl Tokenizer {
             false => Invalid::Keep,
         };
         let Some(table) = self.decode_table(ids.len()) else {
-            text.extend(self.decode_by_stages(ids, skip_special_tokens, invalid)?);
+            text.extend(self.decode_fallback(ids, skip_special_tokens, invalid)?);
             return Ok(());
         };
         if let Some(position) = interrupt::position(ids, |id| !table.has(id)) {
@@ -106,8 +106,8 @@ impl Tokenizer {
         Ok(text)
     }
 
-    /// ids ─▶ token bytes ─ decoder ─▶ text
-    pub(crate) fn decode_by_stages(
+    /// What decodes without a decode table: ids ─▶ token bytes ─ decoder ─▶ text.
+    pub(crate) fn decode_fallback(
         &self,
         ids: &[u32],
         skip_special: bool,

@@ -77,10 +77,10 @@ impl Tokenizer {
         }
     }
 
-    /// The stages that find where to cut a text whose end is not read yet, so that the tokens of its
+    /// The stages that find safe split points in a text whose end is not read yet: the tokens of its
     /// parts are those of the text, as [`EncodeOptions::PLAIN`] finds them. `None` where only the whole
     /// text tells.
-    pub(crate) fn certain_cuts(&self) -> Option<FirstStages> {
+    pub(crate) fn split_point_stages(&self) -> Option<FirstStages> {
         if self.needs_whole_text() || self.frame(false).is_none() {
             return None;
         }

@@ -131,7 +131,7 @@ const LONGEST: usize = 512 << 20;
 /// The ids of a text that comes piece by piece.
 #[derive(Debug)]
 pub struct EncodeStream {
-    cuts: FirstStages,
+    stages: FirstStages,
     options: EncodeOptions,
     kept: String,
     /// The length from which on a place to cut is searched for again, in bytes.
@@ -149,9 +149,9 @@ impl EncodeStream {
             add_special_tokens,
             ..EncodeOptions::PLAIN
         };
-        let cuts = tokenizer.certain_cuts();
-        let cuts = cuts.filter(|_| tokenizer.frame(add_special_tokens).is_some());
-        let cuts = cuts.ok_or_else(|| {
+        let stages = tokenizer.split_point_stages();
+        let stages = stages.filter(|_| tokenizer.frame(add_special_tokens).is_some());
+        let stages = stages.ok_or_else(|| {
             Error::new(
                 ErrorKind::Unsupported,
                 "this tokenizer cannot encode a stream: no places are known where its tokens part \
@@ -160,7 +160,7 @@ impl EncodeStream {
             .hint("encode the whole text, or each line or paragraph as a text of its own")
         })?;
         Ok(Self {
-            cuts,
+            stages,
             options,
             kept: String::new(),
             room: BLOCK,
@@ -208,7 +208,7 @@ impl EncodeStream {
         while !self.kept.is_char_boundary(near) {
             near += 1;
         }
-        self.cuts
+        self.stages
             .split_point(&self.kept[near..])
             .map(|at| near + at)
     }

@@ -25,7 +25,7 @@ use self::json::{Json, Node};
 use crate::added_tokens::{AddedToken, assign_ids};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::losses::{TOKENIZER_JSON, cannot_hold};
+use crate::format::cannot_hold::{TOKENIZER_JSON, cannot_hold};
 use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Characters, Model, WordLevel};
 use crate::normalizer::Normalizer;

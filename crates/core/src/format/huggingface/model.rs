@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::json::{Json, Node};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::losses::{TOKENIZER_JSON, cannot_hold};
+use crate::format::cannot_hold::{TOKENIZER_JSON, cannot_hold};
 use crate::model::bpe::{Alphabet, BpeOptions, MergeRule};
 use crate::model::{Bpe, Characters, Model, Unigram, WordLevel, WordPiece};
 use crate::printable;

@@ -12,7 +12,7 @@ mod interface;
 use crate::added_tokens::AddedToken;
 use crate::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::losses::{Part, lost_parts};
+use crate::format::cannot_hold::{Part, parts_not_held};
 use crate::model::{Model, Sampler, Sampling, SentencePiece};
 use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
 use crate::stages::Stages;
@@ -246,7 +246,7 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
     };
     let held = self::stages(model.proto().clone())?;
     // The model is the file, whatever text may become.
-    match lost_parts(stages, &held).find(|part| *part != Part::Model) {
+    match parts_not_held(stages, &held).find(|part| *part != Part::Model) {
         None => Ok(model.proto().write()),
         Some(part) => Err(Error::new(
             ErrorKind::Unsupported,

@@ -100,12 +100,12 @@ pub(crate) enum Read {
 }
 
 impl Corpus {
-    /// Reads the documents of all files. `cuts` says where the parts of a document may be encoded by
+    /// Reads the documents of all files. `stages` say where the parts of a document may be encoded by
     /// themselves; without it, each is read whole.
     pub(crate) fn documents(
         &self,
         options: &DocumentOptions,
-        cuts: Option<Arc<FirstStages>>,
+        stages: Option<Arc<FirstStages>>,
     ) -> Documents {
         let mut waiting: VecDeque<Run> = VecDeque::new();
         let mut size = u64::MAX;
@@ -126,7 +126,7 @@ impl Corpus {
                 }
             }
         }
-        let longest_line = match (options.unit, &cuts) {
+        let longest_line = match (options.unit, &stages) {
             (DocumentUnit::Line, _) => LONGEST_LINE,
             (DocumentUnit::File, _) => LONGEST_DOCUMENT,
         };
@@ -140,7 +140,7 @@ impl Corpus {
                 block: BLOCK,
                 longest_line,
                 is_strict: true,
-                stages: cuts.filter(|_| options.unit == DocumentUnit::File),
+                stages: stages.filter(|_| options.unit == DocumentUnit::File),
                 between_lines: options.unit == DocumentUnit::Line,
                 errors: self.errors,
             },

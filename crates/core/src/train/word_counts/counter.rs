@@ -252,7 +252,7 @@ impl WordCounter {
         for part in self.stages.parts(text)? {
             let (mut start, mut parts) = (part.start, Vec::new());
             while part.end - start > 2 * PART {
-                let end = start + self.part_end(&text[start..part.end]);
+                let end = start + self.safe_split_point(&text[start..part.end]);
                 parts.push(std::mem::replace(&mut start, end)..end);
             }
             parts.push(start..part.end);
@@ -299,8 +299,8 @@ impl WordCounter {
         })
     }
 
-    /// Where a part of `text` ends that is counted by itself, about [`PART`] bytes long.
-    fn part_end(&self, text: &str) -> usize {
+    /// Where to cut `text`, about [`PART`] bytes from its start, so that no word is cut.
+    fn safe_split_point(&self, text: &str) -> usize {
         match &self.stages.shortcut {
             Shortcut::Splitter(splitter) => splitter.split_point(text, 0, PART),
             Shortcut::Blanks => end_between(text, is_blank),

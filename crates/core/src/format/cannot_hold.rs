@@ -1,4 +1,4 @@
-//! What a format cannot hold: how it is found, and how it is told.
+//! What a file format cannot hold of a tokenizer: how it is found, and what the error says.
 
 use crate::error::{Error, ErrorKind};
 use crate::stages::{Kind, Stages};
@@ -17,7 +17,7 @@ pub(crate) fn cannot_hold(format: &str, what: impl std::fmt::Display) -> Error {
     )
 }
 
-/// A part of a tokenizer that a format may lose. Truncation and padding are told elsewhere.
+/// A part of a tokenizer that a format may not hold. Truncation and padding are told elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     AddedTokens,
@@ -42,8 +42,8 @@ impl Part {
     }
 }
 
-/// The parts of `given` that are others in `held`, which is what the file would mean.
-pub(crate) fn lost_parts(given: &Stages, held: &Stages) -> impl Iterator<Item = Part> {
+/// The parts of `given` that are others in `held`, which is the tokenizer that the file would hold.
+pub(crate) fn parts_not_held(given: &Stages, held: &Stages) -> impl Iterator<Item = Part> {
     let parts = [
         (Part::AddedTokens, given.added_tokens == held.added_tokens),
         (Part::Normalizer, given.normalizer == held.normalizer),
