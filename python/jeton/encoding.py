@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Encoding", "PaddedBatch", "TokenBatch"]
 
 _MOST_ID = 2**32 - 1
-_SHOWN = 24
+_IDS_SHOWN = 24
 """How many ids of a text a notebook shows."""
 _NO_ORIGIN = Origin()
 """What a batch knows of its tokenizer that none made."""
@@ -89,8 +89,9 @@ class Encoding:
         """The tokens in colour, for notebooks."""
         from jeton import drawing, notebooks
 
-        title = f"Encoding of {drawing.counted(len(self), 'token')}"
-        return notebooks.boxed(title, notebooks.chips(self.ids, self.tokens, self.spans))
+        most, title = notebooks.MOST_TOKENS, f"Encoding of {drawing.counted(len(self), 'token')}"
+        shown = (self.ids[:most], self.tokens[:most], self.spans[:most])
+        return notebooks.boxed(title, notebooks.chips(len(self), *shown))
 
     def __repr__(self) -> str:
         columns = (f"{name}={_some(getattr(self, name))}" for name in ("ids", "tokens", "spans"))
@@ -359,7 +360,7 @@ class TokenBatch:
 
         rows = []
         for at, row in zip(range(notebooks.MOST_ROWS), self, strict=False):
-            ids = " ".join(map(str, row[:_SHOWN].tolist())) + " …" * (len(row) > _SHOWN)
+            ids = " ".join(map(str, row[:_IDS_SHOWN].tolist())) + " …" * (len(row) > _IDS_SHOWN)
             rows.append((str(at), f"{len(row):,}", ids))
         left = len(self) - notebooks.MOST_ROWS
         more = f"<div>… {left:,} more</div>" if left > 0 else ""

@@ -12,12 +12,14 @@ from typing import Final
 
 from jeton.drawing import visible, without_controls
 
-__all__ = ["MOST_ROWS", "boxed", "chips", "detail", "escaped", "shortened", "table"]
+__all__ = ["MOST_ROWS", "MOST_TOKENS", "boxed", "chips", "detail", "escaped", "shortened", "table"]
 
 MOST_ROWS: Final = 20
 """How many rows of a table, or tokens of a list, are shown."""
 
-_MOST_TOKENS: Final = 400
+MOST_TOKENS: Final = 400
+"""How many tokens of a text are shown in colour."""
+
 _MOST_CASES: Final = 3
 _BACK: Final = ("#4a90d940", "#e0873c40", "#4caf6640", "#cf5c8f40", "#8a6fd040", "#c7a53040")
 _COLOURS: Final = {"error": "#d0433a", "warning": "#c98a1b", "note": "#4a90b9"}
@@ -46,16 +48,20 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table>{head}<tbody>{body}</tbody></table>"
 
 
-def chips(ids: Sequence[int], tokens: Sequence[bytes], spans: Sequence[tuple[int, int]]) -> str:
-    """Tokens in colour, the ids below; pointing at one tells its span and bytes."""
+def chips(
+    total: int, ids: Sequence[int], tokens: Sequence[bytes], spans: Sequence[tuple[int, int]]
+) -> str:
+    """Tokens in colour, the ids below; pointing at one tells its span and bytes.
+
+    The columns have the first of `total` tokens, `MOST_TOKENS` of them or all.
+    """
     shown = "".join(
         f'<span style="{_CHIP}{_BACK[at % len(_BACK)]}" title="span {start} to {end}, bytes '
         f'{token.hex(" ") or "none"}">{escaped(visible(token)) or "∅"}<br><small>{int(id)}</small>'
         "</span>"
         for at, (id, token, (start, end)) in enumerate(zip(ids, tokens, spans, strict=False))
-        if at < _MOST_TOKENS
     )
-    left = len(ids) - _MOST_TOKENS
+    left = total - MOST_TOKENS
     return shown + (f"<div>… {left:,} more</div>" if left > 0 else "")
 
 

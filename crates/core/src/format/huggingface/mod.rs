@@ -33,7 +33,7 @@ use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::PreTokenizer;
 use crate::printable;
 use crate::stages::Stages;
-use crate::text::{AlignedText, Pieces};
+use crate::text::AlignedText;
 
 mod decoder;
 mod folder;
@@ -433,14 +433,8 @@ fn is_piece(stages: &Stages, content: &str) -> Result<bool> {
     const AROUND: [&str; 5] = ["", " ", "a", ".", "\n"];
     for before in AROUND {
         for after in AROUND {
-            let mut text = AlignedText::original(&format!("{before}{content}{after}"));
-            if let Some(normalizer) = &stages.normalizer {
-                normalizer.normalize(&mut text)?;
-            }
-            let mut pieces = Pieces::new(text);
-            if let Some(pre_tokenizer) = &stages.pre_tokenizer {
-                pre_tokenizer.cut(&mut pieces)?;
-            }
+            let text = AlignedText::original(&format!("{before}{content}{after}"));
+            let pieces = stages.before_model().pieces(text)?;
             if pieces.iter().any(|piece| piece.as_str() == content) {
                 return Ok(true);
             }

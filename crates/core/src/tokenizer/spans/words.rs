@@ -201,15 +201,8 @@ fn staged(stages: &Stages, word: &str) -> Option<Vec<(u32, Span)>> {
 
 /// What the stages in front of the model make of a text.
 fn pieces(stages: &Stages, text: &str) -> Option<Pieces> {
-    let mut text = AlignedText::original(text);
-    if let Some(normalizer) = &stages.normalizer {
-        normalizer.normalize(&mut text).ok()?;
-    }
-    let mut pieces = Pieces::new(text);
-    if let Some(pre_tokenizer) = &stages.pre_tokenizer {
-        pre_tokenizer.cut(&mut pieces).ok()?;
-    }
-    Some(pieces)
+    let text = AlignedText::original(text);
+    stages.before_model().pieces(text).ok()
 }
 
 /// Whether the normalizer brings marks into an order.
