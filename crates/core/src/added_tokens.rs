@@ -48,6 +48,29 @@ pub struct AddedToken {
     pub normalized: bool,
 }
 
+impl AddedToken {
+    /// A token that is found wherever its spelling stands in the text as it is given.
+    pub fn plain(id: u32, content: impl Into<String>) -> Self {
+        Self {
+            id,
+            content: content.into(),
+            special: false,
+            single_word: false,
+            lstrip: false,
+            rstrip: false,
+            normalized: false,
+        }
+    }
+
+    /// A control token without any other flag.
+    pub fn special(id: u32, content: impl Into<String>) -> Self {
+        Self {
+            special: true,
+            ..Self::plain(id, content)
+        }
+    }
+}
+
 /// What the spelling of a special token in text means. Added tokens that are not special are
 /// always found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -405,13 +428,8 @@ mod tests {
 
     fn token(id: u32, content: &str, special: bool) -> AddedToken {
         AddedToken {
-            id,
-            content: content.to_owned(),
             special,
-            single_word: false,
-            lstrip: false,
-            rstrip: false,
-            normalized: false,
+            ..AddedToken::plain(id, content)
         }
     }
 

@@ -154,15 +154,7 @@ fn a_special_spelling_under_a_second_id_is_skipped_too() {
     let pieces = [("<unk>", 0.0), ("a", -1.0), ("<unk>", -2.0)];
     let model = Unigram::new(pieces, Some(0), false).unwrap();
     let mut stages = Stages::of_model(Model::Unigram(model));
-    stages.added_tokens.push(AddedToken {
-        id: 2,
-        content: "<unk>".to_owned(),
-        special: true,
-        single_word: false,
-        lstrip: false,
-        rstrip: false,
-        normalized: false,
-    });
+    stages.added_tokens.push(AddedToken::special(2, "<unk>"));
     let tokenizer = Tokenizer::new(stages).unwrap();
     let decoded = |skip| tokenizer.decode(&[1, 0, 2, 1], skip, OnInvalid::Strict);
     assert_eq!(decoded(false).unwrap(), "a <unk> <unk> a");

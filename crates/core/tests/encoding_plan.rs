@@ -373,13 +373,8 @@ fn strategies_of_stages() {
 fn detours_around_a_strategy() {
     let mut stages = stages(Some(bert()), Some(PreTokenizer::Bert), word_piece());
     stages.added_tokens.push(AddedToken {
-        id: 2,
-        content: "x".to_owned(),
-        special: false,
-        single_word: false,
-        lstrip: false,
-        rstrip: false,
         normalized: true,
+        ..AddedToken::plain(2, "x")
     });
     let tokenizer = Tokenizer::new(stages).unwrap();
     let plan = tokenizer.encoding_plan();

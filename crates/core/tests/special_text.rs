@@ -247,15 +247,7 @@ fn every_way_refuses_names_of_no_special_token() {
     let mut cut = plain.clone();
     cut.pre_tokenizer = Some(PreTokenizer::Whitespace);
     let mut added = plain.clone();
-    added.added_tokens = vec![AddedToken {
-        id: 256,
-        content: "<s>".to_owned(),
-        special: true,
-        single_word: false,
-        lstrip: false,
-        rstrip: false,
-        normalized: false,
-    }];
+    added.added_tokens = vec![AddedToken::special(256, "<s>")];
     for (name, stages) in [("plain", plain), ("cut", cut), ("added", added)] {
         let tokenizer = Tokenizer::new(stages).unwrap();
         let options = EncodeOptions {

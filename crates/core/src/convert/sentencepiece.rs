@@ -124,13 +124,8 @@ fn added_pieces(model: &SentencePiece, normalizer: Option<&Normalizer>) -> Resul
             )));
         }
         Ok(AddedToken {
-            id,
-            content: piece.text.to_owned(),
-            special: false,
-            single_word: false,
-            lstrip: false,
-            rstrip: false,
             normalized: true,
+            ..AddedToken::plain(id, piece.text)
         })
     };
     pieces.map(token).collect()

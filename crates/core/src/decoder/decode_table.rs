@@ -335,13 +335,8 @@ mod tests {
         let tokens = bytes.chain(ODD.map(|token| token.as_bytes().to_vec()));
         let vocab = Vocab::new(tokens.zip(0..)).unwrap();
         let added = |id, content: &str, special| AddedToken {
-            id,
-            content: content.to_owned(),
             special,
-            single_word: false,
-            lstrip: false,
-            rstrip: false,
-            normalized: false,
+            ..AddedToken::plain(id, content)
         };
         let mut numbers = ChaCha8Rng::seed_from_u64(7);
         for decoder in decoders() {

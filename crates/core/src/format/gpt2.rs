@@ -15,7 +15,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::cannot_hold::stage;
 use super::plain_bpe::plain_bpe;
-use super::special_token;
+use crate::added_tokens::AddedToken;
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::bpe::BpeOptions;
@@ -54,7 +54,7 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Stages> {
 pub fn stages(vocab: Vocab, merges: Merges) -> Result<Stages> {
     let end_of_text = vocab
         .id(END_OF_TEXT.as_bytes())
-        .map(|id| special_token(END_OF_TEXT.to_owned(), id));
+        .map(|id| AddedToken::special(id, END_OF_TEXT));
     let model = Model::Bpe(Bpe::by_merges(vocab, merges, BpeOptions::default())?);
     Ok(Stages {
         added_tokens: end_of_text.into_iter().collect(),

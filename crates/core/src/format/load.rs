@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::sniff::{self, Format};
-use super::{gpt2, huggingface, sentencepiece, special_token, tiktoken, wordpiece};
+use super::{gpt2, huggingface, sentencepiece, tiktoken, wordpiece};
 use crate::added_tokens::{AddedToken, check_ids};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::files;
@@ -324,9 +324,7 @@ fn add_special_tokens(stages: &mut Stages, tokens: &[(String, u32)]) -> Result<(
             .iter()
             .all(|token| token.content != *content)
         {
-            stages
-                .added_tokens
-                .push(special_token(content.clone(), *id));
+            stages.added_tokens.push(AddedToken::special(*id, content));
         }
     }
     stages.added_tokens.sort_by_key(|token| token.id);

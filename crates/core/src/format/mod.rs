@@ -18,18 +18,3 @@ pub mod wordpiece;
 pub(crate) use load::merges_path_for;
 pub use load::{LoadOptions, Loaded, load};
 pub use target::Target;
-
-use crate::added_tokens::AddedToken;
-
-/// A special token as tiktoken has them: found wherever it is spelled out.
-fn special_token(content: String, id: u32) -> AddedToken {
-    AddedToken {
-        id,
-        content,
-        special: true,
-        single_word: false,
-        lstrip: false,
-        rstrip: false,
-        normalized: false,
-    }
-}

@@ -17,7 +17,6 @@ use base64::prelude::BASE64_STANDARD;
 
 use super::cannot_hold::stage;
 use super::plain_bpe::plain_bpe;
-use super::special_token;
 use crate::added_tokens::{AddedToken, check_ids};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
@@ -393,7 +392,7 @@ pub fn stages(
                 None => "give it another id".to_owned(),
             }));
         }
-        added_tokens.push(special_token(content, id));
+        added_tokens.push(AddedToken::special(id, content));
     }
     added_tokens.sort_by_key(|token| token.id);
     check_ids(&added_tokens).map_err(|error| error.of_kind(ErrorKind::Argument))?;

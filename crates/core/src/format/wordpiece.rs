@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::cannot_hold::{cannot_hold, parts_not_held};
-use super::special_token;
+use crate::added_tokens::AddedToken;
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Model, WordPiece};
@@ -139,7 +139,7 @@ pub fn stages(vocab: Vocab, lowercase: Option<bool>) -> Result<Stages> {
     let named = |token: &str| id(token).map(|id| (token.to_owned(), id));
     let mut added_tokens: Vec<_> = SPECIAL
         .iter()
-        .filter_map(|token| Some(special_token((*token).to_owned(), id(token)?)))
+        .filter_map(|token| Some(AddedToken::special(id(token)?, *token)))
         .collect();
     added_tokens.sort_by_key(|token| token.id);
     Ok(Stages {

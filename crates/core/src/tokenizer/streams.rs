@@ -245,13 +245,8 @@ mod tests {
 
     fn added(id: u32, content: &str, normalized: bool) -> AddedToken {
         AddedToken {
-            id: 1000 + id,
-            content: content.to_owned(),
-            special: false,
-            single_word: false,
-            lstrip: false,
-            rstrip: false,
             normalized,
+            ..AddedToken::plain(1000 + id, content)
         }
     }
 

@@ -69,13 +69,10 @@ fn ids_and_spans_equal_the_stages() {
             .unwrap(),
         };
         let added = |id, content: &str, special| AddedToken {
-            id: count + id,
-            content: content.to_owned(),
             special,
-            single_word: false,
             lstrip: special,
-            rstrip: false,
             normalized: !special,
+            ..AddedToken::plain(count + id, content)
         };
         let mut stages = Stages::of_model(Model::Bpe(bpe));
         stages.normalizer = normalizer.clone();

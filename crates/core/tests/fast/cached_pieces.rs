@@ -27,13 +27,10 @@ fn pieces_by_themselves() {
         stages.pre_tokenizer = Some(PreTokenizer::Sequence(cuts));
         if round % 3 == 0 {
             let added = |id, content: &str, normalized: bool| AddedToken {
-                id,
-                content: content.to_owned(),
                 special: !normalized,
-                single_word: false,
-                lstrip: false,
                 rstrip: !normalized,
                 normalized,
+                ..AddedToken::plain(id, content)
             };
             stages.added_tokens = vec![added(5_000, "<s>", false), added(5_001, "the", true)];
         }

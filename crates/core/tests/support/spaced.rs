@@ -173,13 +173,10 @@ pub fn stages(numbers: &mut ChaCha8Rng) -> Stages {
         _ => Some(metaspace(scheme, true)),
     };
     stages.added_tokens.push(AddedToken {
-        id: 100_000,
-        content: "<s>".to_owned(),
-        special: true,
-        single_word: false,
         lstrip: numbers.random_bool(0.2),
         rstrip: numbers.random_bool(0.2),
         normalized: numbers.random_bool(0.2),
+        ..AddedToken::special(100_000, "<s>")
     });
     stages
 }

@@ -114,13 +114,9 @@ fn plain_tokens(
     for (content, node) in added_tokens.entries()? {
         let special = named.iter().any(|named| named.token.content == content);
         let token = AddedToken {
-            id: node.u32()?,
-            content: content.to_owned(),
             special,
-            single_word: false,
-            lstrip: false,
-            rstrip: false,
             normalized: !special,
+            ..AddedToken::plain(node.u32()?, content)
         };
         if !is_added(stages, content) {
             tokens.push(token);

@@ -95,15 +95,7 @@ pub fn stages(proto: ModelProto) -> Result<Stages> {
         denormalizer: None,
     };
     let added_tokens = (proto.pieces.of_kind(PieceKind::Control))
-        .map(|(piece, id)| AddedToken {
-            id,
-            content: piece.text.to_owned(),
-            special: true,
-            single_word: false,
-            lstrip: false,
-            rstrip: false,
-            normalized: false,
-        })
+        .map(|(piece, id)| AddedToken::special(id, piece.text))
         .collect();
     let respec = proto.denormalizer().cloned().unwrap_or_default();
     let maps = [&spec, &respec].map(|spec| spec.precompiled_charsmap.len());

@@ -341,15 +341,7 @@ fn long_lines_are_cut_only_where_words_part() {
     let folder = Folder::new("apart");
     let text = "some <|a b|> wörds,  and 中文字 <|a b|><|a b|> \t x1 ".repeat(900);
     let path = folder.put("x.txt", text.as_bytes());
-    let special = crate::added_tokens::AddedToken {
-        id: 0,
-        content: "<|a b|>".to_owned(),
-        special: true,
-        single_word: false,
-        lstrip: false,
-        rstrip: false,
-        normalized: false,
-    };
+    let special = crate::added_tokens::AddedToken::special(0, "<|a b|>");
     let count = |cut: &str, text: Option<&str>, memory: Option<u64>| {
         let cut = named::find(cut).unwrap().pre_tokenizer();
         let stages = FirstStages::new(vec![special.clone()], None, Some(cut)).unwrap();

@@ -29,15 +29,7 @@ fn the_number_of_threads_does_not_matter() {
 
 #[test]
 fn special_tokens_are_boundaries() {
-    let special = AddedToken {
-        id: 0,
-        content: "<s>".to_owned(),
-        special: true,
-        single_word: false,
-        lstrip: false,
-        rstrip: false,
-        normalized: false,
-    };
+    let special = AddedToken::special(0, "<s>");
     let mut counter = plain(FirstStages::new(vec![special], None, None).unwrap());
     counter.count(&["one<s>two<s>"]).unwrap();
     assert_eq!(
@@ -52,13 +44,8 @@ fn plain(stages: FirstStages) -> WordCounter {
 
 fn special(content: &str, rstrip: bool) -> AddedToken {
     AddedToken {
-        id: 0,
-        content: content.to_owned(),
-        special: true,
-        single_word: false,
-        lstrip: false,
         rstrip,
-        normalized: false,
+        ..AddedToken::special(0, content)
     }
 }
 
