@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, TextIO, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, cast, overload
 
 from jeton.arguments import checked_flag
 from jeton.encoding import Encoding, TokenBatch
@@ -83,16 +83,11 @@ class Encodes(Core):
             is_split_into_words,
             special,
             add_special_tokens,
-            None
-            if dropout is alpha is nbest_size is seed is None
-            else (dropout, alpha, nbest_size, seed),
+            _drawing(dropout, alpha, nbest_size, seed),
             errors,
             nulls,
         )
-        origin = functools.partial(
-            Origin.of, cast("Tokenizer", self), add_special_tokens, has_pairs
-        )
-        return TokenBatch._of_core(ids, offsets, self._core.max_id, origin)
+        return self._batch(ids, offsets, add_special_tokens, has_pairs)
 
     def encode_batch_with_spans(
         self,
@@ -145,16 +140,11 @@ class Encodes(Core):
             is_split_into_words,
             special,
             add_special_tokens,
-            None
-            if dropout is alpha is nbest_size is seed is None
-            else (dropout, alpha, nbest_size, seed),
+            _drawing(dropout, alpha, nbest_size, seed),
             errors,
             nulls,
         )
-        origin = functools.partial(
-            Origin.of, cast("Tokenizer", self), add_special_tokens, has_pairs
-        )
-        return TokenBatch._of_core(ids, offsets, self._core.max_id, origin), spans
+        return self._batch(ids, offsets, add_special_tokens, has_pairs), spans
 
     def encode_with_spans(
         self,
@@ -202,9 +192,7 @@ class Encodes(Core):
             special,
             add_special_tokens,
             unit,
-            None
-            if dropout is alpha is nbest_size is seed is None
-            else (dropout, alpha, nbest_size, seed),
+            _drawing(dropout, alpha, nbest_size, seed),
         )
         return Encoding(*columns)
 
@@ -323,3 +311,26 @@ class Encodes(Core):
         return self._core.count_batch(
             texts, is_split_into_words, special, add_special_tokens, errors, nulls
         )
+
+    def _batch(
+        self,
+        ids: npt.NDArray[np.uint32],
+        offsets: npt.NDArray[np.int64],
+        add_special_tokens: bool,
+        has_pairs: bool,
+    ) -> TokenBatch:
+        """What the core gave, as a batch that knows how to pad itself."""
+        tok = cast("Tokenizer", self)
+        origin = functools.partial(Origin.of, tok, add_special_tokens, has_pairs)
+        return TokenBatch._of_core(ids, offsets, self._core.max_id, origin)
+
+
+_Drawing: TypeAlias = tuple[float | None, float | None, int | None, int | None]
+
+
+def _drawing(
+    dropout: float | None, alpha: float | None, nbest_size: int | None, seed: int | None
+) -> _Drawing | None:
+    """How segmentations are drawn, as the core takes it; `None` if they are not."""
+    is_drawn = not (dropout is alpha is nbest_size is seed is None)
+    return (dropout, alpha, nbest_size, seed) if is_drawn else None

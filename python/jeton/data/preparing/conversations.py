@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,7 @@ from jeton.data.preparing.blocks import Block, Facts, Progress, Source, nothing
 from jeton.data.preparing.chats import Chats, Row, named
 from jeton.data.preparing.files import check_unchanged, identity_of
 from jeton.data.preparing.learnt import DTYPE
+from jeton.data.preparing.rows import Rows, is_one_split
 from jeton.errors import (
     ArgumentError,
     FileError,
@@ -265,35 +266,22 @@ class Conversations(_OfConversations):
 class ConversationRows(_OfConversations):
     """A table of Arrow, or a Hugging Face data set. A place is a row."""
 
-    def __init__(
-        self,
-        rows: int,
-        part: Callable[[int, int], list[dict[str, Any]]],
-        chats: Chats,
-        identity: dict[str, Any],
-    ) -> None:
-        self._rows, self._slice, self._chats, self._identity = rows, part, chats, identity
+    def __init__(self, rows: Rows[list[dict[str, Any]]], chats: Chats) -> None:
+        self._rows, self._chats = rows, chats
 
     def part(self, number: int, parts: int) -> ConversationRows:
         """The rows of one of so many parts, counted from 1."""
-        first = self._rows * (number - 1) // parts
-        end = self._rows * number // parts
-        return ConversationRows(
-            end - first,
-            lambda at, stop: self._slice(first + at, first + stop),
-            self._chats,
-            {**self._identity, "first": first, "end": end},
-        )
+        return ConversationRows(self._rows.part(number, parts), self._chats)
 
     def identity(self) -> list[dict[str, Any]]:
-        return [self._identity]
+        return [self._rows.identity]
 
     def blocks(self, start: Progress) -> Iterator[Block]:
-        first = start.place[0] if start.place else 0
+        first, count = start.place[0] if start.place else 0, self._rows.count
         rows = (
             Row(record, f"row {at + number}", (at + number + 1,))
-            for at in range(first, self._rows, _ROWS)
-            for number, record in enumerate(self._slice(at, min(at + _ROWS, self._rows)))
+            for at in range(first, count, _ROWS)
+            for number, record in enumerate(self._rows.slice(at, min(at + _ROWS, count)))
         )
         return self._chats.blocks(rows, start)
 
@@ -301,20 +289,14 @@ class ConversationRows(_OfConversations):
 def rows_of(data: Any, chats: Chats) -> ConversationRows | None:
     """The rows of a table of Arrow or of a data set; `None` if it is neither."""
     if type(data).__module__.split(".")[0] == "datasets":
-        if isinstance(data, Mapping):
-            raise ArgumentError(
-                f"data has the splits {', '.join(map(repr, data))}: pass one of them, and another "
-                "as validation="
-            )
-        if not hasattr(data, "__len__"):
+        if not is_one_split(data):
             return None
         for name in chats.columns:
             _check_column("data: ", name, data.column_names)
         rows = data.select_columns(chats.columns).with_format("arrow")
         identity = {"dataset": str(data._fingerprint), "columns": chats.columns, "rows": len(data)}
-        return ConversationRows(
-            len(data), lambda at, end: list(rows[at:end].to_pylist()), chats, identity
-        )
+        given = Rows(len(data), lambda at, end: list(rows[at:end].to_pylist()), identity)
+        return ConversationRows(given, chats)
     if not hasattr(data, "__arrow_c_stream__"):
         return None
     try:
@@ -330,9 +312,9 @@ def rows_of(data: Any, chats: Chats) -> ConversationRows | None:
     for name in chats.columns:
         _check_column("data: ", name, table.column_names)
     table = table.select(chats.columns)
-    return ConversationRows(
+    given = Rows(
         len(table),
         lambda at, end: list(table.slice(at, end - at).to_pylist()),
-        chats,
         {"columns": chats.columns, "rows": len(table)},
     )
+    return ConversationRows(given, chats)

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from jeton import _core
 from jeton.data.preparing.blocks import Block, Encoding, Facts, Progress, Source
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
-__all__ = ["Columns", "Texts", "column_of", "encoded", "of_rows"]
+__all__ = ["Columns", "Rows", "Texts", "column_of", "encoded", "is_one_split", "of_rows"]
 
 _CHARACTERS = 8_000_000
 """How many characters are encoded at a time: enough for all cores."""
@@ -130,35 +130,44 @@ class Texts(Source):
         return item
 
 
+@dataclass(frozen=True)
+class Rows(Generic[T]):
+    """Rows that can be sliced.
+
+    Attributes:
+        count: How many there are.
+        slice: Gives those from one place up to another.
+        identity: What is known of them beforehand.
+    """
+
+    count: int
+    slice: Callable[[int, int], T]
+    identity: dict[str, Any]
+
+    def part(self, number: int, parts: int) -> Rows[T]:
+        """The rows of one of so many parts, counted from 1."""
+        first = self.count * (number - 1) // parts
+        end = self.count * number // parts
+        return Rows(
+            end - first,
+            lambda at, stop: self.slice(first + at, first + stop),
+            {**self.identity, "first": first, "end": end},
+        )
+
+
 class Columns(Source):
     """A column of Arrow that can be sliced, or one of a Hugging Face data set."""
 
-    def __init__(
-        self,
-        rows: int,
-        part: Callable[[int, int], Any],
-        encoding: Encoding,
-        errors: str,
-        identity: dict[str, Any],
-    ) -> None:
-        self._rows, self._slice, self._encoding, self._errors = rows, part, encoding, errors
-        self._identity = identity
+    def __init__(self, rows: Rows[Any], encoding: Encoding, errors: str) -> None:
+        self._rows, self._encoding, self._errors = rows, encoding, errors
 
     def part(self, number: int, parts: int) -> Columns:
         """The rows of one of so many parts, counted from 1."""
-        first = self._rows * (number - 1) // parts
-        end = self._rows * number // parts
-        return Columns(
-            end - first,
-            lambda at, stop: self._slice(first + at, first + stop),
-            self._encoding,
-            self._errors,
-            {**self._identity, "first": first, "end": end},
-        )
+        return Columns(self._rows.part(number, parts), self._encoding, self._errors)
 
     def identity(self) -> list[dict[str, Any]]:
         """What is known of it beforehand."""
-        return [self._identity]
+        return [self._rows.identity]
 
     def blocks(self, start: Progress) -> Iterator[Block]:
         """The blocks of all rows behind those that came before."""
@@ -171,8 +180,8 @@ class Columns(Source):
 
     def _batches(self, row: int) -> Iterator[tuple[int, Any]]:
         rows = 100
-        while row < self._rows:
-            column = self._slice(row, min(row + rows, self._rows))
+        while row < self._rows.count:
+            column = self._rows.slice(row, min(row + rows, self._rows.count))
             yield row, column
             row += len(column)
             # As many as have about the size that is wanted.
@@ -201,23 +210,32 @@ def column_of(data: Any, encoding: Encoding, field: str | None, errors: str) -> 
     name = names[0] if field is None and len(names) == 1 else _column(field or "text", names)
     column = table.column(name)
     identity = {"column": name, "rows": len(column)}
-    return Columns(
-        len(column), lambda at, end: column.slice(at, end - at), encoding, errors, identity
-    )
+    given = Rows(len(column), lambda at, end: column.slice(at, end - at), identity)
+    return Columns(given, encoding, errors)
 
 
 def _of_dataset(data: Any, encoding: Encoding, field: str | None, errors: str) -> Columns | None:
+    if not is_one_split(data):
+        return None
+    name = _column(field or "text", data.column_names)
+    rows = data.select_columns([name]).with_format("arrow")
+    identity = {"dataset": str(data._fingerprint), "column": name, "rows": len(data)}
+    given = Rows(len(data), lambda at, end: rows[at:end].column(0), identity)
+    return Columns(given, encoding, errors)
+
+
+def is_one_split(data: Any) -> bool:
+    """Whether a Hugging Face data set is one that can be sliced.
+
+    Raises:
+        ArgumentError: It holds several.
+    """
     if isinstance(data, Mapping):
         raise ArgumentError(
             f"data has the splits {', '.join(map(repr, data))}: pass one of them, and another as "
             "validation="
         )
-    if not hasattr(data, "__len__"):
-        return None
-    name = _column(field or "text", data.column_names)
-    rows = data.select_columns([name]).with_format("arrow")
-    identity = {"dataset": str(data._fingerprint), "column": name, "rows": len(data)}
-    return Columns(len(data), lambda at, end: rows[at:end].column(0), encoding, errors, identity)
+    return hasattr(data, "__len__")
 
 
 def _column(name: str, names: list[str]) -> str:
