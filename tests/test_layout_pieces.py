@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,11 @@ import pytest
 
 from jeton.data import layouts
 from jeton.errors import ArgumentError
+from prepared import without_waiting
+
+pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
 
 NAMES = sorted(layouts.LAYOUTS)
-
-
-@pytest.fixture(autouse=True)
-def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only a power cut tells whether the disk was waited for."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

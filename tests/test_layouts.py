@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 from itertools import pairwise
@@ -24,17 +23,14 @@ from jeton.errors import (
     MissingFileError,
     UnsupportedError,
 )
+from prepared import without_waiting
+
+pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
 
 NAMES = sorted(layouts.LAYOUTS)
 DTYPES = ["uint16", "uint32"]
 KEEPING_ENDS = ["datatrove", "jeton", "megatron", "parquet"]
 SHARDED = [name for name in NAMES if name != "nanogpt"]
-
-
-@pytest.fixture(autouse=True)
-def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only a power cut tells whether the disk was waited for."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 def documents(count: int, dtype: str, seed: int = 1) -> list[list[int]]:

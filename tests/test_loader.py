@@ -18,10 +18,10 @@ from jeton.data.dataset import Windows
 from jeton.data.loaders import loader_of
 from jeton.data.order import shuffled
 from jeton.errors import ArgumentError, ArgumentTypeError
-from test_layouts import without_waiting
+from prepared import without_waiting
 from test_token_dataset import ascending
 
-__all__ = ["without_waiting"]
+pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
 
 BLOCK = 4
 

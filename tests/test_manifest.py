@@ -12,15 +12,11 @@ import pytest
 
 from jeton.data import Manifest, TokenDataset, prepare, verify
 from jeton.errors import FormatError, MissingFileError
-from prepared import NAMES, Stopped, documents, stopping, tokenizer
+from prepared import NAMES, Stopped, documents, stopping, tokenizer, without_waiting
+
+pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
 
 TOK = tokenizer()
-
-
-@pytest.fixture(autouse=True)
-def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only a power cut tells whether the disk was waited for."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 import jeton
 from jeton.data import IGNORED, PackedRows, Packing, TokenDataset, pack
 from jeton.errors import ArgumentError, ArgumentTypeError
-from test_layouts import without_waiting, write
+from prepared import without_waiting
+from test_layouts import write
 
-__all__ = ["without_waiting"]
+pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
 
 METHODS = ["concatenate", "best_fit", "bins"]
 

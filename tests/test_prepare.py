@@ -28,8 +28,11 @@ from prepared import (
     shuffled,
     tokenizer,
     tokens_of,
+    without_waiting,
 )
 from shared_data import SHARED, needed
+
+pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
 
 TEXTS = documents()
 TOK = tokenizer()
@@ -37,12 +40,6 @@ SHAKESPEARE = SHARED / "text" / "tinyshakespeare.txt"
 
 
 COMMAND = [sys.executable, *"-m jeton prepare tok.json in.txt --lines --shuffle 3".split()]
-
-
-@pytest.fixture(autouse=True)
-def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only a power cut tells whether the disk was waited for."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.mark.parametrize("seed", [None, 5])

@@ -25,16 +25,12 @@ from jeton.errors import (
     MissingFileError,
     TrainingWarning,
 )
-from prepared import END, contents, documents, flat, rows, tokenizer, tokens_of
+from prepared import END, contents, documents, flat, rows, tokenizer, tokens_of, without_waiting
+
+pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
 
 TOK = tokenizer()
 TEXTS = [text for text in documents(120) if "\n" not in text]
-
-
-@pytest.fixture(autouse=True)
-def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only a power cut tells whether the disk was waited for."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 def _jsonl(texts: list[str], name: str = "text") -> bytes:

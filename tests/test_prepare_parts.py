@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,16 +13,12 @@ import jeton
 from jeton.components import models
 from jeton.data import Manifest, merge, prepare
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, JetonError
-from prepared import NAMES, contents, documents, tokenizer, tokens_of
+from prepared import NAMES, contents, documents, tokenizer, tokens_of, without_waiting
+
+pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
 
 TOK = tokenizer()
 TEXTS = documents(200)
-
-
-@pytest.fixture(autouse=True)
-def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only a power cut tells whether the disk was waited for."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture

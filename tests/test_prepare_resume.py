@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from jeton.data import Manifest, merge, prepare, verify
-from jeton.data.preparing import files, parts, pipeline, queue, rows, shuffling
+from jeton.data.preparing import files, parts, shuffling
 from prepared import (
     NAMES,
     Stopped,
@@ -25,9 +25,13 @@ from prepared import (
     documents,
     killed,
     looks_whole,
+    often,
     stopping,
     tokenizer,
+    without_waiting,
 )
+
+pytestmark = pytest.mark.usefixtures(without_waiting.__name__, often.__name__)
 
 KILLS = int(os.environ.get("JETON_KILLS", "2"))
 TOK = tokenizer()
@@ -57,22 +61,6 @@ options["part"] = options.get("part") and tuple(options["part"])
 print("ready", flush=True)
 prepare(given["texts"], tok, given["folder"], **options)
 """
-
-
-@pytest.fixture(autouse=True)
-def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only a power cut tells whether the disk was waited for."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
-@pytest.fixture(autouse=True)
-def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keeps what was done after every few documents, and tells of it."""
-    monkeypatch.setattr(pipeline, "CHECKPOINT_SECONDS", 0)
-    monkeypatch.setattr(pipeline, "TELL_SECONDS", 0)
-    monkeypatch.setattr(rows, "_CHARACTERS", 500)
-    monkeypatch.setattr(files, "_BYTES", 500)
-    monkeypatch.setattr(queue, "_IN_MEMORY", 2000)
 
 
 @pytest.mark.parametrize("layout", NAMES)

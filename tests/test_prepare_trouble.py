@@ -16,27 +16,23 @@ import pytest
 import jeton
 from jeton.data import layouts, prepare
 from jeton.data.manifest import WrittenFile
-from jeton.data.preparing import files, pipeline, rows
+from jeton.data.preparing import files, pipeline
 from jeton.errors import ArgumentError, FileError, FormatError
-from prepared import Stopped, contents, documents, looks_whole, stopping, tokenizer
+from prepared import (
+    Stopped,
+    contents,
+    documents,
+    looks_whole,
+    often,
+    stopping,
+    tokenizer,
+    without_waiting,
+)
+
+pytestmark = pytest.mark.usefixtures(without_waiting.__name__, often.__name__)
 
 TOK = tokenizer()
 TEXTS = documents(200)
-
-
-@pytest.fixture(autouse=True)
-def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only a power cut tells whether the disk was waited for."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
-@pytest.fixture(autouse=True)
-def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keeps what was done after every few documents, and tells of it."""
-    monkeypatch.setattr(pipeline, "CHECKPOINT_SECONDS", 0)
-    monkeypatch.setattr(pipeline, "TELL_SECONDS", 0)
-    monkeypatch.setattr(rows, "_CHARACTERS", 500)
-    monkeypatch.setattr(files, "_BYTES", 500)
 
 
 def stopped(data: Any, out: Path, **options: Any) -> None:

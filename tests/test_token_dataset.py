@@ -21,9 +21,10 @@ from jeton.errors import (
     JetonError,
     MissingFileError,
 )
-from test_layouts import NAMES, documents, without_waiting, write
+from prepared import without_waiting
+from test_layouts import NAMES, documents, write
 
-__all__ = ["without_waiting"]
+pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
 
 
 def opened(

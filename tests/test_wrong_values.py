@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
@@ -19,7 +17,7 @@ from click.testing import CliRunner
 import jeton
 import jeton.data
 from jeton.cli import main
-from wrong_values import TOK, WRONG, Call, Failed, accepted, calls, failing, good, is_named
+from wrong_values import TOK, Call, calls, taken_amiss
 
 CALLS = calls()
 
@@ -42,39 +40,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 @pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
 def test_wrong_values(call: Call) -> None:
-    wrong: list[str] = []
-    given = {
-        parameter.name: good(call, parameter)
-        for parameter in call.parameters
-        if parameter.default is parameter.empty
-    }
-    for parameter in call.parameters:
-        for what, value in WRONG.items():
-            if parameter.name in ("watch", "progress") and callable(value):
-                continue  # whatever can be called may watch
-            value = failing() if what == "a generator that fails" else value
-            told = outcome(call, {**given, parameter.name: value}, parameter.name)
-            if told is not None:
-                wrong.append(f"{parameter.name} = {what}: {told}")
+    wrong = list(taken_amiss(call))
     assert not wrong, "\n".join(wrong)
-
-
-def outcome(call: Call, arguments: dict[str, Any], parameter: str) -> str | None:
-    """What is wrong with how a call ends, if something is."""
-    value = arguments[parameter]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            result = call.function(**arguments)
-            repr(result)
-    except Failed:
-        return None
-    except Exception as error:
-        if not accepted(error):
-            return f"{type(error).__name__}: {str(error)[:200]}"
-        if not is_named(call, parameter, value, str(error)):
-            return f"does not name it: {type(error).__name__}: {str(error)[:200]}"
-    return None
 
 
 BASE = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,8 +14,7 @@ import torch
 import jeton
 from jeton import edit, nn
 from jeton.nn import reference
-from test_wrong_values import outcome
-from wrong_values import GOOD, OWNERS, TOK, WRONG, Call, calls, failing, good
+from wrong_values import GOOD, OWNERS, TOK, Call, calls, taken_amiss
 
 OLD = jeton.BPETrainer(262, pattern="gpt4").train(["low lower lowest"])
 MAP = edit.truncate(OLD, 260).id_map
@@ -117,16 +115,5 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
 def test_wrong_values(call: Call) -> None:
-    wrong: list[str] = []
-    given: dict[str, Any] = {
-        parameter.name: good(call, parameter)
-        for parameter in call.parameters
-        if parameter.default is parameter.empty
-    }
-    for parameter in call.parameters:
-        for what, value in WRONG.items():
-            value = failing() if what == "a generator that fails" else value
-            told = outcome(call, {**given, parameter.name: value}, parameter.name)
-            if told is not None:
-                wrong.append(f"{parameter.name} = {what}: {told}")
+    wrong = list(taken_amiss(call))
     assert not wrong, "\n".join(wrong)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import signal
 import subprocess
 import sys
@@ -13,15 +14,34 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import jeton
 from jeton import samples
 from jeton.data import layouts
+from jeton.data.preparing import files, pipeline, queue
+from jeton.data.preparing import rows as reading
 from jeton.data.preparing.shuffling import numbers
 
 END = "<|endoftext|>"
 
 NAMES = sorted(layouts.LAYOUTS)
+
+
+@pytest.fixture
+def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a power cut tells whether the disk was waited for."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps what was done after every few documents, and tells of it."""
+    monkeypatch.setattr(pipeline, "CHECKPOINT_SECONDS", 0)
+    monkeypatch.setattr(pipeline, "TELL_SECONDS", 0)
+    monkeypatch.setattr(reading, "_CHARACTERS", 500)
+    monkeypatch.setattr(files, "_BYTES", 500)
+    monkeypatch.setattr(queue, "_IN_MEMORY", 2000)
 
 
 def tokenizer(**options: Any) -> jeton.Tokenizer:

@@ -11,6 +11,7 @@ import datetime
 import inspect
 import math
 import types
+import warnings
 from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -357,3 +358,42 @@ def is_named(call: Call, parameter: str, value: object, message: str) -> bool:
 def accepted(error: BaseException) -> bool:
     """Whether an exception is one that a caller of jeton may meet."""
     return isinstance(error, errors.JetonError) and not isinstance(error, errors.InternalError)
+
+
+def taken_amiss(call: Call, tidy: Callable[[], object] = lambda: None) -> Iterator[str]:
+    """The wrong values that a call does not take or refuse as it should, with what it says.
+
+    `tidy` removes what a call may have left behind.
+    """
+    given: dict[str, Any] = {
+        parameter.name: good(call, parameter)
+        for parameter in call.parameters
+        if parameter.default is parameter.empty
+    }
+    for parameter in call.parameters:
+        for what, value in WRONG.items():
+            if parameter.name in ("watch", "progress") and callable(value):
+                continue  # whatever can be called may watch
+            value = failing() if what == "a generator that fails" else value
+            told = _outcome(call, {**given, parameter.name: value}, parameter.name)
+            tidy()
+            if told is not None:
+                yield f"{parameter.name} = {what}: {told}"
+
+
+def _outcome(call: Call, arguments: dict[str, Any], parameter: str) -> str | None:
+    """What is wrong with how a call ends, if something is."""
+    value = arguments[parameter]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = call.function(**arguments)
+            repr(result)
+    except Failed:
+        return None
+    except Exception as error:
+        if not accepted(error):
+            return f"{type(error).__name__}: {str(error)[:200]}"
+        if not is_named(call, parameter, value, str(error)):
+            return f"does not name it: {type(error).__name__}: {str(error)[:200]}"
+    return None
