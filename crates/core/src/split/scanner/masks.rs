@@ -1,7 +1,7 @@
 //! Where pieces begin, as bit masks: the patterns in a few dozen operations on a block of 64 bytes, or on
 //! four or eight blocks side by side.
 //!
-//! Look here for what a pattern means to blocks; what they cannot decide is marked doubtful.
+//! Look here for what a pattern means to blocks; what they cannot decide is marked undecided.
 
 #[cfg(target_arch = "x86_64")]
 use super::bits::{Avx512, Eight, Four};
@@ -78,7 +78,7 @@ impl<B: Bits> Carried<B> {
 }
 
 impl Scanner {
-    /// The piece starts, contractions and doubts aside.
+    /// The piece starts, contractions and what is undecided aside.
     pub(super) fn mask_starts(&mut self, rules: Rules, text: &[u8]) {
         #[cfg(target_arch = "x86_64")]
         if self.blocks.len() >= MANY {
@@ -167,16 +167,16 @@ impl Scanner {
         for i in (0..self.blocks.len()).step_by(B::BLOCKS) {
             pace.step();
             let after = self.blocks.some::<B>(processor, i + B::BLOCKS);
-            let mut doubtful = block.lead.none();
+            let mut undecided = block.lead.none();
             let starts = if (block.lead2 | before.lead2).is_none() {
                 let blocks = [&before.narrow(), &block.narrow(), &after];
-                blank_starts_of(rules, blocks, &mut numbers, &mut doubtful)
+                blank_starts_of(rules, blocks, &mut numbers, &mut undecided)
             } else {
                 let blocks = [&before, &block, &after];
-                blank_starts_of(rules, blocks, &mut numbers, &mut doubtful)
+                blank_starts_of(rules, blocks, &mut numbers, &mut undecided)
             };
             starts.put(bits_of(&mut self.starts, i), i % STRIP);
-            doubtful.put(bits_of(&mut self.doubtful, i), i % STRIP);
+            undecided.put(bits_of(&mut self.undecided, i), i % STRIP);
             (before, block) = (block, after);
         }
     }
@@ -215,17 +215,17 @@ impl Scanner {
                 runs_of(rules, &after, &block, runs.attached)
             };
             let all_runs = [&runs_before, &runs, &runs_after];
-            let mut doubtful = block.lead.none();
+            let mut undecided = block.lead.none();
             let is_narrow = (block.lead2 | before.lead2).is_none();
             let starts = if is_narrow {
                 let blocks = [&before.narrow(), &block.narrow(), &after];
-                starts_of(rules, blocks, all_runs, &mut carried, &mut doubtful)
+                starts_of(rules, blocks, all_runs, &mut carried, &mut undecided)
             } else {
                 let blocks = [&before, &block, &after];
-                starts_of(rules, blocks, all_runs, &mut carried, &mut doubtful)
+                starts_of(rules, blocks, all_runs, &mut carried, &mut undecided)
             };
             starts.put(bits_of(&mut self.starts, i), i % STRIP);
-            doubtful.put(bits_of(&mut self.doubtful, i), i % STRIP);
+            undecided.put(bits_of(&mut self.undecided, i), i % STRIP);
             // In ASCII every letter has a case.
             if rules.cased && !is_narrow {
                 let caseless = block.caseless();
@@ -243,7 +243,7 @@ impl Scanner {
                 if !behind.is_none() {
                     let mut strip = [0; STRIP];
                     behind.put(&mut strip, i % STRIP);
-                    self.doubt_slashes(&strip, i / STRIP, text);
+                    self.leave_slashes_undecided(&strip, i / STRIP, text);
                 }
             }
             (before, block) = (block, after);
@@ -259,20 +259,20 @@ impl Scanner {
         for (i, &capitals) in (strip * STRIP..).zip(capitals) {
             if capitals != 0 {
                 let around = [blocks.before(i), blocks.get(i), blocks.get(i + 1)];
-                self.starts[i] |= rises_after_caseless(&around, capitals, &mut self.doubtful[i]);
+                self.starts[i] |= rises_after_caseless(&around, capitals, &mut self.undecided[i]);
             }
         }
     }
 
     /// Doubts those of these characters of a strip that are slashes.
     #[inline(never)]
-    fn doubt_slashes(&mut self, characters: &[u64; STRIP], strip: usize, text: &[u8]) {
+    fn leave_slashes_undecided(&mut self, characters: &[u64; STRIP], strip: usize, text: &[u8]) {
         for (i, &characters) in (strip * STRIP..).zip(characters) {
             let mut rest = characters;
             while rest != 0 {
                 let bit = rest.trailing_zeros();
                 rest &= rest - 1;
-                self.doubtful[i] |= u64::from(text[i * BLOCK + bit as usize] == b'/') << bit;
+                self.undecided[i] |= u64::from(text[i * BLOCK + bit as usize] == b'/') << bit;
             }
         }
     }
@@ -284,7 +284,7 @@ fn blank_starts_of<B: Bits>(
     rules: Rules,
     [before, block, after]: [&Block<B>; 3],
     numbers_before: &mut B,
-    doubtful: &mut B,
+    undecided: &mut B,
 ) -> B {
     let runs = first(block, block.letter, before, before.letter)
         | first(block, block.number, before, before.number)
@@ -302,7 +302,7 @@ fn blank_starts_of<B: Bits>(
     if rules.numbers == Numbers::All {
         return starts;
     }
-    *numbers_before = number_starts(rules, block, before, *numbers_before, doubtful);
+    *numbers_before = number_starts(rules, block, before, *numbers_before, undecided);
     starts | *numbers_before
 }
 
@@ -340,7 +340,7 @@ fn starts_of<B: Bits>(
     [before, block, after]: [&Block<B>; 3],
     [runs_before, runs, runs_after]: [&Runs<B>; 3],
     carried: &mut Carried<B>,
-    doubtful: &mut B,
+    undecided: &mut B,
 ) -> B {
     let unprinted = rules.prefix == Prefix::Unprinted;
     let after_blank = previous(block, block.blank, before, before.blank) & !rules.han(block);
@@ -362,7 +362,7 @@ fn starts_of<B: Bits>(
     };
     let bare_words = runs.words & !previous(block, prefixes, before, carried.prefixes);
 
-    let numbers = number_starts(rules, block, before, carried.numbers, doubtful);
+    let numbers = number_starts(rules, block, before, carried.numbers, undecided);
 
     // White space: a run begins a piece, its last character begins one, and so does the
     // first character after its last newline.
@@ -383,10 +383,10 @@ fn starts_of<B: Bits>(
         );
     // An indent that a newline follows is none; such a run of white space is rare.
     let indented = through(runs.inline, indents, carried.indents);
-    *doubtful =
-        *doubtful | indented.later::<1>(carried.indents) & block.newline | indented & block.lead2;
+    *undecided =
+        *undecided | indented.later::<1>(carried.indents) & block.newline | indented & block.lead2;
     if rules.final_space_whole && rules.numbers_apart {
-        *doubtful = *doubtful | indents;
+        *undecided = *undecided | indents;
     }
 
     let mut starts = numbers | bare_words | runs.others & !after_blank | run | last | indents;
@@ -447,7 +447,7 @@ fn lowered(block: &Block) -> u64 {
 fn rises_after_caseless(
     [before, block, after]: &[Block; 3],
     capitals: u64,
-    doubtful: &mut u64,
+    undecided: &mut u64,
 ) -> u64 {
     let first = previous(block, 0, before, before.caseless());
     let first_lowered = previous(block, 0, before, lowered(before));
@@ -458,7 +458,7 @@ fn rises_after_caseless(
     // What stands before a block without anything else is not seen.
     let unseen = before.caseless() == before.lead;
     if unseen {
-        *doubtful |= capitals & (first | behind(first));
+        *undecided |= capitals & (first | behind(first));
     }
 
     let ends_word =
@@ -472,7 +472,7 @@ fn rises_after_caseless(
         let length = (run >> at).trailing_ones();
         let run = (!0 >> (64 - length)) << at;
         rises |= u64::from(ends_word & run != 0) << at;
-        *doubtful |= goes_on & run;
+        *undecided |= goes_on & run;
     }
     rises
 }
@@ -484,7 +484,7 @@ fn number_starts<B: Bits>(
     block: &Block<B>,
     before: &Block<B>,
     starts_before: B,
-    doubtful: &mut B,
+    undecided: &mut B,
 ) -> B {
     let number = block.number;
     match rules.numbers {
@@ -514,7 +514,7 @@ fn number_starts<B: Bits>(
                     following = number & previous(block, following, before, before.number);
                     near = near | number & previous(block, near, before, before.number);
                 }
-                *doubtful = *doubtful | following & near;
+                *undecided = *undecided | following & near;
             }
             starts
         }

@@ -3,7 +3,7 @@
 //! [`rules::Rules`] says what a pattern means, character by character. In `masks` the same is computed
 //! on blocks of 64 bytes with a few dozen bit operations each, or on several of them at once. What
 //! blocks cannot decide (long numbers with digits outside ASCII, white space that ends a text…) is
-//! marked doubtful and done again by the rules, from a place where a piece begins for certain.
+//! marked undecided and scanned again by the rules, from one safe split point to another.
 
 mod bits;
 mod blocks;
@@ -33,10 +33,10 @@ pub struct Scanner {
     blocks: Blocks,
     /// For each block, where pieces begin. There may be room for more blocks.
     starts: Vec<u64>,
-    /// For each block, what it cannot decide; where there is anything, all is done again from the
-    /// certain place before the block to the one behind it, and nothing else is wrong. As long as
+    /// For each block, what it cannot decide; where there is anything, all is scanned again from the
+    /// safe split point before the block to the one behind it, and nothing else is wrong. As long as
     /// `starts`.
-    doubtful: Vec<u64>,
+    undecided: Vec<u64>,
 }
 
 /// How far the text goes that a pattern sees.
@@ -110,7 +110,7 @@ impl Scanner {
     ) {
         classify(rules.classes(), text, &mut self.blocks);
         let count = self.blocks.len();
-        for bits in [&mut self.starts, &mut self.doubtful] {
+        for bits in [&mut self.starts, &mut self.undecided] {
             let room = count.next_multiple_of(STRIP);
             if bits.len() < room {
                 bits.resize(room, 0);
@@ -122,12 +122,12 @@ impl Scanner {
         }
         let ends_with_its_line = extent == Extent::Line && text.ends_with(b"\n");
         if !ends_with_its_line && ends_with_a_run_of_space(text) {
-            self.doubtful[count - 1] = !0;
+            self.undecided[count - 1] = !0;
         }
         if extent == Extent::Line {
             self.part_lines(text);
         }
-        self.settle_doubts(rules, extent, text);
+        self.decide(rules, extent, text);
         // The first byte begins a piece whatever the masks say.
         self.starts[0] |= 1;
     }
@@ -171,7 +171,7 @@ impl Scanner {
                 self.clear(at + 1);
                 if rules.classes().at(text, end).0 & (LETTER | classes::MARK) != 0 {
                     if rules.cased {
-                        self.doubtful[end / BLOCK] = !0;
+                        self.undecided[end / BLOCK] = !0;
                     }
                     self.set(end);
                 }
@@ -207,41 +207,41 @@ impl Scanner {
         self.starts[at / BLOCK] &= !(1 << (at % BLOCK));
     }
 
-    /// Scans doubtful blocks again, character by character, between places that are certain. For o200k's
+    /// Scans undecided blocks again, character by character, between safe split points. For o200k's
     /// rules, which are the most involved, this is compiled with nothing left to decide.
-    fn settle_doubts(&mut self, rules: Rules, extent: Extent, text: &[u8]) {
+    fn decide(&mut self, rules: Rules, extent: Extent, text: &[u8]) {
         match rules {
-            Rules::O200K => self.settle(Rules::O200K, extent, text),
-            rules => self.settle(rules, extent, text),
+            Rules::O200K => self.decide_by(Rules::O200K, extent, text),
+            rules => self.decide_by(rules, extent, text),
         }
     }
 
     #[inline(always)]
-    fn settle(&mut self, rules: Rules, extent: Extent, text: &[u8]) {
-        let mut settled = 0;
+    fn decide_by(&mut self, rules: Rules, extent: Extent, text: &[u8]) {
+        let mut decided = 0;
         let mut pace = Pace::default();
         for i in 0..self.blocks.len() {
             pace.step();
-            if self.doubtful[i] == 0 || i * BLOCK + BLOCK <= settled {
+            if self.undecided[i] == 0 || i * BLOCK + BLOCK <= decided {
                 continue;
             }
             let from = (0..i)
                 .rev()
-                .map(|j| (j, self.certain(j)))
-                .take_while(|(j, _)| (j + 1) * BLOCK > settled)
+                .map(|j| (j, self.safe_split_points(j)))
+                .take_while(|(j, _)| (j + 1) * BLOCK > decided)
                 .find(|(_, bits)| *bits != 0)
-                .map_or(settled, |(j, bits)| {
-                    (j * BLOCK + 63 - bits.leading_zeros() as usize).max(settled)
+                .map_or(decided, |(j, bits)| {
+                    (j * BLOCK + 63 - bits.leading_zeros() as usize).max(decided)
                 });
             let mut end_block = i + 1;
             while end_block < self.blocks.len()
-                && (self.doubtful[end_block] != 0 || self.certain(end_block) == 0)
+                && (self.undecided[end_block] != 0 || self.safe_split_points(end_block) == 0)
             {
                 pace.step();
                 end_block += 1;
             }
             let to = if end_block < self.blocks.len() {
-                end_block * BLOCK + self.certain(end_block).trailing_zeros() as usize
+                end_block * BLOCK + self.safe_split_points(end_block).trailing_zeros() as usize
             } else {
                 text.len()
             };
@@ -256,7 +256,7 @@ impl Scanner {
                 }
             }
             debug_assert_eq!(at, to);
-            settled = to;
+            decided = to;
         }
     }
 
@@ -277,7 +277,7 @@ impl Scanner {
 
     /// Blanks between letters, letters after numbers and numbers after letters: under every one of the
     /// rules a piece begins there.
-    fn certain(&self, i: usize) -> u64 {
+    fn safe_split_points(&self, i: usize) -> u64 {
         let blocks = &self.blocks;
         let [before, block, after] = [blocks.before(i), blocks.get(i), blocks.get(i + 1)];
         let after_letter = previous(&block, block.letter, &before, before.letter);
@@ -305,7 +305,7 @@ fn ends_with_a_run_of_space(text: &[u8]) -> bool {
     })
 }
 
-/// The end of the stretch that begins at `start`: a place where a piece begins for certain.
+/// The end of the stretch that begins at `start`: a safe split point.
 fn stretch_end(text: &[u8], start: usize) -> usize {
     certain_end(text, start, STRETCH, |_, _| true)
 }
@@ -314,7 +314,7 @@ fn stretch_end(text: &[u8], start: usize) -> usize {
 /// piece begins there whatever surrounds it. No such place near by: a longer part.
 ///
 /// Only places that `accepts` counts, which is told where the characters begin before and after the
-/// white space that makes a place certain.
+/// white space that makes a place safe.
 pub fn certain_end(
     text: &[u8],
     start: usize,
@@ -326,7 +326,7 @@ pub fn certain_end(
         if limit >= text.len() {
             return text.len();
         }
-        if let Some(end) = last_certain(text, start, limit, &accepts) {
+        if let Some(end) = last_safe(text, start, limit, &accepts) {
             return end;
         }
         reach *= 2;
@@ -335,7 +335,7 @@ pub fn certain_end(
 
 /// The last place in `start + 1..limit` where a piece begins whatever surrounds it: at a blank
 /// between two letters, or at a letter after a newline after something that is no white space.
-fn last_certain(
+fn last_safe(
     text: &[u8],
     start: usize,
     limit: usize,
