@@ -1,8 +1,8 @@
 """The health of a tokenizer: what `jeton check` finds, one subject a file.
 
 `checking.py` runs the rules of `rules.py` and gives the `Health` of `findings.py`. `subject.py` is
-what all of them share; `attack.py` looks for a text that gives a token, and `reach.py` proves that
-none does.
+what all of them share; `attack.py` looks for a text that gives a token, `unreachable_proofs.py`
+proves that none does, and `unreachable_tokens.py` says so.
 """
 
 from __future__ import annotations

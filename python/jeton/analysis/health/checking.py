@@ -14,13 +14,14 @@ from jeton.analysis.health import (
     encoding_rules,
     format_rules,
     special_rules,
+    unreachable_tokens,
     vocabulary_rules,
 )
 from jeton.analysis.health.embeddings import Embeddings, candidates, read_embeddings
 from jeton.analysis.health.findings import Case, Finding, Health
-from jeton.analysis.health.reach import Unreached, unreached
 from jeton.analysis.health.rules import RULES, chosen_rules
 from jeton.analysis.health.subject import Subject
+from jeton.analysis.health.unreachable_proofs import Unreached, unreached
 from jeton.analysis.usage import Usage, usage_of
 from jeton.arguments import check_kind, check_text, checked_path
 from jeton.corpus import Progress, check_watch
@@ -137,9 +138,9 @@ def check(
     skipped = {}
     needs_reach = rules & (_OF_REACH | {"other-alone", "never-used"}) or tables is not None
     lost = list(unreached(subject)) if needs_reach else []
-    found += encoding_rules.unreachable(subject, lost)
+    found += unreachable_tokens.unreachable(subject, lost)
     if "other-alone" in rules:
-        found += encoding_rules.unstable(subject, lost)
+        found += unreachable_tokens.unstable(subject, lost)
     if usage is not None:
         found += _never_used(subject, usage, lost)
     else:

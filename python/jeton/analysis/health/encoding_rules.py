@@ -1,6 +1,6 @@
-"""What encoding does with a vocabulary: tokens that nothing gives, text that has none, batches.
+"""What encoding does with text: characters that are unknown or lost, batches unlike single texts.
 
-Look here for what makes a character unknown or lost, and for tokens whose text is cut otherwise.
+Look here for the characters that are tried. Tokens are the subject of `unreachable_tokens.py`.
 """
 
 from __future__ import annotations
@@ -8,82 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-import numpy as np
-
-from jeton.analysis.health.attack import completions, continued, is_part_of_utf8
+from jeton.analysis.health.attack import completions, is_part_of_utf8
 from jeton.analysis.health.findings import Case, Finding
-from jeton.analysis.health.reach import Unreached
 from jeton.analysis.health.subject import Subject
 from jeton.components import models
 from jeton.drawing import counted
 from jeton.errors import EncodeError
 
-__all__ = ["alphabet", "batches", "unreachable", "unstable"]
+__all__ = ["alphabet", "batches"]
 
 _PROBES: Final = "🙂中éЖ\U0010fffd\ue123ა᚛𐌀ꙮ~Q"
 """Characters of many kinds, of which some are in hardly any vocabulary."""
 
 _BATCH: Final = 20_000
 """How many texts are encoded one by one, to be compared with a batch."""
-
-_TOLD: Final = {
-    "unreachable-bytes": "bytes that no text has",
-    "unreachable-added": "hidden by added tokens",
-    "unreachable-normalizer": "always rewritten by the normalizer",
-    "unreachable-cut": "always cut by the pre-tokenizer",
-    "unreachable-merge": "not made by merging",
-    "unreachable-score": "their parts always score more",
-    "unreachable-match": "in no word that the model takes",
-    "unreached": "not given by any text that was tried",
-    "spare-byte": "bytes whose character is a token",
-    "unused-piece": "unused, by the model file",
-}
-
-
-def unreachable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
-    """Tokens that no text gives, by the reason."""
-    tried = [(it, it.tried) for it in found if it.tried is not None]
-    rows = subject.encode([text for _, text in tried])
-    gave = {it.id: tuple(rows[at]) for at, (it, _) in enumerate(tried)}
-    for rule, told in _TOLD.items():
-        cases = [
-            Case(
-                it.id,
-                subject.tokens[it.id],
-                told=it.why if rule != "unreached" else f"{it.texts:,} texts were tried",
-                tried=it.tried,
-                gave=gave.get(it.id),
-                evidence="proved" if it.is_proved else "observed",
-            )
-            for it in found
-            if it.rule == rule
-        ]
-        if cases:
-            number = counted(len(cases), "token")
-            yield Finding(rule, f"{number}: {told}", tuple(cases))
-
-
-def unstable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
-    """Tokens that some text gives, but not the text that they decode to."""
-    nothing = {it.id for it in found}
-    rows, ids = subject.alone_again, subject.ordinary
-    cases = []
-    for at in np.flatnonzero(~rows.only(ids)).tolist():
-        id = int(ids[at])
-        if id in nothing or subject.texts[id] is None:
-            continue
-        text = subject.alone[at]
-        told = "" if continued(subject, id) is None else "continues a word"
-        token, gave = subject.tokens[id], tuple(rows[at])
-        cases.append(Case(id, token, "", told, text, gave, "observed"))
-    if cases:
-        yield Finding(
-            "other-alone",
-            counted(len(cases), "token decodes", "tokens decode")
-            + " to a text that encodes otherwise",
-            tuple(cases),
-        )
-
 
 def alphabet(subject: Subject) -> Iterator[Finding]:
     """Text that has no token: bytes that are missing, characters that are unknown or lost."""

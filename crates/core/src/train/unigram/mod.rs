@@ -8,7 +8,8 @@
 //!
 //! Here are the steps, and `parameters` stand beside them. `rules` says which strings may be pieces, `fragments` cuts
 //! the words where no piece can cross, `suffixes` and `seeds` find the substrings, `matches` knows
-//! which pieces begin at each place, `expectation` and `pruning` are the two halves of a round.
+//! which pieces begin at each place. `rounds` says how many pieces each round leaves; `expectation`
+//! and `pruning` are its two halves.
 //! `model` makes a model of the pieces, with those that are not learnt.
 
 mod alphabet;
@@ -18,6 +19,7 @@ mod matches;
 mod model;
 mod parameters;
 mod pruning;
+mod rounds;
 mod rules;
 mod seeds;
 mod suffixes;
@@ -93,47 +95,13 @@ impl Trainer for PieceTrainer {
         let mut matches = seeds::find(fragments, &self.rules, self.seed_size);
         watch.tell(Phase::Seeding, 1, 1)?;
 
-        // A tenth more than asked for is pruned down to, and the least probable go last.
-        let goal = self.pieces + self.pieces / 10;
         let least = match self.exact {
             true => self.pieces - required,
             false => 0,
         };
-        let (mut done, mut rest) = (0, 0);
-        loop {
-            for _ in 0..self.num_sub_iterations {
-                let expected = expectation::expected_counts(&matches);
-                expectation::maximize(&mut matches, &expected, least);
-                done += 1;
-                rest = rounds_left(matches.len(), goal, self);
-                watch.tell(Phase::Fitting, done, done + rest)?;
-            }
-            if matches.len() <= goal {
-                break;
-            }
-            let kept = (self.shrinking_factor * matches.len() as f64) as usize;
-            let before = matches.len();
-            pruning::prune(&mut matches, kept.max(goal), least);
-            if matches.len() == before {
-                break;
-            }
-        }
-        if rest > 0 {
-            watch.tell(Phase::Fitting, done, done)?;
-        }
+        rounds::shrink(&mut matches, self, least, watch)?;
         Ok(finish(&matches, &alphabet, self))
     }
-}
-
-/// About how often expectation and maximization will still be done.
-fn rounds_left(pieces: usize, goal: usize, training: &PieceTrainer) -> usize {
-    let mut rounds = 0;
-    let mut left = pieces as f64;
-    while left > goal as f64 && rounds < 1_000 {
-        left *= training.shrinking_factor;
-        rounds += training.num_sub_iterations;
-    }
-    rounds
 }
 
 fn too_few(training: &PieceTrainer, required: usize) -> Error {
