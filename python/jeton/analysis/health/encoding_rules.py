@@ -23,6 +23,7 @@ _PROBES: Final = "🙂中éЖ\U0010fffd\ue123ა᚛𐌀ꙮ~Q"
 _BATCH: Final = 20_000
 """How many texts are encoded one by one, to be compared with a batch."""
 
+
 def alphabet(subject: Subject) -> Iterator[Finding]:
     """Text that has no token: bytes that are missing, characters that are unknown or lost."""
     model = subject.model
