@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import jeton
-from jeton.components import models, pre_tokenizers
+from jeton.components import models, normalizers, pre_tokenizers
 
 VOCAB = Path(__file__).resolve().parents[2] / "shared" / "data" / "vocab"
 
@@ -35,6 +35,10 @@ VOCAB = Path(__file__).resolve().parents[2] / "shared" / "data" / "vocab"
 def trained_unigram() -> jeton.Tokenizer:
     texts = [english(200_000), chinese(20_000), russian(20_000)]
     return jeton.UnigramTrainer(2000, style="huggingface", hard_vocab_limit=False).train(texts)
+
+
+def trained_word_piece() -> jeton.Tokenizer:
+    return jeton.WordPieceTrainer(2000).train([english(200_000), chinese(20_000)])
 
 
 def words() -> jeton.Tokenizer:
@@ -54,6 +58,7 @@ TOKENIZERS: dict[str, Callable[[], jeton.Tokenizer]] = {
     "neox": lambda: jeton.load(VOCAB / "neox" / "tokenizer.json"),
     "bert": lambda: jeton.load(VOCAB / "bert_uncased_vocab.txt"),
     "unigram": trained_unigram,
+    "wordpiece": trained_word_piece,
     "words": words,
 }
 
@@ -117,14 +122,22 @@ CALLS: dict[str, Callable[[jeton.Tokenizer, Any], object]] = {
     "encode_array_with_spans": lambda tok, text: tok.encode_array_with_spans(text),
     "in bytes": lambda tok, text: tok.encode_array_with_spans(text, unit="bytes"),
     "encode_with_spans": lambda tok, text: tok.encode_with_spans(text),
+    "pair with spans": lambda tok, text: tok.encode_with_spans(text, text),
+    "spans": lambda tok, text: tok.encode_with_spans(text).spans,
+    "tokens": lambda tok, text: tok.encode_with_spans(text).tokens,
+    "word_ids": lambda tok, text: tok.encode_with_spans(text).word_ids,
+    "type_ids": lambda tok, text: tok.encode_with_spans(text).type_ids,
     "count": lambda tok, text: tok.count(text),
     "exceeds": lambda tok, text: tok.exceeds(text, 10**9),
     "allow": lambda tok, text: tok.encode_array(text, special="allow"),
     "raise": lambda tok, text: tok.encode_array(text, special="raise"),
     "encode_batch": lambda tok, text: tok.encode_batch([text]),
     "encode_batch_with_spans": lambda tok, text: tok.encode_batch_with_spans([text]),
+    "split words": lambda tok, text: tok.encode_batch([text.split()], is_split_into_words=True),
+    "tolist": lambda tok, text: tok.encode_batch([text]).tolist(),
     "count_batch": lambda tok, text: tok.count_batch([text]),
     "call": lambda tok, text: tok(text),
+    "call with offsets": lambda tok, text: tok(text, return_offsets_mapping=True),
     "chunk": lambda tok, text: tok.chunk(text, 512),
     "truncate": lambda tok, text: tok.truncate(text, 10**9),
     "split_at": lambda tok, text: tok.split_at(text, 10**9),
@@ -132,7 +145,8 @@ CALLS: dict[str, Callable[[jeton.Tokenizer, Any], object]] = {
     "encode_stream": streamed,
 }
 
-LARGE = ("encode_with_spans", "call", "chunk", "explain")
+LARGE = ("spans", "tokens", "word_ids", "type_ids", "split words", "tolist", "call")
+LARGE = (*LARGE, "call with offsets", "chunk", "explain")
 """They make Python objects of hundreds of bytes a token: a fifth of the text is enough."""
 
 
@@ -150,19 +164,50 @@ def huge() -> jeton.Tokenizer:
     return tok.with_added_tokens([f"▁{number}" for number in range(200_000)])
 
 
+def files(folder: Path) -> dict[str, jeton.Tokenizer]:
+    """Tokenizers of hundreds of thousands of tokens by the name that says their format."""
+    lines = ["[UNK]", "[CLS]", "[SEP]", *(f"w{number}" for number in range(1_000_000))]
+    (folder / "lines.txt").write_text("\n".join(lines), "utf-8")
+    return {
+        "tokenizer.json": huge(),
+        "vocab.txt": jeton.load(folder / "lines.txt"),
+        "vocab.json": TOKENIZERS["neox"](),
+        "ranks.tiktoken": TOKENIZERS["o200k"](),
+        "t5.model": TOKENIZERS["t5"](),
+    }
+
+
 def filed() -> dict[str, Callable[[], object]]:
     """Loading and saving something huge, and turning a tokenizer into one of another format."""
-    tok = huge()
-    path = Path(tempfile.mkdtemp()) / "tokenizer.json"
-    tok.save(path)
-    t5 = TOKENIZERS["t5"]()
+    folder = Path(tempfile.mkdtemp())
+    calls: dict[str, Callable[[], object]] = {}
+    toks = files(folder)
+    for name, tok in toks.items():
+        try:
+            tok.save(folder / name)
+        except jeton.JetonError as error:
+            print(f"  {name}: {error}", file=sys.stderr)
+            continue
+        pattern = "o200k" if "ranks" in name else None
+        calls[f"load {name}"] = partial(jeton.load, folder / name, pattern=pattern)
+        calls[f"save {name}"] = partial(tok.save, folder / name)
+    tok, t5 = toks["tokenizer.json"], toks["t5.model"]
+    stored = tok.to_json()
     return {
-        "load": lambda: jeton.load(path),
-        "save": lambda: tok.save(path),
+        **calls,
+        "save a folder": lambda: tok.save(folder / "folder"),
         "to_json": tok.to_json,
+        "from_json": lambda: jeton.Tokenizer.from_json(stored),
         "pickle": lambda: pickle.dumps(tok),
         "approximation": lambda: t5.approximation("tokenizer.json"),
         "with_added_tokens": lambda: tok.with_added_tokens(["<new>"]),
+        "added_tokens": lambda: tok.added_tokens,
+        "replace": lambda: tok.replace(normalizer=normalizers.NFC()),
+        "replace added_tokens": lambda: tok.replace(added_tokens=tok.added_tokens[1:]),
+        "vocab": lambda: tok.vocab,
+        "model": lambda: tok.model,
+        "special_tokens": lambda: tok.special_tokens,
+        "digest": lambda: tok.digest,
     }
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jeton
+from by_stages import by_stages
 from jeton import errors
 from kinds import KINDS, characters, word_piece
 from test_spans import TOKENIZERS, UNITS, texts
@@ -27,12 +28,16 @@ def tok(request: pytest.FixtureRequest) -> jeton.Tokenizer:
 
 
 def single(tok: jeton.Tokenizer, entry: Any, **options: Any) -> Any:
-    """What the call for one entry says; the kind of error of one that cannot be encoded."""
+    """What the stages say of one entry; the kind of error of one that cannot be encoded."""
     first, second = entry if isinstance(entry, tuple) else (entry, None)
     try:
-        return tok.encode_with_spans(first, second, **options)
+        row = by_stages(tok, first, second, **options)
     except errors.EncodeError as error:
+        with pytest.raises(errors.EncodeError):
+            tok.encode_with_spans(first, second, **options)
         return error
+    assert tok.encode_with_spans(first, second, **options) == row
+    return row
 
 
 def check(tok: jeton.Tokenizer, entries: list[Any], **options: Any) -> None:

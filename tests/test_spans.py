@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jeton
+from by_stages import by_stages
 from jeton import errors
 from jeton.components import models, normalizers, post_processors, pre_tokenizers
 from kinds import KINDS, read_ranks
@@ -214,11 +215,15 @@ def utf16(text: str, spans: list[tuple[int, int]]) -> list[list[int]]:
 
 
 def staged(tok: jeton.Tokenizer, text: str, unit: Unit, **options: Any) -> Any:
-    """What `encode_with_spans` says; none of a text that cannot be encoded."""
+    """What the stages say; none of a text that cannot be encoded."""
     try:
-        return tok.encode_with_spans(text, unit=unit, **options)
+        row = by_stages(tok, text, unit=unit, **options)
     except errors.EncodeError:
+        with pytest.raises(errors.EncodeError):
+            tok.encode_with_spans(text, unit=unit, **options)
         return None
+    assert tok.encode_with_spans(text, unit=unit, **options) == row
+    return row
 
 
 @given(data=st.data())

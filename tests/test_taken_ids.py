@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.components import decoders, models
+from jeton.components import decoders, models, normalizers
 from jeton.errors import ArgumentError, FormatError, JetonError
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
@@ -19,6 +19,7 @@ RANKS = jeton.Tokenizer.from_ranks(BYTES, pattern="gpt2", special_tokens={"<|end
 CHARACTERS = jeton.CharTrainer(unk_token="?").train("R&D")
 WORDS = jeton.Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "b": 3}, "[UNK]"))
 SPECIAL = jeton.AddedToken("<s>", 1, special=True)
+SPECIAL_LAST = jeton.AddedToken("<y>", 302, special=True)
 
 
 def stored(added: list[dict[str, Any]]) -> str:
@@ -52,44 +53,49 @@ BOTH = {"x": 300, "y": 300}
 ROWS: dict[str, Row] = {
     "with_added_tokens": (
         lambda _: RANKS.with_added_tokens([jeton.AddedToken("<s>", id=38, special=True)]),
-        FormatError,
+        ArgumentError,
         r'"<s>" has id 38, which is that of "&"',
     ),
     "with_added_tokens, not special": (
         lambda _: CHARACTERS.with_added_tokens([jeton.AddedToken("<s>", id=1)]),
-        FormatError,
+        ArgumentError,
         r'"<s>" has id 1, which is that of "&"',
     ),
     "with_added_tokens, of another added token": (
         lambda _: RANKS.with_added_tokens([jeton.AddedToken("<s>", 300, special=True)]),
-        FormatError,
+        ArgumentError,
         r'"<\|end\|>" and "<s>" have one id, 300',
     ),
     "with_added_tokens, two": (
         lambda _: RANKS.with_added_tokens([jeton.AddedToken(name, 301) for name in "xy"]),
-        FormatError,
+        ArgumentError,
         r'"x" and "y" have one id, 301',
     ),
     "with_added_tokens, known by another id": (
         lambda _: RANKS.with_added_tokens([jeton.AddedToken("a", 98)]),
-        FormatError,
+        ArgumentError,
         r'"a" has id 98, which is that of "b" \(in the vocabulary it has id 97\)',
+    ),
+    "with_added_tokens, no id is left": (
+        lambda _: RANKS.with_added_tokens([jeton.AddedToken("<x>", 2**32 - 1), "<y>"]),
+        ArgumentError,
+        'no id is left for "<y>"',
     ),
     "Tokenizer": (
         lambda _: jeton.Tokenizer(CHARACTERS.model, added_tokens=[SPECIAL]),
-        FormatError,
+        ArgumentError,
         "has id 1",
     ),
     "replace, added_tokens": (
         lambda _: WORDS.replace(added_tokens=[SPECIAL]),
-        FormatError,
+        ArgumentError,
         'which is that of "a"',
     ),
     "replace, model": (
         lambda _: RANKS.with_added_tokens([jeton.AddedToken("<s>", 400)]).replace(
             model=models.BPE({**BYTES, b"ab": 400}, merges=[])
         ),
-        FormatError,
+        ArgumentError,
         'which is that of "ab"',
     ),
     "from_ranks": (
@@ -145,6 +151,25 @@ def test_a_token_of_the_vocabulary_may_be_added_by_its_own_id() -> None:
         added_tokens=[jeton.AddedToken("<s>", special=True)],
     )
     assert tok.special_tokens == {"<s>": 256}
+
+
+def test_adding_tokens_does_not_read_back_those_that_are_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """There may be hundreds of thousands of them."""
+    expected = RANKS.replace(
+        added_tokens=[*RANKS.added_tokens, jeton.AddedToken("<x>", 301, lstrip=True), SPECIAL_LAST]
+    )
+
+    def read(_: jeton.Tokenizer) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(jeton.Tokenizer, "added_tokens", property(read))
+    more = RANKS.with_added_tokens([jeton.AddedToken("<x>", lstrip=True), "<y>"])
+    lower = more.replace(normalizer=normalizers.Lowercase())
+    monkeypatch.undo()
+    assert more == expected and more.digest == expected.digest
+    assert lower.added_tokens == more.added_tokens == expected.added_tokens
 
 
 def test_special_tokens_that_were_published_with_one_id() -> None:

@@ -267,13 +267,13 @@ def test_a_token_that_is_there_already() -> None:
     tok = jeton.BPETrainer(258, special_tokens=["<|endoftext|>"]).train(["x"])
     for token in ("<|endoftext|>", jeton.AddedToken("<|endoftext|>")):
         with pytest.raises(
-            ArgumentError, match=r"'<\|endoftext\|>' is an added token already, with id 0"
+            ArgumentError, match=r'"<\|endoftext\|>" is an added token already, with id 0'
         ):
             tok.with_added_tokens([token])
     with pytest.raises(ArgumentError, match=r'"<a>" is there twice, each time with id 257'):
         tok.replace(added_tokens=[jeton.AddedToken("<a>", 257)] * 2)
     for again in ("<a>", jeton.AddedToken("<a>", 300)):
-        with pytest.raises(ArgumentError, match=r"'<a>' is given twice \(give it once\)"):
+        with pytest.raises(ArgumentError, match=r'"<a>" is given twice \(give it once\)'):
             tok.with_added_tokens(["<a>", again])
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "Component",
     "DecodeStream",
     "EncodeStream",
+    "Encoded",
     "FileContents",
     "Model",
     "Pipeline",
@@ -55,6 +56,9 @@ __all__ = [
 
 OPTIMISED: bool
 __version__: str
+
+# Of an added token: special, single_word, lstrip, rstrip, normalized.
+_Flags: TypeAlias = tuple[bool, bool, bool, bool, bool]
 
 # `dropout`, `alpha`, `nbest_size` and `seed`, where any of them is given.
 _Drawing: TypeAlias = tuple[object, object, object, object] | None
@@ -197,6 +201,12 @@ class Tokenizer:
     ) -> int: ...
 
 @final
+class Encoded:
+    def __len__(self) -> int: ...
+    def rows(self, column: str, start: int, stop: int) -> list[Any]: ...
+    def array(self) -> npt.NDArray[np.uint32]: ...
+
+@final
 class DecodeStream:
     def push(self, ids: SupportsIndex | Iterable[int], /) -> str: ...
     def finish(self) -> str: ...
@@ -214,7 +224,7 @@ class EncodeStream:
 @final
 class Pipeline:
     @staticmethod
-    def build(model: Model, stages: str) -> Pipeline: ...
+    def build(model: Model, stages: str, tokens: Pipeline | None = None) -> Pipeline: ...
     @staticmethod
     def build_as_stored(model: Model, stages: str) -> Pipeline: ...
     @staticmethod
@@ -226,6 +236,8 @@ class Pipeline:
     def image(self) -> bytes: ...
     def to_json(self) -> str: ...
     def approximation(self, format: str) -> Pipeline: ...
+    def with_added_tokens(self, more: list[tuple[str, int | None, _Flags]]) -> Pipeline: ...
+    def added_tokens(self) -> list[tuple[str, int, _Flags]]: ...
     def stages(self) -> str: ...
     def model(self) -> Model: ...
     @property
@@ -272,15 +284,17 @@ class Pipeline:
         add_special_tokens: Any,
         unit: Any,
         drawing: _Drawing,
-    ) -> tuple[
-        list[int],
-        list[tuple[int, int]],
-        list[int | None],
-        list[int],
-        list[int | None],
-        list[bool],
-        list[bytes],
-    ]: ...
+    ) -> Encoded: ...
+    def encode_by_stages(
+        self,
+        text: Any,
+        text_pair: Any,
+        is_split_into_words: Any,
+        special: Any,
+        add_special_tokens: Any,
+        unit: Any,
+        drawing: _Drawing,
+    ) -> Encoded: ...
     @property
     def sections(self) -> tuple[str | None, str | None]: ...
     def roles(self) -> list[tuple[str, str]]: ...

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from jeton import _core
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -21,6 +21,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Encoding", "PaddedBatch", "TokenBatch"]
 
+_COLUMNS = (
+    "ids",
+    "spans",
+    "word_ids",
+    "type_ids",
+    "sequence_ids",
+    "special_tokens_mask",
+    "tokens",
+)
+"""The fields of an `Encoding`."""
+_AT_ONCE = 1 << 17
+"""So many entries of a column become objects at a time, in some 10 ms."""
+_SHOWN = 6
+"""So many entries of a column stand in a `repr`."""
+_set = object.__setattr__
+"""What the methods of a frozen class set its fields by."""
 _MOST_ID = 2**32 - 1
 _IDS_SHOWN = 24
 """How many ids of a text a notebook shows."""
@@ -32,7 +48,8 @@ _NO_ORIGIN = Origin()
 class Encoding:
     """The tokens of a text, or of a pair of texts, with where each came from.
 
-    All columns have the same length, one entry a token.
+    All columns have the same length, one entry a token. Of a text that was encoded, each becomes a
+    list when it is first asked for; until then it takes a few bytes a token.
 
     Attributes:
         ids: The ids.
@@ -55,6 +72,19 @@ class Encoding:
         [(0, 1), (1, 3), (3, 4)]
     """
 
+    # No field stands among its attributes before it is asked for, so nobody may go by `__dict__`.
+    __slots__ = (
+        "__weakref__",
+        "_encoded",
+        "ids",
+        "sequence_ids",
+        "spans",
+        "special_tokens_mask",
+        "tokens",
+        "type_ids",
+        "word_ids",
+    )
+
     ids: list[int]
     spans: list[tuple[int, int]]
     word_ids: list[int | None]
@@ -64,18 +94,66 @@ class Encoding:
     tokens: list[bytes]
 
     def __post_init__(self) -> None:
-        for name, column in vars(self).items():
+        for name in _COLUMNS:
+            column = getattr(self, name)
             if not isinstance(column, list):
                 raise ArgumentTypeError(f"{name} must be a list, not {type(column).__name__}")
+        _set(self, "_encoded", None)
+
+    @classmethod
+    def _of_core(cls, encoded: _core.Encoded) -> Encoding:
+        encoding = cls.__new__(cls)
+        _set(encoding, "_encoded", encoded)
+        return encoding
+
+    if TYPE_CHECKING:
+
+        @property
+        def _encoded(self) -> _core.Encoded: ...
+
+    else:
+
+        def __getattr__(self, name: str) -> list[Any]:
+            """A column that nobody asked for yet."""
+            # Nobody has set it while an object is copied.
+            encoded = None if name == "_encoded" else self._encoded
+            if encoded is None or name not in _COLUMNS:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            column = _listed(encoded, name)
+            _set(self, name, column)
+            return column
+
+    def __getstate__(self) -> dict[str, object]:
+        of_subclass = getattr(self, "__dict__", {})
+        return {**of_subclass, **{name: getattr(self, name) for name in _COLUMNS}}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        for name, value in {**state, "_encoded": None}.items():
+            _set(self, name, value)
+
+    def _made(self, name: str) -> list[Any] | None:
+        """The list of a column, which may have been written to; `None` if there is none yet."""
+        try:
+            column: list[Any] = object.__getattribute__(self, name)
+        except AttributeError:
+            return None
+        return column
+
+    def _first(self, name: str, most: int) -> list[Any]:
+        """The first entries of a column."""
+        column = self._made(name)
+        return self._encoded.rows(name, 0, most) if column is None else column[:most]
 
     def __len__(self) -> int:
-        return len(self.ids)
+        column = self._made("ids")
+        return len(self._encoded if column is None else column)
 
     def to_numpy(self) -> npt.NDArray[np.int64]:
         """The ids as an array of int64, shape (tokens,)."""
         import numpy as np
 
-        return np.array(self.ids, np.int64)
+        column = self._made("ids")
+        return np.array(self._encoded.array() if column is None else column, np.int64)
 
     def to_torch(self) -> torch.Tensor:
         """The ids as a tensor of int64, shape (tokens,). Needs PyTorch.
@@ -90,12 +168,13 @@ class Encoding:
         from jeton import drawing, notebooks
 
         most, title = notebooks.MOST_TOKENS, f"Encoding of {drawing.counted(len(self), 'token')}"
-        shown = (self.ids[:most], self.tokens[:most], self.spans[:most])
+        shown = [self._first(name, most) for name in ("ids", "tokens", "spans")]
         return notebooks.boxed(title, notebooks.chips(len(self), *shown))
 
     def __repr__(self) -> str:
-        columns = (f"{name}={_some(getattr(self, name))}" for name in ("ids", "tokens", "spans"))
+        names = ("ids", "tokens", "spans")
         tokens = len(self)
+        columns = (f"{name}={_some(self._first(name, _SHOWN), tokens)}" for name in names)
         return f"Encoding({tokens:,} token{'s' * (tokens != 1)}: {', '.join(columns)})"
 
 
@@ -374,10 +453,20 @@ class TokenBatch:
         return f"TokenBatch({texts} text{'s' * (texts != 1)}, {tokens} token{'s' * (tokens != 1)})"
 
 
-def _some(column: list[object], most: int = 6) -> str:
+def _listed(encoded: _core.Encoded, name: str) -> list[Any]:
+    """The list of a column."""
+    column = encoded.rows(name, 0, _AT_ONCE)
+    # Ctrl-C is heard between two parts. What is there by then is freed with the traceback, that is
+    # later: millions of tuples take as long to free as to make.
+    for start in range(_AT_ONCE, len(encoded), _AT_ONCE):
+        column += encoded.rows(name, start, start + _AT_ONCE)
+    return column
+
+
+def _some(first: list[Any], tokens: int) -> str:
     """The beginning of a column, for people."""
-    shown = ", ".join(map(repr, column[:most]))
-    return f"[{shown}, …]" if len(column) > most else f"[{shown}]"
+    shown = ", ".join(map(repr, first))
+    return f"[{shown}, …]" if tokens > len(first) else f"[{shown}]"
 
 
 def _integers(name: str, values: object, dtype: np.dtype[np.integer]) -> npt.NDArray:  # type: ignore[type-arg]

@@ -115,8 +115,8 @@ def tells_texts_apart(core: Pipeline, roles: Mapping[str, str]) -> bool:
     """Whether it is one as BERT's, whose models want to know which text of a pair is which."""
     if not {"cls", "sep"} <= {*roles}:
         return False
-    pair = Encoding(*core.encode_with_spans("", "", False, "ignore", True, "characters", None))
-    return any(pair.type_ids)
+    pair = core.encode_with_spans("", "", False, "ignore", True, "characters", None)
+    return any(Encoding._of_core(pair).type_ids)
 
 
 def _as_json(value: Any) -> bytes:

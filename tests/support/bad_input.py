@@ -218,6 +218,11 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         r"added_tokens\[0\] must be an AddedToken, not str",
     ),
     "with_added_tokens str": (lambda: TOK.with_added_tokens("xy"), TypeError, "not one str"),
+    "with_added_tokens of int": (
+        lambda: TOK.with_added_tokens(["x", 5]),
+        TypeError,
+        r"tokens\[1\] must be a str or an AddedToken, not int",
+    ),
     "with_added_tokens twice": (
         lambda: TOK.with_added_tokens(["<|pad|>"]),
         ValueError,

@@ -90,6 +90,14 @@ def of_text(
     return prepared
 
 
+def columns_of(name: str) -> Callable[[int], Callable[[], object]]:
+    def prepared(size: int) -> Callable[[], object]:
+        encoding = byte_level().encode_with_spans(prose(size))
+        return lambda: getattr(encoding, name)
+
+    return prepared
+
+
 def of_ids(call: Callable[[jeton.Tokenizer, Any], object]) -> Callable[[int], Callable[[], object]]:
     def prepared(size: int) -> Callable[[], object]:
         tok = byte_level()
@@ -134,6 +142,19 @@ def saving(name: str) -> Callable[[int], Callable[[], object]]:
     return prepared
 
 
+def saving_words(size: int) -> Callable[[], object]:
+    vocab = {"[UNK]": 0, **{f"w{number}": number + 1 for number in range(size // 16)}}
+    path = Path(tempfile.mkdtemp()) / "vocab.txt"
+    path.write_text("\n".join(vocab), "utf-8")
+    tok = jeton.load(path)
+    return lambda: tok.save(path.parent / "other.txt")
+
+
+def adding(size: int) -> Callable[[], object]:
+    tok = byte_level().with_added_tokens([f"<{number}>" for number in range(size >> 6)])
+    return lambda: tok.with_added_tokens(["<new>"])
+
+
 def approximating(size: int) -> Callable[[], object]:
     tok = sentencepiece("bpe")
     return lambda: [tok.approximation("tokenizer.json") for _ in range(size >> 10)]
@@ -158,6 +179,10 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "encode with dropout": of_text(lambda tok, text: tok.encode(text, dropout=0.1)),
     "encode to an array": of_text(lambda tok, text: tok.encode_array(text)),
     "encode with spans": of_text(lambda tok, text: tok.encode_with_spans(text)),
+    "the spans of an encoding": columns_of("spans"),
+    "the tokens of an encoding": columns_of("tokens"),
+    "the words of an encoding": columns_of("word_ids"),
+    "encode a pair with spans": of_text(lambda tok, text: tok.encode_with_spans(text, text)),
     "encode a batch": of_text(lambda tok, text: tok.encode_batch([text] * 3)),
     "encode a batch of lines": of_text(lambda tok, text: tok.encode_batch(text.split("\n"))),
     "count": of_text(lambda tok, text: tok.count(text)),
@@ -221,6 +246,8 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "load": loading,
     "save": saving("other.json"),
     "save a folder": saving("folder"),
+    "save a vocab.txt": saving_words,
+    "with_added_tokens": adding,
     "approximation": approximating,
 }
 

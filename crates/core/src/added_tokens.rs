@@ -24,9 +24,9 @@ mod ids;
 mod search;
 
 use automaton::Automaton;
-pub use ids::assign_ids;
 use ids::check;
 pub(crate) use ids::check_ids;
+pub use ids::{assign_ids, with_more};
 use search::{Search, Searches};
 
 /// A token that is found in text by its spelling, whatever the model would make of it.

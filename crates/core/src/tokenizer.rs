@@ -4,6 +4,7 @@
 //! calls too. Decoding, the parts of a text and what a tokenizer knows of its tokens stand in the folder
 //! of this name.
 
+mod columns;
 mod decoding;
 mod entries;
 mod exceeds;
@@ -16,6 +17,7 @@ mod streams;
 mod surface;
 mod tokens;
 
+pub use columns::{Attributes, Rest, Source, Spanned};
 pub use decoding::OnInvalid;
 pub(crate) use entries::Encoder;
 pub use entries::{Entry, Input};
@@ -29,7 +31,7 @@ use std::sync::atomic::AtomicUsize;
 use crate::added_tokens::{AddedTokens, Cut, SpecialPolicy};
 use crate::decoder::{DecodeTable, Decoder};
 use crate::encoding::Encoding;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::fast::{Compiled, Obstacle, Place, Plan, Sink};
 use crate::format::{self, LoadOptions};
 use crate::growth::Growth;
@@ -109,11 +111,32 @@ impl Tokenizer {
     ///
     /// # Errors
     /// Stages that do not fit together, each named.
-    pub fn new(mut stages: Stages) -> Result<Self> {
+    pub fn new(stages: Stages) -> Result<Self> {
+        Self::of(stages, ErrorKind::Format)
+    }
+
+    /// The tokenizer of stages that no file says: what is wrong with their added tokens is so in what the
+    /// caller gave.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::new`].
+    pub fn of_arguments(stages: Stages) -> Result<Self> {
+        Self::of(stages, ErrorKind::Argument)
+    }
+
+    /// As [`Tokenizer::new`], where added tokens that are not what they should be are an error of a kind.
+    fn of(mut stages: Stages, kind: ErrorKind) -> Result<Self> {
+        let of_kind = |error: Error| match error.kind() {
+            ErrorKind::Format => error.of_kind(kind),
+            _ => error,
+        };
         stages.added_tokens.sort_by_key(|token| token.id);
         let added_tokens =
-            AddedTokens::new(stages.added_tokens.clone(), stages.normalizer.as_ref())?;
-        added_tokens.check_against(stages.model.vocab())?;
+            AddedTokens::new(stages.added_tokens.clone(), stages.normalizer.as_ref())
+                .map_err(of_kind)?;
+        added_tokens
+            .check_against(stages.model.vocab())
+            .map_err(of_kind)?;
         stages.model.check_marks()?;
         // Special tokens are cut out, or they are text: the model never finds one.
         stages.model.withhold(&added_tokens.special_ids());

@@ -86,7 +86,7 @@ impl Tokenizer {
     }
 
     /// Appends the ids of a text to `ids`, and their spans to `spans`.
-    fn encode_with_spans_into(
+    pub(crate) fn encode_with_spans_into(
         &self,
         py: Python<'_>,
         text: &str,

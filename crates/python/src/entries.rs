@@ -8,6 +8,7 @@ use jeton_core::{Entry, Input};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple};
 
+use crate::encoded::Source;
 use crate::errors::{Outcome, wrong_type, wrong_type_but};
 use crate::text::Text;
 
@@ -197,6 +198,27 @@ impl<'py> Held<'py> {
             second: second.map(&mut next),
         });
         Some(entries.collect())
+    }
+
+    /// The texts of the only entry, held on to; `counts` says how many tokens each string has.
+    pub fn sources(&self, counts: &[usize]) -> Vec<Source> {
+        let [(first, second)] = self.shapes.as_deref().unwrap_or_default() else {
+            return Vec::new();
+        };
+        let mut rest = self.strings.iter().zip(counts);
+        let sides = std::iter::once(first).chain(second);
+        let sources = sides.filter_map(|side| match side {
+            Side::Text => {
+                let (string, &count) = rest.next()?;
+                let string = string.cast::<PyString>().ok()?;
+                Some(Source::Text(string.clone().unbind(), count))
+            }
+            Side::Words(words) => {
+                let counts = rest.by_ref().take(*words).map(|(_, &count)| count);
+                Some(Source::Words(counts.collect()))
+            }
+        });
+        sources.collect()
     }
 
     /// Adds a text, or the words of one.

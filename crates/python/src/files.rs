@@ -56,19 +56,11 @@ pub fn save(
     path: PathBuf,
 ) -> PyResult<Vec<String>> {
     guard(py, || {
-        let core = &tokenizer.get().core;
-        if Target::of(&path, core.stages())?.name() != Target::Json.name() {
-            return Ok(py.detach(|| convert::save(core.stages(), &path))?);
-        }
         // A vocabulary of a million words takes a second to spell, during which Ctrl-C is heard; the
         // thread that nobody waits for writes nothing.
-        let written = {
-            let core = Arc::clone(core);
-            move || convert::for_json(core.stages()).and_then(|held| huggingface::write(&held))
-        };
-        let json = abandonable(py, written)?.map_err(|it| it.at(path.display().to_string()))?;
-        py.detach(|| files::write(&path, json.as_bytes()))?;
-        Ok(convert::left_out_of_folder(core.stages()))
+        let core = Arc::clone(&tokenizer.get().core);
+        let written = abandonable(py, move || convert::written(core.stages(), &path))??;
+        Ok(py.detach(|| written.put())?)
     })
 }
 

@@ -10,6 +10,7 @@ mod buffers;
 mod cache;
 mod calls;
 mod component;
+mod encoded;
 mod entries;
 mod errors;
 mod files;
@@ -50,6 +51,8 @@ mod _core {
     use super::calls::Calls;
     #[pymodule_export]
     use super::component::Component;
+    #[pymodule_export]
+    use super::encoded::Encoded;
     #[pymodule_export]
     use super::files::{
         add_the_same, fingerprint, folder_files, load, published_encodings, save, target_of,

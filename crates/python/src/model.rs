@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::errors::{Outcome, argument, guard, wrong_type};
-use crate::ids::id;
-use crate::signals::abandonable;
+use crate::ids;
+use crate::signals::{abandonable, detached, hear};
 use crate::text::valid;
 
 /// A model of the core.
@@ -39,13 +39,15 @@ pub fn vocab(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vocab> {
     };
     let entries = entries
         .iter()
-        .map(|(token, number)| {
+        .enumerate()
+        .map(|(number, (token, id))| {
+            hear(value.py(), number)?;
             let bytes = token_bytes(|| format!("each token of {name}"), &token)?;
-            let number = id(|| format!("{name}[{token:?}]"), &number)?;
-            Ok((bytes, number))
+            let id = ids::id(|| format!("{name}[{token:?}]"), &id)?;
+            Ok((bytes, id))
         })
         .collect::<Outcome<Vec<_>>>()?;
-    Ok(Vocab::new(entries)?)
+    Ok(detached(value.py(), || Vocab::new(entries))??)
 }
 
 #[pymethods]
@@ -130,7 +132,7 @@ impl Model {
                 })
                 .collect::<Outcome<Vec<_>>>()?;
             let unk_id = unk_id
-                .map(|value| id(|| "unk_id".to_owned(), value))
+                .map(|value| ids::id(|| "unk_id".to_owned(), value))
                 .transpose()?;
             let core = abandonable(py, move || Unigram::new(pieces, unk_id, byte_fallback))??;
             Ok(Self {
@@ -147,7 +149,7 @@ impl Model {
     ) -> PyResult<Self> {
         guard(py, || {
             let unk_id = unk_id
-                .map(|value| id(|| "unk_id".to_owned(), value))
+                .map(|value| ids::id(|| "unk_id".to_owned(), value))
                 .transpose()?;
             let core = Characters::new(vocab("vocab", entries)?, unk_id)?;
             Ok(Self {
@@ -189,7 +191,8 @@ impl Model {
     fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         guard(py, || {
             let vocab = PyDict::new(py);
-            for (token, id) in self.core.vocab().iter() {
+            for (number, (token, id)) in self.core.vocab().iter().enumerate() {
+                hear(py, number)?;
                 vocab.set_item(PyBytes::new(py, token), id)?;
             }
             Ok(vocab)

@@ -110,6 +110,15 @@ fn look(py: Python<'_>) -> PyResult<ControlFlow<()>> {
 /// After so many items of a list, Ctrl-C is heard.
 const LISTED: usize = 1 << 14;
 
+/// Hears Ctrl-C at the first item of very many, and now and then behind it.
+#[inline]
+pub fn hear(py: Python<'_>, number: usize) -> PyResult<()> {
+    match number.is_multiple_of(LISTED) {
+        true => py.check_signals(),
+        false => Ok(()),
+    }
+}
+
 /// A list of these items, which may be very many.
 pub fn list<'py, T: IntoPyObject<'py>>(
     py: Python<'py>,

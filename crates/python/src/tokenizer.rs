@@ -5,27 +5,28 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use jeton_core::added_tokens::{AddedToken, with_more};
 use jeton_core::batch::{SpannedBatch, SpannedEntries};
 use jeton_core::convert::{approximate_huggingface, approximate_model, for_json};
 use jeton_core::fast::Obstacle;
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
+use jeton_core::interrupt::paced;
 use jeton_core::model::{Sampler, Sampling};
 use jeton_core::pre_tokenizer::named;
 use jeton_core::roles;
-use jeton_core::{EncodeOptions, Error, ErrorKind, Stages};
+use jeton_core::{EncodeOptions, Entry, Error, ErrorKind, Input, Stages};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::arrays::{self, Numbers};
 use crate::buffers::with_buffer;
+use crate::encoded::Encoded;
 use crate::entries::{Held, Kind, Strings};
 use crate::errors::{Outcome, guard, wrong_type};
 use crate::ids::{id, ids};
-use crate::ints;
 use crate::model::{self, Model, vocab};
 use crate::options::{self, Drawing, Given, flag};
 use crate::pool;
@@ -67,6 +68,71 @@ impl Tokenizer {
         let model = &self.core.stages().model;
         options::encode_options(model, special, add_special_tokens, drawing)
     }
+
+    /// The options of a call with spans, and what its texts are.
+    fn spanned_options(
+        &self,
+        is_split_into_words: &Bound<'_, PyAny>,
+        special: Given<'_>,
+        add_special_tokens: Given<'_>,
+        unit: &Bound<'_, PyAny>,
+        drawing: Option<Drawing<'_>>,
+    ) -> Outcome<(EncodeOptions, Kind)> {
+        let mut options = self
+            .options(special, add_special_tokens, drawing.unwrap_or_default())?
+            .into_owned();
+        options.unit = options::unit(unit)?;
+        let kind = Kind::of(flag("is_split_into_words", is_split_into_words)?);
+        Ok((options, kind))
+    }
+
+    /// The encoding of one entry, by the stages alone or by any way.
+    fn encoded(
+        &self,
+        py: Python<'_>,
+        held: &Held<'_>,
+        options: EncodeOptions,
+        by_stages: bool,
+    ) -> Outcome<Encoded> {
+        let core = &self.core;
+        let strings = held.strings()?;
+        let rows: Vec<&str> = strings.texts.iter().map(Text::as_str).collect();
+        let entries = held.entries(&rows).unwrap_or_default();
+        let entry = &entries[0];
+        let is_mended = options.unit == jeton_core::Unit::Characters && strings.are_mended();
+        let spanned = match entry {
+            Entry {
+                first: Input::Text(text),
+                second: None,
+            } if !by_stages && core.finds_spans(&options) => {
+                let (mut ids, mut spans) = (Vec::with_capacity(text.len() / 4), Vec::new());
+                self.encode_with_spans_into(py, text, &options, &mut ids, &mut spans)?;
+                if is_mended {
+                    detached(py, || strings.texts[0].rows_of_caller(&mut spans))?;
+                }
+                ids.shrink_to_fit();
+                spans.shrink_to_fit();
+                core.spanned_text(ids, spans, &options)
+            }
+            // The stages say of each token from which string it came.
+            _ if by_stages || is_mended => {
+                let mut encoding = detached(py, || core.encode_entry(entry, &options))??;
+                detached(py, || {
+                    let mended = if is_mended { encoding.len() } else { 0 };
+                    for row in paced(0..mended) {
+                        if let Some(origin) = entry.origin(&encoding, row) {
+                            let span = encoding.spans[row];
+                            encoding.spans[row] = strings.texts[origin as usize].of_caller(span);
+                        }
+                    }
+                    encoding.into()
+                })?
+            }
+            _ => detached(py, || core.encode_entry_with_spans(entry, &options))??,
+        };
+        let sources = |counts: Vec<usize>| held.sources(&counts);
+        Ok(Encoded::new(Arc::clone(core), options, spanned, sources))
+    }
 }
 
 /// The stage of an obstacle, its kind, and what is wrong with it.
@@ -80,38 +146,89 @@ type PlanFields = (
     Vec<ObstacleFields>,
 );
 
-/// A model with the stages around it that `stages` gives.
-fn stages_around(model: jeton_core::model::Model, stages: &str) -> jeton_core::Result<Stages> {
+/// The fields of an added token: its content, its id, and its flags in the order of the dataclass.
+type AddedFields = (String, Option<u32>, (bool, bool, bool, bool, bool));
+
+/// The token of such fields, but for its id.
+fn added_token((content, id, flags): AddedFields) -> (AddedToken, Option<u32>) {
+    let (special, single_word, lstrip, rstrip, normalized) = flags;
+    let token = AddedToken {
+        id: 0,
+        content,
+        special,
+        single_word,
+        lstrip,
+        rstrip,
+        normalized,
+    };
+    (token, id)
+}
+
+/// A model with the stages around it that `stages` gives, and other added tokens if some are given.
+fn stages_around(
+    model: jeton_core::model::Model,
+    stages: &str,
+    added_tokens: Option<Vec<AddedToken>>,
+) -> jeton_core::Result<Stages> {
     let mut stages = huggingface::read_stages(stages.as_bytes(), Some(model))?;
+    if let Some(added_tokens) = added_tokens {
+        stages.added_tokens = added_tokens;
+    }
     sentencepiece::complete(&mut stages)?;
     Ok(stages)
 }
 
-/// The ints of numbers of which the next often equals the one before: then it is the same object.
-#[derive(Default)]
-struct Numbered<'py>(Option<(usize, Bound<'py, PyInt>)>);
-
-impl<'py> Numbered<'py> {
-    fn int(&mut self, py: Python<'py>, number: usize) -> Bound<'py, PyInt> {
-        match &self.0 {
-            Some((last, int)) if *last == number => int.clone(),
-            _ => {
-                let Ok(int) = number.into_pyobject(py);
-                self.0.insert((number, int)).1.clone()
-            }
-        }
-    }
-}
-
 #[pymethods]
 impl Tokenizer {
-    /// A tokenizer of a model and of the stages around it, as `stages` gave them.
+    /// A tokenizer of a model and of the stages around it, as `stages` gave them; with the added tokens
+    /// of `tokens`, if that is given.
     #[staticmethod]
-    fn build(py: Python<'_>, model: &Model, stages: &str) -> PyResult<Self> {
+    #[pyo3(signature = (model, stages, tokens = None))]
+    fn build(py: Python<'_>, model: &Model, stages: &str, tokens: Option<&Self>) -> PyResult<Self> {
         guard(py, || {
             let (model, stages) = (model.core.clone(), stages.to_owned());
-            let build = move || jeton_core::Tokenizer::new(stages_around(model, &stages)?);
+            let tokens = tokens.map(|it| Arc::clone(&it.core));
+            let build = move || {
+                let added = tokens.map(|it| it.stages().added_tokens.clone());
+                jeton_core::Tokenizer::of_arguments(stages_around(model, &stages, added)?)
+            };
             Ok(abandonable(py, build)??.into())
+        })
+    }
+
+    /// The same tokenizer with more added tokens, of each its content, its id, and whether it is special,
+    /// a single word, stripped on the left and on the right, and normalized.
+    fn with_added_tokens(&self, py: Python<'_>, more: Vec<AddedFields>) -> PyResult<Self> {
+        guard(py, || {
+            let core = Arc::clone(&self.core);
+            let build = move || {
+                let more = paced(more.into_iter()).map(added_token);
+                let stages = core.stages();
+                let vocab = stages.model.vocab();
+                let added_tokens = with_more(&stages.added_tokens, more.collect(), vocab)?;
+                jeton_core::Tokenizer::of_arguments(Stages {
+                    added_tokens,
+                    ..stages.clone()
+                })
+            };
+            Ok(abandonable(py, build)??.into())
+        })
+    }
+
+    /// The added tokens in the order of ids, as `with_added_tokens` takes them.
+    fn added_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        guard(py, || {
+            let fields = self.core.stages().added_tokens.iter().map(|token| {
+                let flags = (
+                    token.special,
+                    token.single_word,
+                    token.lstrip,
+                    token.rstrip,
+                    token.normalized,
+                );
+                (&token.content, token.id, flags)
+            });
+            Ok(signals::list(py, fields)?)
         })
     }
 
@@ -122,8 +239,8 @@ impl Tokenizer {
         guard(py, || {
             let (model, stages) = (model.core.clone(), stages.to_owned());
             let build = move || {
-                let stages = stages_around(model, &stages)?;
-                jeton_core::Tokenizer::new(
+                let stages = stages_around(model, &stages, None)?;
+                jeton_core::Tokenizer::of_arguments(
                     match for_json(&stages).and_then(|held| huggingface::respelled(&held)) {
                         Err(error) if error.kind() == ErrorKind::Unsupported => stages,
                         respelled => respelled?,
@@ -211,7 +328,7 @@ impl Tokenizer {
         })
     }
 
-    /// All stages but the model, as JSON in the shape of a
+    /// All stages but the model and the added tokens, as JSON in the shape of a
     /// `tokenizer.json`.
     fn stages(&self, py: Python<'_>) -> PyResult<String> {
         guard(py, || Ok(huggingface::write_stages(self.core.stages())?))
@@ -391,11 +508,13 @@ impl Tokenizer {
         bool,
     )> {
         guard(py, || {
-            let mut options = self
-                .options(special, add_special_tokens, drawing.unwrap_or_default())?
-                .into_owned();
-            options.unit = options::unit(unit)?;
-            let kind = Kind::of(flag("is_split_into_words", is_split_into_words)?);
+            let (options, kind) = self.spanned_options(
+                is_split_into_words,
+                special,
+                add_special_tokens,
+                unit,
+                drawing,
+            )?;
             let no_text = NoText::of(errors, nulls)?;
             let core = &self.core;
             let encode = |rows: Rows<'_>, threads, cancelled: &_| match rows {
@@ -460,7 +579,7 @@ impl Tokenizer {
         })
     }
 
-    /// ids, spans, word ids, type ids, sequence ids, the mask of special tokens and the tokens.
+    /// The encoding of a text or of a pair.
     #[expect(
         clippy::too_many_arguments,
         reason = "one for each keyword of the Python method"
@@ -475,54 +594,46 @@ impl Tokenizer {
         add_special_tokens: Given<'py>,
         unit: &Bound<'py, PyAny>,
         drawing: Option<Drawing<'py>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
+    ) -> PyResult<Encoded> {
         guard(py, || {
-            let mut options = self
-                .options(special, add_special_tokens, drawing.unwrap_or_default())?
-                .into_owned();
-            options.unit = options::unit(unit)?;
-            let kind = Kind::of(flag("is_split_into_words", is_split_into_words)?);
+            let (options, kind) = self.spanned_options(
+                is_split_into_words,
+                special,
+                add_special_tokens,
+                unit,
+                drawing,
+            )?;
             let held = Held::of_one(text, text_pair, kind)?;
-            let strings = held.strings()?;
-            let rows: Vec<&str> = strings.texts.iter().map(Text::as_str).collect();
-            let entries = held.entries(&rows).unwrap_or_default();
-            let entry = &entries[0];
-            let encoding = detached(py, || self.core.encode_entry(entry, &options))??;
-            let in_characters = options.unit == jeton_core::Unit::Characters;
-            let spans = encoding.spans.iter().enumerate().map(|(row, &span)| {
-                let origin = entry.origin(&encoding, row).filter(|_| in_characters);
-                let span = match origin {
-                    Some(origin) => strings.texts[origin as usize].of_caller(span),
-                    None => span,
-                };
-                (span.start, span.end)
-            });
-            // Objects that are made once and shared take the least time to give back, for which Ctrl-C
-            // waits.
-            let mut number = Numbered::default();
-            let spans = spans.map(|(start, end)| (number.int(py, start), number.int(py, end)));
-            let spans = signals::list(py, spans)?;
-            let mut known = HashMap::new();
-            let token = |id: &u32| {
-                let token = known.entry(*id).or_insert_with(|| {
-                    PyBytes::new(py, self.core.token_bytes(*id).unwrap_or_default())
-                });
-                token.clone()
-            };
-            let tokens = signals::list(py, encoding.ids.iter().map(token))?;
-            let mut number = Numbered::default();
-            let words = encoding.word_ids.into_iter();
-            let words = words.map(|word| word.map(|word| number.int(py, word as usize)));
-            Ok((
-                ints::list(py, &encoding.ids)?,
-                spans,
-                signals::list(py, words)?,
-                signals::list(py, encoding.type_ids.into_iter())?,
-                signals::list(py, encoding.sequence_ids.into_iter())?,
-                signals::list(py, encoding.special_tokens_mask.into_iter())?,
-                tokens,
-            )
-                .into_pyobject(py)?)
+            self.encoded(py, &held, options, false)
+        })
+    }
+
+    /// As `encode_with_spans`, but by the stages: what tests and benchmarks hold the sooner ways to.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one for each keyword of the Python method"
+    )]
+    fn encode_by_stages<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        text_pair: Option<&Bound<'py, PyAny>>,
+        is_split_into_words: &Bound<'py, PyAny>,
+        special: Given<'py>,
+        add_special_tokens: Given<'py>,
+        unit: &Bound<'py, PyAny>,
+        drawing: Option<Drawing<'py>>,
+    ) -> PyResult<Encoded> {
+        guard(py, || {
+            let (options, kind) = self.spanned_options(
+                is_split_into_words,
+                special,
+                add_special_tokens,
+                unit,
+                drawing,
+            )?;
+            let held = Held::of_one(text, text_pair, kind)?;
+            self.encoded(py, &held, options, true)
         })
     }
 
@@ -662,16 +773,14 @@ impl Tokenizer {
         guard(py, || {
             let vocab = PyDict::new(py);
             let stages = self.core.stages();
-            let own = stages.model.vocab().iter().map(|(_, id)| id);
-            let added = stages.added_tokens.iter().map(|token| token.id);
-            let ids: BTreeSet<u32> = own.chain(added).collect();
-            for (id, token) in ids
-                .into_iter()
-                .filter_map(|id| Some((id, self.core.token_bytes(id)?)))
-            {
+            let ids = detached(py, || self.core.token_ids())?.into_iter();
+            let tokens = ids.filter_map(|id| Some((id, self.core.token_bytes(id)?)));
+            for (number, (id, token)) in tokens.enumerate() {
+                signals::hear(py, number)?;
                 vocab.set_item(PyBytes::new(py, token), id)?;
             }
-            for added in &stages.added_tokens {
+            for (number, added) in stages.added_tokens.iter().enumerate() {
+                signals::hear(py, number)?;
                 vocab.set_item(PyBytes::new(py, added.content.as_bytes()), added.id)?;
             }
             Ok(vocab)
@@ -710,13 +819,9 @@ impl Tokenizer {
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         guard(py, || {
             let tokens = PyDict::new(py);
-            for token in self
-                .core
-                .stages()
-                .added_tokens
-                .iter()
-                .filter(|token| token.special)
-            {
+            let special = self.core.stages().added_tokens.iter();
+            for (number, token) in special.filter(|token| token.special).enumerate() {
+                signals::hear(py, number)?;
                 tokens.set_item(&token.content, token.id)?;
             }
             Ok(tokens)

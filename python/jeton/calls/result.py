@@ -28,6 +28,8 @@ __all__ = ["BatchEncoding", "CharSpan", "TokenSpan"]
 
 
 _LEAST: Final = -(2**63)
+_AT_ONCE: Final = 1 << 17
+"""So many entries of a column become objects at a time, in some 10 ms."""
 
 
 class CharSpan(NamedTuple):
@@ -377,7 +379,7 @@ class BatchEncoding(UserDict[str, Any]):
         ids = self._cut(rows.ids, row).tolist()
         return Encoding(
             ids=ids,
-            spans=list(map(tuple, self._cut(rows.spans, row).tolist())),
+            spans=_list(self._cut(rows.spans, row)),
             word_ids=rows.word_ids(row),
             type_ids=self._cut(rows.type_ids, row).tolist(),
             sequence_ids=self.sequence_ids(row),
@@ -422,15 +424,21 @@ def _lists(rows: Rows, name: str, is_single: bool) -> list[Any]:
         by_row: list[Any] = _by_row(rows, name).tolist()
         return by_row
     column: npt.NDArray[np.int64] = getattr(rows, _COLUMNS[name])
-    flat: list[Any] = (
-        column.tolist()
-        if column.ndim == 1
-        else list(zip(column[:, 0].tolist(), column[:, 1].tolist(), strict=True))
-    )
+    flat = _list(column)
     if is_single:
         return flat
     offsets = rows.offsets.tolist()
     return [flat[start:stop] for start, stop in itertools.pairwise(offsets)]
+
+
+def _list(column: npt.NDArray[np.int64]) -> list[Any]:
+    """A column as a list, of spans one of tuples."""
+    flat: list[Any] = []
+    # Ctrl-C is heard between two parts, and what is there by then is freed with the traceback.
+    for start in range(0, len(column), _AT_ONCE):
+        part = column[start : start + _AT_ONCE]
+        flat += part.tolist() if part.ndim == 1 else zip(*part.T.tolist(), strict=True)
+    return flat
 
 
 def _by_row(rows: Rows, name: str) -> npt.NDArray[np.int64]:

@@ -115,7 +115,7 @@ class Side:
                 "words are not found for the texts of a column (give the texts as a list)"
             )
         encoding = self._how.spelling.tokenizer.encode_with_spans(text, special=self._how.special)
-        self.check_same(encoding.ids == self.ids[start:stop].tolist())
+        self.check_same(np.array_equal(encoding.to_numpy(), self.ids[start:stop]))
         return np.array(encoding.word_ids, np.int64)
 
     def _with_spans(

@@ -66,9 +66,9 @@ class Tokenizer(
         added_tokens: Tokens that are found by their spelling before any other stage.
 
     Raises:
+        ArgumentError: An added token with the id of another token.
         ArgumentTypeError: A component at the wrong stage.
-        FormatError: Components that do not fit together; an added token with the id of another
-            token.
+        FormatError: Components that do not fit together.
 
     Example:
         >>> import jeton

@@ -102,7 +102,8 @@ class Changes(HasSettings, HasStages):
                 if settings.first_special_tokens is None:
                     first = frozenset(self.special_tokens)
                     settings = dataclasses.replace(settings, first_special_tokens=first)
-            core = _core.Pipeline.build(built, json.dumps(stages))
+            tokens = core if added_tokens is _KEEP else None
+            core = _core.Pipeline.build(built, json.dumps(stages), tokens)
         if chat_template is not _KEEP:
             template = None if chat_template is None else checked_chat_template(chat_template)
             settings = dataclasses.replace(settings, chat_template=template)
@@ -136,8 +137,8 @@ class Changes(HasSettings, HasStages):
         A token without an id takes the one that the vocabulary has for it, or the next free one.
 
         Raises:
-            ArgumentError: A token that is an added token already, or is given twice.
-            FormatError: An id that is taken.
+            ArgumentError: A token that is an added token already, or is given twice; an id that is
+                taken.
 
         Example:
             >>> import jeton
@@ -151,21 +152,23 @@ class Changes(HasSettings, HasStages):
             raise ArgumentTypeError(
                 f"tokens must be an iterable of tokens, not {type(tokens).__name__}"
             )
-        added = [
-            AddedToken(token, special=True) if isinstance(token, str) else token for token in tokens
-        ]
-        there = self.added_tokens
-        known = {token.content: token.id for token in there}
-        given: set[str] = set()
-        for token in added:
-            if not isinstance(token, AddedToken):
-                continue
-            if token.content in known:
-                raise ArgumentError(
-                    f"{token.content!r} is an added token already, with id {known[token.content]} "
-                    "(leave it out; replace(added_tokens=…) changes what it is)"
+        more = []
+        for position, token in enumerate(tokens):
+            added = AddedToken(token, special=True) if isinstance(token, str) else token
+            if not isinstance(added, AddedToken):
+                raise ArgumentTypeError(
+                    f"tokens[{position}] must be a str or an AddedToken, not {type(added).__name__}"
                 )
-            if token.content in given:
-                raise ArgumentError(f"{token.content!r} is given twice (give it once)")
-            given.add(token.content)
-        return self.replace(added_tokens=[*there, *added])
+            flags = (
+                added.special,
+                added.single_word,
+                added.lstrip,
+                added.rstrip,
+                added.normalized,
+            )
+            more.append((added.content, added.id, flags))
+        settings = self._settings
+        if settings.first_special_tokens is None:
+            first = frozenset(self.special_tokens)
+            settings = dataclasses.replace(settings, first_special_tokens=first)
+        return self._of_core(self._core.with_added_tokens(more), settings)

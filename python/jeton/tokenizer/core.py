@@ -44,7 +44,7 @@ class Core(_core.Tokenizer):
         self._vocab = None
 
     def _stages(self) -> dict[str, Any]:
-        """All stages but the model, in the shape of a `tokenizer.json`."""
+        """All stages but the model and the added tokens, in the shape of a `tokenizer.json`."""
         stages: dict[str, Any] = json.loads(self._core.stages())
         return stages
 

@@ -171,7 +171,7 @@ class Encodes(Core):
             special: What special tokens in the text mean; see `SpecialPolicy`.
             add_special_tokens: Whether the post-processor adds its special tokens.
             unit: What spans count: `"characters"` of the `str`, `"bytes"` of its UTF-8, or
-                `"utf-16"` code units. `encode_array_with_spans` finds ids and spans much sooner.
+                `"utf-16"` code units.
             dropout, alpha, nbest_size, seed: As in `encode`.
 
         Raises:
@@ -185,7 +185,7 @@ class Encodes(Core):
             >>> tok.encode_with_spans(["he", "ll"], is_split_into_words=True).word_ids
             [0, 0, 1, 1]
         """
-        columns = self._core.encode_with_spans(
+        encoded = self._core.encode_with_spans(
             text,
             text_pair,
             is_split_into_words,
@@ -194,7 +194,7 @@ class Encodes(Core):
             unit,
             _drawing(dropout, alpha, nbest_size, seed),
         )
-        return Encoding(*columns)
+        return Encoding._of_core(encoded)
 
     def encode_stream(
         self, texts: Iterable[str] | TextIO, *, add_special_tokens: bool = False

@@ -22,7 +22,24 @@ class HasStages(Core):
     @property
     def added_tokens(self) -> list[AddedToken]:
         """The tokens that are found by their spelling, special or not, in the order of ids."""
-        return [AddedToken(**token) for token in self._stages()["added_tokens"]]
+        return [
+            AddedToken(
+                content,
+                id,
+                special=special,
+                single_word=single_word,
+                lstrip=lstrip,
+                rstrip=rstrip,
+                normalized=normalized,
+            )
+            for content, id, (
+                special,
+                single_word,
+                lstrip,
+                rstrip,
+                normalized,
+            ) in self._core.added_tokens()
+        ]
 
     @property
     def normalizer(self) -> normalizers.Normalizer | None:

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{AddedToken, AddedTokens};
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt::paced;
 use crate::published;
 use crate::vocab::{Vocab, show};
 
@@ -63,6 +64,56 @@ pub fn assign_ids(
         by_id.insert(token.id, token);
     }
     by_id.into_values().collect()
+}
+
+/// Added tokens with more of them behind. Each of `more` has the id beside it; one without takes the
+/// one that the vocabulary has for it, or else the next that is free.
+///
+/// # Errors
+/// A token that is there already, or is given twice; no id is left.
+pub fn with_more(
+    there: &[AddedToken],
+    more: Vec<(AddedToken, Option<u32>)>,
+    vocab: &Vocab,
+) -> Result<Vec<AddedToken>> {
+    let wrong = |message: String| Error::new(ErrorKind::Argument, message);
+    let mut known = HashMap::with_capacity(there.len() + more.len());
+    known.extend(paced(there.iter()).map(|token| (token.content.as_str(), Some(token.id))));
+    for (token, _) in paced(more.iter()) {
+        let content = &token.content;
+        match known.insert(content, None) {
+            None => {}
+            Some(Some(id)) => {
+                let message = format!("{content:?} is an added token already, with id {id}");
+                let error = wrong(message);
+                return Err(error.hint("leave it out; replace(added_tokens=…) changes what it is"));
+            }
+            Some(None) => {
+                return Err(wrong(format!("{content:?} is given twice")).hint("give it once"));
+            }
+        }
+    }
+    let given = more.iter().filter_map(|(_, id)| *id);
+    let ids = there.iter().map(|token| token.id).chain(given);
+    let mut free = ids
+        .chain(vocab.max_id())
+        .max()
+        .map_or(0, |id| u64::from(id) + 1);
+    let mut tokens = there.to_vec();
+    tokens.reserve(more.len());
+    for (mut token, id) in paced(more.into_iter()) {
+        let id = id.or_else(|| vocab.id(token.content.as_bytes()));
+        token.id = match id {
+            Some(id) => id,
+            None => {
+                let id = u32::try_from(free);
+                free += 1;
+                id.map_err(|_| wrong(format!("no id is left for {:?}", token.content)))?
+            }
+        };
+        tokens.push(token);
+    }
+    Ok(tokens)
 }
 
 /// Refuses a list in the order of ids that is no function from contents to ids and back.

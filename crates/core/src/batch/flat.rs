@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::lock;
+use crate::interrupt::parts;
 
 /// A list that threads fill in order, each task's items as soon as their place is known.
 pub(super) struct Flat<T> {
@@ -82,11 +83,16 @@ impl<T: Copy> Flat<T> {
         }
         drop(state);
         for (start, items) in &placed {
-            // SAFETY: `start + items.len() <= size`, as was checked; no other task has these places,
-            // since `state.start` has moved past them under the lock; and `items` is another list.
-            unsafe {
-                let place = self.room.start.add(*start);
-                std::ptr::copy_nonoverlapping(items.as_ptr(), place, items.len());
+            let mut done = *start;
+            // Memory that nobody touched yet takes the system longer to hand out than to fill.
+            for part in parts(items) {
+                // SAFETY: `start + items.len() <= size`, as was checked; no other task has these places,
+                // since `state.start` has moved past them under the lock; and `items` is another list.
+                unsafe {
+                    let place = self.room.start.add(done);
+                    std::ptr::copy_nonoverlapping(part.as_ptr(), place, part.len());
+                }
+                done += part.len();
             }
         }
         let buffers = placed.into_iter().map(|(_, mut items)| {
@@ -106,8 +112,8 @@ impl<T: Copy> Flat<T> {
         // SAFETY: the tasks before the first of `overflow` have filled the memory up to there.
         unsafe { items.set_len(filled) };
         items.reserve_exact(state.start - filled);
-        for items_of_task in state.overflow.values() {
-            items.extend_from_slice(items_of_task);
+        for part in state.overflow.values().flat_map(|items| parts(items)) {
+            items.extend_from_slice(part);
         }
         items.shrink_to_fit();
         items

@@ -9,7 +9,7 @@ mod sentencepiece;
 mod verify;
 
 pub use approximate::{approximate_huggingface, approximate_model};
-pub use save::{left_out_of_folder, save};
+pub use save::{Written, left_out_of_folder, save, written};
 pub use sentencepiece::{from_huggingface, to_huggingface};
 
 use std::borrow::Cow;

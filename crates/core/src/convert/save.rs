@@ -5,7 +5,7 @@
 //! file can say, is left out and named: the pattern and special tokens of ranks, a padding.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
@@ -22,49 +22,86 @@ use crate::published;
 use crate::roles;
 use crate::stages::Stages;
 
+/// What a tokenizer is saved as, in memory.
+#[derive(Debug)]
+pub struct Written {
+    files: Files,
+    left_out: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Files {
+    /// Each with its place.
+    Alone(Vec<(PathBuf, Vec<u8>)>),
+    /// Those of a folder, by name.
+    Folder(PathBuf, Vec<(String, Vec<u8>)>),
+}
+
+impl Written {
+    /// Puts the files in their places, each written beside its place and renamed into it, and says what
+    /// is not in them.
+    ///
+    /// # Errors
+    /// A folder that is not there, or that cannot be written to.
+    pub fn put(self) -> Result<Vec<String>> {
+        match &self.files {
+            Files::Alone(files) => write_all(files)?,
+            Files::Folder(folder, files) => write_into(folder, files)?,
+        }
+        Ok(self.left_out)
+    }
+}
+
 /// Writes a tokenizer of these stages to `path`, in the format that its name says, and says what is not in it; see
 /// [`Target::of`].
 ///
-/// Each file is written beside its place and renamed into it.
+/// # Errors
+/// As [`written`] and [`Written::put`].
+pub fn save(stages: &Stages, path: &Path) -> Result<Vec<String>> {
+    written(stages, path)?.put()
+}
+
+/// What [`save`] writes, in memory: spelling a large vocabulary may take long, and may be ended.
 ///
 /// # Errors
 /// A name that says no format; what the format cannot hold, by name.
-pub fn save(stages: &Stages, path: &Path) -> Result<Vec<String>> {
+pub fn written(stages: &Stages, path: &Path) -> Result<Written> {
     let place = |error: Error| error.at(path.display().to_string());
     let target = Target::of(path, stages)?;
-    let alone = |contents: Vec<u8>| vec![(path.to_owned(), contents)];
-    let files = match target {
+    let mut beside = None;
+    let contents = match target {
         Target::Folder => {
             let files = for_json(stages)
                 .and_then(|held| huggingface::write_folder(&held, &roles::of(stages)));
             let files = files.map_err(place)?.into_iter();
-            let files: Vec<_> = files
-                .map(|(name, text)| (name.to_owned(), text.into_bytes()))
-                .collect();
-            write_into(path, &files)?;
-            return Ok(left_out(stages, target, &[]));
+            let files = files.map(|(name, text)| (name.to_owned(), text.into_bytes()));
+            return Ok(Written {
+                files: Files::Folder(path.to_owned(), files.collect()),
+                left_out: left_out(stages, target, &[]),
+            });
         }
         Target::Json => {
             let json = for_json(stages).and_then(|held| huggingface::write(&held));
-            alone(json.map_err(place)?.into_bytes())
+            json.map_err(place)?.into_bytes()
         }
         Target::Pair => {
             let (vocab, merges) = gpt2::write(stages).map_err(place)?;
-            vec![
-                (merges_path_for(path), merges.into_bytes()),
-                (path.to_owned(), vocab.into_bytes()),
-            ]
+            beside = Some((merges_path_for(path), merges.into_bytes()));
+            vocab.into_bytes()
         }
-        Target::Ranks => alone(tiktoken::write(stages).map_err(place)?),
+        Target::Ranks => tiktoken::write(stages).map_err(place)?,
         Target::SentencePiece => {
             let file = for_model_file(stages).and_then(|held| sentencepiece::write(&held));
-            alone(file.map_err(place)?)
+            file.map_err(place)?
         }
-        Target::VocabText => alone(wordpiece::write(stages).map_err(place)?),
+        Target::VocabText => wordpiece::write(stages).map_err(place)?,
     };
-    write_all(&files)?;
-    let contents = files.last().map_or(&[][..], |(_, contents)| contents);
-    Ok(left_out(stages, target, contents))
+    let left_out = left_out(stages, target, &contents);
+    let files = beside.into_iter().chain([(path.to_owned(), contents)]);
+    Ok(Written {
+        files: Files::Alone(files.collect()),
+        left_out,
+    })
 }
 
 /// What a folder leaves to whoever loads it; see [`save`].
@@ -173,5 +210,40 @@ fn listed(tokens: &[&AddedToken]) -> Option<String> {
             "the special tokens {names} and {} more",
             more - NAMED
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Model, WordPiece};
+    use crate::vocab::Vocab;
+
+    #[test]
+    fn nothing_is_written_before_it_is_put() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = ["[UNK]", "[CLS]", "[SEP]", "a"].map(str::to_owned);
+        let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
+        let plain = Stages::of_model(Model::WordPiece(WordPiece::new(vocab, "[UNK]", "##", 100)));
+        let text = folder.path().join("vocab.txt");
+        std::fs::write(&text, "[UNK]\n[CLS]\n[SEP]\na\n").unwrap();
+        let bert = crate::format::load(&text, &Default::default()).unwrap();
+        for (stages, name, files) in [
+            (&plain, "tokenizer.json", 1),
+            (&plain, "folder", 3),
+            (&bert.stages, "other.txt", 1),
+        ] {
+            let place = folder.path().join("new").join(name);
+            let parent = match name {
+                "folder" => place.clone(),
+                _ => folder.path().join("new"),
+            };
+            std::fs::create_dir_all(folder.path().join("new")).unwrap();
+            let written = written(stages, &place).unwrap();
+            assert!(!place.exists(), "{name}");
+            written.put().unwrap();
+            assert_eq!(std::fs::read_dir(&parent).unwrap().count(), files, "{name}");
+            std::fs::remove_dir_all(folder.path().join("new")).unwrap();
+        }
     }
 }

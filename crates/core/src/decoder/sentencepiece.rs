@@ -43,7 +43,7 @@ pub enum LeadingSpaces {
 impl SentencePieceDecoder {
     /// What each piece decodes to. A character in bytes belongs to the last of them.
     pub(super) fn decode(&self, pieces: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<Vec<u8>>> {
-        let known = pieces.into_iter().map(|piece| (piece, false));
+        let known = paced(pieces.into_iter()).map(|piece| (piece, false));
         let decoded = self.surfaces(known.collect(), invalid)?;
         match &self.denormalizer {
             None => Ok(decoded),

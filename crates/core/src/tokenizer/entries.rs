@@ -8,7 +8,7 @@ use super::spans::Row;
 use super::{EncodeOptions, Tokenizer};
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
-use crate::interrupt::Pace;
+use crate::interrupt::{Pace, paced};
 use crate::model::Sampling;
 use crate::post_processor::PostProcessor;
 
@@ -164,13 +164,53 @@ impl<'a> Encoder<'a> {
         spans: &mut Vec<Row>,
         origins: &mut Vec<Option<u32>>,
     ) -> Result<()> {
+        let Some(around) = self.around_spans(entry) else {
+            return self.spans_by_stages(entry, ids, spans, origins);
+        };
+        self.spans_within(around, entry, ids, spans, origins)
+    }
+
+    /// As [`Self::spans`], but says how many tokens each of the texts or words has; none, and nothing is
+    /// appended, where the stages have to be asked.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub(super) fn counted_spans(
+        &self,
+        entry: &Entry<'_>,
+        ids: &mut Vec<u32>,
+        spans: &mut Vec<Row>,
+    ) -> Result<Option<Vec<usize>>> {
+        let Some(around) = self.around_spans(entry) else {
+            return Ok(None);
+        };
+        let mut origins = Vec::new();
+        self.spans_within(around, entry, ids, spans, &mut origins)?;
+        let texts = entry.inputs().map(|input| input.texts().len()).sum();
+        let mut counts = vec![0; texts];
+        for origin in paced(origins.into_iter().flatten()) {
+            counts[origin as usize] += 1;
+        }
+        Ok(Some(counts))
+    }
+
+    /// What stands around the texts, if their spans are the same by themselves and together.
+    fn around_spans(&self, entry: &Entry<'_>) -> Option<[&'a [u32]; 3]> {
         let known = match entry.inputs().any(Input::is_words) {
             true => self.has_spans_of_words,
             false => self.has_spans,
         };
-        let Some(around) = self.around(entry).filter(|_| known) else {
-            return self.spans_by_stages(entry, ids, spans, origins);
-        };
+        self.around(entry).filter(|_| known)
+    }
+
+    fn spans_within(
+        &self,
+        around: [&[u32]; 3],
+        entry: &Entry<'_>,
+        ids: &mut Vec<u32>,
+        spans: &mut Vec<Row>,
+        origins: &mut Vec<Option<u32>>,
+    ) -> Result<()> {
         let add = |added: &[u32], ids: &mut Vec<u32>, spans: &mut Vec<Row>| {
             ids.extend_from_slice(added);
             spans.resize(ids.len(), Row::default());

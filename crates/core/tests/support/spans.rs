@@ -1,10 +1,11 @@
-//! Spans beside the fast path against those of the stages.
+//! Spans beside the fast path, and what is found out behind them, against the stages.
 
 use std::sync::atomic::AtomicBool;
 
 use jeton_core::batch::SpannedBatch;
 use jeton_core::encoding::Encoding;
-use jeton_core::{EncodeOptions, Tokenizer, Unit};
+use jeton_core::tokenizer::{Rest, Source, Spanned};
+use jeton_core::{EncodeOptions, Entry, Input, Tokenizer, Unit};
 
 const UNITS: [Unit; 3] = [Unit::Characters, Unit::Bytes, Unit::Utf16];
 
@@ -29,6 +30,49 @@ pub fn check(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
         (Err(_), Err(_)) => {}
         (staged, done) => panic!("{done:?}, but {staged:?}: {text:?}"),
     }
+    let words: Vec<&str> = text.split_inclusive(' ').collect();
+    let middle = (text.len() / 2..).find(|&at| text.is_char_boundary(at));
+    let (first, second) = text.split_at(middle.unwrap_or(0));
+    for (first, second) in [
+        (Input::Text(text), None),
+        (Input::Text(first), Some(Input::Text(second))),
+        (Input::Words(&words), None),
+        (
+            Input::Words(&words),
+            Some(Input::Words(&words[..1.min(words.len())])),
+        ),
+    ] {
+        check_columns(tokenizer, &Entry { first, second }, options);
+    }
+}
+
+/// Holds all columns equal to those of the stages.
+fn check_columns(tokenizer: &Tokenizer, entry: &Entry<'_>, options: &EncodeOptions) {
+    let staged = tokenizer.encode_entry(entry, options);
+    let (staged, spanned) = match (staged, tokenizer.encode_entry_with_spans(entry, options)) {
+        (Ok(staged), Ok(spanned)) => (Spanned::from(staged), spanned),
+        (Err(_), Err(_)) => return,
+        (staged, spanned) => panic!("{spanned:?}, but {staged:?}: {entry:?}"),
+    };
+    let attributes = match &spanned.rest {
+        Rest::Known(attributes) => attributes.clone(),
+        Rest::Counted(counts) => {
+            let mut rest = &counts[..];
+            let sources = entry.inputs().map(|input| {
+                let (counts, behind) = rest.split_at(input.texts().len());
+                rest = behind;
+                match input {
+                    Input::Text(text) => Source::Text(Some(text), counts[0]),
+                    Input::Words(_) => Source::Words(counts),
+                }
+            });
+            let sources: Vec<Source<'_>> = sources.collect();
+            tokenizer.attributes(&sources, options).unwrap()
+        }
+    };
+    let rest = Rest::Known(attributes);
+    let spanned = Spanned { rest, ..spanned };
+    assert_eq!(spanned, staged, "{entry:?} {options:?} {tokenizer:?}");
 }
 
 fn rows(staged: &Encoding) -> Vec<[i64; 2]> {

@@ -4,12 +4,14 @@
 //! What is read is what changes ids. `add_bos_token` and `add_eos_token` do not: `transformers`
 //! drops them where there is a `tokenizer.json`, whose post-processor says the same.
 
+use hashbrown::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::id_in_model;
 use super::json::{Json, Node};
 use crate::added_tokens::AddedToken;
 use crate::error::Result;
+use crate::interrupt::paced;
 use crate::roles;
 use crate::stages::Stages;
 
@@ -78,14 +80,17 @@ fn apply(stages: &mut Stages, beside: Beside<'_>) -> Result<()> {
     add_tokens(stages, tokens);
     named.sort_by_key(|token| token.rank);
     let mut named: Vec<_> = named.into_iter().map(|named| named.token).collect();
-    named.retain(|token| !is_added(stages, &token.content));
+    let added = contents(stages);
+    named.retain(|token| !added.contains(token.content.as_str()));
+    drop(added);
     add_tokens(stages, named);
     Ok(())
 }
 
-fn is_added(stages: &Stages, content: &str) -> bool {
-    let mut added = stages.added_tokens.iter();
-    added.any(|token| token.content == content)
+/// The spellings of the added tokens.
+fn contents(stages: &Stages) -> HashSet<&str> {
+    let added = paced(stages.added_tokens.iter());
+    added.map(|token| token.content.as_str()).collect()
 }
 
 /// The tokens that `tokenizer_config.json` lists with their ids, if it does.
@@ -111,14 +116,17 @@ fn plain_tokens(
     named: &[Named],
 ) -> Result<Vec<AddedToken>> {
     let mut tokens = Vec::new();
+    let added = contents(stages);
+    let named = named.iter().map(|it| it.token.content.as_str());
+    let named: HashSet<&str> = named.collect();
     for (content, node) in added_tokens.entries()? {
-        let special = named.iter().any(|named| named.token.content == content);
+        let special = named.contains(content);
         let token = AddedToken {
             special,
             normalized: !special,
             ..AddedToken::plain(node.u32()?, content)
         };
-        if !is_added(stages, content) {
+        if !added.contains(content) {
             tokens.push(token);
         }
     }
@@ -206,12 +214,12 @@ fn add_tokens(stages: &mut Stages, tokens: Vec<AddedToken>) {
     let size = stages.model.vocab().iter().count() as u32;
     let last = stages.added_tokens.iter().map(|token| token.id).max();
     let mut next = last.map_or(size, |last| size.max(last.saturating_add(1)));
-    for mut token in tokens {
-        let known = stages
-            .added_tokens
-            .iter()
-            .position(|k| k.content == token.content);
-        if let Some(known) = known {
+    let mut places = HashMap::with_capacity(stages.added_tokens.len() + tokens.len());
+    for (place, token) in paced(stages.added_tokens.iter().enumerate()) {
+        places.entry(token.content.clone()).or_insert(place);
+    }
+    for mut token in paced(tokens.into_iter()) {
+        if let Some(&known) = places.get(&token.content) {
             let known = &mut stages.added_tokens[known];
             token.id = known.id;
             token.special |= known.special;
@@ -221,6 +229,7 @@ fn add_tokens(stages: &mut Stages, tokens: Vec<AddedToken>) {
                 next += 1;
                 next - 1
             });
+            places.insert(token.content.clone(), stages.added_tokens.len());
             stages.added_tokens.push(token);
         }
     }

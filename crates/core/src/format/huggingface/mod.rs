@@ -26,6 +26,7 @@ use crate::added_tokens::{AddedToken, assign_ids};
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::cannot_hold::{TOKENIZER_JSON, cannot_hold};
+use crate::interrupt::paced;
 use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Characters, Model, WordLevel};
 use crate::normalizer::Normalizer;
@@ -218,7 +219,7 @@ fn fields(stages: &Stages) -> Result<Map<String, Value>> {
     };
     let stages = without_aliases(stages);
     check_ids(&stages)?;
-    let mut fields = write_parts(&stages, false)?;
+    let mut fields = write_parts(&stages, &stages.added_tokens, false)?;
     let extra = tokens_out_of_order(&stages);
     for (content, id) in &extra {
         check_out_of_reach(&stages, content, *id)?;
@@ -253,12 +254,13 @@ fn characters_as_words(model: &Characters, stages: &Stages) -> Result<Stages> {
     })
 }
 
-/// The stages but for the model, as [`read_stages`] reads them.
+/// The stages but for the model and the added tokens, which may be very many, as [`read_stages`] reads
+/// them.
 ///
 /// # Errors
 /// A pattern of another dialect than its place in the format has.
 pub fn write_stages(stages: &Stages) -> Result<String> {
-    pretty(write_parts(stages, true)?)
+    pretty(write_parts(stages, &[], true)?)
 }
 
 /// A normalizer and a pre-tokenizer, each in one line of JSON, of which equal ones are equal.
@@ -280,7 +282,11 @@ fn pretty(fields: Map<String, Value>) -> Result<String> {
         .map_err(|error| Error::new(ErrorKind::Unsupported, error.to_string()))
 }
 
-fn write_parts(stages: &Stages, extended: bool) -> Result<Map<String, Value>> {
+fn write_parts(
+    stages: &Stages,
+    added_tokens: &[AddedToken],
+    extended: bool,
+) -> Result<Map<String, Value>> {
     let json_text = |text: &Option<String>| match text {
         None => Ok(Value::Null),
         Some(text) => serde_json::from_str(text)
@@ -297,10 +303,8 @@ fn write_parts(stages: &Stages, extended: bool) -> Result<Map<String, Value>> {
     field("version", "1.0".into());
     field("truncation", json_text(&stages.truncation)?);
     field("padding", json_text(&stages.padding)?);
-    field(
-        "added_tokens",
-        stages.added_tokens.iter().map(write_added_token).collect(),
-    );
+    let added_tokens = paced(added_tokens.iter()).map(write_added_token);
+    field("added_tokens", added_tokens.collect());
     field("normalizer", normalizer.transpose()?.into());
     field("pre_tokenizer", pre_tokenizer.transpose()?.into());
     field(

@@ -28,10 +28,11 @@ mod words;
 
 use std::rc::Rc;
 
+use super::frames::Frame;
 use super::{EncodeOptions, Tokenizer};
 use crate::added_tokens::Cut;
 use crate::error::Result;
-use crate::fast::Place;
+use crate::fast::{Compiled, Place};
 use crate::growth::Growth;
 use crate::interrupt::paced;
 use crate::model::{Model, Sampling};
@@ -169,6 +170,21 @@ impl Tokenizer {
         self.walk.as_ref().is_some_and(Walk::has_parts) && !self.needs_whole_text()
     }
 
+    /// What ids and spans are found by beside the stages, and what stands around them; none where the
+    /// stages have to be asked.
+    pub(super) fn ways_to_spans(
+        &self,
+        options: &EncodeOptions,
+    ) -> Option<(&Compiled, &Walk, &Frame)> {
+        let compiled = self.compiled.as_ref()?;
+        let walk = self.walk.as_ref()?;
+        let frame = self.frames[usize::from(options.add_special_tokens)].as_ref()?;
+        let is_drawn = options.sampling != Sampling::default();
+        let is_sought = self.sought_in_normalized(options).is_some();
+        (!is_drawn && (!is_sought || compiled.may_be_normalized()))
+            .then_some((compiled, walk, frame))
+    }
+
     /// As [`Tokenizer::encode_with_spans`], of a part; false where the stages have to be asked, with
     /// the whole text.
     ///
@@ -181,18 +197,10 @@ impl Tokenizer {
         ids: &mut Vec<u32>,
         spans: &mut Vec<Row>,
     ) -> Result<bool> {
-        let frame = &self.frames[usize::from(options.add_special_tokens)];
-        let (Some(compiled), Some(walk), Some((before, after))) =
-            (&self.compiled, &self.walk, frame)
-        else {
+        let Some((compiled, walk, (before, after))) = self.ways_to_spans(options) else {
             return Ok(false);
         };
         let normalizer = self.sought_in_normalized(options);
-        if options.sampling != Sampling::default()
-            || normalizer.is_some() && !compiled.may_be_normalized()
-        {
-            return Ok(false);
-        }
         let SpannedPart {
             text,
             place,

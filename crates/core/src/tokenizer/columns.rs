@@ -1,0 +1,254 @@
+//! The encoding of an entry in two steps: ids and spans at once, the other columns when they are asked
+//! for.
+//!
+//! Look here for which columns the fast path does not find. What type a token has, of which text it is
+//! and whether it was added, the post-processor says of any tokens, if there are as many of them. Words
+//! are known where the caller split the text into them, or where nothing cuts it; else the stages run.
+
+use std::iter::repeat_n;
+use std::rc::Rc;
+
+use super::entries::Encoder;
+use super::rows::Rows;
+use super::spans::Row;
+use super::{EncodeOptions, Entry, Input, Tokenizer};
+use crate::added_tokens::Cut;
+use crate::encoding::Encoding;
+use crate::error::Result;
+use crate::fast::{Compiled, Place};
+use crate::growth::Growth;
+use crate::interrupt::{filled, paced};
+use crate::model::{Sampler, Sampling};
+use crate::post_processor::{Part, PostProcessor};
+use crate::text::{AlignedText, Unit};
+
+/// An encoding of which ids and spans are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spanned {
+    /// The ids.
+    pub ids: Vec<u32>,
+    /// Where each token came from, in the unit that was asked for.
+    pub spans: Vec<Row>,
+    /// The other columns.
+    pub rest: Rest,
+}
+
+/// The columns of an encoding beside ids and spans, or what they are found by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// All of them.
+    Known(Attributes),
+    /// How many tokens each text of the entry has, or each of its words, counted through a pair.
+    Counted(Vec<usize>),
+}
+
+/// The columns of an [`Encoding`] beside ids and spans.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// Which piece of the text each token belongs to; `None` for tokens the post-processor added.
+    pub word_ids: Vec<Option<u32>>,
+    /// 0 for the first text and 1 for the second, or as a template says.
+    pub type_ids: Vec<u32>,
+    /// Which text each token came from; `None` for tokens the post-processor added.
+    pub sequence_ids: Vec<Option<u32>>,
+    /// Whether the post-processor added the token.
+    pub special_tokens_mask: Vec<bool>,
+}
+
+/// One text of an entry, after it was encoded.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'t> {
+    /// A text, and how many tokens it has. Without the text, all of it counts as one word.
+    Text(Option<&'t str>, usize),
+    /// How many tokens each of the words has that the caller split it into.
+    Words(&'t [usize]),
+}
+
+impl From<Encoding> for Spanned {
+    fn from(encoding: Encoding) -> Self {
+        let spans = paced(encoding.spans.iter());
+        Self {
+            spans: spans.map(|it| [it.start as i64, it.end as i64]).collect(),
+            ids: encoding.ids,
+            rest: Rest::Known(Attributes {
+                word_ids: encoding.word_ids,
+                type_ids: encoding.type_ids,
+                sequence_ids: encoding.sequence_ids,
+                special_tokens_mask: encoding.special_tokens_mask,
+            }),
+        }
+    }
+}
+
+impl Tokenizer {
+    /// Whether the fast path finds ids and spans of texts, so that [`Tokenizer::encode_with_spans`] is
+    /// the sooner way to them; it may still have to ask the stages.
+    pub fn finds_spans(&self, options: &EncodeOptions) -> bool {
+        self.ways_to_spans(options).is_some()
+    }
+
+    /// The ids and spans of an entry; those of [`Tokenizer::encode_entry`], sooner.
+    ///
+    /// ```
+    /// # use jeton_core::tokenizer::{Rest, Source};
+    /// # use jeton_core::{EncodeOptions, Entry, Input, Tokenizer};
+    /// # fn example(tokenizer: &Tokenizer) -> jeton_core::Result<()> {
+    /// let options = EncodeOptions::default();
+    /// let entry = Entry { first: Input::Text("to be"), second: None };
+    /// let spanned = tokenizer.encode_entry_with_spans(&entry, &options)?;
+    /// if let Rest::Counted(counts) = &spanned.rest {
+    ///     let source = Source::Text(Some("to be"), counts[0]);
+    ///     let attributes = tokenizer.attributes(&[source], &options)?;
+    ///     assert_eq!(attributes.word_ids.len(), spanned.ids.len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn encode_entry_with_spans(
+        &self,
+        entry: &Entry<'_>,
+        options: &EncodeOptions,
+    ) -> Result<Spanned> {
+        if self.finds_spans(options) {
+            let (mut ids, mut spans) = (Vec::new(), Vec::new());
+            if let Entry {
+                first: Input::Text(text),
+                second: None,
+            } = entry
+            {
+                self.encode_with_spans(text, options, &mut ids, &mut spans)?;
+                return Ok(self.spanned_text(ids, spans, options));
+            }
+            let encoder = Encoder::new(self, options);
+            if let Some(counts) = encoder.counted_spans(entry, &mut ids, &mut spans)? {
+                let rest = Rest::Counted(counts);
+                return Ok(Spanned { ids, spans, rest });
+            }
+        }
+        Ok(self.encode_entry(entry, options)?.into())
+    }
+
+    /// The encoding of a text, of ids and spans that [`Tokenizer::encode_with_spans`] gave with these
+    /// options.
+    pub fn spanned_text(&self, ids: Vec<u32>, spans: Vec<Row>, options: &EncodeOptions) -> Spanned {
+        let frame = self.frame(options.add_special_tokens);
+        let added = frame.map_or(0, |(before, after)| before.len() + after.len());
+        let rest = Rest::Counted(vec![ids.len() - added]);
+        Spanned { ids, spans, rest }
+    }
+
+    /// The columns beside ids and spans of what was encoded with these options.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`], of texts that it does not encode.
+    pub fn attributes(
+        &self,
+        sources: &[Source<'_>],
+        options: &EncodeOptions,
+    ) -> Result<Attributes> {
+        let parts = sources.iter().map(|source| {
+            let word_ids = self.word_ids(source, options)?;
+            let rows = word_ids.len();
+            let encoding = Encoding {
+                // The post-processor looks at neither.
+                ids: filled(0, rows),
+                spans: filled(Default::default(), rows),
+                word_ids,
+                type_ids: filled(0, rows),
+                sequence_ids: filled(Some(0), rows),
+                special_tokens_mask: filled(false, rows),
+            };
+            Ok(Part::new(encoding, Vec::new()))
+        });
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let encoding = match &self.stages.post_processor {
+            Some(post_processor) => post_processor.process(parts, options.add_special_tokens)?,
+            None => PostProcessor::join(parts),
+        };
+        Ok(Attributes {
+            word_ids: encoding.word_ids,
+            type_ids: encoding.type_ids,
+            sequence_ids: encoding.sequence_ids,
+            special_tokens_mask: encoding.special_tokens_mask,
+        })
+    }
+
+    /// The word of each token.
+    fn word_ids(&self, source: &Source<'_>, options: &EncodeOptions) -> Result<Vec<Option<u32>>> {
+        match *source {
+            Source::Words(counts) => {
+                let words = (0..).zip(counts);
+                let words = words.flat_map(|(word, &count)| repeat_n(Some(word), count));
+                Ok(paced(words).collect())
+            }
+            Source::Text(None, count) => Ok(filled(Some(0), count)),
+            Source::Text(Some(text), count) => {
+                let words = match &self.compiled {
+                    Some(compiled) if self.stages.pre_tokenizer.is_none() => {
+                        self.sections_of_tokens(compiled, text, count, options)?
+                    }
+                    _ => None,
+                };
+                let words = match words {
+                    Some(words) => words,
+                    None => self.words_by_stages(text, options)?,
+                };
+                assert_eq!(words.len(), count, "each token has its word");
+                Ok(words)
+            }
+        }
+    }
+
+    fn words_by_stages(&self, text: &str, options: &EncodeOptions) -> Result<Vec<Option<u32>>> {
+        let mut rows = Rows::new(Unit::Bytes);
+        rows.begin(text, None);
+        let mut sampler = Sampler::new(Sampling::default());
+        self.encode_text(text, options, &mut sampler, &mut rows)?;
+        Ok(rows.encoding.word_ids)
+    }
+
+    /// The word of each token where nothing cuts text but added tokens; none where some stretch between
+    /// them has no tokens, which may be a word all the same.
+    fn sections_of_tokens(
+        &self,
+        compiled: &Compiled,
+        text: &str,
+        count: usize,
+        options: &EncodeOptions,
+    ) -> Result<Option<Vec<Option<u32>>>> {
+        if self.added_tokens.finds_nothing(&options.special) {
+            return Ok(Some(filled(Some(0), count)));
+        }
+        let normalizer = self.sought_in_normalized(options);
+        let growth = Rc::new(Growth::of(text.len()));
+        let mut words = Vec::with_capacity(count);
+        let mut ids = Vec::new();
+        let aligned = AlignedText::original(text);
+        let cuts = self
+            .added_tokens
+            .cut(aligned, normalizer, &options.special)?;
+        for (word, cut) in (0..).zip(paced(cuts.into_iter())) {
+            match cut {
+                Cut::Token(..) => words.push(Some(word)),
+                Cut::Text(text) => {
+                    let place = match text.original_start() {
+                        0 => Place::First,
+                        _ => Place::Section,
+                    };
+                    ids.clear();
+                    let is_normalized = normalizer.is_some();
+                    let text = text.as_str();
+                    compiled.encode(&self.stages, text, place, is_normalized, &growth, &mut ids)?;
+                    if ids.is_empty() {
+                        return Ok(None);
+                    }
+                    words.extend(repeat_n(Some(word), ids.len()));
+                }
+            }
+        }
+        Ok(Some(words))
+    }
+}
