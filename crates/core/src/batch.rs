@@ -126,6 +126,38 @@ impl Tokenizer {
         })
     }
 
+    /// Encodes many texts, and shows the ids of each task to `see` with its number, on the thread
+    /// that found them; gives how many each task has. `threads` and `cancelled` are those of
+    /// [`Tokenizer::encode_batch`].
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode_batch`], and those of `see`, with the first text of the task.
+    pub(crate) fn encode_tasks(
+        &self,
+        texts: &[&str],
+        options: &EncodeOptions,
+        threads: usize,
+        cancelled: &AtomicBool,
+        see: impl Fn(usize, &[u32]) -> crate::error::Result<()> + Sync,
+    ) -> std::result::Result<Vec<usize>, Failure> {
+        let (parts, tasks) = self.parts_and_tasks(texts, options, threads, true);
+        let first_rows = first_rows(&parts, &tasks);
+        let spare = Mutex::new(Vec::new());
+        let work = |task: usize| {
+            let mut ids: Vec<u32> = lock(&spare).pop().unwrap_or_default();
+            ids.clear();
+            for part in &parts[tasks[task].clone()] {
+                self.encode_part(part.text, part.place, part.is_last, options, &mut ids)
+                    .map_err(|error| (part.row, error))?;
+            }
+            see(task, &ids).map_err(|error| (first_rows[task], error))?;
+            let count = ids.len();
+            lock(&spare).push(ids);
+            Ok(count)
+        };
+        run(&first_rows, threads, cancelled, work)
+    }
+
     /// The ids and spans of many texts: those that [`Tokenizer::encode_with_spans`] gives for each;
     /// `threads` and `cancelled` are those of [`Tokenizer::encode_batch`].
     ///

@@ -215,7 +215,7 @@ class _Texts:
             for batch in found:
                 words.add(batch)
                 for judged in everyone:
-                    judged.counter.add(judged.encode(batch, place).ids)
+                    judged.count(batch, place)
                 watched.tell()
         self.words = WordKinds.of(words.finish(WordKinds.MOST))
         parts = self.sample.parts()
@@ -227,11 +227,10 @@ class _Texts:
             tally.sample(judged, parts)
             tally.lines(judged, lines, are_all=are_all)
 
-    def _sampled(self) -> Generator[list[str], None, None]:
+    def _sampled(self) -> Generator[_core.TextParts, None, None]:
         """The batches of the corpus, which are offered to the sample."""
         for batch in self.corpus.batches():
-            for text in batch:
-                self.sample.add(text)
+            self.sample.add(batch)
             yield batch
 
 
