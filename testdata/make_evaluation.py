@@ -20,7 +20,23 @@ from jeton import analysis
 HERE = Path(__file__).parent
 
 LETTERS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзиклмнопрст", "あいうえおかき東京大学", "กขคงจฉชซ")
-MARKS = (" ", " ", " ", " ", " ", ", ", ". ", "\n", "\n", "\n\n", "  ", "\t", " 12 ", " — ", "\u0301 ")
+MARKS = (
+    " ",
+    " ",
+    " ",
+    " ",
+    " ",
+    ", ",
+    ". ",
+    "\n",
+    "\n",
+    "\n\n",
+    "  ",
+    "\t",
+    " 12 ",
+    " — ",
+    "\u0301 ",
+)
 
 
 def texts(letters: str, size: int, seed: int) -> Iterator[str]:

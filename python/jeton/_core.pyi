@@ -18,6 +18,8 @@ __all__ = [
     "Model",
     "Pipeline",
     "SentencePieceReader",
+    "TextFile",
+    "TextParts",
     "TokenBlocks",
     "TokenCounter",
     "Tokenizer",
@@ -33,6 +35,7 @@ __all__ = [
     "charsmap",
     "check_regex",
     "check_trainer",
+    "cut_text",
     "did_you_mean",
     "find_files",
     "fingerprint",
@@ -396,6 +399,7 @@ class Model:
     def options(self) -> str: ...
 
 def cut_text(text: str, longest: int) -> list[str]: ...
+
 @final
 class FileContents:
     def __new__(cls, path: str) -> FileContents: ...
@@ -421,7 +425,7 @@ class TextParts:
 @final
 class TokenCounter:
     def __new__(cls, ids: npt.NDArray[np.uint32]) -> TokenCounter: ...
-    def add(self, tokenizer: Tokenizer, parts: TextParts) -> None: ...
+    def add(self, tokenizer: Pipeline, parts: TextParts) -> None: ...
     def take(self) -> npt.NDArray[np.int64]: ...
     def curve(self) -> list[tuple[int, int]]: ...
 

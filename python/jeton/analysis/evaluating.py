@@ -9,8 +9,7 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -32,9 +31,6 @@ __all__ = ["compare", "evaluate"]
 Errors = Literal["strict", "replace", "ignore"]
 Source: TypeAlias = "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]"
 Corpora: TypeAlias = "Source | Mapping[str, Source]"
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 _LINES = 1 << 18
 """How many characters of a sample are tried line by line."""
@@ -185,19 +181,11 @@ def _run(
     for measured in languages:
         measured.read(everyone, watched)
     sample = Sample().joined(it.sample for it in texts)
-    found = _at_once(
-        lambda of: _evaluation(of[0], texts, languages, sample, of[1], pivot, morphemes),
-        list(zip(everyone, curves, strict=True)),
-    )
     watched.tell(at_end=True)
-    return found
-
-
-def _at_once(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    """The results of `work` on all items, several at a time: each leaves some cores idle."""
-    most = min(len(items), len(os.sched_getaffinity(0)))
-    with ThreadPoolExecutor(most, "jeton-judge") as threads:
-        return list(threads.map(work, items))
+    return [
+        _evaluation(judged, texts, languages, sample, curve, pivot, morphemes)
+        for judged, curve in zip(everyone, curves, strict=True)
+    ]
 
 
 def _pivot(pivot: Any, lines: Mapping[str, Sequence[str]]) -> str | None:
@@ -233,16 +221,11 @@ class _Texts:
         parts = self.sample.parts()
         lines = list(_lines(parts))
         are_all = not self.sample.left_out and self.corpus.characters <= _LINES
-
-        def tally_of(judged: Judged) -> Tally:
-            tally = Tally(judged.counter.take())
+        for judged in everyone:
+            tally = self.tallies[judged.name] = Tally(judged.counter.take())
             tally.words(judged, self.words)
             tally.sample(judged, parts)
             tally.lines(judged, lines, are_all=are_all)
-            return tally
-
-        names = [judged.name for judged in everyone]
-        self.tallies = dict(zip(names, _at_once(tally_of, everyone), strict=True))
 
     def _sampled(self) -> Generator[_core.TextParts, None, None]:
         """The batches of the corpus, which are offered to the sample."""

@@ -29,7 +29,7 @@ __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 
 Errors = Literal["strict", "replace", "ignore"]
 
-_READ: Final = 8 << 20
+_READ: Final = 4 << 20
 """How many bytes of a file, or characters of texts, are taken at a time."""
 
 LONGEST: Final = 1 << 18
@@ -173,27 +173,28 @@ class Corpus:
 
     def batches(self) -> Iterator[_core.TextParts]:
         """The texts, long ones in parts, some megabytes at a time."""
-        batch = _core.TextParts(LONGEST)
-        for _ in self._filling(lambda: batch):
-            if batch.bytes >= _READ:
-                yield self._counted(batch)
-                batch = _core.TextParts(LONGEST)
-        if batch.bytes:
-            yield self._counted(batch)
+        self._batch = _core.TextParts(LONGEST)
+        for _ in self._filling():
+            if self._batch.bytes >= _READ:
+                yield self._taken()
+        if self._batch.bytes:
+            yield self._taken()
 
-    def _counted(self, batch: _core.TextParts) -> _core.TextParts:
+    def _taken(self) -> _core.TextParts:
+        """The batch, in whose place there is an empty one."""
+        batch, self._batch = self._batch, _core.TextParts(LONGEST)
         self.characters += batch.characters
         return batch
 
-    def _filling(self, batch: Callable[[], _core.TextParts]) -> Iterator[None]:
-        """Adds one text after another, or some of one, to the batch of the moment."""
+    def _filling(self) -> Iterator[None]:
+        """Adds one text after another, or some of one, to the batch."""
         for number, text in enumerate(self._given()):
             clean = self._clean(text, number)
             data = clean.encode()
             self._hash.update(b"text %d\n" % len(data))
             self._hash.update(data)
             self.read += len(data)
-            self._add(batch(), clean, len(data))
+            self._add(clean, len(data))
             yield
         done = 0
         for path in self._paths:
@@ -202,16 +203,16 @@ class Corpus:
             elif self._field is not None or _is_json_lines(path):
                 texts = self._of_records(path)
             else:
-                yield from self._of_text(path, batch)
+                yield from self._of_text(path)
                 texts = iter(())
             for text in texts:
-                self._add(batch(), text, len(text.encode()))
+                self._add(text, len(text.encode()))
                 yield
             done += size_of(path)
             self.read = done
 
-    def _add(self, batch: _core.TextParts, text: str, size: int) -> None:
-        batch.add(text)
+    def _add(self, text: str, size: int) -> None:
+        self._batch.add(text)
         self.bytes += size
         self.documents += bool(text)
 
@@ -250,11 +251,12 @@ class Corpus:
                 break
         self._hash_file(*contents.digest())
 
-    def _of_text(self, path: Path, batch: Callable[[], _core.TextParts]) -> Iterator[None]:
+    def _of_text(self, path: Path) -> Iterator[None]:
         file = _core.TextFile(os.fspath(path), self._errors)
-        data = True
-        while data:
-            data, text, begins = file.read(_READ, batch())
+        is_end = False
+        while not is_end:
+            data, text, begins = file.read(_READ, self._batch)
+            is_end = data == 0
             self.read += data
             self.bytes += text
             self.documents += begins

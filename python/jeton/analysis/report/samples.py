@@ -122,8 +122,7 @@ def side_by_side(shown: Shown, samples: Sequence[SampleLine]) -> str:
     return (
         '<div class="tools"><button type="button" id="ids" aria-pressed="false">Ids beside '
         'tokens</button><button type="button" id="bytes" aria-pressed="false">Bytes beside '
-        'tokens</button><span class="quiet">Or point at a token.</span></div>'
-        + blocks
+        'tokens</button><span class="quiet">Or point at a token.</span></div>' + blocks
     )
 
 
