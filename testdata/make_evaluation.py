@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,7 +53,7 @@ def texts(letters: str, size: int, seed: int) -> Iterator[str]:
 
 
 def measured(folder: Path) -> dict[str, Any]:
-    """All that is found, but for what names the version and the tokenizers' digests."""
+    """What is found, by what found it and in what."""
     files = {}
     for number, letters in enumerate(LETTERS):
         files[str(number)] = folder / f"{number}.txt"
@@ -78,22 +77,33 @@ def measured(folder: Path) -> dict[str, Any]:
     results = {"trained": analysis.compare(toks, corpora, parallel=parallel, errors="replace")}
     byte_level = {"byte-level": toks["byte-level"]}
     results["ignore"] = analysis.compare(byte_level, {"it": files["broken"]}, errors="ignore")
-    record: dict[str, Any] = json.loads(json.dumps({k: v.to_dict() for k, v in results.items()}))
-    for result in record.values():
-        for key in ("version", "jeton"):
-            result.pop(key, None)
-        for evaluation in result["evaluations"].values():
-            for key in ("version", "jeton", "tokenizer"):
-                evaluation.pop(key, None)
-    return record
+    return {
+        f"{run}: {name}: {part}": json.loads(json.dumps(found))
+        for run, result in results.items()
+        for name, evaluation in result.evaluations.items()
+        for part, found in parts_of(evaluation)
+    }
+
+
+def parts_of(evaluation: analysis.Evaluation) -> Iterator[tuple[str, Any]]:
+    """The numbers of an evaluation, and how those were measured whose `how` has a number."""
+    for place, measured in evaluation.parts():
+        values = measured.values.items()
+        hows = {value.how for _, value in values if any(map(str.isdigit, value.how))}
+        numbers = {name: value.value for name, value in values}
+        yield place, {"values": numbers, "hows": sorted(hows), "examples": measured.examples}
+    for name, curve in evaluation.curves.items():
+        yield f"curve {name}", curve.to_dict()
+    yield "lossy", evaluation.lossy
+    yield "digests", evaluation.digests
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         record = measured(Path(folder))
-    text = json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True)
-    (HERE / "evaluation.json").write_text(text + "\n", encoding="utf-8")
-    print(f"wrote {len(text):,} characters", file=sys.stderr)
+    lines = [f"{json.dumps(name)}: {json.dumps(part)}" for name, part in record.items()]
+    text = ",\n".join(lines)
+    (HERE / "evaluation.json").write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

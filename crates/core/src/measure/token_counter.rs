@@ -351,7 +351,8 @@ mod tests {
         let (options, cancelled) = (EncodeOptions::default(), AtomicBool::new(false));
         let batch = tokenizer.encode_batch(&texts, &options, 1, &cancelled);
         let ids = batch.unwrap().ids;
-        let of_ids = |counter: &mut TokenCounter| counted(counter, &[ids.clone()], 1 << 20, 0);
+        let of_ids =
+            |counter: &mut TokenCounter| counted(counter, std::slice::from_ref(&ids), 1 << 20, 0);
         let of_texts = |threads| {
             move |counter: &mut TokenCounter| {
                 let added = counter.add(&tokenizer, &texts, &options, threads, &cancelled);
