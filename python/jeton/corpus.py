@@ -274,7 +274,7 @@ def _expanded(path: str, is_str: bool) -> list[str]:
     """What a path or a pattern of paths names, in the order of the names."""
     if os.path.lexists(path) or path == "-":
         return [path]
-    # `glob` goes into itself for each folder, and a text that was meant as such may be of any length.
+    # `glob` calls itself for each folder, and a text that was meant as such may be of any length.
     is_pattern = len(path) <= _LONGEST_PATTERN and path.count(os.sep) <= _MOST_FOLDERS
     found = glob.glob(path, recursive=True) if is_pattern else []
     found = [name for name in found if os.path.isfile(name)]
