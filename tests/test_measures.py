@@ -6,6 +6,7 @@ import gzip
 import itertools
 import json
 import math
+import runpy
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import jeton
-from jeton import analysis
+from jeton import _core, analysis
 from jeton.analysis import Comparison, Evaluation, evaluate, measures, texts
 from jeton.analysis.known_measures import MEASURES
 from jeton.errors import (
@@ -138,6 +139,12 @@ def test_parts_are_the_text(text: str, longest: int) -> None:
     assert all(parts) or not text
 
 
+def parts_of(text: str) -> _core.TextParts:
+    parts = _core.TextParts(texts.LONGEST)
+    parts.add(text)
+    return parts
+
+
 @given(st.lists(st.text("abc", max_size=30), max_size=30), st.randoms())
 def test_a_sample_does_not_depend_on_the_order(given: list[str], random: Any) -> None:
     before = texts.SAMPLE
@@ -145,17 +152,24 @@ def test_a_sample_does_not_depend_on_the_order(given: list[str], random: Any) ->
     try:
         one, other = texts.Sample(), texts.Sample()
         for text in given:
-            one.add(text)
+            one.add(parts_of(text))
         for text in random.sample(given, len(given)):
-            other.add(text)
+            other.add(parts_of(text))
         assert one.parts() == other.parts()
         at = len(given) // 2
         halves = texts.Sample(), texts.Sample()
         for number, text in enumerate(given):
-            halves[number >= at].add(text)
+            halves[number >= at].add(parts_of(text))
         assert halves[0].joined(halves[1:]).parts() == one.parts()
     finally:
         texts.SAMPLE = before  # type: ignore[misc]
+
+
+def test_values_are_what_they_were(tmp_path: Path) -> None:
+    """Of a corpus with samples, rare words, several kinds of files and bytes that are not UTF-8."""
+    testdata = Path(__file__).parent.parent / "testdata"
+    saved = json.loads((testdata / "evaluation.json").read_text(encoding="utf-8"))
+    assert runpy.run_path(str(testdata / "make_evaluation.py"))["measured"](tmp_path) == saved
 
 
 def test_a_sample_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

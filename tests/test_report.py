@@ -104,7 +104,14 @@ addEventListener("load", () => {
   const rules = [...document.styleSheets[0].cssRules];
   seen.darkInPrint = rules.some((rule) => rule.selectorText?.includes("dark")
     && rule.style.getPropertyValue("--ground"));
-  seen.ids = getComputedStyle(document.querySelector(".tokens i")).display;
+  const beside = (name) => getComputedStyle(document.querySelector(".tokens i." + name)).display;
+  seen.beside = [beside("id"), beside("bytes")];
+  document.getElementById("bytes").click();
+  document.getElementById("ids").click();
+  seen.beside.push(beside("id"), beside("bytes"));
+  seen.bytes = document.querySelector(".tokens .bytes").textContent;
+  seen.pressed = ["ids", "bytes"]
+    .map((id) => document.getElementById(id).getAttribute("aria-pressed"));
   seen.images = document.images.length;
   seen.scripts = document.scripts.length;
   seen.heading = document.querySelector("h1").textContent;
@@ -164,7 +171,9 @@ def test_in_a_browser(page: str, tmp_path: Path, width: int) -> None:
     assert len(seen["charts"]) == 3 + 2 + 5 + 1
     for drawn, shapes, coloured, role, is_named in seen["charts"]:
         assert drawn and shapes >= 3 and coloured and role == "img" and is_named
-    assert seen["hidden"] and seen["ids"] == "inline"
+    assert seen["hidden"]
+    assert seen["beside"] == ["inline", "none", "none", "inline"]
+    assert re.fullmatch("[0-9a-f ]+", seen["bytes"]) and seen["pressed"] == ["false", "true"]
     first, other, back = seen["grounds"]
     assert first == back != other and not seen["darkInPrint"]
 

@@ -266,11 +266,18 @@ def _files(paths: list[str], *, is_str: bool = False) -> list[Path]:
     return [Path(file) for file in files]
 
 
+_LONGEST_PATTERN = 4096
+_MOST_FOLDERS = 256
+
+
 def _expanded(path: str, is_str: bool) -> list[str]:
     """What a path or a pattern of paths names, in the order of the names."""
     if os.path.lexists(path) or path == "-":
         return [path]
-    found = [name for name in glob.glob(path, recursive=True) if os.path.isfile(name)]
+    # `glob` calls itself for each folder, and a text that was meant as such may be of any length.
+    is_pattern = len(path) <= _LONGEST_PATTERN and path.count(os.sep) <= _MOST_FOLDERS
+    found = glob.glob(path, recursive=True) if is_pattern else []
+    found = [name for name in found if os.path.isfile(name)]
     if not found:
         shown = path if len(path) <= 80 else path[:80] + "…"
         hint = "; if it is a text itself, pass it in a list" if is_str else ""

@@ -37,10 +37,18 @@ def boxed(title: str, inner: str) -> str:
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table, numbers to the right; without heads, everything to the left."""
 
+    def is_number(text: str) -> bool:
+        return text.replace(",", "").replace(".", "", 1).isdigit()
+
+    rows = list(rows)
+    # A column of numbers stands to the right as a whole; names of rows do not.
+    sides = [
+        "right" if heads and at and all(map(is_number, column)) else "left"
+        for at, column in enumerate(zip(*rows, strict=True))
+    ] or ["left"] * len(heads)
+
     def cells(row: Sequence[str], tag: str) -> Iterator[str]:
-        for at, text in enumerate(row):
-            is_number = text.replace(",", "").replace(".", "", 1).isdigit()
-            side = "right" if heads and at and is_number else "left"
+        for text, side in zip(row, sides, strict=True):
             yield f'<{tag} style="text-align:{side};padding:1px 8px">{escaped(text)}</{tag}>'
 
     head = f"<thead><tr>{''.join(cells(heads, 'th'))}</tr></thead>" if heads else ""

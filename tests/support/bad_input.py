@@ -489,6 +489,11 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         FileNotFoundError,
         "pass it in a list",
     ),
+    "trainer text of many parts": (
+        lambda: J.BPETrainer(300).train("*/" * 2_000),
+        FileNotFoundError,
+        "pass it in a list",
+    ),
     "trainer bytes": (lambda: J.BPETrainer(300).train(b"x"), TypeError, "data must be"),
     "trainer of ints": (lambda: J.BPETrainer(300).train([1]), TypeError, "text 0 of data"),
     "char trainer empty": (lambda: J.CharTrainer().train(""), errors.TrainingError, "characters"),

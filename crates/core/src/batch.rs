@@ -126,6 +126,48 @@ impl Tokenizer {
         })
     }
 
+    /// Encodes a piece of a batch that is too long to be held, and shows the ids of each task to `see`
+    /// with its number, on the thread that found them; gives how many each task has. Tasks are those
+    /// of the whole batch, of which so many full ones went `before`, so that threads meet words again
+    /// that their caches have seen. `threads` and `cancelled` are those of [`Tokenizer::encode_batch`].
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode_batch`], and those of `see`, with the first text of the task.
+    pub(crate) fn encode_tasks(
+        &self,
+        texts: &[&str],
+        before: &mut usize,
+        options: &EncodeOptions,
+        threads: usize,
+        cancelled: &AtomicBool,
+        see: impl Fn(usize, &[u32]) -> crate::error::Result<()> + Sync,
+    ) -> std::result::Result<Vec<usize>, Failure> {
+        let size = match *before {
+            0 => task_size(texts, threads),
+            _ => LARGEST_TASK,
+        };
+        let (parts, tasks) = self.parts_and_tasks_of(size, texts, options, threads, true);
+        let first_rows = first_rows(&parts, &tasks);
+        let spare = Mutex::new(Vec::new());
+        let work = |task: usize| {
+            let mut ids: Vec<u32> = lock(&spare).pop().unwrap_or_default();
+            ids.clear();
+            for part in &parts[tasks[task].clone()] {
+                self.encode_part(part.text, part.place, part.is_last, options, &mut ids)
+                    .map_err(|error| (part.row, error))?;
+            }
+            see(task, &ids).map_err(|error| (first_rows[task], error))?;
+            let count = ids.len();
+            lock(&spare).push(ids);
+            Ok(count)
+        };
+        let counts = run_behind(*before, &first_rows, threads, cancelled, work)?;
+        let last = tasks.last().map_or(&[][..], |task| &parts[task.clone()]);
+        let is_full = last.iter().map(|part| part.text.len()).sum::<usize>() >= size;
+        *before += tasks.len() - usize::from(!is_full && !tasks.is_empty());
+        Ok(counts)
+    }
+
     /// The ids and spans of many texts: those that [`Tokenizer::encode_with_spans`] gives for each;
     /// `threads` and `cancelled` are those of [`Tokenizer::encode_batch`].
     ///
@@ -250,9 +292,19 @@ impl Tokenizer {
         threads: usize,
         may_cut: bool,
     ) -> (Vec<Part<'t>>, Vec<Range<usize>>) {
-        let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let size = bytes / (TASKS_PER_THREAD * threads.max(1));
-        let size = size.clamp(SMALLEST_TASK, LARGEST_TASK);
+        let size = task_size(texts, threads);
+        self.parts_and_tasks_of(size, texts, options, threads, may_cut)
+    }
+
+    /// The same with tasks of about so many bytes.
+    fn parts_and_tasks_of<'t>(
+        &self,
+        size: usize,
+        texts: &[&'t str],
+        options: &EncodeOptions,
+        threads: usize,
+        may_cut: bool,
+    ) -> (Vec<Part<'t>>, Vec<Range<usize>>) {
         let mut parts = Vec::with_capacity(texts.len());
         let mut tasks = Vec::new();
         let (mut first, mut filled) = (0, 0);
@@ -298,6 +350,13 @@ impl Tokenizer {
     }
 }
 
+/// Bytes of a task, about, if texts are a whole batch.
+fn task_size(texts: &[&str], threads: usize) -> usize {
+    let bytes: usize = texts.iter().map(|text| text.len()).sum();
+    let size = bytes / (TASKS_PER_THREAD * threads.max(1));
+    size.clamp(SMALLEST_TASK, LARGEST_TASK)
+}
+
 /// The row of the first part of each task.
 fn first_rows(parts: &[Part<'_>], tasks: &[Range<usize>]) -> Vec<usize> {
     tasks.iter().map(|task| parts[task.start].row).collect()
@@ -306,6 +365,18 @@ fn first_rows(parts: &[Part<'_>], tasks: &[Range<usize>]) -> Vec<usize> {
 /// Does all tasks, on all threads; the results are in the order of the tasks. `first_rows` has the row
 /// that each begins with.
 fn run<R: Send>(
+    first_rows: &[usize],
+    threads: usize,
+    cancelled: &AtomicBool,
+    work: impl Fn(usize) -> std::result::Result<R, Failure> + Sync,
+) -> std::result::Result<Vec<R>, Failure> {
+    run_behind(0, first_rows, threads, cancelled, work)
+}
+
+/// As [`run`], where so many tasks went before: each thread goes on with those that it would have had
+/// if all were one batch.
+fn run_behind<R: Send>(
+    before: usize,
     first_rows: &[usize],
     threads: usize,
     cancelled: &AtomicBool,
@@ -325,7 +396,8 @@ fn run<R: Send>(
     let results = Mutex::new(Vec::with_capacity(tasks));
     let worker = || {
         let mut done = Vec::new();
-        let own = rayon::current_thread_index().unwrap_or(0) % threads;
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        let own = (thread + threads - before % threads) % threads;
         let all = (own..threads).chain(0..own);
         for task in all.flat_map(|row| std::iter::from_fn(move || next(row))) {
             if cancelled.load(Ordering::Relaxed) {

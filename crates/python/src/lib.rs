@@ -61,7 +61,9 @@ mod _core {
     #[pymodule_export]
     use super::ints::lists;
     #[pymodule_export]
-    use super::measuring::{FileContents, TokenCounter, UnicodeWords};
+    use super::measuring::{
+        FileContents, TextFile, TextParts, TokenCounter, UnicodeWords, cut_text,
+    };
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

@@ -2,19 +2,24 @@
 //! tokens.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use jeton_core::EncodeOptions;
+use jeton_core::measure::text_file::TextFile as CoreFile;
+use jeton_core::measure::text_parts::{TextParts as CoreParts, cut};
 use jeton_core::measure::token_counter::TokenCounter as CoreCounter;
 use jeton_core::measure::unicode_words::UnicodeWords as Core;
-use jeton_core::train::corpus::Contents;
+use jeton_core::train::corpus::{Contents, InvalidUtf8};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyBytes, PyList};
 
 use crate::arrays::{self, Numbers};
-use crate::errors::{argument, guard};
+use crate::errors::{Outcome, argument, guard};
 use crate::pool;
 use crate::signals::list;
+use crate::texts;
+use crate::tokenizer::Tokenizer;
 
 /// The contents of a file, decompressed.
 #[pyclass(frozen, module = "jeton._core")]
@@ -55,6 +60,118 @@ impl FileContents {
     }
 }
 
+/// Texts in parts of limited length.
+#[pyclass(frozen, module = "jeton._core")]
+pub struct TextParts {
+    core: Mutex<CoreParts>,
+}
+
+#[pymethods]
+impl TextParts {
+    #[new]
+    fn new(longest: usize) -> Self {
+        Self {
+            core: Mutex::new(CoreParts::new(longest)),
+        }
+    }
+
+    /// Adds a text that is not empty.
+    fn add(&self, py: Python<'_>, text: &str) -> PyResult<()> {
+        guard(py, || {
+            self.lock()?.add(text);
+            Ok(())
+        })
+    }
+
+    /// How many bytes they have.
+    #[getter]
+    fn bytes(&self, py: Python<'_>) -> PyResult<usize> {
+        guard(py, || Ok(self.lock()?.bytes()))
+    }
+
+    /// How many characters.
+    #[getter]
+    fn characters(&self, py: Python<'_>) -> PyResult<usize> {
+        guard(py, || Ok(self.lock()?.characters()))
+    }
+
+    /// Of their parts of so many characters those whose CRC-32 is at most `most`: with it, their text and
+    /// its bytes.
+    fn hashed<'py>(
+        &self,
+        py: Python<'py>,
+        longest: usize,
+        most: u32,
+    ) -> PyResult<Bound<'py, PyList>> {
+        guard(py, || {
+            let core = self.lock()?;
+            let core = &*core;
+            let hashed = py.detach(|| core.hashed(longest, most));
+            let hashed = hashed.into_iter();
+            Ok(list(
+                py,
+                hashed.map(|part| (part.hash, part.text, part.text.len())),
+            )?)
+        })
+    }
+}
+
+impl TextParts {
+    fn lock(&self) -> Outcome<MutexGuard<'_, CoreParts>> {
+        self.core.try_lock().map_err(|_| busy())
+    }
+}
+
+/// A text file that is read in parts.
+#[pyclass(frozen, module = "jeton._core")]
+pub struct TextFile {
+    core: Mutex<CoreFile>,
+}
+
+#[pymethods]
+impl TextFile {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf, errors: &str) -> PyResult<Self> {
+        guard(py, || {
+            let errors = errors.parse::<InvalidUtf8>()?;
+            let core = Mutex::new(py.detach(|| CoreFile::open(&path, errors))?);
+            Ok(Self { core })
+        })
+    }
+
+    /// Reads about so many bytes and adds the parts that they end: how many bytes were read, none at the
+    /// end, how many of text, and whether the first part of the file was added.
+    fn read(
+        &self,
+        py: Python<'_>,
+        size: usize,
+        parts: &TextParts,
+    ) -> PyResult<(usize, usize, bool)> {
+        guard(py, || {
+            let mut core = self.core.try_lock().map_err(|_| busy())?;
+            let mut parts = parts.lock()?;
+            let (core, parts) = (&mut *core, &mut *parts);
+            let read = py.detach(|| core.read(size, parts))?;
+            Ok((read.bytes, read.text, read.begins))
+        })
+    }
+
+    /// How many bytes of the file were read, and their SHA-256.
+    fn digest<'py>(&self, py: Python<'py>) -> PyResult<(u64, Bound<'py, PyBytes>)> {
+        guard(py, || {
+            let core = self.core.try_lock().map_err(|_| busy())?;
+            let (bytes, sha256) = core.digest();
+            Ok((bytes, PyBytes::new(py, &sha256)))
+        })
+    }
+}
+
+/// The parts of a text of at most so many characters, cut behind lines where that is possible.
+#[pyfunction]
+pub fn cut_text<'py>(py: Python<'py>, text: &str, longest: usize) -> PyResult<Bound<'py, PyList>> {
+    guard(py, || Ok(list(py, cut(text, longest).into_iter())?))
+}
+
 /// The words of texts by Unicode's rules, with how often each occurs.
 #[pyclass(frozen, module = "jeton._core")]
 pub struct UnicodeWords {
@@ -72,14 +189,10 @@ impl UnicodeWords {
     }
 
     /// Counts the words of texts, on all cores.
-    fn add(&self, py: Python<'_>, texts: &Bound<'_, PyList>) -> PyResult<()> {
+    fn add(&self, py: Python<'_>, parts: &TextParts) -> PyResult<()> {
         guard(py, || {
-            let texts: Vec<_> = texts.iter().collect();
-            let texts: Vec<&str> = texts
-                .iter()
-                .map(|text| text.cast::<PyString>()?.to_str())
-                .collect::<PyResult<_>>()?;
-            let bytes = texts.iter().map(|text| text.len()).sum();
+            let parts = parts.lock()?;
+            let (texts, bytes) = (parts.rows(), parts.bytes());
             let slot = self.core.try_lock().map_err(|_| busy())?;
             let core = slot.as_ref().ok_or_else(busy)?;
             pool::run(py, bytes, |threads, _| core.add(&texts, threads))
@@ -119,15 +232,19 @@ impl TokenCounter {
         })
     }
 
-    /// Counts the tokens of a batch, on all cores.
-    fn add(&self, py: Python<'_>, ids: Numbers<'_, u32>) -> PyResult<()> {
+    /// Counts the tokens of texts, on all cores.
+    fn add(&self, py: Python<'_>, tokenizer: &Tokenizer, parts: &TextParts) -> PyResult<()> {
         guard(py, || {
-            let ids = ids.try_readonly().map_err(PyErr::from)?;
-            let ids = ids.as_slice().map_err(PyErr::from)?;
+            let parts = parts.lock()?;
+            let (texts, bytes) = (parts.rows(), parts.bytes());
+            let (tokenizer, options) = (&*tokenizer.core, EncodeOptions::PLAIN);
             let mut core = self.core.try_lock().map_err(|_| busy())?;
             let core = &mut *core;
-            let added = pool::run(py, ids.len(), |threads, _| core.add(ids, threads))?;
-            added.map_err(|id| argument(format!("id {id} stands for no token")))
+            let work = texts::work_of(tokenizer, bytes);
+            let added = pool::run(py, work, |threads, cancelled| {
+                core.add(tokenizer, &texts, &options, threads, cancelled)
+            })?;
+            Ok(added.map_err(|(row, error)| error.at(format!("texts[{row}]")))?)
         })
     }
 

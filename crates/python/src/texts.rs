@@ -140,7 +140,7 @@ pub fn with_entries<R: Send>(
 }
 
 /// So many bytes are this much work, which says whether Ctrl-C is listened to.
-fn work_of(tokenizer: &Tokenizer, bytes: usize) -> usize {
+pub fn work_of(tokenizer: &Tokenizer, bytes: usize) -> usize {
     match tokenizer.backtracks() {
         true => bytes.max(pool::WITHOUT_GIL),
         false => bytes,

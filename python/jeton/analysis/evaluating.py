@@ -180,8 +180,8 @@ def _run(
     curves = [judged.counter.curve() for judged in everyone]
     for measured in languages:
         measured.read(everyone, watched)
-    watched.tell(at_end=True)
     sample = Sample().joined(it.sample for it in texts)
+    watched.tell(at_end=True)
     return [
         _evaluation(judged, texts, languages, sample, curve, pivot, morphemes)
         for judged, curve in zip(everyone, curves, strict=True)
@@ -215,7 +215,7 @@ class _Texts:
             for batch in found:
                 words.add(batch)
                 for judged in everyone:
-                    judged.counter.add(judged.encode(batch, place).ids)
+                    judged.count(batch, place)
                 watched.tell()
         self.words = WordKinds.of(words.finish(WordKinds.MOST))
         parts = self.sample.parts()
@@ -227,11 +227,10 @@ class _Texts:
             tally.sample(judged, parts)
             tally.lines(judged, lines, are_all=are_all)
 
-    def _sampled(self) -> Generator[list[str], None, None]:
+    def _sampled(self) -> Generator[_core.TextParts, None, None]:
         """The batches of the corpus, which are offered to the sample."""
         for batch in self.corpus.batches():
-            for text in batch:
-                self.sample.add(text)
+            self.sample.add(batch)
             yield batch
 
 

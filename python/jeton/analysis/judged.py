@@ -6,10 +6,11 @@ Look here for what is counted of the lines of a sample (`Tally.lines`) and of th
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -66,10 +67,21 @@ class Judged:
                 return False
         return True
 
+    def count(self, texts: _core.TextParts, where: str) -> None:
+        """Counts the tokens of texts."""
+        with self._named(where):
+            self.counter.add(self.tok._core, texts)
+
     def encode(self, texts: Sequence[str], where: str) -> TokenBatch:
-        """The ids of texts, with errors that say whose they are."""
-        try:
+        """The ids of texts."""
+        with self._named(where):
             return self.tok.encode_batch(texts)
+
+    @contextlib.contextmanager
+    def _named(self, where: str) -> Iterator[None]:
+        """Has errors say whose they are."""
+        try:
+            yield
         except JetonError as error:
             raise type(error)(f"{self.name}, {where}: {error}") from None
 

@@ -13,12 +13,11 @@ import heapq
 import json
 import os
 import re
-import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from jeton import _core
 from jeton.arguments import check_text, checked_path
@@ -44,9 +43,6 @@ SAMPLE: Final = 2 << 20
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-_TRIES: Final = 64
-"""How many ends of lines are looked at before a cut."""
-
 
 def cut(text: str, longest: int) -> list[str]:
     r"""The parts of a text, none much longer than asked for; joined, they are the text.
@@ -56,25 +52,7 @@ def cut(text: str, longest: int) -> list[str]:
     >>> cut("low low\nlower\nnew", 10)
     ['low low\n', 'lower\nnew']
     """
-    parts, start = [], 0
-    while len(text) - start > longest:
-        end = _place(text, start + max(1, longest // 2), start + longest)
-        parts.append(text[start:end])
-        start = end
-    return [*parts, text[start:]]
-
-
-def _place(text: str, earliest: int, latest: int) -> int:
-    """Where to cut: behind a single newline, else in front of a space, else at the end."""
-    at = latest
-    for _ in range(_TRIES):
-        at = text.rfind("\n", earliest, at)
-        if at < 1:
-            break
-        if not text[at - 1].isspace() and not text[at + 1 : at + 2].isspace():
-            return at + 1
-    at = text.rfind(" ", earliest, latest)
-    return at if at > 0 else latest
+    return _core.cut_text(text, longest)
 
 
 @dataclass
@@ -88,21 +66,22 @@ class Sample:
     #: The negated hash of each part, its text and its bytes.
     _heap: list[tuple[int, str, int]] = field(default_factory=list)
     left_out: bool = False
-    _most: int = 1 << 32
+    _most: int = (1 << 32) - 1
 
-    def add(self, text: str) -> None:
-        """Offers a text, whose parts are taken or not."""
-        for part in cut(text, _BLOCK) if len(text) > _BLOCK else [text]:
-            data = part.encode()
-            hashed = zlib.crc32(data)
-            if hashed > self._most:
-                continue
-            heapq.heappush(self._heap, (-hashed, part, len(data)))
-            self.bytes += len(data)
-            while self.bytes > SAMPLE and len(self._heap) > 1:
-                self._most = -self._heap[0][0]
-                self.bytes -= heapq.heappop(self._heap)[2]
-                self.left_out = True
+    def add(self, texts: _core.TextParts) -> None:
+        """Offers texts, whose parts are taken or not."""
+        for hashed, part, size in texts.hashed(_BLOCK, self._most):
+            self._take(hashed, part, size)
+
+    def _take(self, hashed: int, part: str, size: int) -> None:
+        if hashed > self._most:
+            return
+        heapq.heappush(self._heap, (-hashed, part, size))
+        self.bytes += size
+        while self.bytes > SAMPLE and len(self._heap) > 1:
+            self._most = -self._heap[0][0]
+            self.bytes -= heapq.heappop(self._heap)[2]
+            self.left_out = True
 
     def parts(self) -> list[str]:
         """The parts, in the order of their hashes."""
@@ -115,12 +94,15 @@ class Sample:
             joined.left_out |= sample.left_out
             joined._most = min(joined._most, sample._most)
         for sample in samples:
-            for _, text, _ in sample._heap:
-                joined.add(text)
+            for negated, part, size in sample._heap:
+                joined._take(-negated, part, size)
         return joined
 
 
-def ahead(batches: Iterator[list[str]]) -> Generator[list[str], None, None]:
+T = TypeVar("T")
+
+
+def ahead(batches: Iterator[T]) -> Generator[T, None, None]:
     """The same batches; the next is made in another thread while one is being worked on.
 
     >>> list(ahead(iter([["low"], ["lower"]])))
@@ -189,43 +171,50 @@ class Corpus:
                 return
             yield text
 
-    def batches(self) -> Iterator[list[str]]:
+    def batches(self) -> Iterator[_core.TextParts]:
         """The texts, long ones in parts, some megabytes at a time."""
-        batch: list[str] = []
-        size = 0
-        for text, is_first in self._pieces():
-            self.documents += is_first
-            for part in cut(text, LONGEST) if len(text) > LONGEST else [text]:
-                batch.append(part)
-                size += len(part)
-                self.characters += len(part)
-                if size >= _READ:
-                    yield batch
-                    batch, size = [], 0
-        if batch:
-            yield batch
+        self._batch = _core.TextParts(LONGEST)
+        for _ in self._filling():
+            if self._batch.bytes >= _READ:
+                yield self._taken()
+        if self._batch.bytes:
+            yield self._taken()
 
-    def _pieces(self) -> Iterator[tuple[str, bool]]:
-        """Texts, or parts of one that end with a line, with whether a text begins."""
+    def _taken(self) -> _core.TextParts:
+        """The batch, in whose place there is an empty one."""
+        batch, self._batch = self._batch, _core.TextParts(LONGEST)
+        self.characters += batch.characters
+        return batch
+
+    def _filling(self) -> Iterator[None]:
+        """Adds one text after another, or some of one, to the batch."""
         for number, text in enumerate(self._given()):
             clean = self._clean(text, number)
             data = clean.encode()
             self._hash.update(b"text %d\n" % len(data))
             self._hash.update(data)
-            self.bytes += len(data)
             self.read += len(data)
-            if clean:
-                yield clean, True
+            self._add(clean, len(data))
+            yield
         done = 0
         for path in self._paths:
             if is_table(path):
-                yield from self._of_table(path)
+                texts = self._of_table(path)
             elif self._field is not None or _is_json_lines(path):
-                yield from self._of_records(path)
+                texts = self._of_records(path)
             else:
                 yield from self._of_text(path)
+                texts = iter(())
+            for text in texts:
+                self._add(text, len(text.encode()))
+                yield
             done += size_of(path)
             self.read = done
+
+    def _add(self, text: str, size: int) -> None:
+        self._batch.add(text)
+        self.bytes += size
+        self.documents += bool(text)
 
     def _clean(self, text: str, number: int) -> str:
         try:
@@ -260,41 +249,37 @@ class Corpus:
             yield text
             if not data:
                 break
-        size, sha256 = contents.digest()
-        self._hash.update(b"file %d %s\n" % (size, sha256.hex().encode()))
+        self._hash_file(*contents.digest())
 
-    def _of_text(self, path: Path) -> Iterator[tuple[str, bool]]:
-        rest, is_first = "", True
-        for text in self._contents(path):
-            self.bytes += len(text) if text.isascii() else len(text.encode())
-            *whole, rest = cut(rest + text, LONGEST)
-            for part in whole:
-                yield part, is_first
-                is_first = False
-        if rest:
-            yield rest, is_first
+    def _of_text(self, path: Path) -> Iterator[None]:
+        file = _core.TextFile(os.fspath(path), self._errors)
+        is_end = False
+        while not is_end:
+            data, text, begins = file.read(_READ, self._batch)
+            is_end = data == 0
+            self.read += data
+            self.bytes += text
+            self.documents += begins
+            yield
+        self._hash_file(*file.digest())
 
-    def _of_records(self, path: Path) -> Iterator[tuple[str, bool]]:
+    def _of_records(self, path: Path) -> Iterator[str]:
         name, line, rest = self._field or "text", 0, ""
         for text in self._contents(path):
             *lines, rest = (rest + text).split("\n") if text else [rest, ""]
             for record in lines:
                 line += 1
-                if not record.strip():
-                    continue
-                found = _field_of(record, name, f"{path}: line {line}")
-                clean = self._clean(found, line)
-                self.bytes += len(clean.encode())
-                if clean:
-                    yield clean, True
+                if record.strip():
+                    found = _field_of(record, name, f"{path}: line {line}")
+                    yield self._clean(found, line)
 
-    def _of_table(self, path: Path) -> Iterator[tuple[str, bool]]:
-        for text in Table(path, self._field or "text", self._errors).texts(_READ):
-            self.bytes += len(text.encode())
-            if text:
-                yield text, True
+    def _of_table(self, path: Path) -> Iterator[str]:
+        yield from Table(path, self._field or "text", self._errors).texts(_READ)
         found = digest_of(path)
-        self._hash.update(b"file %d %s\n" % (found.bytes, found.sha256.encode()))
+        self._hash_file(found.bytes, bytes.fromhex(found.sha256))
+
+    def _hash_file(self, size: int, sha256: bytes) -> None:
+        self._hash.update(b"file %d %s\n" % (size, sha256.hex().encode()))
 
 
 def _is_json_lines(path: Path) -> bool:

@@ -17,6 +17,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use self::joins::Joins;
 use crate::interrupt::Listener;
 use crate::mem::short_keys::{SHORT, ShortKey};
+use crate::split::delimiters::{Chunks, Delimiters};
 use crate::train::word_counts::table::{CountedWord, Entry, GROUP, Table, by_count, join};
 
 /// Bytes up to which a run without white space is kept whole, to be cut once however often it occurs.
@@ -65,6 +66,7 @@ pub struct CountedWords {
 /// What a thread has counted.
 struct Tables {
     seed: u64,
+    spaces: Delimiters,
     /// Runs between white space, each with the space before it, if it is one.
     runs: Table,
     words: Table,
@@ -110,7 +112,12 @@ impl UnicodeWords {
         }
         // Joined first, so that no run is cut twice.
         let cut = join(runs).into_par_iter();
-        words.par_extend(cut.map(|runs| cut_all(runs, Table::new(self.seed, usize::MAX))));
+        words.par_extend(cut.map(|runs| {
+            let mut words = Table::new(self.seed, usize::MAX);
+            // Many runs are a word by themselves.
+            words.make_room(runs.len() / 2);
+            cut_all(runs, words)
+        }));
         let tables = join(words);
         let words = by_count(&tables);
         let kinds = words.len();
@@ -135,8 +142,10 @@ impl UnicodeWords {
 
 impl Tables {
     fn new(seed: u64) -> Self {
+        let spaces = vec![b'\t'..=b'\n', b'\x0c'..=b'\r', b' '..=b' '];
         Self {
             seed,
+            spaces: Delimiters::new(spaces, true, Vec::new()),
             runs: Table::new(seed, usize::MAX),
             words: Table::new(seed, usize::MAX),
         }
@@ -148,28 +157,29 @@ impl Tables {
         let bytes = text.as_bytes();
         let mut keys = [ShortKey::EMPTY; GROUP];
         let mut waiting = 0;
-        let mut start = 0;
-        while start < bytes.len() {
-            let length = bytes[start..].iter().position(u8::is_ascii_whitespace);
-            let end = length.map_or(bytes.len(), |length| start + length);
-            let with_space = start - usize::from(start > 0 && bytes[start - 1] == b' ');
-            if end == start {
-                // Nothing stands between two spaces.
-            } else if end - with_space <= SHORT {
-                let key = ShortKey::new(bytes, with_space, end - with_space);
-                self.runs.prefetch(key);
-                keys[waiting] = key;
-                waiting += 1;
-                if waiting == GROUP {
-                    waiting = 0;
-                    keys.iter().for_each(|&key| self.runs.add_short(key, ONCE));
+        let mut chunks = Chunks::default();
+        let counted = self.spaces.chunks(bytes, 0, &mut chunks, |starts, ends| {
+            for (&start, &end) in starts.iter().zip(ends) {
+                let with_space = start - usize::from(start > 0 && bytes[start - 1] == b' ');
+                if end - with_space <= SHORT {
+                    let key = ShortKey::new(bytes, with_space, end - with_space);
+                    self.runs.prefetch(key);
+                    keys[waiting] = key;
+                    waiting += 1;
+                    if waiting == GROUP {
+                        waiting = 0;
+                        keys.iter().for_each(|&key| self.runs.add_short(key, ONCE));
+                    }
+                } else if end - start <= LONGEST_RUN {
+                    self.runs.add(&bytes[with_space..end], ONCE);
+                } else {
+                    cut(&text[with_space..end], 1, &mut self.words);
                 }
-            } else if end - start <= LONGEST_RUN {
-                self.runs.add(&bytes[with_space..end], ONCE);
-            } else {
-                cut(&text[with_space..end], 1, &mut self.words);
             }
-            start = end + 1;
+            Ok::<(), std::convert::Infallible>(())
+        });
+        match counted {
+            Ok(()) => {}
         }
         for &key in &keys[..waiting] {
             self.runs.add_short(key, ONCE);

@@ -23,26 +23,39 @@ impl Tokenizer {
     /// # Errors
     /// A pattern that gave up on the text.
     pub fn surface(&self, id: u32) -> Result<Option<Vec<u8>>> {
-        /// Characters of no meaning, which no decoder changes.
-        const NEIGHBOURS: [&str; 2] = ["\u{F8FE}", "\u{F8FF}"];
+        let nothing = self.between_neighbours(None)?;
+        self.surface_beside(&nothing, id)
+    }
+
+    /// The same, where `nothing` is what two neighbours become with no token between them: what the
+    /// right one brings itself, such as a space.
+    fn surface_beside(&self, nothing: &[u8], id: u32) -> Result<Option<Vec<u8>>> {
         let Some(token) = self.decoder_input(id) else {
             return Ok(None);
         };
-        let Some(decoder) = &self.stages.decoder else {
+        if self.stages.decoder.is_none() {
             return Ok(Some([b" ", token].concat()));
+        }
+        let mut text = self.between_neighbours(Some(token))?;
+        if text.ends_with(nothing) {
+            text.truncate(text.len() - nothing.len());
+        }
+        Ok(Some(text))
+    }
+
+    /// What the decoder makes of a token between two others, or of nothing.
+    fn between_neighbours(&self, middle: Option<&[u8]>) -> Result<Vec<u8>> {
+        /// Characters of no meaning, which no decoder changes.
+        const NEIGHBOURS: [&[u8]; 2] = ["\u{F8FE}".as_bytes(), "\u{F8FF}".as_bytes()];
+        let Some(decoder) = &self.stages.decoder else {
+            return Ok(Vec::new());
         };
-        let [left, right] = NEIGHBOURS.map(|text| text.as_bytes().to_vec());
-        let between = |middle: Option<&[u8]>| -> Result<Vec<u8>> {
-            let tokens = [Some(left.as_slice()), middle, Some(right.as_slice())];
-            let tokens = tokens.into_iter().flatten().map(<[u8]>::to_vec).collect();
-            let text = decoder.decode(tokens, Invalid::Keep)?.concat();
-            let text = text.strip_prefix(left.as_slice()).unwrap_or(&text);
-            Ok(text.strip_suffix(right.as_slice()).unwrap_or(text).to_vec())
-        };
-        // What the right neighbour brings itself, such as a space.
-        let (nothing, text) = (between(None)?, between(Some(token))?);
-        let surface = text.strip_suffix(nothing.as_slice()).unwrap_or(&text);
-        Ok(Some(surface.to_vec()))
+        let [left, right] = NEIGHBOURS;
+        let tokens = [Some(left), middle, Some(right)];
+        let tokens = tokens.into_iter().flatten().map(<[u8]>::to_vec).collect();
+        let text = decoder.decode(tokens, Invalid::Keep)?.concat();
+        let text = text.strip_prefix(left).unwrap_or(&text);
+        Ok(text.strip_suffix(right).unwrap_or(text).to_vec())
     }
 
     /// The shapes of the surfaces of these tokens, found on as many threads.
@@ -50,8 +63,9 @@ impl Tokenizer {
     /// # Errors
     /// As [`Tokenizer::surface`].
     pub fn surface_shapes(&self, ids: &[u32], threads: usize) -> Result<Vec<Shape>> {
+        let nothing = self.between_neighbours(None)?;
         let shape = |&id: &u32| {
-            let surface = self.surface(id)?.unwrap_or_default();
+            let surface = self.surface_beside(&nothing, id)?.unwrap_or_default();
             Ok(Shape {
                 bytes: surface.len(),
                 splits: str::from_utf8(&surface).is_err(),

@@ -39,9 +39,11 @@ for (const button of document.querySelectorAll(".legend button")) {
     button.setAttribute("aria-pressed", String(!hidden));
   });
 }
-document.getElementById("ids")?.addEventListener("click", (event) => {
-  event.target.setAttribute("aria-pressed", String(document.body.classList.toggle("ids")));
-});
+for (const beside of ["ids", "bytes"]) {
+  document.getElementById(beside)?.addEventListener("click", (event) => {
+    event.target.setAttribute("aria-pressed", String(document.body.classList.toggle("with-" + beside)));
+  });
+}
 document.getElementById("light").addEventListener("click", () => {
   const body = document.body, dark = body.classList.contains("dark")
     || (!body.classList.contains("light") && matchMedia("(prefers-color-scheme: dark)").matches);

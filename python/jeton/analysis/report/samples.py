@@ -121,8 +121,8 @@ def side_by_side(shown: Shown, samples: Sequence[SampleLine]) -> str:
     )
     return (
         '<div class="tools"><button type="button" id="ids" aria-pressed="false">Ids beside '
-        'tokens</button><span class="quiet">Id and bytes of a token: point at it.</span></div>'
-        + blocks
+        'tokens</button><button type="button" id="bytes" aria-pressed="false">Bytes beside '
+        'tokens</button><span class="quiet">Or point at a token.</span></div>' + blocks
     )
 
 
@@ -133,7 +133,8 @@ def _row(shown: Shown, cut: Cut) -> str:
     else:
         inner = "".join(
             f'<span class="t{at % 6}" title="id {id} · bytes {token.hex(" ") or "none"}">'
-            f"{told_text(written(token)) or '∅'}</span><i>{id}</i>"
+            f"{told_text(written(token)) or '∅'}</span>"
+            f'<i class="id">{id}</i><i class="bytes">{token.hex(" ") or "none"}</i>'
             for at, (id, token) in enumerate(cut.tokens)
         )
         told = f'<br><span class="quiet">{len(cut.tokens)} tokens'

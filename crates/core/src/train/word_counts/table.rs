@@ -249,6 +249,30 @@ impl Table {
         }
     }
 
+    /// All words with how often each occurs. Nearly all are told apart by their first bytes, which are
+    /// not made anew for each comparison.
+    fn counted(&self) -> Vec<(u64, u128, CountedWord<'_>)> {
+        let short = self.slots.iter().filter(|slot| slot.key != ShortKey::EMPTY);
+        let short = short.map(|slot| (slot.entry.count, CountedWord::Short(slot.key)));
+        let long = self.long.iter().map(|word| {
+            let text = &self.text[word.start..word.end];
+            (word.entry.count, CountedWord::Long(text))
+        });
+        let mut words = Vec::with_capacity(self.len());
+        words.extend(
+            short
+                .chain(long)
+                .map(|(count, word)| (count, word.first(), word)),
+        );
+        words
+    }
+
+    /// Makes room for so many short words in an empty table.
+    pub(crate) fn make_room(&mut self, words: usize) {
+        let slots = (words + words / 2).next_power_of_two().max(FEWEST);
+        self.slots = vec![Slot::default(); slots];
+    }
+
     fn add_long(&mut self, word: &[u8], hash: u64, entry: Entry) {
         let Self {
             text, long, index, ..
@@ -298,6 +322,8 @@ pub(crate) fn join(mut tables: Vec<Table>) -> Vec<Table> {
         tables = parts
             .map(|part| {
                 let mut joined = Table::new(tables[0].seed, usize::MAX);
+                // Each part gets about as much as each table has, if no word is in two of them.
+                joined.make_room(tables.iter().map(|table| table.used).max().unwrap_or(0));
                 joined.absorb_part(&tables, part);
                 joined
             })
@@ -350,22 +376,8 @@ pub(super) fn in_order(
 /// The words of joined tables with how often each occurs, what occurs most first, of equals the
 /// smaller.
 pub(crate) fn by_count(tables: &[Table]) -> Vec<(CountedWord<'_>, u64)> {
-    let words = tables.iter().flat_map(|table| {
-        let short = table
-            .slots
-            .iter()
-            .filter(|slot| slot.key != ShortKey::EMPTY);
-        let short = short.map(|slot| (CountedWord::Short(slot.key), slot.entry.count));
-        let long = table.long.iter().map(|word| {
-            let text = &table.text[word.start..word.end];
-            (CountedWord::Long(text), word.entry.count)
-        });
-        short.chain(long)
-    });
-    // Nearly all are told apart by their first bytes, which are not made anew for each comparison.
-    let mut words: Vec<_> = words
-        .map(|(word, count)| (count, word.first(), word))
-        .collect();
+    let words = tables.par_iter().map(Table::counted);
+    let mut words = words.collect::<Vec<_>>().concat();
     words.par_sort_unstable_by(|(of_a, first_a, a), (of_b, first_b, b)| {
         let firsts = of_b.cmp(of_a).then_with(|| first_a.cmp(first_b));
         firsts.then_with(|| a.order_behind_first(b))
