@@ -165,6 +165,16 @@ impl SentencePieceNormalizer {
         place.is_none() && self.charsmap().is_none_or(|map| map.leaves(bytes))
     }
 
+    /// How long the user-defined piece is that stands at this place, if one does.
+    pub(crate) fn user_defined_at(&self, text: &str, at: usize) -> Option<usize> {
+        if self.parts.user_defined.is_empty() {
+            return None;
+        }
+        let rest = &text.as_bytes()[at..];
+        let last = self.matcher.prefixes(self.matcher.root(), rest).last();
+        last.map(|(_, length)| length)
+    }
+
     /// What the text begins with: how many bytes, and what they become.
     pub(crate) fn step<'a>(&'a self, text: &'a str, at: usize) -> (usize, &'a str) {
         // Only a map with keys that end inside a character leads there.
@@ -175,10 +185,7 @@ impl SentencePieceNormalizer {
                 .unwrap_or((1, "\u{FFFD}"));
         }
         let rest = &text[at..];
-        if !self.parts.user_defined.is_empty()
-            && let root = self.matcher.root()
-            && let Some((_, length)) = self.matcher.prefixes(root, rest.as_bytes()).last()
-        {
+        if let Some(length) = self.user_defined_at(text, at) {
             return (length, &rest[..length]);
         }
         if let Some(map) = &self.parts.charsmap
