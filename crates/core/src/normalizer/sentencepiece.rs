@@ -32,8 +32,9 @@ const SPACE: &str = "▁";
 #[serde(from = "Parts", into = "Parts")]
 pub struct SentencePieceNormalizer {
     parts: Parts,
-    /// The pieces that are left as they are, ready to be found.
+    /// The pieces that are left as they are, ready to be found, and the bytes that they begin with.
     matcher: Trie,
+    firsts: Box<[bool; 256]>,
 }
 
 /// What becomes of white space.
@@ -167,10 +168,10 @@ impl SentencePieceNormalizer {
 
     /// How long the user-defined piece is that stands at this place, if one does.
     pub(crate) fn user_defined_at(&self, text: &str, at: usize) -> Option<usize> {
-        if self.parts.user_defined.is_empty() {
+        let rest = &text.as_bytes()[at..];
+        if !self.firsts[usize::from(*rest.first()?)] {
             return None;
         }
-        let rest = &text.as_bytes()[at..];
         let last = self.matcher.prefixes(self.matcher.root(), rest).last();
         last.map(|(_, length)| length)
     }
@@ -299,8 +300,13 @@ impl std::fmt::Debug for SentencePieceNormalizer {
 impl From<Parts> for SentencePieceNormalizer {
     fn from(parts: Parts) -> Self {
         let entries = parts.user_defined.iter().map(String::as_bytes).zip(0..);
+        let mut firsts = Box::new([false; 256]);
+        for first in (parts.user_defined.iter()).filter_map(|it| it.as_bytes().first()) {
+            firsts[usize::from(*first)] = true;
+        }
         Self {
             matcher: Trie::new(entries),
+            firsts,
             parts,
         }
     }

@@ -21,7 +21,9 @@ pub fn check(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
 
 /// The same in all units.
 pub fn check_units(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
-    UNITS.map(|unit| check_unit(tokenizer, text, options, unit));
+    UNITS
+        .into_iter()
+        .for_each(|unit| check_unit(tokenizer, text, options, unit));
 }
 
 fn check_unit(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions, unit: Unit) {

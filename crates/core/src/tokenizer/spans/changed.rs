@@ -4,6 +4,7 @@
 //! they say so in the new text, of which all but the changed stretches is as it was.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::text::{AlignedText, Span, boundary_before};
 
@@ -22,7 +23,7 @@ struct Edit {
     range: Range<usize>,
     old: Range<usize>,
     /// Where in the old stretch its bytes came from; none if all of them came from all of it.
-    text: Option<Box<AlignedText>>,
+    text: Option<Rc<AlignedText>>,
 }
 
 impl From<&str> for Changed {
@@ -56,13 +57,11 @@ impl Changed {
     }
 
     /// Adds what became of a stretch of the old text, which knows where in it its bytes came from.
-    pub fn push_aligned(&mut self, new: AlignedText, old: Range<usize>) {
-        let new = Box::new(new);
-        let text = new.as_str().to_owned();
-        self.add(&text, old, Some(new));
+    pub fn push_aligned(&mut self, new: &Rc<AlignedText>, old: Range<usize>) {
+        self.add(new.as_str(), old, Some(Rc::clone(new)));
     }
 
-    fn add(&mut self, new: &str, old: Range<usize>, text: Option<Box<AlignedText>>) {
+    fn add(&mut self, new: &str, old: Range<usize>, text: Option<Rc<AlignedText>>) {
         let start = self.text.len();
         self.text.extend_from_slice(new.as_bytes());
         let range = start..self.text.len();

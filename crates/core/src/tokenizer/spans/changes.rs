@@ -4,7 +4,9 @@
 //! another.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -67,29 +69,43 @@ impl Changing {
 fn of_form(form: Form, text: &str) -> Option<Changed> {
     let mut changed = Changed::with_capacity(0);
     let (mut done, mut at) = (0, 0);
+    // The same few characters change again and again.
+    let mut known: HashMap<&str, Option<Rc<AlignedText>>> = HashMap::new();
     let mut pace = Pace::default();
     while let Some(stretch) = form.next_unsure(text, at) {
         pace.step();
         at = stretch.end;
         let old = &text[stretch.clone()];
-        let Cow::Owned(new) = form.normalized(old) else {
-            continue;
+        let new = match known.get(old) {
+            Some(new) => new,
+            None => known.entry(old).or_insert(changed_by(form, old)?),
         };
-        let mut aligned = AlignedText::original(old);
-        form.normalize(&mut aligned).ok()?;
-        // Both have to be the same, or the places are not those of these tokens.
-        if aligned.as_str() != new {
-            return None;
+        if let Some(new) = new {
+            let kept = &text.as_bytes()[done..stretch.start];
+            changed.text.extend_from_slice(kept);
+            changed.push_aligned(new, stretch);
+            done = at;
         }
-        let kept = &text.as_bytes()[done..stretch.start];
-        changed.text.extend_from_slice(kept);
-        changed.push_aligned(aligned, stretch.clone());
-        done = stretch.end;
     }
     if done > 0 {
         changed.text.extend_from_slice(&text.as_bytes()[done..]);
     }
     Some(changed)
+}
+
+/// What a form makes of a stretch, if that is something else; none where its two ways differ, as the
+/// places of one are then not those of the tokens.
+#[expect(
+    clippy::option_option,
+    reason = "it may be unknown, or known to be nothing else"
+)]
+fn changed_by(form: Form, old: &str) -> Option<Option<Rc<AlignedText>>> {
+    let Cow::Owned(new) = form.normalized(old) else {
+        return Some(None);
+    };
+    let mut aligned = AlignedText::original(old);
+    form.normalize(&mut aligned).ok()?;
+    (aligned.as_str() == new).then(|| Some(Rc::new(aligned)))
 }
 
 impl Chain {
@@ -259,7 +275,7 @@ impl Chain {
                 if new.as_str().contains(MARK) {
                     return None;
                 }
-                changed.push_aligned(new, start..end);
+                changed.push_aligned(&Rc::new(new), start..end);
             }
             (done, at) = (end, end);
         }

@@ -69,6 +69,8 @@ struct Call<'c> {
     collapses: bool,
     /// Where the next step begins.
     at: usize,
+    /// The step that was asked for last: where it begins, how long it is and what it writes.
+    asked: (usize, usize, &'c str),
     /// A space that the next steps write is removed.
     after_space: bool,
     /// What was written last, if tokens have not come to its end.
@@ -126,6 +128,7 @@ impl Steps {
             unk_id: model.unk_id().filter(|_| model.byte_ids().is_none()),
             collapses,
             at: 0,
+            asked: (usize::MAX, 0, ""),
             after_space: false,
             written: None,
             kept_end: 0,
@@ -167,7 +170,7 @@ impl<'c> Call<'c> {
         let mut pace = Pace::default();
         while self.collapses && self.at < self.text.len() {
             pace.step();
-            let (length, new) = self.normalizer.step(self.text, self.at);
+            let (length, new) = self.ask(self.at);
             if new != " " {
                 break;
             }
@@ -240,7 +243,7 @@ impl<'c> Call<'c> {
                 ends_in_space
             }
             false => {
-                let (_, new) = self.normalizer.step(self.text, end);
+                let (_, new) = self.ask(end);
                 let is_removed = match ends_in_space {
                     true => new.trim_start_matches(' ').is_empty(),
                     false => new.is_empty(),
@@ -333,13 +336,22 @@ impl<'c> Call<'c> {
         self.written.as_mut()
     }
 
+    /// How long the step at a place is, and what it writes.
+    fn ask(&mut self, at: usize) -> (usize, &'c str) {
+        if self.asked.0 != at {
+            let (length, new) = self.normalizer.step(self.text, at);
+            self.asked = (at, length, new);
+        }
+        (self.asked.1, self.asked.2)
+    }
+
     /// What the next step writes that is not removed.
     fn step(&mut self) -> Option<Written<'c>> {
         let mut pace = Pace::default();
         while self.at < self.text.len() {
             pace.step();
             let start = self.at;
-            let (length, mut new) = self.normalizer.step(self.text, start);
+            let (length, mut new) = self.ask(start);
             // Only a map with keys that end inside a character leads elsewhere.
             if !self.text.is_char_boundary(start + length) {
                 return None;
@@ -352,7 +364,7 @@ impl<'c> Call<'c> {
                 continue;
             }
             self.after_space = self.collapses && new.ends_with(' ');
-            let text = match new.contains(MARK) {
+            let text = match new.len() >= MARK_BYTES.len() && new.contains(MARK) {
                 true => Cow::Owned(new.replace(MARK, " ")),
                 false => Cow::Borrowed(new),
             };
@@ -367,7 +379,7 @@ impl<'c> Call<'c> {
         let mut pace = Pace::default();
         while self.at < self.text.len() {
             pace.step();
-            let (length, new) = self.normalizer.step(self.text, self.at);
+            let (length, new) = self.ask(self.at);
             let is_removed = match self.after_space {
                 true => new.trim_start_matches(' ').is_empty(),
                 false => new.is_empty(),
