@@ -12,9 +12,11 @@ use std::rc::Rc;
 use crate::error::Result;
 use crate::growth::Growth;
 
+mod byte_set;
 mod search;
 mod units;
 
+pub(crate) use byte_set::ByteSet;
 pub(crate) use search::{boundary_before, count, replaced, white_space};
 pub use units::{Unit, UnitIndex};
 

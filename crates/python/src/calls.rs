@@ -293,16 +293,24 @@ impl Calls {
                 options.to_mut().unit = options::unit(&unit)?;
             }
             let text = Text::of("text", text)?;
-            let mut ids = Vec::with_capacity(text.as_str().len() / 4);
-            let mut spans = Vec::new();
             let string = text.as_str();
-            tokenizer.encode_with_spans_into(py, string, &options, &mut ids, &mut spans)?;
+            let mut spans = Vec::new();
+            let ids = if string.len() < SMALL_ARRAY {
+                with_buffer(&IDS, KEPT, |ids| {
+                    tokenizer.encode_with_spans_into(py, string, &options, ids, &mut spans)?;
+                    Ok::<_, Failure>(arrays::copied(py, ids)?)
+                })?
+            } else {
+                let mut ids = Vec::with_capacity(string.len() / 4);
+                tokenizer.encode_with_spans_into(py, string, &options, &mut ids, &mut spans)?;
+                ids.shrink_to_fit();
+                arrays::array(py, ids)?
+            };
             if options.unit == Unit::Characters && matches!(text, Text::Mended(_)) {
                 detached(py, || text.rows_of_caller(&mut spans))?;
             }
-            ids.shrink_to_fit();
             spans.shrink_to_fit();
-            Ok((arrays::array(py, ids)?, arrays::rows(py, spans)?))
+            Ok((ids, arrays::rows(py, spans)?))
         })
     }
 

@@ -503,6 +503,11 @@ impl CharacterSet {
         }
     }
 
+    /// Whether this character is told apart from others.
+    pub fn tells(character: u32) -> bool {
+        (character as usize) < Self::KNOWN
+    }
+
     /// Whether a character may be in it.
     #[inline]
     pub fn may_have(&self, character: u32) -> bool {

@@ -32,8 +32,9 @@ const SPACE: &str = "▁";
 #[serde(from = "Parts", into = "Parts")]
 pub struct SentencePieceNormalizer {
     parts: Parts,
-    /// The pieces that are left as they are, ready to be found.
+    /// The pieces that are left as they are, ready to be found, and the bytes that they begin with.
     matcher: Trie,
+    firsts: Box<[bool; 256]>,
 }
 
 /// What becomes of white space.
@@ -165,6 +166,16 @@ impl SentencePieceNormalizer {
         place.is_none() && self.charsmap().is_none_or(|map| map.leaves(bytes))
     }
 
+    /// How long the user-defined piece is that stands at this place, if one does.
+    pub(crate) fn user_defined_at(&self, text: &str, at: usize) -> Option<usize> {
+        let rest = &text.as_bytes()[at..];
+        if !self.firsts[usize::from(*rest.first()?)] {
+            return None;
+        }
+        let last = self.matcher.prefixes(self.matcher.root(), rest).last();
+        last.map(|(_, length)| length)
+    }
+
     /// What the text begins with: how many bytes, and what they become.
     pub(crate) fn step<'a>(&'a self, text: &'a str, at: usize) -> (usize, &'a str) {
         // Only a map with keys that end inside a character leads there.
@@ -175,10 +186,7 @@ impl SentencePieceNormalizer {
                 .unwrap_or((1, "\u{FFFD}"));
         }
         let rest = &text[at..];
-        if !self.parts.user_defined.is_empty()
-            && let root = self.matcher.root()
-            && let Some((_, length)) = self.matcher.prefixes(root, rest.as_bytes()).last()
-        {
+        if let Some(length) = self.user_defined_at(text, at) {
             return (length, &rest[..length]);
         }
         if let Some(map) = &self.parts.charsmap
@@ -292,8 +300,13 @@ impl std::fmt::Debug for SentencePieceNormalizer {
 impl From<Parts> for SentencePieceNormalizer {
     fn from(parts: Parts) -> Self {
         let entries = parts.user_defined.iter().map(String::as_bytes).zip(0..);
+        let mut firsts = Box::new([false; 256]);
+        for first in (parts.user_defined.iter()).filter_map(|it| it.as_bytes().first()) {
+            firsts[usize::from(*first)] = true;
+        }
         Self {
             matcher: Trie::new(entries),
+            firsts,
             parts,
         }
     }

@@ -26,7 +26,7 @@ use super::Normalizer;
 use crate::error::Result;
 use crate::interrupt::{Pace, paced};
 use crate::mem::lazy::LazyStatic;
-use crate::text::AlignedText;
+use crate::text::{AlignedText, ByteSet};
 
 /// A normalization form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +133,22 @@ impl Form {
         character.is_some_and(|character| self.table().of(character) == 0)
     }
 
+    /// The next stretch at `from` or later that may change, and does so by itself; `from` is the
+    /// beginning of the text or the end of such a stretch.
+    pub(crate) fn next_unsure(self, text: &str, from: usize) -> Option<Range<usize>> {
+        let table = self.table();
+        let mut from = from;
+        let mut pace = Pace::default();
+        while let Some((unsure, is_normalized)) = table.next_unsure(text, from) {
+            pace.step();
+            if !is_normalized {
+                return Some(unsure);
+            }
+            from = unsure.end;
+        }
+        None
+    }
+
     /// What the quick check of one character says, and its combining class.
     fn quick(self, character: char) -> (IsNormalized, u8) {
         let text = once(character);
@@ -149,69 +165,8 @@ impl Form {
 /// What a form does to characters; see the head of this file.
 struct Table {
     values: Box<[u8]>,
-    leads: Leads,
-}
-
-/// The bytes that are read together.
-const BLOCK: usize = 64;
-
-/// The bytes that begin a character which is not fixed. All of them are `0xC0` or more.
-#[derive(Default)]
-struct Leads {
-    /// By the lower half of a byte: the upper halves with which it is one, `0xC` as bit 0.
-    uppers: [u8; 16],
-}
-
-impl Leads {
-    fn add(&mut self, lead: u8) {
-        self.uppers[usize::from(lead & 15)] |= 1 << ((lead >> 4) & 3);
-    }
-
-    /// Which bytes of a block are among them.
-    fn portable(&self, block: &[u8; BLOCK]) -> u64 {
-        let is_one = |byte: u8| {
-            byte >= 0xC0 && self.uppers[usize::from(byte & 15)] >> ((byte >> 4) & 3) & 1 == 1
-        };
-        let bits = block.iter().zip(0..);
-        bits.fold(0, |bits, (&byte, i)| bits | u64::from(is_one(byte)) << i)
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    //! The same with AVX2: both halves of a byte are looked up, 32 bytes at a time.
-
-    use std::arch::x86_64::*;
-
-    use super::*;
-
-    /// By the upper half of a byte: its bit in [`Leads::uppers`].
-    const BITS: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8];
-
-    #[target_feature(enable = "avx2")]
-    pub(super) fn next_unfixed(table: &Table, text: &str, from: usize) -> Option<usize> {
-        let table_of = |bytes: &[u8; 16]| {
-            // SAFETY: the array is 16 bytes long.
-            _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
-        };
-        let (uppers, bits) = (table_of(&table.leads.uppers), table_of(&BITS));
-        let halves = _mm256_set1_epi8(15);
-        table.next_unfixed_by(text, from, |block| {
-            let [low, high] = [0, 32].map(|half| {
-                // SAFETY: 32 bytes from either half on lie inside the block.
-                let bytes = unsafe { _mm256_loadu_si256(block.as_ptr().add(half).cast()) };
-                let lower = _mm256_and_si256(bytes, halves);
-                let upper = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), halves);
-                let found = _mm256_and_si256(
-                    _mm256_shuffle_epi8(uppers, lower),
-                    _mm256_shuffle_epi8(bits, upper),
-                );
-                let none = _mm256_cmpeq_epi8(found, _mm256_setzero_si256());
-                !_mm256_movemask_epi8(none) as u32
-            });
-            u64::from(low) | u64::from(high) << 32
-        })
-    }
+    /// The bytes that begin a character which is not fixed.
+    leads: ByteSet,
 }
 
 const MAY_CHANGE: u8 = 255;
@@ -226,10 +181,8 @@ const UNFIXED: [Range<u32>; 4] = [
 
 impl Table {
     fn new(form: Form) -> Self {
-        let mut table = Self {
-            values: vec![0; UNFIXED[3].end as usize].into_boxed_slice(),
-            leads: Leads::default(),
-        };
+        let mut values = vec![0; UNFIXED[3].end as usize].into_boxed_slice();
+        let mut leads = [false; 256];
         for character in UNFIXED.into_iter().flatten().filter_map(char::from_u32) {
             let value = match form.quick(character) {
                 (IsNormalized::Yes, class) => class,
@@ -237,11 +190,12 @@ impl Table {
             };
             if value != 0 {
                 let lead = character.encode_utf8(&mut [0; 4]).as_bytes()[0];
-                table.values[character as usize] = value;
-                table.leads.add(lead);
+                values[character as usize] = value;
+                leads[usize::from(lead)] = true;
             }
         }
-        table
+        let leads = ByteSet::new(|byte| leads[usize::from(byte)]);
+        Self { values, leads }
     }
 
     #[inline(always)]
@@ -271,44 +225,8 @@ impl Table {
 
     /// Where the next character begins, at `from` or later, that is not fixed.
     fn next_unfixed(&self, text: &str, from: usize) -> Option<usize> {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the feature that the function is compiled for.
-            return unsafe { avx2::next_unfixed(self, text, from) };
-        }
-        self.next_unfixed_by(text, from, |bytes| self.leads.portable(bytes))
-    }
-
-    /// The same, with what says which bytes of a block begin characters that may not be fixed.
-    #[inline(always)]
-    fn next_unfixed_by(
-        &self,
-        text: &str,
-        from: usize,
-        leads: impl Fn(&[u8; BLOCK]) -> u64,
-    ) -> Option<usize> {
-        let unfixed_in = |block: &[u8; BLOCK], start: usize| {
-            let mut leads = leads(block);
-            while leads != 0 {
-                let at = start + leads.trailing_zeros() as usize;
-                leads &= leads - 1;
-                if !self.fixes(text, at) {
-                    return Some(at);
-                }
-            }
-            None
-        };
-        let (blocks, rest) = text.as_bytes()[from..].as_chunks();
-        let mut at = from;
-        for block in blocks {
-            if let Some(unfixed) = unfixed_in(block, at) {
-                return Some(unfixed);
-            }
-            at += BLOCK;
-        }
-        let mut last = [0; BLOCK];
-        last[..rest.len()].copy_from_slice(rest);
-        unfixed_in(&last, at)
+        let bytes = text.as_bytes();
+        self.leads.find(bytes, from, |at| !self.fixes(text, at))
     }
 
     /// Whether the character that begins at `at` is fixed.
@@ -355,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn every_processor_sees_the_same() {
+    fn characters_that_are_not_fixed_are_found() {
         let mut numbers = ChaCha8Rng::seed_from_u64(4);
         for _ in 0..2_000 {
             let length = numbers.random_range(0..200);
@@ -372,8 +290,6 @@ mod tests {
                 let expected = text[from..].char_indices().find(unfixed);
                 let expected = expected.map(|(at, _)| from + at);
                 assert_eq!(table.next_unfixed(&text, from), expected);
-                let portable = |bytes: &[u8; BLOCK]| table.leads.portable(bytes);
-                assert_eq!(table.next_unfixed_by(&text, from, portable), expected);
             }
         }
     }

@@ -7,6 +7,7 @@ mod metaspace;
 mod parts;
 mod published;
 mod sentencepiece;
+mod spans;
 mod whitespace_words;
 
 #[path = "../support/mod.rs"]

@@ -9,9 +9,25 @@ use jeton_core::{EncodeOptions, Entry, Input, Tokenizer, Unit};
 
 const UNITS: [Unit; 3] = [Unit::Characters, Unit::Bytes, Unit::Utf16];
 
+/// How many rounds a test makes: so many times `JETON_ROUNDS`, if that is set.
+pub fn rounds(usual: usize) -> usize {
+    let factor = std::env::var("JETON_ROUNDS").map(|it| it.parse().expect("a number"));
+    usual * factor.unwrap_or(1)
+}
+
 /// Holds ids and spans equal to those of the stages, in one unit or another.
 pub fn check(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
-    let unit = UNITS[text.len() % 3];
+    check_unit(tokenizer, text, options, UNITS[text.len() % 3]);
+}
+
+/// The same in all units.
+pub fn check_units(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
+    UNITS
+        .into_iter()
+        .for_each(|unit| check_unit(tokenizer, text, options, unit));
+}
+
+fn check_unit(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions, unit: Unit) {
     let options = &EncodeOptions {
         unit,
         ..options.clone()

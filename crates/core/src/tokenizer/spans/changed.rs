@@ -4,8 +4,8 @@
 //! they say so in the new text, of which all but the changed stretches is as it was.
 
 use std::ops::Range;
+use std::rc::Rc;
 
-use super::table::is_inside;
 use crate::text::{AlignedText, Span, boundary_before};
 
 /// A text as it is now, and its stretches that were changed.
@@ -23,7 +23,7 @@ struct Edit {
     range: Range<usize>,
     old: Range<usize>,
     /// Where in the old stretch its bytes came from; none if all of them came from all of it.
-    text: Option<Box<AlignedText>>,
+    text: Option<Rc<AlignedText>>,
 }
 
 impl From<&str> for Changed {
@@ -57,47 +57,15 @@ impl Changed {
     }
 
     /// Adds what became of a stretch of the old text, which knows where in it its bytes came from.
-    pub fn push_aligned(&mut self, new: AlignedText, old: Range<usize>) {
-        let new = Box::new(new);
-        let text = new.as_str().to_owned();
-        self.add(&text, old, Some(new));
+    pub fn push_aligned(&mut self, new: &Rc<AlignedText>, old: Range<usize>) {
+        self.add(new.as_str(), old, Some(Rc::clone(new)));
     }
 
-    fn add(&mut self, new: &str, old: Range<usize>, text: Option<Box<AlignedText>>) {
+    fn add(&mut self, new: &str, old: Range<usize>, text: Option<Rc<AlignedText>>) {
         let start = self.text.len();
         self.text.extend_from_slice(new.as_bytes());
         let range = start..self.text.len();
         self.edits.push(Edit { range, old, text });
-    }
-
-    /// Says that a stretch of the old text is gone, which belongs to the character before it.
-    pub fn absorb(&mut self, old: Range<usize>) {
-        let end = self.text.len();
-        if let Some(last) = self.edits.last_mut()
-            && last.range.end == end
-        {
-            last.old.end = old.end;
-            return;
-        }
-        // It is as long as it was.
-        let first = self.text.iter().rposition(|byte| !is_inside(*byte));
-        let length = end - first.unwrap_or(end);
-        self.edits.push(Edit {
-            range: end - length..end,
-            old: old.start - length..old.end,
-            text: None,
-        });
-    }
-
-    /// Removes the spaces at the end.
-    pub fn trim_end(&mut self) {
-        let last = self.text.iter().rposition(|byte| *byte != b' ');
-        let end = last.map_or(0, |last| last + 1);
-        self.text.truncate(end);
-        while self.edits.pop_if(|it| it.range.start >= end).is_some() {}
-        if let Some(last) = self.edits.last_mut() {
-            last.range.end = last.range.end.min(end);
-        }
     }
 
     /// Makes `next` the first edit that does not end before this byte; bytes come in order, but for a
@@ -160,15 +128,14 @@ mod tests {
 
     #[test]
     fn worked_example() {
-        // `…` becomes three full stops, and what is gone belongs to what stands before it.
-        let old = "é…b\u{200b}c  ";
+        // `…` becomes three full stops, and `½` becomes `1/2`.
+        let old = "é…b½c";
         let mut changed = Changed::with_capacity(0);
         changed.text.extend_from_slice("é".as_bytes());
         changed.push("...", 2..5);
         changed.text.extend_from_slice(b"b");
-        changed.absorb(6..9);
-        changed.text.extend_from_slice(b"c ");
-        changed.absorb(11..12);
+        changed.push("1/2", 6..8);
+        changed.text.extend_from_slice(b"c");
         assert_eq!(changed.unchanged(0), Some((2, 0)));
         assert_eq!(changed.unchanged(2), None);
         let mut origin = |byte| {
@@ -177,9 +144,7 @@ mod tests {
         };
         assert_eq!([0, 1].map(&mut origin), [(0, 2); 2]);
         assert_eq!([2, 3, 4].map(&mut origin), [(2, 5); 3]);
-        assert_eq!([5, 6, 7].map(&mut origin), [(5, 9), (9, 10), (10, 12)]);
-        changed.trim_end();
-        assert_eq!(changed.text, "é...bc".as_bytes());
-        assert_eq!(changed.origin(old, 6), Span::new(9, 10));
+        assert_eq!([5, 6, 9].map(&mut origin), [(5, 6), (6, 8), (8, 9)]);
+        assert_eq!(changed.unchanged(9), Some((10, 8)));
     }
 }

@@ -4,24 +4,20 @@
 //! another.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::Section;
 use super::changed::Changed;
 use super::kept::{Ascii, Kept};
-use super::steps::Steps;
 use super::table::MARK;
-use crate::interrupt::{Pace, poll};
+use crate::interrupt::Pace;
 use crate::mem::lazy::Lazy;
 use crate::normalizer::{CharacterSet, Charsmap, Form, KeyCharacters, Normalizer};
 use crate::pattern::SearchPattern;
-use crate::stages::Stages;
 use crate::text::{AlignedText, boundary_before};
-
-/// About how long the stretches are that a form is asked of, in bytes.
-const STRETCH: usize = 256;
 
 /// Normalizers whose changes are known by stretches.
 #[derive(Debug)]
@@ -30,8 +26,6 @@ pub enum Changing {
     Form(Form),
     /// A character map, and what stands around it.
     Chain(Box<Chain>),
-    /// What a `.model` file says.
-    Steps(Steps),
 }
 
 /// Normalizers that change a stretch of text between kept characters as if nothing stood around it.
@@ -62,45 +56,56 @@ struct Characters {
 }
 
 impl Changing {
-    /// The text of a section as these normalizers leave it; none where its stretches depend on each
-    /// other.
-    pub fn of(&self, stages: &Stages, section: &Section<'_>) -> Option<Changed> {
+    /// A text as these normalizers leave it, or nothing of it if a form changes nothing; none where its
+    /// stretches depend on each other.
+    pub fn of(&self, text: &str) -> Option<Changed> {
         match self {
-            Self::Form(form) => of_form(*form, section.text),
-            Self::Chain(chain) => chain.of(section.text),
-            Self::Steps(steps) => steps.of(stages, section),
+            Self::Form(form) => of_form(*form, text),
+            Self::Chain(chain) => chain.of(text),
         }
     }
 }
 
 fn of_form(form: Form, text: &str) -> Option<Changed> {
-    let mut changed = Changed::with_capacity(text.len());
-    let mut done = 0;
-    let mut start = 0;
-    while start < text.len() {
-        poll();
-        let mut end = boundary_before(text, start + STRETCH);
-        // What stands before a fixed character is normalized by itself.
-        while end < text.len() && (end <= start || !form.fixes(text, end)) {
-            end += text[end..].chars().next().map_or(1, char::len_utf8);
-        }
-        let stretch = &text[start..end];
-        if let Cow::Owned(new) = form.normalized(stretch) {
-            let mut aligned = AlignedText::original(stretch);
-            form.normalize(&mut aligned).ok()?;
-            // Both have to be the same, or the places are not those of these tokens.
-            if aligned.as_str() != new {
-                return None;
-            }
-            let kept = &text.as_bytes()[done..start];
+    let mut changed = Changed::with_capacity(0);
+    let (mut done, mut at) = (0, 0);
+    // The same few characters change again and again.
+    let mut known: HashMap<&str, Option<Rc<AlignedText>>> = HashMap::new();
+    let mut pace = Pace::default();
+    while let Some(stretch) = form.next_unsure(text, at) {
+        pace.step();
+        at = stretch.end;
+        let old = &text[stretch.clone()];
+        let new = match known.get(old) {
+            Some(new) => new,
+            None => known.entry(old).or_insert(changed_by(form, old)?),
+        };
+        if let Some(new) = new {
+            let kept = &text.as_bytes()[done..stretch.start];
             changed.text.extend_from_slice(kept);
-            changed.push_aligned(aligned, start..end);
-            done = end;
+            changed.push_aligned(new, stretch);
+            done = at;
         }
-        start = end;
     }
-    changed.text.extend_from_slice(&text.as_bytes()[done..]);
+    if done > 0 {
+        changed.text.extend_from_slice(&text.as_bytes()[done..]);
+    }
     Some(changed)
+}
+
+/// What a form makes of a stretch, if that is something else; none where its two ways differ, as the
+/// places of one are then not those of the tokens.
+#[expect(
+    clippy::option_option,
+    reason = "it may be unknown, or known to be nothing else"
+)]
+fn changed_by(form: Form, old: &str) -> Option<Option<Rc<AlignedText>>> {
+    let Cow::Owned(new) = form.normalized(old) else {
+        return Some(None);
+    };
+    let mut aligned = AlignedText::original(old);
+    form.normalize(&mut aligned).ok()?;
+    (aligned.as_str() == new).then(|| Some(Rc::new(aligned)))
 }
 
 impl Chain {
@@ -270,7 +275,7 @@ impl Chain {
                 if new.as_str().contains(MARK) {
                     return None;
                 }
-                changed.push_aligned(new, start..end);
+                changed.push_aligned(&Rc::new(new), start..end);
             }
             (done, at) = (end, end);
         }

@@ -8,9 +8,8 @@
 use super::table::MARK;
 use crate::normalizer::CharacterSet;
 use crate::split::safe_cuts::decode;
+use crate::text::{ByteSet, boundary_before};
 
-/// How many bytes are looked at together.
-const BLOCK: usize = 16;
 /// How far a stretch goes at most: what was looked at is still near when tokens are put there.
 const FARTHEST: usize = 1 << 12;
 
@@ -21,6 +20,8 @@ pub enum Ascii {
     Kept,
     /// One space, whatever stands around it, unless spaces collapse.
     Space,
+    /// It is left, unless something begins with it there that is cut out as a whole.
+    Asked,
     /// Something else, or that is not known.
     Other,
 }
@@ -29,11 +30,8 @@ pub enum Ascii {
 #[derive(Debug)]
 pub struct Kept {
     ascii: Box<[Ascii; 256]>,
-    /// Blocks may be looked at: all that is printed is kept, but for these.
-    has_blocks: bool,
-    excluded: [u8; 4],
-    /// A line end that is a space, or a space.
-    line: u8,
+    /// The bytes that begin a character which may not be kept.
+    suspects: ByteSet,
     /// Whether a space behind a space is removed.
     collapses: bool,
     /// The characters beyond ASCII that are not left, or may change what stands before them.
@@ -46,23 +44,22 @@ impl Kept {
     pub fn new(mut ascii: Box<[Ascii; 256]>, collapses: bool, mut others: CharacterSet) -> Self {
         others.add(MARK.into(), true);
         ascii[usize::from(b' ')] = Ascii::Space;
-        let is_other = |byte: &u8| ascii[usize::from(*byte)] != Ascii::Kept;
-        // No character that is printed is zero.
-        let mut excluded = [0; 4];
-        let printed: Vec<u8> = (b'!'..=b'~').filter(is_other).collect();
-        let has_blocks = printed.len() <= excluded.len();
-        for (place, other) in excluded.iter_mut().zip(printed) {
-            *place = other;
+        // Of characters that are not told apart, any may be among the others.
+        let mut leads: [bool; 256] = std::array::from_fn(|byte| byte >= 0xF0);
+        let told = ('\u{80}'..).take_while(|it| CharacterSet::tells((*it).into()));
+        for character in told.filter(|it| others.may_have((*it).into())) {
+            let lead = character.encode_utf8(&mut [0; 4]).as_bytes()[0];
+            leads[usize::from(lead)] = true;
         }
-        let line = match ascii[usize::from(b'\n')] {
-            Ascii::Space => b'\n',
-            _ => b' ',
-        };
+        let suspects = ByteSet::new(|byte| match ascii[usize::from(byte)] {
+            _ if !byte.is_ascii() => leads[usize::from(byte)],
+            Ascii::Kept => false,
+            Ascii::Space => collapses,
+            Ascii::Asked | Ascii::Other => true,
+        });
         Self {
-            has_blocks,
-            excluded,
-            line,
             ascii,
+            suspects,
             collapses,
             others,
         }
@@ -91,35 +88,38 @@ impl Kept {
 
     /// Where the kept stretch of `text` ends that begins at `at`; `after_space` says that a space that
     /// stands there is removed.
-    pub fn end(&self, text: &str, at: usize, mut after_space: bool) -> usize {
+    pub fn end(&self, text: &str, at: usize, after_space: bool) -> usize {
+        match self.first_other(text, at, after_space, |_| true) {
+            end if end == text.len() => end,
+            // The last character that is kept is seen to leave something, but not yet what follows it.
+            end => boundary_before(text, end.saturating_sub(1)).max(at),
+        }
+    }
+
+    /// The first character from `at` on that may not be kept, or another one far behind it; `begins`
+    /// says of a character that it is asked about whether it is not. What is kept before it may be seen
+    /// together with it.
+    #[inline]
+    pub fn first_other(
+        &self,
+        text: &str,
+        at: usize,
+        after_space: bool,
+        begins: impl Fn(usize) -> bool,
+    ) -> usize {
         let bytes = text.as_bytes();
         let most = text.len().min(at + FARTHEST);
-        // The last character that is kept is seen to leave something, but not yet what follows it.
-        let (mut end, mut next) = (at, at);
-        let mut next_block = at;
-        while next < most {
-            if next >= next_block
-                && let Some(block) = bytes[next..].first_chunk()
-            {
-                next_block = next + BLOCK;
-                if self.is_plain(block, after_space) {
-                    next = next_block;
-                    end = next - 1;
-                    after_space = self.removes_next(bytes[end]);
-                    continue;
-                }
-            }
-            let Some(length) = self.length(text, next, after_space) else {
-                return end;
+        let first = self.suspects.find(&bytes[..most], at, |next| {
+            let after_space = match next == at {
+                true => after_space,
+                false => self.removes_next(bytes[next - 1]),
             };
-            after_space = self.removes_next(bytes[next]);
-            end = next;
-            next += length;
-        }
-        match next == text.len() {
-            true => next,
-            false => end,
-        }
+            match self.ascii[usize::from(bytes[next])] {
+                Ascii::Asked => begins(next),
+                _ => self.length(text, next, after_space).is_none(),
+            }
+        });
+        first.unwrap_or_else(|| boundary_before(text, most))
     }
 
     /// How long the character at `at` is, if it is kept before one that is.
@@ -132,23 +132,6 @@ impl Kept {
             class => (class == Ascii::Kept) | (class == Ascii::Space) & !after_space,
         };
         is_kept.then_some(length)
-    }
-
-    /// Whether all of a block but its last byte is kept, which is one of ASCII.
-    #[inline(always)]
-    fn is_plain(&self, block: &[u8; BLOCK + 1], after_space: bool) -> bool {
-        let (line, excluded) = (self.line, self.excluded);
-        let is_space = |byte: u8| (byte == b' ') | (byte == line);
-        let is_kept = |byte: u8| {
-            let is_printed = byte.wrapping_sub(b' ') <= b'~' - b' ';
-            let is_excluded = excluded.iter().fold(false, |any, it| any | (*it == byte));
-            (is_printed | (byte == line)) & !is_excluded
-        };
-        let all_kept = block.iter().fold(true, |all, &byte| all & is_kept(byte));
-        let pairs = block[..BLOCK].iter().zip(&block[1..]);
-        let doubled =
-            self.collapses && pairs.fold(false, |any, (&a, &b)| any | (is_space(a) & is_space(b)));
-        self.has_blocks && all_kept && !doubled && !(after_space && is_space(block[0]))
     }
 }
 
@@ -186,22 +169,37 @@ mod tests {
     }
 
     #[test]
-    fn blocks_end_where_characters_do() {
+    fn stretches_end_before_the_last_kept_character() {
         let mut ascii = ascii();
         for line in [Ascii::Other, Ascii::Space] {
             ascii[usize::from(b'\n')] = line;
             ascii[usize::from(b'>')] = Ascii::Other;
-            let others = || kept(true).others;
-            let blocks = Kept::new(ascii.clone(), true, others());
-            let characters = Kept {
-                has_blocks: false,
-                ..Kept::new(ascii.clone(), true, others())
-            };
+            let kept = Kept::new(ascii.clone(), true, kept(true).others);
             for length in 0..100 {
-                for odd in ["\n", "\n ", "\t", "\t ", "é", "  ", "▁", "ж", ">"] {
+                for odd in [
+                    "\n",
+                    "\n ",
+                    "\t",
+                    "\t ",
+                    "é",
+                    "  ",
+                    "▁",
+                    "ж",
+                    ">",
+                    "\u{20000}",
+                ] {
                     let text = format!("{}{odd}{}", "a b".repeat(length / 3), "c".repeat(50));
-                    let ends = [&blocks, &characters].map(|it| it.end(&text, 0, false));
-                    assert_eq!(ends[0], ends[1], "{text:?}");
+                    let (mut end, mut next, mut after_space) = (0, 0, false);
+                    while let Some(length) = kept.length(&text, next, after_space) {
+                        after_space = kept.removes_next(text.as_bytes()[next]);
+                        end = next;
+                        next += length;
+                        if next == text.len() {
+                            end = next;
+                            break;
+                        }
+                    }
+                    assert_eq!(kept.end(&text, 0, false), end, "{text:?}");
                 }
             }
         }

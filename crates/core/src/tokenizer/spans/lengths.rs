@@ -8,18 +8,19 @@
 
 use super::changed::Changed;
 use super::changes::{Chain, Changing};
-use super::steps::Steps;
+use super::known::Known;
 use super::table::{
-    At, BYTE, INSIDE, MARK, MARK_BYTES, MARKED, ODD, Table, Tables, UNKNOWN, has_mark,
+    At, BYTE, INSIDE, MARK, MARK_BYTES, MARKED, ODD, Spaces, Stretch, Table, Tables, UNKNOWN,
+    has_mark,
 };
 use super::{Output, Section};
 use crate::fast::Place;
-use crate::interrupt::{Pace, paced, poll};
+use crate::interrupt::{Pace, poll};
 use crate::mem::lazy::Lazy;
 use crate::model::Model;
 use crate::model::bpe::Alphabet;
 use crate::model::sentencepiece::spec::Algorithm;
-use crate::normalizer::{CharacterSet, Form, Normalizer};
+use crate::normalizer::{Form, Normalizer};
 use crate::pattern::SearchPattern;
 use crate::post_processor::Margins;
 use crate::pre_tokenizer::{PreTokenizer, PrependScheme};
@@ -43,8 +44,7 @@ pub(super) struct Lengths {
     /// Of pieces that white space parts, and that leave none of it: whether each begins with a `▁`.
     parted: Option<bool>,
     tables: Tables,
-    /// The characters that are tokens.
-    known: Lazy<CharacterSet>,
+    known: Lazy<Known>,
 }
 
 /// When a space is put in front.
@@ -71,7 +71,7 @@ impl Lengths {
                 Self::of_marks(stages).filter(|_| is_plain)
             }
             Model::Unigram(_) => Self::of_marks(stages),
-            Model::SentencePiece(_) => Self::of_file(stages).or_else(|| Self::of_steps(stages)),
+            Model::SentencePiece(_) => Self::of_file(stages),
             Model::WordLevel(_) | Model::WordPiece(_) => None,
         };
         own.filter(|_| Tables::have_room(stages))
@@ -207,12 +207,6 @@ impl Lengths {
         fits.then(|| Self::of(None, true, [front, front, Front::Never], false))
     }
 
-    /// Of another `.model` file. What is put in front is a change of its text.
-    fn of_steps(stages: &Stages) -> Option<Self> {
-        let changing = Changing::Steps(Steps::new(stages)?);
-        Some(Self::of(Some(changing), true, [Front::Never; 3], false))
-    }
-
     /// Adds the spans of these tokens of a section; none if they do not fit it.
     pub fn walk(
         &self,
@@ -222,10 +216,14 @@ impl Lengths {
         output: &mut Output<'_, '_>,
     ) -> Option<()> {
         let unit = output.ruler.unit();
-        let table = self.tables.of(stages, unit, self.marks)?;
+        let spaces = match self.marks {
+            true => Spaces::Marked,
+            false => Spaces::Plain,
+        };
+        let table = self.tables.of(stages, unit, spaces)?;
         let changed = match (section.origin, &self.changing) {
             (None, None) => None,
-            (None, Some(changing)) => Some(changing.of(stages, section)?),
+            (None, Some(changing)) => Some(changing.of(section.text)?),
             // It would be told from a space no longer.
             (Some(_), _) if self.marks && has_mark(section.text.as_bytes()) => return None,
             (Some(_), _) => Some(Changed::from(section.text)),
@@ -244,20 +242,10 @@ impl Lengths {
         !matches!(self.changing, Some(Changing::Chain(_)))
     }
 
-    /// Whether a character may be a token.
-    pub(super) fn may_know(&self, stages: &Stages, character: char) -> bool {
-        let known = self.known.get(|| {
-            let mut known = CharacterSet::default();
-            let tokens = paced(stages.model.vocab().iter());
-            let texts = tokens.filter_map(|(token, _)| std::str::from_utf8(token).ok());
-            for mut characters in texts.map(str::chars) {
-                if let (Some(only), None) = (characters.next(), characters.next()) {
-                    known.add(only.into(), true);
-                }
-            }
-            known
-        });
-        known.may_have(character.into())
+    /// Whether a character is a token.
+    pub(super) fn knows(&self, stages: &Stages, character: char) -> bool {
+        let known = self.known.get(|| Known::new(&stages.model));
+        known.has(&stages.model, character)
     }
 
     pub(super) fn parted(&self) -> Option<bool> {
@@ -377,18 +365,22 @@ impl Call<'_> {
             units: self.units,
         };
         let text = self.text.as_bytes();
-        let marked = if self.has_marks { MARKED } else { 0 };
+        let stretch = Stretch {
+            text,
+            end: text.len(),
+            odd: match output.trims {
+                Some(_) => ODD | INSIDE,
+                None if self.has_marks => ODD | MARKED,
+                None => ODD,
+            },
+            ends_unknown: false,
+            unknown: None,
+        };
         let done = match output.trims {
             // What is left out at the very front is not what is left out elsewhere.
             Some(_) if self.units == 0 => 0,
-            Some(_) => {
-                let odd = ODD | INSIDE;
-                (self.table).run::<true>(text, ids, &mut at, odd, output.spans)
-            }
-            None => {
-                let odd = ODD | marked;
-                (self.table).run::<false>(text, ids, &mut at, odd, output.spans)
-            }
+            Some(_) => (self.table).run::<true, false>(&stretch, ids, &mut at, output.spans),
+            None => (self.table).run::<false, false>(&stretch, ids, &mut at, output.spans),
         };
         (self.byte, self.units) = (at.byte, at.units);
         done

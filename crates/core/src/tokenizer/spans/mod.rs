@@ -10,15 +10,17 @@
 //! refuses, and then the stages find the spans. One file a way to know it:
 //!
 //! - `lengths`: nothing changes the text but that spaces are written `▁` and that one is put in front,
-//!   or it is known which stretches change (`changes`, and `steps` for a SentencePiece model's
-//!   normalizer). Then the lengths of the tokens alone say where they stand. They have to add up to the
-//!   text's, which they do not where anything else was dropped.
+//!   or it is known which stretches change (`changes`). Then the lengths of the tokens alone say where
+//!   they stand. They have to add up to the text's, which they do not where anything else was dropped.
+//! - `steps`: a SentencePiece model's normalizer changes the text, step by step; where it does, the walk
+//!   makes the same steps.
 //! - `words`: each character becomes something by itself, and white space parts words, as with BERT; the
 //!   stages themselves are asked what becomes of a character.
 
 mod changed;
 mod changes;
 mod kept;
+mod known;
 mod lengths;
 mod rewritten;
 mod ruler;
@@ -41,6 +43,7 @@ use crate::stages::Stages;
 use crate::text::{AlignedText, Span};
 use lengths::Lengths;
 use ruler::Ruler;
+use steps::Steps;
 use words::Words;
 
 /// A span as an array holds it: where it begins and where it ends.
@@ -57,6 +60,7 @@ pub(super) struct Walk {
 #[derive(Debug)]
 enum Way {
     Lengths(Box<Lengths>),
+    Steps(Steps),
     Words(Words),
 }
 
@@ -108,6 +112,7 @@ impl Walk {
             None => None,
         };
         let way = Lengths::new(stages).map(|it| Way::Lengths(Box::new(it)));
+        let way = way.or_else(|| Steps::new(stages).map(Way::Steps));
         let way = way.or_else(|| Words::new(stages).map(Way::Words))?;
         let knows_margins = matches!(&stages.model, Model::Bpe(bpe) if bpe.merges_bytes_only());
         (trims.is_none() || knows_margins).then_some(Self { way, trims })
@@ -280,7 +285,7 @@ impl Walk {
     fn has_parts(&self) -> bool {
         match &self.way {
             Way::Lengths(lengths) => lengths.has_parts(),
-            Way::Words(_) => true,
+            Way::Steps(_) | Way::Words(_) => true,
         }
     }
 
@@ -296,6 +301,7 @@ impl Walk {
         output.spans.reserve(ids.len());
         let fits = match (&self.way, section.origin) {
             (Way::Lengths(lengths), _) => lengths.walk(stages, section, ids, output),
+            (Way::Steps(steps), _) => steps.walk(stages, section, ids, output),
             (Way::Words(words), None) => words.walk(stages, section, ids, output),
             (Way::Words(_), Some(_)) => None,
         };

@@ -3,13 +3,13 @@
 use super::changed::Changed;
 use super::lengths::{Lengths, STEPS, margins};
 use super::table::{
-    At, BYTE, INSIDE, MARK_BYTES, MARKED, ODD, Table, UNKNOWN, bytes_of, is_inside, units_of,
+    At, BYTE, INSIDE, MARK_BYTES, MARKED, ODD, Stretch, Table, UNKNOWN, bytes_of, is_inside,
+    units_of,
 };
 use super::{Output, Section};
 use crate::interrupt::{Pace, paced, poll};
 use crate::model::Model;
 use crate::model::bpe::MergeRule;
-use crate::model::sentencepiece::spec::PieceKind;
 use crate::split::safe_cuts::decode;
 use crate::stages::Stages;
 use crate::text::{Span, white_space};
@@ -49,10 +49,6 @@ impl Unknown {
         match model {
             Model::Unigram(unigram) => Some(Self {
                 id: unigram.unk_id()?,
-                fuses: true,
-            }),
-            Model::SentencePiece(model) if model.byte_ids().is_none() => Some(Self {
-                id: model.unk_id()?,
                 fuses: true,
             }),
             Model::Bpe(bpe) if !bpe.options().byte_fallback => {
@@ -137,8 +133,14 @@ impl Call<'_> {
         };
         let done = match self.lengths.parted() {
             None => {
-                let text = &self.changed.text[..end];
-                (self.table).run::<false>(text, ids, &mut at, ODD, output.spans)
+                let stretch = Stretch {
+                    text: &self.changed.text,
+                    end,
+                    odd: ODD,
+                    ends_unknown: false,
+                    unknown: None,
+                };
+                (self.table).run::<false, false>(&stretch, ids, &mut at, output.spans)
             }
             Some(true) => self.run_of_words(ids, &mut at, end, output),
             Some(false) => 0,
@@ -284,19 +286,7 @@ impl Call<'_> {
             if c == ' ' || self.lengths.parted().is_some() && c.is_whitespace() {
                 break;
             }
-            let mut bytes = [0; 4];
-            if self.lengths.may_know(self.stages, c)
-                && let Some(id) = vocab.text_id(c.encode_utf8(&mut bytes).as_bytes())
-            {
-                let is_text = match &self.stages.model {
-                    Model::SentencePiece(model) => {
-                        matches!(model.kind(id), PieceKind::Normal | PieceKind::UserDefined)
-                    }
-                    _ => true,
-                };
-                if !is_text {
-                    return None;
-                }
+            if self.lengths.knows(self.stages, c) {
                 break;
             }
             length += c.len_utf8();

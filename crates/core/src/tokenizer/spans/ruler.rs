@@ -31,8 +31,14 @@ impl<'t> Ruler<'t> {
         match byte >= self.byte {
             true if self.is_plain => self.units += byte - self.byte,
             true => self.units += self.unit.count(&text[self.byte..byte]),
-            false if self.is_plain => self.units -= self.byte - byte,
-            false => self.units -= self.unit.count(&text[byte..self.byte]),
+            false => {
+                let back = match self.is_plain {
+                    true => self.byte - byte,
+                    false => self.unit.count(&text[byte..self.byte]),
+                };
+                // A walk along text that the tokens do not cover may have come less far in units.
+                self.units = self.units.saturating_sub(back);
+            }
         }
         self.byte = byte;
         self.units

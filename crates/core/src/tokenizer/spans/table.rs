@@ -4,9 +4,11 @@
 //! the sums of the lengths before them.
 
 use std::borrow::Cow;
+use std::mem::MaybeUninit;
 
 use super::Row;
-use crate::interrupt::paced;
+use super::known::Unknown;
+use crate::interrupt::{Pace, paced};
 use crate::mem::lazy::Lazy;
 use crate::model::sentencepiece::spec::PieceKind;
 use crate::model::{Model, byte_token};
@@ -61,8 +63,29 @@ pub const CONTINUES: u32 = 1 << 29;
 pub const INSIDE: u32 = 1 << 30;
 /// It is odd only because characters and tokens may part at different places.
 const PARTIAL: u32 = 1 << 31;
-/// How many rows are made before they are copied.
-const ROWS: usize = 16;
+
+/// How tokens write the spaces of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spaces {
+    /// As they are.
+    Plain,
+    /// `▁`, one for each.
+    Marked,
+    /// `▁`, one for each run of them.
+    Collapsed,
+}
+
+/// A stretch of a text that is left as it is, but for its spaces: from a place on, up to `end`.
+pub struct Stretch<'s> {
+    pub text: &'s [u8],
+    pub end: usize,
+    /// The flags of tokens that have to be looked at more closely.
+    pub odd: u32,
+    /// Whether what stands at the end ends a run of characters that are no tokens.
+    pub ends_unknown: bool,
+    /// What stands for characters that are no tokens, if it is certain where these end.
+    pub unknown: Option<Unknown<'s>>,
+}
 
 /// What a token is.
 enum Spelling<'v> {
@@ -74,8 +97,9 @@ enum Spelling<'v> {
 }
 
 impl Table {
-    /// The lengths of all tokens; `marks` says that `▁` is a space.
-    fn new(stages: &Stages, unit: Unit, marks: bool) -> Option<Self> {
+    /// The lengths of all tokens.
+    fn new(stages: &Stages, unit: Unit, spaces: Spaces) -> Option<Self> {
+        let marks = spaces != Spaces::Plain;
         if !Tables::have_room(stages) {
             return None;
         }
@@ -88,9 +112,14 @@ impl Table {
                 Spelling::Unknown => return ODD | UNKNOWN,
                 Spelling::Byte(value) => {
                     let units = unit.count(&[value]) as u32;
-                    // `<` may also begin the spelling of such a token.
-                    let partial = if value == b'<' { 0 } else { PARTIAL };
-                    return ODD | BYTE | partial | 1 | units << 8 | u32::from(value) << 16;
+                    // `<` may also begin the spelling of such a token, which a SentencePiece model does
+                    // not take from text.
+                    let odd = match &stages.model {
+                        Model::SentencePiece(_) if value.is_ascii() && value != b' ' => 0,
+                        _ if value == b'<' => ODD,
+                        _ => ODD | PARTIAL,
+                    };
+                    return odd | BYTE | 1 | units << 8 | u32::from(value) << 16;
                 }
                 Spelling::Text(token) => Cow::Borrowed(token),
                 Spelling::Continues(token) => {
@@ -105,6 +134,10 @@ impl Table {
                 Ok(text) if marks && text.contains(' ') => return ODD | UNKNOWN,
                 Ok(text) if marks && text.contains(MARK) => {
                     flags |= MARKED;
+                    // Other spaces than one in front stand for runs of any length.
+                    if spaces == Spaces::Collapsed && text.rfind(MARK) != Some(0) {
+                        flags |= ODD;
+                    }
                     Cow::Owned(text.replace(MARK, " ").into_bytes())
                 }
                 Ok(_) => token,
@@ -121,9 +154,9 @@ impl Table {
                 }
             };
             let (length, units) = (plain.len(), unit.count(&plain));
-            let spaces = |count: Option<usize>| count.unwrap_or(length) as u32;
-            let front = spaces(plain.iter().position(|it| *it != b' '));
-            let back = spaces(plain.iter().rev().position(|it| *it != b' '));
+            let blanks = |count: Option<usize>| count.unwrap_or(length) as u32;
+            let front = blanks(plain.iter().position(|it| *it != b' '));
+            let back = blanks(plain.iter().rev().position(|it| *it != b' '));
             if length > 0xFF || front > 15 || back > 15 {
                 long.push((id, [length, units]));
                 return flags | ODD | LONG;
@@ -153,60 +186,169 @@ impl Table {
         [bytes_of(entry), units_of(entry)]
     }
 
-    /// Adds the spans of the first of these tokens, as long as they lie along `text`, which is left as
-    /// it is, and have no flag of `odd`; says how many they are. `TRIMS` says that spaces at their ends
-    /// are left out.
+    /// Adds the spans of the first of these tokens, as long as they lie along the stretch and it is
+    /// certain where; says how many they are. `TRIMS` says that spaces at their ends are left out,
+    /// `COLLAPSES` that a `▁` stands for a run of spaces.
     #[inline]
-    pub fn run<const TRIMS: bool>(
+    pub fn run<const TRIMS: bool, const COLLAPSES: bool>(
         &self,
-        text: &[u8],
+        stretch: &Stretch<'_>,
         ids: &[u32],
         at: &mut At,
-        odd: u32,
         spans: &mut Vec<Row>,
     ) -> usize {
-        let At {
-            mut byte,
-            mut units,
-        } = *at;
+        let Stretch { text, end, odd, .. } = *stretch;
+        let before = spans.len();
+        spans.reserve(ids.len());
+        let rows = &mut spans.spare_capacity_mut()[..ids.len()];
+        let mut now = *at;
         let mut done = 0;
-        for ids in ids.chunks(ROWS) {
-            // Copying many is faster than asking for room for each.
-            let mut rows = [Row::default(); ROWS];
-            let mut count = 0;
-            for (&id, row) in ids.iter().zip(&mut rows) {
-                let entry = self.entry(id);
-                let next = byte + bytes_of(entry);
-                if entry & odd != 0 || next > text.len() {
-                    let Some(span) = self.partial(text, entry, byte, units).filter(|_| !TRIMS)
-                    else {
-                        break;
-                    };
-                    *row = span;
-                } else if TRIMS {
-                    let start = units + (entry >> 16 & 15) as usize;
-                    let end = units + units_of(entry) - (entry >> 20 & 15) as usize;
-                    *row = [start as i64, end.max(start) as i64];
-                } else {
-                    let start = units.saturating_sub((entry & INSIDE) as usize / INSIDE as usize);
-                    *row = [start as i64, (units + units_of(entry)) as i64];
+        while done < ids.len() {
+            let entry = self.entry(ids[done]);
+            let next = At {
+                byte: now.byte + bytes_of(entry),
+                units: now.units + units_of(entry),
+            };
+            // One branch, since half of all tokens begin with a space.
+            let is_run = match text.get(now.byte + 1) {
+                Some(byte) if COLLAPSES => entry & MARKED & if *byte <= b' ' { MARKED } else { 0 },
+                _ => 0,
+            };
+            if (entry & odd | is_run != 0) | (next.byte > end) {
+                match self.rare::<COLLAPSES>(stretch, &ids[done..], now, &mut rows[done..]) {
+                    Some((tokens, next)) if !TRIMS => {
+                        done += tokens;
+                        now = next;
+                        continue;
+                    }
+                    _ => break,
                 }
-                (byte, units) = (next, units + units_of(entry));
-                count += 1;
             }
-            spans.extend_from_slice(&rows[..count]);
-            done += count;
-            if count < ids.len() {
+            let [start, end] = match TRIMS {
+                true => {
+                    let start = now.units + (entry >> 16 & 15) as usize;
+                    let end = next.units - (entry >> 20 & 15) as usize;
+                    [start, end.max(start)]
+                }
+                false => {
+                    let inside = (entry & INSIDE) as usize / INSIDE as usize;
+                    [now.units.saturating_sub(inside), next.units]
+                }
+            };
+            rows[done].write([start as i64, end as i64]);
+            now = next;
+            done += 1;
+        }
+        // SAFETY: each round writes the rows that it adds to `done`, and they lie in the vector's room.
+        unsafe { spans.set_len(before + done) };
+        *at = now;
+        done
+    }
+
+    /// The spans of the first of these tokens, which are odd or the stretch's last; says how many they
+    /// are, each of them written to `rows`, and where the next one begins.
+    #[inline(never)]
+    fn rare<const COLLAPSES: bool>(
+        &self,
+        stretch: &Stretch<'_>,
+        ids: &[u32],
+        at: At,
+        rows: &mut [MaybeUninit<Row>],
+    ) -> Option<(usize, At)> {
+        let Stretch { text, end, .. } = *stretch;
+        let entry = self.entry(ids[0]);
+        let mut next = At {
+            byte: at.byte + bytes_of(entry),
+            units: at.units + units_of(entry),
+        };
+        if entry & UNKNOWN != 0 {
+            let unknown = stretch.unknown.filter(|it| it.id == ids[0])?;
+            next = unknown.end(text, at, end, self.unit)?;
+            if next.byte == end && !stretch.ends_unknown {
+                return None;
+            }
+        } else if next.byte > end {
+            return None;
+        } else if COLLAPSES && entry & (ODD | MARKED) == MARKED {
+            let mut removed = 0;
+            let mut pace = Pace::default();
+            while at.byte + 1 + removed < end && text[at.byte + 1 + removed] <= b' ' {
+                pace.step();
+                removed += 1;
+            }
+            (next.byte, next.units) = (next.byte + removed, next.units + removed);
+            if next.byte > end {
+                return None;
+            }
+        } else {
+            if entry & BYTE != 0 {
+                let (tokens, next) = self.whole_characters(stretch, ids, at, rows);
+                if tokens > 0 {
+                    return Some((tokens, next));
+                }
+            }
+            rows[0].write(self.partial(&text[..end], entry, at)?);
+            return Some((1, next));
+        }
+        rows[0].write([at.units as i64, next.units as i64]);
+        Some((1, next))
+    }
+
+    /// The spans of characters whose bytes are the first of these tokens; says how many these are,
+    /// each written to `rows`, and where the next one begins.
+    fn whole_characters(
+        &self,
+        stretch: &Stretch<'_>,
+        ids: &[u32],
+        at: At,
+        rows: &mut [MaybeUninit<Row>],
+    ) -> (usize, At) {
+        let text = &stretch.text[..stretch.end];
+        let mut now = at;
+        let mut done = 0;
+        while let Some(first) = text.get(now.byte) {
+            let length = match first {
+                // `<` may also begin the spelling of such a token.
+                0..0x80 if *first != b'<' => 1,
+                0xC0..0xE0 => 2,
+                0xE0..0xF0 => 3,
+                0xF0.. => 4,
+                _ => break,
+            };
+            let tokens = ids[done..].get(..length);
+            let bytes = text.get(now.byte..now.byte + length);
+            let (Some(tokens), Some(bytes)) = (tokens, bytes) else {
+                break;
+            };
+            let is_byte = |(byte, id): (&u8, &u32)| {
+                let entry = self.entry(*id);
+                entry & BYTE != 0 && (entry >> 16) as u8 == *byte
+            };
+            if !bytes.iter().zip(tokens).all(is_byte) {
                 break;
             }
+            let units = now.units
+                + match self.unit {
+                    Unit::Characters => 1,
+                    Unit::Bytes => length,
+                    Unit::Utf16 => 1 + length / 4,
+                };
+            for row in &mut rows[done..done + length] {
+                row.write([now.units as i64, units as i64]);
+            }
+            now = At {
+                byte: now.byte + length,
+                units,
+            };
+            done += length;
         }
-        *at = At { byte, units };
-        done
+        (done, now)
     }
 
     /// The span of a token that is odd only because it begins or ends inside a character.
     #[inline]
-    fn partial(&self, text: &[u8], entry: u32, byte: usize, units: usize) -> Option<Row> {
+    fn partial(&self, text: &[u8], entry: u32, at: At) -> Option<Row> {
+        let At { byte, units } = at;
         let next = byte + bytes_of(entry);
         let is_other = || entry & BYTE != 0 && text[byte] != (entry >> 16) as u8;
         if entry & PARTIAL == 0 || next > text.len() || is_other() {
@@ -264,9 +406,9 @@ impl Tables {
         ids <= 4 * vocab.len() + (1 << 16)
     }
 
-    /// The table of a unit, if there is room for one; `marks` says that `▁` is a space.
-    pub fn of(&self, stages: &Stages, unit: Unit, marks: bool) -> Option<&Table> {
-        let table = self.0[unit as usize].get(|| Table::new(stages, unit, marks));
+    /// The table of a unit, if there is room for one.
+    pub fn of(&self, stages: &Stages, unit: Unit, spaces: Spaces) -> Option<&Table> {
+        let table = self.0[unit as usize].get(|| Table::new(stages, unit, spaces));
         table.as_ref()
     }
 }

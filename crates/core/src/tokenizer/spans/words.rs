@@ -3,28 +3,31 @@
 //! Look here for `##` and for unknown words. What becomes of a character is asked of the stages, with a
 //! letter on each side, for all characters of a row when the first of them is met. A character of which
 //! that is not enough (a mark that is kept may change places with one beside it) sends its word, from
-//! white space to white space, through the stages. Words of ASCII are as long as their tokens.
+//! white space to white space, through the stages. Text of which each character becomes one that is as
+//! long is as long as its tokens.
 
 use unicode_normalization_alignments::char::canonical_combining_class;
 
-use super::kept::{Ascii, Kept};
-use super::table::{At, CONTINUES, INSIDE, ODD, Table, Tables, bytes_of, units_of};
+use super::table::{At, CONTINUES, INSIDE, ODD, Spaces, Table, Tables, bytes_of, units_of};
 use super::{Output, Section};
 use crate::interrupt::{Pace, position};
 use crate::mem::lazy::Lazy;
 use crate::model::{Model, Sampler, Sampling};
-use crate::normalizer::{CharacterSet, Normalizer};
+use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::PreTokenizer;
 use crate::stages::Stages;
-use crate::text::{AlignedText, Pieces, Span};
+use crate::text::{AlignedText, ByteSet, Pieces, Span, boundary_before};
 
 /// How many characters are asked about together.
 const ROW: usize = 256;
 const ROWS: usize = 0x11_0000 / ROW;
 /// How many tokens lie along kept text from one question whether anybody waits to the next.
 const RUN: usize = 1 << 12;
+/// How far a stretch of kept text goes at most: what was looked at is still near when tokens are put
+/// there.
+const FARTHEST: usize = 1 << 12;
 /// The most bytes that are known of what a character becomes.
-const MOST: usize = 14;
+const MOST: usize = 13;
 /// What stands on both sides of a character. No stage changes it, and nothing joins it.
 const LETTER: &str = "a";
 
@@ -32,8 +35,8 @@ const LETTER: &str = "a";
 #[derive(Debug)]
 pub(super) struct Words {
     rows: Box<[Lazy<[Becomes; ROW]>]>,
-    /// White space, and the characters of ASCII that become one character.
-    kept: Lazy<Kept>,
+    /// The bytes that begin a character which may not be kept.
+    suspects: Lazy<ByteSet>,
     tables: Tables,
 }
 
@@ -41,6 +44,8 @@ pub(super) struct Words {
 #[derive(Clone, Copy, Debug)]
 struct Becomes {
     what: What,
+    /// It is kept: what it becomes is one character of a piece that is as long as itself.
+    is_kept: bool,
     length: u8,
     bytes: [u8; MOST],
 }
@@ -70,7 +75,7 @@ impl Words {
         let tells = matches!(stages.model, Model::WordPiece(_) | Model::WordLevel(_));
         (cuts && maps && tells).then(|| Self {
             rows: (0..ROWS).map(|_| Lazy::new()).collect(),
-            kept: Lazy::new(),
+            suspects: Lazy::new(),
             tables: Tables::new(),
         })
     }
@@ -94,13 +99,14 @@ impl Words {
             words: self,
             stages,
             ascii: self.row(stages, 0),
+            unk_token,
             text: section.text,
             at: 0,
             inside: false,
             pending: None,
             kept_end: 0,
         };
-        let table = self.tables.of(stages, output.ruler.unit(), false);
+        let table = self.tables.of(stages, output.ruler.unit(), Spaces::Plain);
         let start = section.start;
         let mut pace = Pace::default();
         // The last word that began behind white space: where, with which token and with which span.
@@ -108,16 +114,22 @@ impl Words {
         let mut next = 0;
         while next < ids.len() {
             pace.step();
-            if !cursor.inside && cursor.pending.is_none() && cursor.skip_blanks() {
+            if !cursor.inside && cursor.pending.is_none() {
+                if cursor.skip_blanks() {
+                    word = (cursor.at, next, output.spans.len());
+                }
                 if let Some(table) = table {
                     let few = &ids[next..ids.len().min(next + RUN)];
-                    let done = cursor.run(table, few, start, output);
-                    next += done;
-                    if done > 0 {
+                    let before = output.spans.len();
+                    let run = cursor.run(table, few, unk_id, start, output);
+                    if let Some((from, first)) = run.word {
+                        word = (from, next + first, before + first);
+                    }
+                    next += run.tokens;
+                    if run.tokens > 0 {
                         continue;
                     }
                 }
-                word = (cursor.at, next, output.spans.len());
             }
             let id = ids[next];
             let token = vocab.token(id)?;
@@ -158,18 +170,6 @@ impl Words {
             word = (end, next, output.spans.len());
         }
         cursor.is_done().then_some(())
-    }
-
-    fn kept(&self, ascii: &[Becomes; ROW]) -> &Kept {
-        self.kept.get(|| {
-            let becomes = |byte: usize| match ascii[byte].is_one() {
-                _ if is_blank(byte as u8) => Ascii::Space,
-                true => Ascii::Kept,
-                false => Ascii::Other,
-            };
-            let ascii = Box::new(std::array::from_fn(becomes));
-            Kept::new(ascii, false, CharacterSet::all())
-        })
     }
 
     fn row(&self, stages: &Stages, row: usize) -> &[Becomes; ROW] {
@@ -220,6 +220,7 @@ fn reorders(stages: &Stages) -> bool {
 impl Becomes {
     const UNSURE: Self = Self {
         what: What::Unsure,
+        is_kept: false,
         length: 0,
         bytes: [0; MOST],
     };
@@ -251,16 +252,13 @@ impl Becomes {
         }
         let mut bytes = [0; MOST];
         bytes[..text.len()].copy_from_slice(text.as_bytes());
+        let is_one = text.len() == character.len_utf8() && text.chars().nth(1).is_none();
         Some(Self {
             what,
+            is_kept: matches!(what, What::Joins | What::Alone) && is_one,
             length: text.len() as u8,
             bytes,
         })
-    }
-
-    /// Whether it is one byte of a piece.
-    fn is_one(&self) -> bool {
-        matches!(self.what, What::Joins | What::Alone) && self.length == 1
     }
 
     fn text(&self) -> &[u8] {
@@ -273,6 +271,7 @@ struct Cursor<'c> {
     words: &'c Words,
     stages: &'c Stages,
     ascii: &'c [Becomes; ROW],
+    unk_token: &'c str,
     text: &'c str,
     /// The next byte of the text that was not looked at.
     at: usize,
@@ -280,8 +279,15 @@ struct Cursor<'c> {
     inside: bool,
     /// What the last character became, how much of that is done, and where it stands.
     pending: Option<(Becomes, usize, Span)>,
-    /// Where the words of kept text end that were found last.
+    /// Where the kept text ends that was found last.
     kept_end: usize,
+}
+
+/// What was found along kept text.
+struct Run {
+    tokens: usize,
+    /// Of the last word behind white space: where it begins and with which of the tokens.
+    word: Option<(usize, usize)>,
 }
 
 impl<'c> Cursor<'c> {
@@ -296,69 +302,143 @@ impl<'c> Cursor<'c> {
         Some((&row[character as usize % ROW], character.len_utf8()))
     }
 
-    /// Adds the spans of the first of these tokens, which begin a word, if they are those of whole words
-    /// of kept text; says how many.
+    /// Adds the spans of the first of these tokens, which begin a piece, as long as they are those of
+    /// whole pieces of kept text.
     fn run(
         &mut self,
         table: &Table,
         ids: &[u32],
+        unk_id: Option<u32>,
         start: usize,
         output: &mut Output<'_, '_>,
-    ) -> usize {
+    ) -> Run {
         let text = self.text.as_bytes();
         if self.kept_end <= self.at {
-            let kept = self.words.kept(self.ascii);
-            self.kept_end = kept.end(self.text, self.at, false);
-            if self.kept_end < text.len() {
-                let kept = &text[self.at..=self.kept_end];
-                let blank = kept.iter().rposition(|it| is_blank(*it));
-                self.kept_end = self.at + blank.unwrap_or(0);
-            }
+            self.kept_end = self.kept_from(self.at);
         }
-        let first = output.ruler.at(start + self.at);
         let mut at = At {
             byte: self.at,
-            units: first,
+            units: output.ruler.at(start + self.at),
         };
-        let mut words = (at, 0);
+        // Where the last piece begins, and with which token.
+        let (mut piece, mut word) = ((at, 0), None);
         let before = output.spans.len();
-        for (done, &id) in ids.iter().enumerate() {
+        let mut done = 0;
+        while let Some(&id) = ids.get(done) {
+            let from = at.byte;
             while at.byte < self.kept_end && is_blank(text[at.byte]) {
                 at.byte += 1;
                 at.units += 1;
             }
             let entry = table.entry(id);
-            let next = at.byte + bytes_of(entry);
-            if entry & (ODD | INSIDE) != 0
-                || next > self.kept_end
-                || entry & CONTINUES != 0 && !self.is_inside(at.byte)
-            {
+            if entry & CONTINUES == 0 {
+                piece = (at, done);
+                if at.byte > from {
+                    word = Some((at.byte, done));
+                }
+            } else if at.byte > from || !self.is_inside(at.byte) {
                 break;
             }
-            let end = at.units + units_of(entry);
-            output.spans.push([at.units as i64, end as i64]);
-            at = At {
-                byte: next,
-                units: end,
+            let mut next = At {
+                byte: at.byte + bytes_of(entry),
+                units: at.units + units_of(entry),
             };
-            if next == self.kept_end || is_blank(text[next]) {
-                words = (at, done + 1);
+            if entry & (ODD | INSIDE) != 0 {
+                let end = match unk_id == Some(id) {
+                    true => self.unknown_end(at.byte),
+                    false => None,
+                };
+                let Some(end) = end else { break };
+                let units = output.ruler.unit().count(&text[at.byte..end]);
+                next = At {
+                    byte: end,
+                    units: at.units + units,
+                };
             }
+            if next.byte > self.kept_end {
+                break;
+            }
+            output.spans.push([at.units as i64, next.units as i64]);
+            at = next;
+            done += 1;
         }
-        let (at, done) = words;
-        output.spans.truncate(before + done);
-        if done > 0 {
+        // The last piece may go on behind the kept text.
+        if done == ids.len() && !self.may_go_on(at.byte) {
+            piece = (at, done);
+        }
+        let (at, tokens) = piece;
+        output.spans.truncate(before + tokens);
+        if tokens > 0 {
             output.ruler.set(start + at.byte, at.units);
             self.at = at.byte;
         }
-        done
+        Run {
+            tokens,
+            word: word.filter(|(_, first)| *first <= tokens && tokens > 0),
+        }
+    }
+
+    /// Where the text that is kept from `at` on ends: not in a word with a character that may change
+    /// others.
+    fn kept_from(&self, at: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let suspects = self.words.suspects.get(|| {
+            let is_kept = |byte: u8| self.ascii[usize::from(byte)].is_kept || is_blank(byte);
+            ByteSet::new(|byte| match byte.is_ascii() {
+                true => !is_kept(byte),
+                false => byte >= 0xC0,
+            })
+        });
+        let most = bytes.len().min(at + FARTHEST);
+        let is_kept = |at| (self.becomes(at)).is_some_and(|(becomes, _)| becomes.is_kept);
+        let first = suspects.find(&bytes[..most], at, |at| !is_kept(at));
+        let end = first.unwrap_or_else(|| boundary_before(self.text, most));
+        match self.becomes(end) {
+            Some((becomes, _)) if becomes.what == What::Unsure => {
+                let blank = bytes[at..end].iter().rposition(|it| is_blank(*it));
+                at + blank.unwrap_or(0)
+            }
+            _ => end,
+        }
+    }
+
+    /// Where the piece of kept text ends that begins at `at`, if it is unknown for certain as a whole.
+    fn unknown_end(&self, at: usize) -> Option<usize> {
+        let rest = &self.text.as_bytes()[at..];
+        let unk_token = self.unk_token.as_bytes();
+        // Were the token that stands for it spelled there, it could be either.
+        let spelled = rest.get(..unk_token.len());
+        if spelled.is_some_and(|it| it.eq_ignore_ascii_case(unk_token)) {
+            return None;
+        }
+        let mut end = at;
+        let mut pace = Pace::default();
+        while end < self.kept_end {
+            pace.step();
+            let (becomes, length) = self.becomes(end)?;
+            match becomes.what {
+                What::Joins => end += length,
+                What::Alone if end == at => return Some(end + length),
+                _ => return Some(end),
+            }
+        }
+        (end > at && end == self.text.len()).then_some(end)
     }
 
     /// Whether the characters of kept text on both sides of this place belong to one piece.
     fn is_inside(&self, at: usize) -> bool {
-        let text = self.text.as_bytes();
-        let joins = |byte: u8| self.ascii[usize::from(byte)].what == What::Joins;
-        at > self.at && joins(text[at - 1]) && joins(text[at])
+        at > self.at && self.joins(boundary_before(self.text, at - 1)) && self.joins(at)
+    }
+
+    /// Whether the piece of kept text that ends at `at` may not be whole.
+    fn may_go_on(&self, at: usize) -> bool {
+        let is_blank = |at: usize| is_blank(self.text.as_bytes()[at]);
+        at < self.text.len() && !is_blank(at) && (at == self.kept_end || self.is_inside(at))
+    }
+
+    /// Whether the character at `at` belongs to the piece around it.
+    fn joins(&self, at: usize) -> bool {
+        matches!(self.becomes(at), Some((becomes, _)) if becomes.what == What::Joins)
     }
 
     /// Passes white space that parts words whatever stands around it; says whether some is there, or

@@ -1,0 +1,110 @@
+//! Which characters are tokens by themselves, and so where text ends that an unknown token stands for.
+
+use crate::interrupt::{Pace, paced};
+use crate::model::Model;
+use crate::model::sentencepiece::spec::PieceKind;
+use crate::normalizer::CharacterSet;
+use crate::split::safe_cuts::decode;
+use crate::text::Unit;
+
+use super::table::{At, MARK};
+
+/// The characters that are tokens.
+#[derive(Debug)]
+pub struct Known {
+    characters: CharacterSet,
+    /// Each character of each token is one, and `▁` is: then no token goes on with one that is none.
+    is_closed: bool,
+}
+
+/// The token that stands for a run of characters that are no tokens, where each character of a token is
+/// one.
+#[derive(Clone, Copy)]
+pub struct Unknown<'k> {
+    pub id: u32,
+    known: &'k Known,
+}
+
+impl Known {
+    /// Those of a model.
+    pub fn new(model: &Model) -> Self {
+        let vocab = model.vocab();
+        let texts = || {
+            let tokens = vocab.iter().filter(|(_, id)| is_text(model, *id));
+            paced(tokens).filter_map(|(token, _)| std::str::from_utf8(token).ok())
+        };
+        let mut characters = CharacterSet::default();
+        for mut text in texts().map(str::chars) {
+            if let (Some(only), None) = (text.next(), text.next()) {
+                characters.add(only.into(), true);
+            }
+        }
+        let mut all = texts().flat_map(str::chars).chain([MARK]);
+        let is_closed = all.all(|c| is_known(&characters, model, c));
+        Self {
+            characters,
+            is_closed,
+        }
+    }
+
+    /// Whether a character is a token.
+    pub fn has(&self, model: &Model, character: char) -> bool {
+        is_known(&self.characters, model, character)
+    }
+
+    /// The unknown token, if it is certain where what it stands for ends.
+    pub fn unknown(&self, id: u32) -> Option<Unknown<'_>> {
+        self.is_closed.then_some(Unknown { id, known: self })
+    }
+}
+
+impl Unknown<'_> {
+    /// Where the run of characters that are no tokens ends which begins at this place, or goes on at
+    /// `end`. A space ends it.
+    #[inline]
+    pub fn end(&self, text: &[u8], at: At, end: usize, unit: Unit) -> Option<At> {
+        let At {
+            byte: mut next,
+            mut units,
+        } = at;
+        let mut pace = Pace::default();
+        while next < end && text[next] > b' ' {
+            pace.step();
+            let (character, length) = decode(text, next);
+            if self.known.characters.may_have(character) {
+                if !CharacterSet::tells(character) {
+                    return None;
+                }
+                break;
+            }
+            next += length;
+            units += match unit {
+                Unit::Characters => 1,
+                Unit::Bytes => length,
+                Unit::Utf16 => 1 + length / 4,
+            };
+        }
+        (next > at.byte).then_some(At { byte: next, units })
+    }
+}
+
+fn is_known(characters: &CharacterSet, model: &Model, character: char) -> bool {
+    let id = || {
+        let mut bytes = [0; 4];
+        model
+            .vocab()
+            .text_id(character.encode_utf8(&mut bytes).as_bytes())
+    };
+    characters.may_have(character.into())
+        && (CharacterSet::tells(character.into()) || id().is_some_and(|id| is_text(model, id)))
+}
+
+/// Whether text may become this token.
+fn is_text(model: &Model, id: u32) -> bool {
+    match model {
+        Model::SentencePiece(model) => {
+            matches!(model.kind(id), PieceKind::Normal | PieceKind::UserDefined)
+        }
+        _ => !model.vocab().withheld().contains(id),
+    }
+}

@@ -1,0 +1,191 @@
+//! Spans in all units, where ordinary text stands beside text of every odd kind.
+
+use jeton_core::added_tokens::SpecialPolicy;
+use jeton_core::format::{sentencepiece, wordpiece};
+use jeton_core::model::Model;
+use jeton_core::model::sentencepiece::spec::{Algorithm, ModelProto, Piece, PieceKind};
+use jeton_core::normalizer::Normalizer;
+use jeton_core::pre_tokenizer::PreTokenizer;
+use jeton_core::{EncodeOptions, Stages, Tokenizer};
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::support::sentencepiece::model;
+use crate::support::spans::check_units;
+use crate::support::texts::PARTS;
+use crate::support::words::{bert, word_models};
+use crate::support::{published, spans};
+
+/// Beside those of [`PARTS`].
+const ODD: &[&str] = &[
+    "\r\n\r\n",
+    "\n\n",
+    " \n ",
+    "\t\t",
+    " \u{a0}",
+    "\u{a0} ",
+    " \u{200b}",
+    "\u{200b} ",
+    " \u{3000} ",
+    " ½ ",
+    "…",
+    "．．",
+    "，",
+    "\u{200d}",
+    "\u{fe0f}",
+    "👩\u{200d}👩\u{200d}👧\u{200d}👦",
+    "🏳\u{fe0f}\u{200d}🌈",
+    "e\u{301}\u{323}",
+    "й",
+    "Й",
+    "ﷺ",
+    "<0x41>",
+    "<0x",
+    "<",
+    ">>en<<",
+    ">>",
+    "##a",
+    "[unk]",
+    "\u{1}",
+    "\u{7f}",
+    "\u{2f800}",
+    "\u{10ffff}",
+];
+
+const WORDS: &[&str] = &[
+    "the",
+    "a",
+    "in",
+    "Word",
+    "don't",
+    "e.g.",
+    "x1",
+    "12",
+    "naïve",
+    "привет",
+    "жизнь",
+    "中文",
+    "日本",
+    "がく",
+    "שלום",
+    "ἀρχή",
+    "ʼn",
+    "“so”",
+    "¶",
+    "ɨˈ",
+];
+
+/// Words with spaces between them, and something odd now and then.
+fn prose(numbers: &mut ChaCha8Rng) -> String {
+    let odd = *[0.0, 0.02, 0.2].choose(numbers).unwrap();
+    let wide = *[0.0, 0.1].choose(numbers).unwrap();
+    let most = *[6, 60, 60, 600].choose(numbers).unwrap();
+    let some = numbers.random_range(1..WORDS.len());
+    let mut text = String::new();
+    for _ in 0..numbers.random_range(0..most) {
+        match numbers.random::<f64>() {
+            it if it < odd / 2.0 => text.push_str(ODD.choose(numbers).unwrap()),
+            it if it < odd => text.push_str(PARTS.choose(numbers).unwrap()),
+            _ => text.push_str(WORDS[..some].choose(numbers).unwrap()),
+        }
+        if numbers.random_bool(0.8) {
+            text.push(' ');
+        }
+        if numbers.random_bool(wide) {
+            text.push_str([" ", "\n", "   ", "\n\n"].choose(numbers).unwrap());
+        }
+    }
+    text
+}
+
+fn check(tokenizer: &Tokenizer, numbers: &mut ChaCha8Rng, texts: usize) {
+    for _ in 0..texts {
+        let options = EncodeOptions {
+            special: match numbers.random_bool(0.5) {
+                true => SpecialPolicy::Allow,
+                false => SpecialPolicy::Ignore,
+            },
+            add_special_tokens: numbers.random_bool(0.5),
+            ..EncodeOptions::default()
+        };
+        check_units(tokenizer, &prose(numbers), &options);
+    }
+}
+
+/// The same model with each character of its pieces as a piece, so that it is certain which text is
+/// unknown.
+fn closed(proto: &ModelProto) -> ModelProto {
+    let mut pieces: Vec<Piece> = (proto.pieces.iter())
+        .map(|it| Piece::new(it.text.to_owned(), it.score, it.kind))
+        .collect();
+    let texts = pieces.iter().filter(|it| it.kind == PieceKind::Normal);
+    let mut characters: Vec<String> = texts
+        .flat_map(|it| it.text.chars().map(String::from))
+        .filter(|it| pieces.iter().all(|piece| piece.text != *it))
+        .collect();
+    characters.sort();
+    characters.dedup();
+    pieces.extend(
+        characters
+            .into_iter()
+            .map(|it| Piece::new(it, -9.0, PieceKind::Normal)),
+    );
+    ModelProto::new(pieces, proto.trainer().clone(), proto.normalizer().clone())
+}
+
+#[test]
+fn sentencepiece_models() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(41);
+    for round in 0..spans::rounds(120) {
+        let algorithm = [Algorithm::Bpe, Algorithm::Unigram][round % 2];
+        let mut proto = model(&mut numbers, algorithm);
+        if round % 3 > 0 {
+            proto = closed(&proto);
+        }
+        let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
+        check(&tokenizer, &mut numbers, 20);
+    }
+}
+
+#[test]
+fn words() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(42);
+    for round in 0..spans::rounds(40) {
+        let normalizer = match round % 4 {
+            0 => None,
+            1 => Some(Normalizer::Lowercase),
+            _ => Some(bert(true, round % 8 < 6, None, round % 3 > 0)),
+        };
+        for model in word_models(&mut numbers) {
+            let mut stages = Stages::of_model(model);
+            if let Model::Unigram(_) = stages.model {
+                continue;
+            }
+            stages.normalizer = normalizer.clone();
+            stages.pre_tokenizer = Some(match round % 5 {
+                0 => PreTokenizer::WhitespaceSplit,
+                _ => PreTokenizer::Bert,
+            });
+            check(&Tokenizer::new(stages).unwrap(), &mut numbers, 20);
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared/data beside the checkout")]
+fn published_models() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(43);
+    let read = |name: &str| std::fs::read(published::path(&format!("vocab/{name}"))).unwrap();
+    let tokenizers = [
+        sentencepiece::read(&read("llama2_sentencepiece_bpe.model")),
+        sentencepiece::read(&read("t5_style_unigram.model")),
+        wordpiece::read(&read("bert_uncased_vocab.txt"), None),
+    ]
+    .map(|stages| Tokenizer::new(stages.unwrap()).unwrap());
+    for _ in 0..spans::rounds(40) {
+        for tokenizer in &tokenizers {
+            check(tokenizer, &mut numbers, 10);
+        }
+    }
+}
