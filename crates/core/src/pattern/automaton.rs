@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use regex_automata::dfa::{Automaton as _, StartKind, dense};
 use regex_automata::nfa::thompson;
+use regex_automata::util::look::LookMatcher;
 use regex_automata::util::primitives::{PatternID, StateID};
 use regex_automata::{Anchored, Input};
 use regex_syntax::hir::Hir;
@@ -29,7 +30,7 @@ pub(super) const TAIL: PatternID = PatternID::new_unchecked(1);
 
 /// What the automaton does with a character: the row of the state that it goes on to, and marks.
 #[derive(Clone, Copy)]
-pub(super) struct Step(u32);
+pub(crate) struct Step(u32);
 
 impl Step {
     /// A match ends before the character, and the next begins with it; the row is the next one's.
@@ -37,21 +38,21 @@ impl Step {
     /// No match goes on with the character, and where the last one ended takes a closer look.
     const LOOK: u32 = 1 << 30;
     /// A match may end before the character.
-    pub(super) const MATCH: u32 = 1 << 29;
+    pub(crate) const MATCH: u32 = 1 << 29;
     /// And it is one of the pattern that gives its last character back, or of a look-around has read one
     /// letter more.
-    pub(super) const TAIL: u32 = 1 << 28;
+    pub(crate) const TAIL: u32 = 1 << 28;
     /// No match goes on with the character; none does at the end of the text.
-    pub(super) const DEAD: u32 = 1 << 27;
+    pub(crate) const DEAD: u32 = 1 << 27;
     /// The row; what lies above it is marks.
     const ROW: u32 = (1 << 27) - 1;
 
     /// Whether it has all of `marks`.
-    pub(super) fn has(self, marks: u32) -> bool {
+    pub(crate) fn has(self, marks: u32) -> bool {
         self.0 & marks == marks
     }
 
-    pub(super) fn row(self) -> usize {
+    pub(crate) fn row(self) -> usize {
         (self.0 & Self::ROW) as usize
     }
 }
@@ -78,28 +79,7 @@ impl Automaton {
     /// `None` where it would be large.
     pub fn new(patterns: &[Hir]) -> Option<Self> {
         let classes = CharacterClasses::of(patterns)?;
-        let patterns: Vec<_> = patterns.iter().map(|it| classes.pattern(it)).collect();
-        let nfa = thompson::Compiler::new()
-            .configure(
-                thompson::Config::new()
-                    .utf8(false)
-                    .which_captures(thompson::WhichCaptures::None)
-                    .nfa_size_limit(Some(ROOM)),
-            )
-            .build_many_from_hir(&patterns)
-            .ok()?;
-        let dfa = dense::Builder::new()
-            .configure(
-                dense::Config::new()
-                    .start_kind(StartKind::Anchored)
-                    .dfa_size_limit(Some(ROOM))
-                    .determinize_size_limit(Some(ROOM)),
-            )
-            .build_from_nfa(&nfa)
-            .ok()?;
-        let start = Input::new("").anchored(Anchored::Yes);
-        let start = dfa.start_state_forward(&start).ok()?;
-        let steps = steps(&dfa, start, classes.count());
+        let steps = steps_over(&classes, patterns)?;
         Some(Self { classes, steps })
     }
 
@@ -222,6 +202,37 @@ impl Automaton {
         }
         begin
     }
+}
+
+/// The steps of the automaton of `patterns` over classes that tell their characters apart; see
+/// [`Automaton::new`].
+pub(crate) fn steps_over(classes: &CharacterClasses, patterns: &[Hir]) -> Option<Vec<Step>> {
+    let patterns: Vec<_> = patterns.iter().map(|it| classes.pattern(it)).collect();
+    // A line ends before the class that stands for the line feed.
+    let mut looks = LookMatcher::new();
+    looks.set_line_terminator(classes.at(b"\n", 0).0);
+    let nfa = thompson::Compiler::new()
+        .configure(
+            thompson::Config::new()
+                .utf8(false)
+                .look_matcher(looks)
+                .which_captures(thompson::WhichCaptures::None)
+                .nfa_size_limit(Some(ROOM)),
+        )
+        .build_many_from_hir(&patterns)
+        .ok()?;
+    let dfa = dense::Builder::new()
+        .configure(
+            dense::Config::new()
+                .start_kind(StartKind::Anchored)
+                .dfa_size_limit(Some(ROOM))
+                .determinize_size_limit(Some(ROOM)),
+        )
+        .build_from_nfa(&nfa)
+        .ok()?;
+    let start = Input::new("").anchored(Anchored::Yes);
+    let start = dfa.start_state_forward(&start).ok()?;
+    Some(steps(&dfa, start, classes.count()))
 }
 
 /// Where the last character of `text[start..end]` begins; `end` if it is the only one.

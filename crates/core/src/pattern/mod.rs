@@ -22,6 +22,8 @@ mod split_points;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::automaton::{Step, steps_over};
+pub(crate) use self::character_classes::CharacterClasses;
 pub use self::dialects::Dialect;
 pub use self::matches::Matches;
 pub(crate) use self::oniguruma::Expression;

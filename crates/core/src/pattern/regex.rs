@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use regex_syntax::hir::Hir;
 use serde::{Deserialize, Serialize};
 
 use super::backtracking::{self, Fancy};
 use super::dialects::Dialect;
-use super::linear::Linear;
+use super::linear::{Linear, before_line_end};
 use super::look_around::LookAround;
 use super::oniguruma::Expression;
 use crate::error::{Error, ErrorKind, Result};
@@ -134,6 +135,18 @@ impl Regex {
             Engine::LookAround(_) | Engine::Backtracking(_) => None,
         };
         automaton.map_or(text.len(), |it| it.split_point(text, start, reach))
+    }
+
+    /// What it looks for, as [`steps_over`](super::automaton::steps_over) takes it, if one automaton can
+    /// find that.
+    pub(crate) fn patterns(&self) -> Option<Vec<Hir>> {
+        match (self.engine(), self.dialect()) {
+            (Engine::Linear(linear), _) => Some(linear.patterns().to_vec()),
+            (Engine::LookAround(_), Dialect::Oniguruma) => {
+                Some(vec![before_line_end(self.source())?])
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn gave_up(&self, at: usize, reason: impl std::fmt::Display) -> Error {

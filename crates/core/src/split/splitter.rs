@@ -2,6 +2,7 @@
 //! engine.
 
 use super::scanner::{Numbers, Rules, Scanner, certain_end};
+use super::sequence::Sequence;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pattern::{Dialect, Matches, Regex, SearchPattern};
 use crate::pre_tokenizer::named::{self, Named};
@@ -51,11 +52,23 @@ pub enum Splitter {
     Matches(Regex),
     /// The matches of an expression are pieces, and so is what lies between.
     Isolated(Regex),
+    /// Several stages, as one automaton.
+    Sequence(Sequence),
 }
 
 impl Splitter {
-    /// What cuts as `pre_tokenizer` does, if it only cuts and does so once.
+    /// What cuts as `pre_tokenizer` does, if it only cuts.
     pub fn of(pre_tokenizer: &PreTokenizer) -> Option<Self> {
+        Self::of_one(pre_tokenizer).or_else(|| {
+            let mut cutting = Vec::new();
+            find_cutting(std::slice::from_ref(pre_tokenizer), &mut cutting);
+            let stages = cutting.into_iter().cloned().collect();
+            Some(Self::Sequence(Sequence::new(stages)?))
+        })
+    }
+
+    /// The same by a scanner, or by one expression.
+    pub fn of_one(pre_tokenizer: &PreTokenizer) -> Option<Self> {
         match pre_tokenizer {
             PreTokenizer::Matches {
                 pattern: SearchPattern::Regex(regex),
@@ -88,17 +101,17 @@ impl Splitter {
     /// What cuts as these stages do, one after another, each of which cuts.
     fn of_stages(stages: &[&PreTokenizer]) -> Option<Self> {
         match stages {
-            [stage] => Self::of(stage),
+            [stage] => Self::of_one(stage),
             [
                 PreTokenizer::Digits {
                     individual_digits: true,
                 },
                 words,
-            ] => match Self::of(words)? {
+            ] => match Self::of_one(words)? {
                 Self::Scanner(Rules::GPT2) => Some(Self::Scanner(Rules::GPT2_DIGITS)),
                 _ => None,
             },
-            [numbers, words] => match Self::of(words)? {
+            [numbers, words] => match Self::of_one(words)? {
                 Self::Scanner(rules) => {
                     let numbers = numbers_cut_by(isolated(numbers)?)?;
                     Some(Self::Scanner(rules.after_numbers(numbers)))
@@ -132,7 +145,7 @@ impl Splitter {
     /// The expression that it looks for, if that is no scanner's.
     pub fn expression(&self) -> Option<&Regex> {
         match self {
-            Self::Scanner(_) => None,
+            Self::Scanner(_) | Self::Sequence(_) => None,
             Self::Matches(regex) | Self::Isolated(regex) => Some(regex),
         }
     }
@@ -154,6 +167,7 @@ impl Splitter {
         match self {
             Self::Scanner(_) => certain_end(text.as_bytes(), start, reach, accepts),
             Self::Matches(regex) | Self::Isolated(regex) => regex.split_point(text, start, reach),
+            Self::Sequence(sequence) => sequence.split_point(text, start, reach),
         }
     }
 
@@ -169,6 +183,7 @@ impl Splitter {
                 scanner.scan(*rules, text, visit);
                 return Ok(());
             }
+            Self::Sequence(sequence) => return sequence.split(text, visit),
             Self::Matches(regex) => (regex, false),
             Self::Isolated(regex) => (regex, true),
         };
@@ -310,7 +325,7 @@ mod tests {
     fn rules(stages: &[PreTokenizer]) -> Option<Rules> {
         match Splitter::of(&PreTokenizer::Sequence(stages.to_vec()))? {
             Splitter::Scanner(rules) => Some(rules),
-            Splitter::Matches(_) | Splitter::Isolated(_) => None,
+            _ => None,
         }
     }
 
