@@ -67,11 +67,6 @@ impl Linear {
         self.engine.get(build).as_ref()
     }
 
-    /// What cuts text at speed; `None` for a pattern that is too large for it.
-    pub(super) fn automaton(&self) -> Option<&Automaton> {
-        self.automaton.as_ref()
-    }
-
     /// The leftmost match that begins at `at` or later. What an automaton reads in vain is counted.
     pub(super) fn find_from(
         &self,

@@ -127,16 +127,6 @@ impl Regex {
         }
     }
 
-    /// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that the
-    /// matches of what lies before and behind are those of the text; its end if no place is known.
-    pub(crate) fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
-        let automaton = match self.engine() {
-            Engine::Linear(linear) => linear.automaton(),
-            Engine::LookAround(_) | Engine::Backtracking(_) => None,
-        };
-        automaton.map_or(text.len(), |it| it.split_point(text, start, reach))
-    }
-
     /// What it looks for, as [`steps_over`](super::automaton::steps_over) takes it, if one automaton can
     /// find that.
     pub(crate) fn patterns(&self) -> Option<Vec<Hir>> {

@@ -81,6 +81,11 @@ impl Sequence {
         &self.0.plain
     }
 
+    /// Whether text is dropped again and again, so that hardly two pieces lie side by side.
+    pub fn drops(&self) -> bool {
+        self.0.stages.iter().any(Stage::drops)
+    }
+
     /// Calls `visit` with stretches of pieces, as a scanner does.
     ///
     /// # Errors

@@ -35,6 +35,9 @@ pub struct State {
     segment: Segment,
     /// That character is of the match that is being read.
     is_open: bool,
+    /// That character is of what is being read, and belongs to a gap if that is no match: all that was
+    /// given on of it has the same state of the automaton, wherever a match begins in it.
+    is_undecided: bool,
     /// The state of the automaton, of the match that is being read.
     row: u32,
     /// The characters of that match, or of what may become one, that are held back.
@@ -45,6 +48,13 @@ impl State {
     /// How many characters are held back.
     pub fn held(&self) -> usize {
         self.held.len()
+    }
+
+    /// What is undecided is of a match.
+    fn decide(&mut self) {
+        if std::mem::take(&mut self.is_undecided) {
+            (self.segment, self.is_open) = (Segment::Match, true);
+        }
     }
 }
 
@@ -68,6 +78,8 @@ pub struct Stage {
     end: u8,
     behavior: SplitBehavior,
     invert: bool,
+    /// Whether matches may give their last character back.
+    has_tail: bool,
 }
 
 impl Stage {
@@ -85,6 +97,7 @@ impl Stage {
         };
         Some(Self {
             certain: steps.chunks(classes.count() + 1).map(certain).collect(),
+            has_tail: steps.iter().any(|step| step.has(Step::TAIL)),
             steps,
             end: classes.count() as u8,
             behavior: delimiters.behavior,
@@ -114,17 +127,25 @@ impl Stage {
         (0..self.steps.len() as u32).step_by(self.width())
     }
 
+    /// Whether it may be used to drop text, not to keep what it finds everywhere.
+    pub fn drops(&self) -> bool {
+        let finds_all = (0..self.end).all(|class| !self.step(0, class).has(Step::DEAD));
+        self.behavior == SplitBehavior::Removed && !(self.invert && finds_all)
+    }
+
     /// Reads a character of the piece, or its end, and appends the characters of which it is known then
     /// where they belong.
     pub fn read(&self, state: &mut State, class: u8, known: &mut Vec<Symbol>) {
-        // What is still to be read, the next one last.
-        let mut rest = vec![class];
-        while let Some(class) = rest.pop() {
+        // What is read once more behind it, the next one last.
+        let mut rest = Vec::new();
+        let mut next = Some(class);
+        while let Some(class) = next.take().or_else(|| rest.pop()) {
             let at_end = class == self.end;
             let step = self.step(state.row, class);
             // A match that consists of one character does not give it back.
             let is_longer = |state: &State| state.held.len() + usize::from(state.is_open) > 1;
             if step.has(Step::MATCH) {
+                state.decide();
                 let gives_back = step.has(Step::TAIL) && !at_end && is_longer(state);
                 self.give_match(state, state.held.len() - usize::from(gives_back), known);
             }
@@ -133,16 +154,22 @@ impl Stage {
                 state.held.push(class);
                 let held = state.held.len();
                 match self.certain(state.row) {
-                    Certain::Nothing => {}
+                    Certain::Nothing => self.give_undecided(state, known),
                     Certain::AllButLast if is_longer(state) => {
                         self.give_match(state, held - 1, known);
                     }
-                    Certain::AllButLast | Certain::All => self.give_match(state, held, known),
+                    Certain::AllButLast | Certain::All => {
+                        state.decide();
+                        self.give_match(state, held, known);
+                    }
                 }
                 continue;
             }
             // What was held back is read once more, as what may begin another match.
-            let was_open = std::mem::take(&mut state.is_open);
+            let mut was_open = std::mem::take(&mut state.is_open);
+            if std::mem::take(&mut state.is_undecided) {
+                (state.segment, was_open) = (Segment::Gap, true);
+            }
             let is_held = !state.held.is_empty();
             state.row = 0;
             if is_held || was_open {
@@ -168,6 +195,30 @@ impl Stage {
             known.push(self.symbol(class, begins, Segment::Match));
             (state.segment, state.is_open) = (Segment::Match, true);
         }
+    }
+
+    /// Gives the last character on if it may be of a match or of a gap, and that makes no difference.
+    fn give_undecided(&self, state: &mut State, known: &mut Vec<Symbol>) {
+        let &[class] = state.held.as_slice() else {
+            return;
+        };
+        let fresh = self.step(0, class);
+        let begins = match state.is_undecided {
+            true if !fresh.has(Step::DEAD) && fresh.row() as u32 == state.row => false,
+            false
+                if !state.is_open && !self.has_tail && self.behavior != SplitBehavior::Removed =>
+            {
+                let as_match = self.cuts(state.segment, Segment::Match);
+                if as_match != self.cuts(state.segment, Segment::Gap) {
+                    return;
+                }
+                as_match
+            }
+            _ => return,
+        };
+        state.held.clear();
+        state.is_undecided = true;
+        known.push(self.symbol(class, begins, Segment::Gap));
     }
 
     /// Gives a character on that belongs to no match.

@@ -9,8 +9,8 @@ use super::stage::{Stage, State, Symbol};
 
 /// Characters that the stages of a state in the table hold back.
 pub const MOST_HELD: usize = 2;
-/// Steps of a table at most: some 128 KB, and some ten milliseconds to make them.
-const MOST_STEPS: usize = 1 << 15;
+/// Steps of a table at most: 256 KB, and some ten milliseconds to make them.
+const MOST_STEPS: usize = 1 << 16;
 
 /// What a table does with a character: the row of the state that it goes on to, and marks.
 #[derive(Clone, Copy)]

@@ -37,6 +37,9 @@ const SOURCES: &[&str] = &[
     r"[a-m]+!",
     r"ab?c?d|\s\s\s",
     r"\s*[\r\n]+|\s+(?!\S)|\s+",
+    r"[\p{L}\p{M}_]+|\p{N}{1,2}|[^\s\p{L}\p{M}\p{N}_]+|\s+",
+    r"\p{L}+'s|\p{L}| +a",
+    r"\n\n+|[^\n]{1,70}\n?",
     GPT2_ORIGINAL,
 ];
 
@@ -213,6 +216,7 @@ fn worked_example() {
             .map(|it| &text[it])
             .collect()
     };
+    assert_eq!(cut("is  it9."), ["is", " ", " it", "9", "."]);
     assert_eq!(cut("is  101."), ["is", "  ", "10", "1", "."]);
     assert_eq!(sequence.split_point("one two three", 0, 12), 7);
     assert!(sequence.0.table.steps.len() < 200);
@@ -241,4 +245,35 @@ fn what_is_held_back_for_long_is_read_by_the_stages() {
             );
         }
     }
+}
+
+fn of(source: &str) -> Sequence {
+    Sequence::new(vec![PreTokenizer::Matches {
+        pattern: regex(source, Dialect::Tiktoken),
+    }])
+    .unwrap()
+}
+
+#[test]
+fn a_place_that_is_not_there_is_not_looked_for_everywhere() {
+    for source in [r"[^\n]{1,300}\n?", r"\p{L}{1,100}", r"\p{L}+'s|\p{L}| +a"] {
+        for text in ["a", "1", "漢", " ", "\n"].map(|it| it.repeat(1_000_000)) {
+            let end = of(source).split_point(&text, 0, 1);
+            assert!(end == text.len() || text.is_char_boundary(end));
+        }
+    }
+}
+
+#[test]
+fn words_part_before_blanks() {
+    let text = "Many words, one after another; 12 of them\nthere were.";
+    let ends = |source: &str, aim| of(source).split_point(text, 0, aim);
+    for source in [GPT2_ORIGINAL, NAMED[0].sources().0[0]] {
+        assert_eq!([9, 20].map(|aim| ends(source, aim)), [4, 15], "{source}");
+    }
+    for source in [SOURCES[16], r"\p{L}+"] {
+        assert_eq!([9, 20].map(|aim| ends(source, aim)), [5, 16], "{source}");
+    }
+    assert_eq!(ends(r"[^;]+|;", 40), 30);
+    assert_eq!(ends(r"[^x]+", 9), text.len());
 }
