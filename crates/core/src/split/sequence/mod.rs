@@ -140,9 +140,10 @@ impl Sequence {
                 is_rare = true;
                 break;
             }
-            begins |= step.begins(0) << (at - base)
-                | step.begins(1) << (first - base)
-                | step.begins(2) << (second - base);
+            begins |= step.begins(0) << (at - base);
+            if step.begins_before() {
+                begins |= step.begins(1) << (first - base) | step.begins(2) << (second - base);
+            }
             (second, first) = (first, at);
             at += length;
             row = step.row();

@@ -52,6 +52,13 @@ impl Step {
         self.0 & Self::BEYOND == Self::BEYOND
     }
 
+    /// Whether a piece begins at a character that was held back.
+    #[inline(always)]
+    pub fn begins_before(self) -> bool {
+        const ALL: u32 = (1 << MOST_HELD) - 1;
+        self.0 & ALL << (Self::BEGINS + 1) != 0
+    }
+
     /// Whether a piece begins so many characters before the one that is read.
     #[inline(always)]
     pub fn begins(self, back: usize) -> u64 {
