@@ -208,7 +208,11 @@ impl Sequence {
                 }
             }
             at += length;
-            if let Some(row) = table.row_of(&states) {
+            let row = match places.len() <= MOST_HELD {
+                true => table.row_of(&states),
+                false => None,
+            };
+            if let Some(row) = row {
                 let mut before = places.iter().rev().copied();
                 let before = [(); MOST_HELD].map(|()| before.next().unwrap_or(at));
                 *reader = Reader { row, at, before };

@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
+
 use super::stage::{Stage, State, Symbol};
 
 /// Characters that the stages of a state in the table hold back.
@@ -115,7 +117,7 @@ pub struct Table {
     /// text that begins.
     pub steps: Vec<Step>,
     states: Vec<States>,
-    rows: HashMap<States, usize>,
+    rows: HashMap<States, usize, FixedState>,
     width: usize,
 }
 
@@ -133,7 +135,7 @@ impl Table {
         let mut table = Self {
             steps: Vec::new(),
             states: Vec::new(),
-            rows: HashMap::new(),
+            rows: HashMap::default(),
             width,
         };
         table.row(vec![State::default(); stages.len()]);
