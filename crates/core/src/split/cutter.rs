@@ -240,7 +240,7 @@ impl Cutter {
 }
 
 /// The pieces that stages make of those of `text`, one after another.
-pub(super) fn through<'t>(
+fn through<'t>(
     stages: &[PreTokenizer],
     mut text: Cow<'t, str>,
     mut pieces: Vec<Range<usize>>,

@@ -8,14 +8,14 @@ mod table;
 mod tests;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::cutter::through;
 use super::stretch::Stretches;
 use crate::error::Result;
 use crate::interrupt::{self, Pace, paced};
 use crate::pattern::CharacterClasses;
-use crate::pre_tokenizer::{Delimiters, PreTokenizer};
+use crate::pre_tokenizer::{Delimiters, PreTokenizer, refine};
 use crate::text::boundary_before;
 use stage::Stage;
 use table::{MOST_HELD, Step, Table, held, read};
@@ -232,9 +232,8 @@ impl Sequence {
         from: usize,
         mut stretches: Stretches<impl FnMut(usize, usize, &[u64])>,
     ) -> Result<()> {
-        let whole = std::iter::once(0..text.len()).collect();
-        let (_, pieces) = through(&self.0.plain, text.into(), whole)?;
-        let pieces = pieces.into_iter().filter(|piece| piece.end > from);
+        let pieces = by_stages(&self.0.plain, text)?.into_iter();
+        let pieces = pieces.filter(|piece| piece.end > from);
         let mut pieces = paced(pieces).peekable();
         while let Some(piece) = pieces.next() {
             if piece.start >= from {
@@ -293,6 +292,18 @@ impl Sequence {
         }
         last
     }
+}
+
+/// The pieces that stages make of `text`, one after another.
+fn by_stages(stages: &[PreTokenizer], text: &str) -> Result<Vec<Range<usize>>> {
+    let whole = std::iter::once(0..text.len()).filter(|whole| !whole.is_empty());
+    stages.iter().try_fold(whole.collect(), |coarse, stage| {
+        let mut pieces = Vec::new();
+        refine(text, coarse, &mut pieces, |piece, pieces| {
+            stage.ranges(piece, pieces)
+        })?;
+        Ok(pieces)
+    })
 }
 
 impl Reader {

@@ -1,7 +1,5 @@
 //! Sequences of random stages against the stages, one behind the other.
 
-use std::ops::Range;
-
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -164,13 +162,6 @@ fn pieces(sequence: &Sequence, text: &str) -> Vec<Range<usize>> {
     pieces
 }
 
-fn by_stages(sequence: &Sequence, text: &str) -> Vec<Range<usize>> {
-    let whole = std::iter::once(0..text.len()).filter(|it| !it.is_empty());
-    through(sequence.stages(), text.into(), whole.collect())
-        .unwrap()
-        .1
-}
-
 #[test]
 fn random_sequences_cut_as_their_stages() {
     let mut numbers = ChaCha8Rng::seed_from_u64(41);
@@ -184,7 +175,7 @@ fn random_sequences_cut_as_their_stages() {
         known += 1;
         for _ in 0..60 {
             let text = text(&mut numbers);
-            let expected = by_stages(&sequence, &text);
+            let expected = by_stages(sequence.stages(), &text).unwrap();
             assert_eq!(pieces(&sequence, &text), expected, "{sequence:?} {text:?}");
             let (mut found, mut at) = (Vec::new(), 0);
             let reach = numbers.random_range(1..200);
@@ -240,7 +231,7 @@ fn what_is_held_back_for_long_is_read_by_the_stages() {
             .concat();
             assert_eq!(
                 pieces(&sequence, &text),
-                by_stages(&sequence, &text),
+                by_stages(sequence.stages(), &text).unwrap(),
                 "{text}"
             );
         }
