@@ -70,6 +70,9 @@ SPLITS: dict[str, tuple[tuple[str, ...], str]] = {
     "gpt4o": ((CASED % (CONTRACTIONS, CONTRACTIONS, "{1,3}"),), "kept"),
     "tekken": ((CASED % ("", "", ""),), "isolated"),
     "deepseek": (DEEPSEEK, "isolated"),
+    "bloom": ((r" ?[^(\s|[.,!?…。，、।۔،])]+",), "isolated"),
+    "several": ((r"[\p{P}\p{S}]", r"\p{N}{1,3}", r" ?[^\s]+|\s+(?!\S)|\s+"), "isolated"),
+    "chinese apart": ((r"[一-龥]+", CL100K), "isolated"),
     "minicpm5": ((r"\p{N}{1,3}", CL100K.replace("{1,3}", "+")), "isolated"),
 }
 BEHAVIORS = (
@@ -373,6 +376,42 @@ def classic(name: str) -> Tokenizer:
             decoders.ByteLevel(),
             None,
         ),
+        "deepseek_v2": (
+            "bpe-plain",
+            None,
+            pre_tokenizers.Sequence(
+                [
+                    *(
+                        pre_tokenizers.Split(Regex(source), "isolated")
+                        for source in (
+                            "[\r\n]",
+                            r"\s?[A-Za-zÀ-ÖØ-öø-ɏͰ-ϿЀ-ӿ]+",
+                            r"\s?[!-/:-~！-／：-～‘-‟\u3000-。]+",
+                            r"\s+$",
+                            "[一-龥가-\ud7ff]+",
+                        )
+                    ),
+                    pre_tokenizers.Digits(individual_digits=True),
+                    pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+                ]
+            ),
+            decoders.ByteLevel(),
+            None,
+        ),
+        "falcon": (
+            "bpe-plain",
+            None,
+            pre_tokenizers.Sequence(
+                [
+                    pre_tokenizers.Punctuation("contiguous"),
+                    pre_tokenizers.ByteLevel(add_prefix_space=False),
+                    pre_tokenizers.Digits(individual_digits=False),
+                    pre_tokenizers.Split(Regex("[0-9][0-9][0-9]"), "isolated"),
+                ]
+            ),
+            decoders.ByteLevel(),
+            None,
+        ),
         "bert": (
             "wordpiece",
             normalizers.BertNormalizer(),
@@ -466,6 +505,8 @@ CLASSICS = (
     "gpt2",
     "roberta",
     "starcoder",
+    "deepseek_v2",
+    "falcon",
     *SPLITS,
     "bert",
     "llama2",

@@ -102,6 +102,33 @@ fn split(source: &str) -> PreTokenizer {
     }
 }
 
+/// DeepSeek V2's stages, over fewer letters and marks.
+fn deepseek_v2() -> PreTokenizer {
+    let splits = [
+        "[\r\n]",
+        r"\s?[A-Za-zÀ-ÖØ-ö]+",
+        r"\s?[!-/:-~！-／]+",
+        r"\s+$",
+        "[一-龥]+",
+    ];
+    let digits = PreTokenizer::Digits {
+        individual_digits: true,
+    };
+    let mut stages: Vec<_> = splits.map(split).into();
+    stages.extend([digits, words_as_they_are()]);
+    PreTokenizer::Sequence(stages)
+}
+
+/// The byte-level stage that does not cut.
+fn words_as_they_are() -> PreTokenizer {
+    PreTokenizer::ByteLevel {
+        add_prefix_space: false,
+        trim_offsets: true,
+        use_regex: false,
+        printable: false,
+    }
+}
+
 fn metaspace(split: bool) -> PreTokenizer {
     PreTokenizer::Metaspace {
         replacement: '▁',
@@ -196,8 +223,71 @@ fn rows() -> Vec<(&'static str, Stages, Option<Strategy>, &'static str)> {
                 None,
                 Some(PreTokenizer::Sequence(vec![
                     punctuation,
-                    digits,
+                    digits.clone(),
                     gpt2(false),
+                ])),
+                byte_level(),
+            ),
+            Some(ByteLevel),
+            "",
+        ),
+        (
+            "DeepSeek V2",
+            stages(None, Some(deepseek_v2()), byte_level()),
+            Some(ByteLevel),
+            "",
+        ),
+        (
+            "punctuation alone",
+            stages(
+                None,
+                Some(PreTokenizer::Punctuation {
+                    behavior: SplitBehavior::MergedWithPrevious,
+                }),
+                byte_level(),
+            ),
+            Some(ByteLevel),
+            "",
+        ),
+        (
+            "several splits, one of which drops text",
+            stages(
+                None,
+                Some(PreTokenizer::Sequence(vec![
+                    PreTokenizer::CharDelimiterSplit { delimiter: '\n' },
+                    gpt2(false),
+                ])),
+                byte_level(),
+            ),
+            Some(CachedPieces),
+            "pre-tokenizer Sequence: does not cut at white space",
+        ),
+        (
+            "several splits, one of which backtracks",
+            stages(
+                None,
+                Some(PreTokenizer::Sequence(vec![split(r"(a)\1"), gpt2(false)])),
+                byte_level(),
+            ),
+            Some(CachedPieces),
+            "pre-tokenizer Sequence: does not cut at white space",
+        ),
+        (
+            "Falcon, whose digits are cut in printable characters",
+            stages(
+                None,
+                Some(PreTokenizer::Sequence(vec![
+                    PreTokenizer::Punctuation {
+                        behavior: SplitBehavior::Contiguous,
+                    },
+                    PreTokenizer::ByteLevel {
+                        add_prefix_space: false,
+                        trim_offsets: true,
+                        use_regex: true,
+                        printable: true,
+                    },
+                    digits,
+                    split("[0-9][0-9][0-9]"),
                 ])),
                 byte_level(),
             ),

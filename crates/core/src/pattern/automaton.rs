@@ -1,17 +1,16 @@
-//! The automaton of a pattern over character classes: how text is cut by a pattern at speed.
+//! The automaton of a pattern over character classes.
 //!
-//! Look here for how matches are found that begin where the last one ended, which nearly all
-//! matches of a split pattern do. The automaton is that of `regex-automata`, made of the pattern
+//! Look here for how a match is found. The automaton is that of `regex-automata`, made of the pattern
 //! over [`CharacterClasses`], so it is small enough to be made at once and to stay in the nearest cache.
-//! Reading a text is then one step a character. Where a match surely ends at the character that
-//! the automaton cannot read on with, the step goes on into the next match, which that character
-//! begins: cutting text takes no branch at its pieces' ends.
+//! Reading a text is then one step a character. What cuts whole texts takes the steps of one or several
+//! patterns, [`steps_over`] the same classes, and makes one table of them (`split::sequence`).
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use regex_automata::dfa::{Automaton as _, StartKind, dense};
 use regex_automata::nfa::thompson;
+use regex_automata::util::look::LookMatcher;
 use regex_automata::util::primitives::{PatternID, StateID};
 use regex_automata::{Anchored, Input};
 use regex_syntax::hir::Hir;
@@ -29,29 +28,25 @@ pub(super) const TAIL: PatternID = PatternID::new_unchecked(1);
 
 /// What the automaton does with a character: the row of the state that it goes on to, and marks.
 #[derive(Clone, Copy)]
-pub(super) struct Step(u32);
+pub(crate) struct Step(u32);
 
 impl Step {
-    /// A match ends before the character, and the next begins with it; the row is the next one's.
-    const NEXT: u32 = 1 << 31;
-    /// No match goes on with the character, and where the last one ended takes a closer look.
-    const LOOK: u32 = 1 << 30;
     /// A match may end before the character.
-    pub(super) const MATCH: u32 = 1 << 29;
+    pub(crate) const MATCH: u32 = 1 << 29;
     /// And it is one of the pattern that gives its last character back, or of a look-around has read one
     /// letter more.
-    pub(super) const TAIL: u32 = 1 << 28;
+    pub(crate) const TAIL: u32 = 1 << 28;
     /// No match goes on with the character; none does at the end of the text.
-    pub(super) const DEAD: u32 = 1 << 27;
-    /// The row; what lies above it is marks.
+    pub(crate) const DEAD: u32 = 1 << 27;
+    /// The row; what lies above it are marks.
     const ROW: u32 = (1 << 27) - 1;
 
     /// Whether it has all of `marks`.
-    pub(super) fn has(self, marks: u32) -> bool {
+    pub(crate) fn has(self, marks: u32) -> bool {
         self.0 & marks == marks
     }
 
-    pub(super) fn row(self) -> usize {
+    pub(crate) fn row(self) -> usize {
         (self.0 & Self::ROW) as usize
     }
 }
@@ -66,9 +61,9 @@ struct Found {
 
 /// An automaton; see the top of this file.
 pub struct Automaton {
-    pub(super) classes: CharacterClasses,
+    classes: CharacterClasses,
     /// One row a state: a step for each class, and one for the end of the text.
-    pub(super) steps: Vec<Step>,
+    steps: Vec<Step>,
 }
 
 impl Automaton {
@@ -78,28 +73,7 @@ impl Automaton {
     /// `None` where it would be large.
     pub fn new(patterns: &[Hir]) -> Option<Self> {
         let classes = CharacterClasses::of(patterns)?;
-        let patterns: Vec<_> = patterns.iter().map(|it| classes.pattern(it)).collect();
-        let nfa = thompson::Compiler::new()
-            .configure(
-                thompson::Config::new()
-                    .utf8(false)
-                    .which_captures(thompson::WhichCaptures::None)
-                    .nfa_size_limit(Some(ROOM)),
-            )
-            .build_many_from_hir(&patterns)
-            .ok()?;
-        let dfa = dense::Builder::new()
-            .configure(
-                dense::Config::new()
-                    .start_kind(StartKind::Anchored)
-                    .dfa_size_limit(Some(ROOM))
-                    .determinize_size_limit(Some(ROOM)),
-            )
-            .build_from_nfa(&nfa)
-            .ok()?;
-        let start = Input::new("").anchored(Anchored::Yes);
-        let start = dfa.start_state_forward(&start).ok()?;
-        let steps = steps(&dfa, start, classes.count());
+        let steps = steps_over(&classes, patterns)?;
         Some(Self { classes, steps })
     }
 
@@ -168,60 +142,37 @@ impl Automaton {
         }
         Ok(None)
     }
+}
 
-    /// Sets the bits of the bytes that begin a match, counted from byte `origin` of `text`: of the
-    /// match that begins at `start`, and of more as long as each begins where the one before it
-    /// ended and there is a bit for it. Where the last of these ends; `start` if there is none. What is
-    /// read that is no part of the match is counted; once that is much, no more are looked for.
-    pub fn mark(
-        &self,
-        text: &str,
-        start: usize,
-        origin: usize,
-        bits: &mut [u64],
-        read_in_vain: &mut u64,
-    ) -> usize {
-        /// Bytes that are read in vain before matches are searched for one by one.
-        const PATIENCE: u64 = 64 << 10;
-        let bytes = text.as_bytes();
-        let limit = bytes.len().min(origin + bits.len() * 64);
-        let mut set = |at: usize, bit: bool| {
-            bits[(at - origin) / 64] |= u64::from(bit) << ((at - origin) % 64);
-        };
-        let (mut row, mut at, mut begin) = (0, start, start);
-        while at < limit || at == bytes.len() {
-            let (step, length) = self.step(row, bytes, at);
-            if step.has(Step::LOOK) {
-                let end = match step.has(Step::MATCH | Step::TAIL) {
-                    true => Some(before_last(text, begin, at)),
-                    false => self.match_at(text, begin).end,
-                };
-                match end {
-                    Some(end) if end < limit => {
-                        set(begin, true);
-                        *read_in_vain += (at - end) as u64;
-                        (row, at, begin) = (0, end, end);
-                        if *read_in_vain > PATIENCE {
-                            break;
-                        }
-                        continue;
-                    }
-                    _ => break,
-                }
-            }
-            let next = step.has(Step::NEXT);
-            set(begin, next);
-            if next {
-                begin = at;
-            }
-            if length == 0 {
-                break;
-            }
-            row = step.row();
-            at += length;
-        }
-        begin
-    }
+/// The steps of the automaton of `patterns` over classes that tell their characters apart; see
+/// [`Automaton::new`].
+pub(crate) fn steps_over(classes: &CharacterClasses, patterns: &[Hir]) -> Option<Vec<Step>> {
+    let patterns: Vec<_> = patterns.iter().map(|it| classes.pattern(it)).collect();
+    // A line ends before the class that stands for the line feed.
+    let mut looks = LookMatcher::new();
+    looks.set_line_terminator(classes.at(b"\n", 0).0);
+    let nfa = thompson::Compiler::new()
+        .configure(
+            thompson::Config::new()
+                .utf8(false)
+                .look_matcher(looks)
+                .which_captures(thompson::WhichCaptures::None)
+                .nfa_size_limit(Some(ROOM)),
+        )
+        .build_many_from_hir(&patterns)
+        .ok()?;
+    let dfa = dense::Builder::new()
+        .configure(
+            dense::Config::new()
+                .start_kind(StartKind::Anchored)
+                .dfa_size_limit(Some(ROOM))
+                .determinize_size_limit(Some(ROOM)),
+        )
+        .build_from_nfa(&nfa)
+        .ok()?;
+    let start = Input::new("").anchored(Anchored::Yes);
+    let start = dfa.start_state_forward(&start).ok()?;
+    Some(steps(&dfa, start, classes.count()))
 }
 
 /// Where the last character of `text[start..end]` begins; `end` if it is the only one.
@@ -268,18 +219,6 @@ pub(super) fn steps(dfa: &dense::DFA<Vec<u32>>, start: StateID, classes: usize) 
         }
         done += 1;
     }
-    for at in 0..steps.len() {
-        let (step, fresh) = (steps[at], steps[at % width]);
-        if !step.has(Step::DEAD) {
-            continue;
-        }
-        let at_end = at % width == classes;
-        steps[at].0 |= match step.has(Step::MATCH) && (at_end || !step.has(Step::TAIL)) {
-            true if at_end => Step::NEXT,
-            true if !fresh.has(Step::DEAD) => Step::NEXT | fresh.0,
-            _ => Step::LOOK,
-        };
-    }
     steps
 }
 
@@ -293,29 +232,12 @@ mod tests {
     }
 
     #[test]
-    fn matches_that_tile_are_marked_up_to_a_gap() {
+    fn the_leftmost_match_is_found() {
         let automaton = automaton(&[r"\p{L}+|\p{N}|'s"]).unwrap();
         assert_eq!(automaton.classes.count(), 5);
-        let mut bits = [0];
-        assert_eq!(automaton.mark("it's 5", 0, 0, &mut bits, &mut 0), 4);
-        assert_eq!(bits, [0b101]);
-        assert_eq!(automaton.mark("it's 5", 4, 0, &mut bits, &mut 0), 4);
-        assert_eq!(automaton.mark("it's 5", 5, 0, &mut bits, &mut 0), 6);
-        assert_eq!(bits, [0b10_0101]);
+        assert_eq!(automaton.find_from("it's 5", 0, &mut 0), Ok(Some(0..2)));
         assert_eq!(automaton.find_from("it's 5", 4, &mut 0), Ok(Some(5..6)));
         assert_eq!(automaton.find_from("it's ", 4, &mut 0), Ok(None));
-    }
-
-    #[test]
-    fn a_match_that_does_not_end_in_the_room_is_left_to_the_next() {
-        let automaton = automaton(&[r"a{3}|a", r"\s+"]).unwrap();
-        let text = "aa".repeat(32) + "  a";
-        let mut bits = [0];
-        assert_eq!(automaton.mark(&text, 0, 0, &mut bits, &mut 0), 63);
-        let mut bits = [0, 0];
-        assert_eq!(automaton.mark(&text, 0, 0, &mut bits, &mut 0), text.len());
-        let every_third = (0..64).step_by(3).fold(0, |bits, at| bits | 1 << at);
-        assert_eq!(bits, [every_third, 0b111]);
     }
 
     #[test]
@@ -328,14 +250,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_behind_matches_is_counted_and_bounded() {
+    fn what_is_read_behind_a_match_is_counted() {
         let automaton = automaton(&["a+b|a"]).unwrap();
-        let text = "a".repeat(4_000);
-        let (mut bits, mut in_vain) = ([0; 64], 0);
-        assert_eq!(automaton.mark(&text, 0, 0, &mut bits, &mut in_vain), 17);
-        assert_eq!(in_vain, (1..=17).map(|end| 4_000 - end).sum::<u64>());
-        in_vain = 0;
-        let found = automaton.find_from(&text, 0, &mut in_vain);
+        let mut in_vain = 0;
+        let found = automaton.find_from(&"a".repeat(4_000), 0, &mut in_vain);
         assert_eq!((found, in_vain), (Ok(Some(0..1)), 3_999));
     }
 

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange};
-use regex_syntax::hir::{Hir, HirKind, Repetition};
+use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 
 /// Classes that there may be.
 const MOST: usize = 127;
@@ -148,9 +148,10 @@ fn holds(set: &ClassUnicode, character: char) -> bool {
     after > 0 && character <= ranges[after - 1].end()
 }
 
-/// Appends the sets and the literal characters of `pattern`.
+/// Appends the sets and the literal characters of `pattern`, and the line feed if it looks for one.
 fn find_sets(pattern: &Hir, sets: &mut Vec<ClassUnicode>) -> Option<()> {
     match pattern.kind() {
+        HirKind::Look(Look::EndLF) => sets.push(single('\n')),
         HirKind::Empty | HirKind::Look(_) => {}
         HirKind::Literal(literal) => {
             let text = std::str::from_utf8(&literal.0).ok()?;

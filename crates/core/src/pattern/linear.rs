@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use regex_automata::Input;
 use regex_automata::meta;
-use regex_syntax::hir::Hir;
+use regex_syntax::hir::{Hir, Look};
 
 use super::automaton::{Automaton, TAIL, before_last};
 use super::dialects::{Dialect, branches, parse, to_hir};
@@ -52,6 +52,11 @@ impl Linear {
         (linear.automaton.is_some() || linear.engine().is_some()).then_some(linear)
     }
 
+    /// The branches, and the white space of the tail if there is one.
+    pub(super) fn patterns(&self) -> &[Hir] {
+        &self.patterns
+    }
+
     fn engine(&self) -> Option<&meta::Regex> {
         let build = || {
             meta::Builder::new()
@@ -60,11 +65,6 @@ impl Linear {
                 .ok()
         };
         self.engine.get(build).as_ref()
-    }
-
-    /// What cuts text at speed; `None` for a pattern that is too large for it.
-    pub(super) fn automaton(&self) -> Option<&Automaton> {
-        self.automaton.as_ref()
     }
 
     /// The leftmost match that begins at `at` or later. What an automaton reads in vain is counted.
@@ -94,6 +94,23 @@ impl Linear {
         }
         Some(range)
     }
+}
+
+/// The pattern of an expression of Oniguruma's that ends in `$`, which is the end of a line there.
+pub(super) fn before_line_end(source: &str) -> Option<Hir> {
+    use regex_syntax::ast::{AssertionKind, Ast};
+    let ast = parse(source)?;
+    let Ast::Concat(concat) = &ast else {
+        return None;
+    };
+    let is_line_end =
+        |last: &Ast| matches!(last, Ast::Assertion(it) if it.kind == AssertionKind::EndLine);
+    // What is possessive gives nothing back for the sake of the line end.
+    let is_possessive = ["++", "*+", "?+"].iter().any(|it| source.contains(it));
+    let head = source.strip_suffix('$')?;
+    let found = concat.asts.last().is_some_and(is_line_end) && !is_possessive;
+    let head = found.then(|| branches(head, Dialect::Oniguruma))??;
+    Some(Hir::concat(vec![head, Hir::look(Look::EndLF)]))
 }
 
 #[cfg(test)]

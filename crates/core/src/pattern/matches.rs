@@ -172,21 +172,4 @@ impl<'t> Matches<'t> {
             None => matches.stay(),
         }
     }
-
-    /// Takes the matches that begin where the last one ended, each right behind the one before it:
-    /// sets their bits, one for each byte from `origin` on, and gives back where the last of them ends.
-    ///
-    /// `None` where the engine has no fast way to do so, or none follows that has a bit.
-    pub(crate) fn adjoining(&mut self, origin: usize, bits: &mut [u64]) -> Option<usize> {
-        let Search::Linear { regex, text, at } = &mut self.search else {
-            return None;
-        };
-        let mut read_in_vain = 0;
-        let automaton = regex.automaton()?;
-        let end = automaton.mark(text, *at, origin, bits, &mut read_in_vain);
-        let is_new = end > std::mem::replace(at, end);
-        // What is wrong is said by the next match.
-        let spent = self.budget.take(read_in_vain).and(self.budget.tick());
-        (is_new && spent.is_ok()).then_some(end)
-    }
 }

@@ -4,8 +4,8 @@
 //! engine ([`fancy_regex`], Oniguruma), which defines the meaning, and automata for the patterns
 //! that provably mean the same there (`dialects`), which every well-known split pattern does: one
 //! (`linear`), or several where a pattern looks around (`look_around`). An automaton reads character
-//! classes (`automaton`, `character_classes`), and knows places where text can be cut
-//! (`split_points`). `regex` chooses the engine; `matches` asks it for match after match.
+//! classes (`automaton`, `character_classes`). `regex` chooses the engine; `matches` asks it for match
+//! after match.
 
 mod automaton;
 mod backtracking;
@@ -18,10 +18,11 @@ mod matches;
 mod oniguruma;
 mod regex;
 mod side_thread;
-mod split_points;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::automaton::{Step, steps_over};
+pub(crate) use self::character_classes::CharacterClasses;
 pub use self::dialects::Dialect;
 pub use self::matches::Matches;
 pub(crate) use self::oniguruma::Expression;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use regex_syntax::hir::Hir;
 use serde::{Deserialize, Serialize};
 
 use super::backtracking::{self, Fancy};
 use super::dialects::Dialect;
-use super::linear::Linear;
+use super::linear::{Linear, before_line_end};
 use super::look_around::LookAround;
 use super::oniguruma::Expression;
 use crate::error::{Error, ErrorKind, Result};
@@ -126,14 +127,16 @@ impl Regex {
         }
     }
 
-    /// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that the
-    /// matches of what lies before and behind are those of the text; its end if no place is known.
-    pub(crate) fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
-        let automaton = match self.engine() {
-            Engine::Linear(linear) => linear.automaton(),
-            Engine::LookAround(_) | Engine::Backtracking(_) => None,
-        };
-        automaton.map_or(text.len(), |it| it.split_point(text, start, reach))
+    /// What it looks for, as [`steps_over`](super::automaton::steps_over) takes it, if one automaton can
+    /// find that.
+    pub(crate) fn patterns(&self) -> Option<Vec<Hir>> {
+        match (self.engine(), self.dialect()) {
+            (Engine::Linear(linear), _) => Some(linear.patterns().to_vec()),
+            (Engine::LookAround(_), Dialect::Oniguruma) => {
+                Some(vec![before_line_end(self.source())?])
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn gave_up(&self, at: usize, reason: impl std::fmt::Display) -> Error {

@@ -14,28 +14,6 @@ fn found(pattern: &Regex, text: &str) -> Vec<Range<usize>> {
     pattern.matches(text).collect::<Result<_>>().unwrap()
 }
 
-/// The same, those that adjoin taken at once, with room for `room` times 64 bytes.
-fn found_at_once(pattern: &Regex, text: &str, room: usize) -> Vec<Range<usize>> {
-    let mut all: Vec<Range<usize>> = Vec::new();
-    let mut matches = pattern.matches(text);
-    loop {
-        let origin = all.last().map_or(0, |last| last.end);
-        let mut bits = vec![0_u64; room];
-        if let Some(end) = matches.adjoining(origin, &mut bits) {
-            let mut begins: Vec<_> = (origin..text.len().min(origin + room * 64))
-                .filter(|at| bits[(at - origin) / 64] >> ((at - origin) % 64) & 1 == 1)
-                .collect();
-            assert!(begins.iter().all(|begin| *begin < end));
-            begins.push(end);
-            all.extend(begins.windows(2).map(|ends| ends[0]..ends[1]));
-        }
-        match matches.next() {
-            Some(found) => all.push(found.unwrap()),
-            None => return all,
-        }
-    }
-}
-
 #[test]
 fn empty_matches_follow_the_library() {
     for dialect in [Dialect::Oniguruma, Dialect::Tiktoken] {
@@ -148,57 +126,8 @@ proptest! {
         for (linear, own) in linear_patterns() {
             let expected = found(own, &text);
             prop_assert_eq!(&found(linear, &text), &expected, "{:?}", own);
-            for room in [1, 64] {
-                let at_once = found_at_once(linear, &text, room);
-                prop_assert_eq!(&at_once, &expected, "{:?}", own);
-            }
         }
     }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
-
-    #[test]
-    fn text_cut_at_a_split_point_has_the_same_matches(text in nasty_text(), aim in 0..40_usize) {
-        for (linear, _) in linear_patterns() {
-            let end = linear.split_point(&text, 0, aim);
-            let mut matches = found(linear, &text[..end]);
-            let behind = found(linear, &text[end..]).into_iter();
-            matches.extend(behind.map(|found| found.start + end..found.end + end));
-            prop_assert_eq!(matches, found(linear, &text), "{:?} at {}", linear, end);
-        }
-    }
-}
-
-#[test]
-fn a_place_that_is_not_there_is_not_looked_for_everywhere() {
-    for pattern in OTHERS
-        .into_iter()
-        .chain([r"[^\n]{1,1000}\n?", r"\p{L}{1,100}"])
-    {
-        for text in ["a", "1", "漢", " ", "\n"].map(|it| it.repeat(1_000_000)) {
-            let pattern = Regex::new(pattern, Dialect::Tiktoken).unwrap();
-            assert!(pattern.is_linear());
-            let end = pattern.split_point(&text, 0, 1);
-            assert!(end == text.len() || text.is_char_boundary(end));
-        }
-    }
-}
-
-#[test]
-fn words_part_before_blanks() {
-    let text = "Many words, one after another; 12 of them\nthere were.";
-    let ends = |pattern: &str, aim| {
-        let pattern = Regex::new(pattern, Dialect::Tiktoken).unwrap();
-        pattern.split_point(text, 0, aim)
-    };
-    for pattern in [GPT2_ORIGINAL, NAMED[0].sources().0[0], r"\p{L}+"] {
-        assert_eq!([9, 20].map(|aim| ends(pattern, aim)), [4, 15], "{pattern}");
-    }
-    assert_eq!([9, 20].map(|aim| ends(OTHERS[0], aim)), [5, 16]);
-    assert_eq!(ends(r"[^;]+|;", 40), 30);
-    assert_eq!(ends(r"[^x]+", 9), text.len());
 }
 
 #[test]

@@ -10,7 +10,8 @@ use crate::pattern::{Dialect, Regex};
 use crate::printable;
 use crate::text::Pieces;
 
-static WORDS: LazyStatic<Result<Regex>> =
+/// What is cut by.
+pub(super) static WORDS: LazyStatic<Result<Regex>> =
     LazyStatic::new(|| Regex::new(GPT2_ORIGINAL, Dialect::Oniguruma));
 
 pub(super) fn cut(

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::scanner::Scanner;
+use super::sequence::Sequence;
 use super::splitter::{Splitter, uncut};
 use super::starts::places;
 use crate::error::Result;
@@ -68,12 +69,10 @@ impl Cutter {
         let printable = stages.pop_if(|it| writes(it)).is_some();
         let known = (1..=stages.len().min(MOST_KNOWN)).rev().find_map(|count| {
             let first = PreTokenizer::Sequence(stages[..count].to_vec());
-            Some((count, Splitter::of(&first)?))
+            Some((count, Splitter::of_one(&first)?))
         });
-        let (first, coarse) = match known {
-            Some((count, splitter)) => (Some(splitter), stages.split_off(count)),
-            None => (None, stages),
-        };
+        let (first, known) = known.map_or((None, 0), |(count, splitter)| (Some(splitter), count));
+        let coarse = stages.split_off(known);
         let mut cutter = Self {
             first,
             coarse: Vec::new(),
@@ -84,6 +83,14 @@ impl Cutter {
         let count = cutter.words_from(&coarse).unwrap_or(coarse.len());
         cutter.coarse = coarse;
         cutter.fine = cutter.coarse.split_off(count);
+        // All that cuts into words in one pass, if that is possible.
+        if count > 0 {
+            stages.append(&mut cutter.coarse);
+            match Sequence::new(stages.clone()) {
+                Some(sequence) => cutter.first = Some(Splitter::Sequence(sequence)),
+                None => cutter.coarse = stages.split_off(known),
+            }
+        }
         Some(cutter)
     }
 
@@ -179,22 +186,28 @@ impl Cutter {
                     !is_changed || bytes[after - 1] == b' ' && stays
                 })
             }
-            // An expression's places are certain in the text that it sees.
-            Some(_) if normalizer.is_some() || self.prefix_space => text.len(),
-            Some(splitter) => splitter.split_point(text, start, reach),
-            None => self.split_point_between(normalizer, text, start, reach),
+            // Other splitters' places are certain in the text that they see.
+            Some(splitter) if normalizer.is_none() && !self.prefix_space => {
+                splitter.split_point(text, start, reach)
+            }
+            Some(Splitter::Sequence(sequence)) => {
+                self.split_point_between(sequence.stages(), normalizer, text, start, reach)
+            }
+            Some(_) => text.len(),
+            None => self.split_point_between(&[], normalizer, text, start, reach),
         }
     }
 
-    /// The same for stages that look at characters: between two of ASCII that one of them parts.
+    /// The same for stages that look at characters, `first` before the others: between two of ASCII that one of them parts.
     fn split_point_between(
         &self,
+        first: &[PreTokenizer],
         normalizer: Option<&Normalizer>,
         text: &str,
         start: usize,
         mut reach: usize,
     ) -> usize {
-        let stages = self.coarse.iter().chain(&self.fine);
+        let stages = first.iter().chain(&self.coarse).chain(&self.fine);
         let stages = stages.take_while(|it| it.parts_neighbours());
         let stages: Vec<&PreTokenizer> = stages.collect();
         let bytes = text.as_bytes();

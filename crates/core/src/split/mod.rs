@@ -7,5 +7,7 @@ pub mod delimiters;
 mod neon;
 pub mod safe_cuts;
 pub mod scanner;
+pub mod sequence;
 pub mod splitter;
 pub mod starts;
+mod stretch;

@@ -2,8 +2,10 @@
 //! engine.
 
 use super::scanner::{Numbers, Rules, Scanner, certain_end};
+use super::sequence::Sequence;
+use super::stretch::Stretches;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pattern::{Dialect, Matches, Regex, SearchPattern};
+use crate::pattern::{Dialect, Regex, SearchPattern};
 use crate::pre_tokenizer::named::{self, Named};
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior};
 
@@ -47,6 +49,8 @@ const NUMBERS: &[(&str, Numbers)] = &[
 pub enum Splitter {
     /// A hand-written scanner.
     Scanner(Rules),
+    /// One automaton for all stages.
+    Sequence(Sequence),
     /// The matches of an expression are the pieces; what lies between is dropped.
     Matches(Regex),
     /// The matches of an expression are pieces, and so is what lies between.
@@ -54,85 +58,40 @@ pub enum Splitter {
 }
 
 impl Splitter {
-    /// What cuts as `pre_tokenizer` does, if it only cuts and does so once.
+    /// What cuts as `pre_tokenizer` does, if it only cuts, and drops hardly any text where it has several
+    /// stages.
     pub fn of(pre_tokenizer: &PreTokenizer) -> Option<Self> {
-        match pre_tokenizer {
-            PreTokenizer::Matches {
-                pattern: SearchPattern::Regex(regex),
-            } => Some(Self::known(regex).unwrap_or_else(|| Self::Matches(regex.clone()))),
-            PreTokenizer::Split {
-                pattern: SearchPattern::Regex(regex),
-                behavior: SplitBehavior::Isolated,
-                invert: false,
-            } => Some(Self::known(regex).unwrap_or_else(|| Self::Isolated(regex.clone()))),
-            PreTokenizer::Split {
-                pattern: SearchPattern::Regex(regex),
-                behavior: SplitBehavior::Removed,
-                invert: true,
-            } => Some(Self::known(regex).unwrap_or_else(|| Self::Matches(regex.clone()))),
-            PreTokenizer::ByteLevel {
-                add_prefix_space: false,
-                use_regex: true,
-                printable: false,
-                ..
-            } => Some(Self::Scanner(Rules::GPT2)),
-            PreTokenizer::Sequence(stages) => {
-                let mut cutting = Vec::new();
-                find_cutting(stages, &mut cutting);
-                Self::of_stages(&cutting)
-            }
-            _ => None,
+        let stages = cutting_stages(pre_tokenizer);
+        Self::of_known(&stages).or_else(|| {
+            let sequence = Sequence::new(stages.into_iter().cloned().collect())?;
+            (!sequence.drops()).then_some(Self::Sequence(sequence))
+        })
+    }
+
+    /// The same for stages that a scanner knows, or that look for one expression.
+    pub fn of_one(pre_tokenizer: &PreTokenizer) -> Option<Self> {
+        Self::of_known(&cutting_stages(pre_tokenizer))
+    }
+
+    fn of_known(stages: &[&PreTokenizer]) -> Option<Self> {
+        if let Some(rules) = rules(stages) {
+            return Some(Self::Scanner(rules));
         }
+        let [stage] = stages else {
+            return None;
+        };
+        let regex = isolated(stage).or_else(|| kept(stage))?;
+        Some(match Sequence::new(vec![(*stage).clone()]) {
+            Some(sequence) => Self::Sequence(sequence),
+            None if isolated(stage).is_some() => Self::Isolated(regex.clone()),
+            None => Self::Matches(regex.clone()),
+        })
     }
 
-    /// What cuts as these stages do, one after another, each of which cuts.
-    fn of_stages(stages: &[&PreTokenizer]) -> Option<Self> {
-        match stages {
-            [stage] => Self::of(stage),
-            [
-                PreTokenizer::Digits {
-                    individual_digits: true,
-                },
-                words,
-            ] => match Self::of(words)? {
-                Self::Scanner(Rules::GPT2) => Some(Self::Scanner(Rules::GPT2_DIGITS)),
-                _ => None,
-            },
-            [numbers, words] => match Self::of(words)? {
-                Self::Scanner(rules) => {
-                    let numbers = numbers_cut_by(isolated(numbers)?)?;
-                    Some(Self::Scanner(rules.after_numbers(numbers)))
-                }
-                _ => None,
-            },
-            _ => {
-                let regexes: Option<Vec<_>> = stages.iter().map(|it| isolated(it)).collect();
-                Self::scanner(named::of_splits(&regexes?)?)
-            }
-        }
-    }
-
-    /// The scanner of an expression, if it is one of the known ones in its dialect. What a pattern
-    /// is in Oniguruma means the same to tiktoken, but not the other way round.
-    fn known(regex: &Regex) -> Option<Self> {
-        let spelling = |(source, _): &&(&str, _)| *source == regex.source();
-        match OTHER_SPELLINGS.iter().find(spelling) {
-            Some((_, rules)) if regex.dialect() == Dialect::Oniguruma => {
-                Some(Self::Scanner(*rules))
-            }
-            _ => Self::scanner(named::of_regex(regex)?),
-        }
-    }
-
-    fn scanner(named: &Named) -> Option<Self> {
-        let known = KNOWN.iter().find(|(known, _)| *known == named.name);
-        known.map(|(_, rules)| Self::Scanner(*rules))
-    }
-
-    /// The expression that it looks for, if that is no scanner's.
+    /// The expression that it looks for, if no automaton of several stages or scanner finds that.
     pub fn expression(&self) -> Option<&Regex> {
         match self {
-            Self::Scanner(_) => None,
+            Self::Scanner(_) | Self::Sequence(_) => None,
             Self::Matches(regex) | Self::Isolated(regex) => Some(regex),
         }
     }
@@ -153,7 +112,8 @@ impl Splitter {
     ) -> usize {
         match self {
             Self::Scanner(_) => certain_end(text.as_bytes(), start, reach, accepts),
-            Self::Matches(regex) | Self::Isolated(regex) => regex.split_point(text, start, reach),
+            Self::Sequence(sequence) => sequence.split_point(text, start, reach),
+            Self::Matches(_) | Self::Isolated(_) => text.len(),
         }
     }
 
@@ -162,34 +122,36 @@ impl Splitter {
         &self,
         scanner: &mut Scanner,
         text: &str,
-        mut visit: impl FnMut(usize, usize, &[u64]),
+        visit: impl FnMut(usize, usize, &[u64]),
     ) -> Result<()> {
         let (regex, keeps_gaps) = match self {
             Self::Scanner(rules) => {
                 scanner.scan(*rules, text, visit);
                 return Ok(());
             }
+            Self::Sequence(sequence) => return sequence.split(text, visit),
             Self::Matches(regex) => (regex, false),
             Self::Isolated(regex) => (regex, true),
         };
-        let mut stretch = Stretch::default();
-        let mut matches = regex.matches(text);
+        let mut stretches = Stretches::new(visit);
         let mut done = 0;
-        loop {
-            done = stretch.adjoining(done, &mut matches, &mut visit);
-            let Some(found) = matches.next().transpose()? else {
-                break;
-            };
-            if keeps_gaps {
-                stretch.piece(done, found.start, &mut visit);
+        for found in regex.matches(text) {
+            let found = found?;
+            match keeps_gaps {
+                true if done < found.start => stretches.begin(done, 1),
+                false if done < found.start => stretches.end(done),
+                _ => {}
+            }
+            if !found.is_empty() {
+                stretches.begin(found.start, 1);
             }
             done = found.end;
-            stretch.piece(found.start, found.end, &mut visit);
         }
-        if keeps_gaps {
-            stretch.piece(done, text.len(), &mut visit);
+        if keeps_gaps && done < text.len() {
+            stretches.begin(done, 1);
+            done = text.len();
         }
-        stretch.give(&mut visit);
+        stretches.end(done);
         Ok(())
     }
 }
@@ -200,75 +162,56 @@ pub fn uncut(length: usize) -> Error {
     Error::new(ErrorKind::Encode, message).hint("encode the text in parts")
 }
 
-/// Pieces side by side, as an engine finds them.
-struct Stretch {
-    start: usize,
-    end: usize,
-    /// Which bytes begin a piece; of those behind the end none does.
-    bits: [u64; Self::LENGTH / 64],
-}
-
-impl Default for Stretch {
-    fn default() -> Self {
-        Self {
-            start: 0,
-            end: 0,
-            bits: [0; Self::LENGTH / 64],
+/// The rules of the scanner that cuts as these stages do, one after another.
+fn rules(stages: &[&PreTokenizer]) -> Option<Rules> {
+    match stages {
+        [
+            PreTokenizer::ByteLevel {
+                add_prefix_space: false,
+                use_regex: true,
+                printable: false,
+                ..
+            },
+        ] => Some(Rules::GPT2),
+        [stage] => known(isolated(stage).or_else(|| kept(stage))?),
+        [
+            PreTokenizer::Digits {
+                individual_digits: true,
+            },
+            words,
+        ] => (rules(&[words])? == Rules::GPT2).then_some(Rules::GPT2_DIGITS),
+        [numbers, words] => {
+            Some(rules(&[words])?.after_numbers(numbers_cut_by(isolated(numbers)?)?))
+        }
+        _ => {
+            let regexes: Option<Vec<_>> = stages.iter().map(|it| isolated(it)).collect();
+            rules_of_name(named::of_splits(&regexes?)?)
         }
     }
 }
 
-impl Stretch {
-    /// Bytes from the first to the last start of a word; the last word may be long.
-    const LENGTH: usize = 4 << 10;
-
-    fn piece(&mut self, start: usize, end: usize, visit: &mut impl FnMut(usize, usize, &[u64])) {
-        if start >= end {
-            return;
-        }
-        self.go_on_at(start, visit);
-        let at = start - self.start;
-        self.bits[at / 64] |= 1 << (at % 64);
-        self.end = end;
-    }
-
-    /// Takes the matches that begin at `start` and right behind one another; where these end.
-    fn adjoining(
-        &mut self,
-        start: usize,
-        matches: &mut Matches<'_>,
-        visit: &mut impl FnMut(usize, usize, &[u64]),
-    ) -> usize {
-        let mut done = start;
-        loop {
-            self.go_on_at(done, visit);
-            let Some(end) = matches.adjoining(self.start, &mut self.bits) else {
-                return done;
-            };
-            (self.end, done) = (end, end);
-        }
-    }
-
-    /// Makes `start` a place behind the last piece, that has a bit.
-    fn go_on_at(&mut self, start: usize, visit: &mut impl FnMut(usize, usize, &[u64])) {
-        if start != self.end || start - self.start >= Self::LENGTH {
-            self.give(visit);
-            (self.start, self.end) = (start, start);
-        }
-    }
-
-    fn give(&mut self, visit: &mut impl FnMut(usize, usize, &[u64])) {
-        let length = self.end - self.start;
-        if length > 0 {
-            let words = length.div_ceil(64).min(self.bits.len());
-            let bits = &mut self.bits[..words];
-            visit(self.start, length, bits);
-            bits.fill(0);
-        }
+/// The rules of the scanner of an expression, if it is one of the known ones in its dialect. What a pattern
+/// is in Oniguruma means the same to tiktoken, but not the other way round.
+fn known(regex: &Regex) -> Option<Rules> {
+    let spelling = |(source, _): &&(&str, _)| *source == regex.source();
+    match OTHER_SPELLINGS.iter().find(spelling) {
+        Some((_, rules)) if regex.dialect() == Dialect::Oniguruma => Some(*rules),
+        _ => rules_of_name(named::of_regex(regex)?),
     }
 }
 
-/// Appends the stages that do not leave every piece as it is, where the model sees bytes.
+fn rules_of_name(named: &Named) -> Option<Rules> {
+    let known = KNOWN.iter().find(|(known, _)| *known == named.name);
+    known.map(|(_, rules)| *rules)
+}
+
+/// The stages of a pre-tokenizer that do not leave every piece as it is, where the model sees bytes.
+fn cutting_stages(pre_tokenizer: &PreTokenizer) -> Vec<&PreTokenizer> {
+    let mut cutting = Vec::new();
+    find_cutting(std::slice::from_ref(pre_tokenizer), &mut cutting);
+    cutting
+}
+
 fn find_cutting<'s>(stages: &'s [PreTokenizer], cutting: &mut Vec<&'s PreTokenizer>) {
     for stage in stages {
         match stage {
@@ -296,6 +239,21 @@ fn isolated(stage: &PreTokenizer) -> Option<&Regex> {
     }
 }
 
+/// The expression of a stage that keeps its matches and nothing else.
+fn kept(stage: &PreTokenizer) -> Option<&Regex> {
+    match stage {
+        PreTokenizer::Matches {
+            pattern: SearchPattern::Regex(regex),
+        }
+        | PreTokenizer::Split {
+            pattern: SearchPattern::Regex(regex),
+            behavior: SplitBehavior::Removed,
+            invert: true,
+        } => Some(regex),
+        _ => None,
+    }
+}
+
 /// How many numbers a match holds, if the expression finds numbers and nothing else.
 fn numbers_cut_by(regex: &Regex) -> Option<Numbers> {
     let known = NUMBERS.iter().find(|(known, _)| *known == regex.source());
@@ -310,7 +268,7 @@ mod tests {
     fn rules(stages: &[PreTokenizer]) -> Option<Rules> {
         match Splitter::of(&PreTokenizer::Sequence(stages.to_vec()))? {
             Splitter::Scanner(rules) => Some(rules),
-            Splitter::Matches(_) | Splitter::Isolated(_) => None,
+            _ => None,
         }
     }
 

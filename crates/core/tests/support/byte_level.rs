@@ -203,6 +203,29 @@ pub fn pre_tokenizers() -> Vec<PreTokenizer> {
         ]),
         split(r"\s", SplitBehavior::MergedWithNext),
         PreTokenizer::Sequence(vec![
+            split(r"[\r\n]", SplitBehavior::Isolated),
+            split(r"\s?\p{L}+", SplitBehavior::Isolated),
+            split(r"\s+$", SplitBehavior::Isolated),
+            split(r"[一-龥]+", SplitBehavior::MergedWithPrevious),
+            PreTokenizer::Digits {
+                individual_digits: false,
+            },
+            bytes(false),
+        ]),
+        PreTokenizer::Sequence(vec![
+            split(r"[\p{P}\p{S}]", SplitBehavior::Isolated),
+            split(r"\p{N}{1,3}", SplitBehavior::Isolated),
+            split(r" ?[^\s]+|\s+(?!\S)|\s+", SplitBehavior::Isolated),
+        ]),
+        PreTokenizer::Sequence(vec![
+            split(r"[一-龥]+", SplitBehavior::Isolated),
+            PreTokenizer::Split {
+                pattern: SearchPattern::Regex(Regex::new(llama3, Dialect::Oniguruma).unwrap()),
+                behavior: SplitBehavior::Removed,
+                invert: true,
+            },
+        ]),
+        PreTokenizer::Sequence(vec![
             split(r"\d", SplitBehavior::Contiguous),
             split(llama3, SplitBehavior::Removed),
             bytes(false),

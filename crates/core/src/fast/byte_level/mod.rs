@@ -127,7 +127,7 @@ impl ByteLevel {
             Some(cut) => (
                 false,
                 Splitter::of(cut).ok_or_else(|| {
-                    let why = "does not cut by one pattern, nor by several that a scanner knows";
+                    let why = "does not only cut, drops text, or looks for what no automaton finds";
                     Obstacle::pre_tokenizer(pre_tokenizer, why)
                 })?,
             ),
