@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jeton
-from by_stages import by_stages
+from encode_fallback import encode_fallback
 from jeton import errors
 from kinds import KINDS, characters, word_piece
 from test_spans import TOKENIZERS, UNITS, texts
@@ -31,7 +31,7 @@ def single(tok: jeton.Tokenizer, entry: Any, **options: Any) -> Any:
     """What the stages say of one entry; the kind of error of one that cannot be encoded."""
     first, second = entry if isinstance(entry, tuple) else (entry, None)
     try:
-        row = by_stages(tok, first, second, **options)
+        row = encode_fallback(tok, first, second, **options)
     except errors.EncodeError as error:
         with pytest.raises(errors.EncodeError):
             tok.encode_with_spans(first, second, **options)

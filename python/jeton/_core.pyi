@@ -288,7 +288,7 @@ class Pipeline:
         unit: Any,
         drawing: _Drawing,
     ) -> Encoded: ...
-    def encode_by_stages(
+    def encode_fallback(
         self,
         text: Any,
         text_pair: Any,

@@ -92,7 +92,7 @@ impl Tokenizer {
         py: Python<'_>,
         held: &Held<'_>,
         options: EncodeOptions,
-        by_stages: bool,
+        by_fallback: bool,
     ) -> Outcome<Encoded> {
         let core = &self.core;
         let strings = held.strings()?;
@@ -104,7 +104,7 @@ impl Tokenizer {
             Entry {
                 first: Input::Text(text),
                 second: None,
-            } if !by_stages && core.finds_spans(&options) => {
+            } if !by_fallback && core.finds_spans(&options) => {
                 let (mut ids, mut spans) = (Vec::with_capacity(text.len() / 4), Vec::new());
                 self.encode_with_spans_into(py, text, &options, &mut ids, &mut spans)?;
                 if is_mended {
@@ -115,7 +115,7 @@ impl Tokenizer {
                 core.spanned_text(ids, spans, &options)
             }
             // The stages say of each token from which string it came.
-            _ if by_stages || is_mended => {
+            _ if by_fallback || is_mended => {
                 let mut encoding = detached(py, || core.encode_entry(entry, &options))??;
                 detached(py, || {
                     let mended = if is_mended { encoding.len() } else { 0 };
@@ -613,7 +613,7 @@ impl Tokenizer {
         clippy::too_many_arguments,
         reason = "one for each keyword of the Python method"
     )]
-    fn encode_by_stages<'py>(
+    fn encode_fallback<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,

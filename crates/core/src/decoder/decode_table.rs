@@ -8,7 +8,7 @@ use super::sentencepiece::SentencePieceDecoder;
 use super::{Decoder, Invalid, byte_level};
 use crate::error::Result;
 use crate::growth::is_in_proportion;
-use crate::interrupt;
+use crate::interrupt::{self, paced};
 
 /// Bytes up to which a text lies in the table itself.
 const SHORT: usize = 15;
@@ -39,7 +39,7 @@ enum Ends {
     Same,
     /// The first and the last token; the decoder itself says how.
     Tokens,
-    /// Tokens up to the first that shows; the decoder itself says how.
+    /// Tokens up to the first that shows, or to the first byte; the decoder itself says how.
     Front,
 }
 
@@ -167,25 +167,36 @@ impl DecodeTable {
                 text.extend(ends[1..].concat());
             }
             (Ends::Front, _) => {
-                let shows = ids.iter().position(|&id| self.shows(id));
-                let (front, rest) = ids.split_at(shows.map_or(ids.len(), |at| at + 1));
-                text.extend(by_decoder(front)?.concat());
-                self.append(rest, invalid, text);
+                let Some(Decoder::SentencePiece(decoder)) = decoder else {
+                    unreachable!("only SentencePiece's decoder has a front");
+                };
+                let front = self.append_front(decoder, token, ids, text);
+                self.append(&ids[front..], invalid, text);
             }
         }
         Ok(())
     }
 
-    /// Whether a token has a text that is not white space alone.
-    fn shows(&self, id: u32) -> bool {
-        let entry = &self.entries[id as usize];
-        match entry[SHORT] {
-            LONG => true,
-            length @ ..=15 => entry[..usize::from(length)]
-                .iter()
-                .any(|&byte| byte != b' '),
-            _ => false,
+    /// Appends the texts of tokens up to the first that shows, or to the first byte, and says how many
+    /// those are: behind them tokens are in the middle.
+    fn append_front<'t>(
+        &self,
+        decoder: &SentencePieceDecoder,
+        token: impl Fn(u32) -> &'t [u8],
+        ids: &[u32],
+        text: &mut Vec<u8>,
+    ) -> usize {
+        let is_byte = |id: u32| self.entries[id as usize][SHORT] == BYTE;
+        let mut at_front = true;
+        for (position, &id) in paced(ids.iter().enumerate()) {
+            if !at_front || is_byte(id) {
+                return position;
+            }
+            let surface = decoder.surface(token(id), &mut at_front);
+            at_front &= surface.is_empty();
+            text.extend(surface);
         }
+        ids.len()
     }
 
     /// Appends the texts of tokens in the middle.

@@ -1,7 +1,7 @@
 //! The splitter: cuts text into words by a block scanner where the pattern is known, else by its regex
 //! engine.
 
-use super::scanner::{Numbers, Rules, Scanner, certain_end};
+use super::scanner::{Numbers, Rules, Scanner, safe_end};
 use super::sequence::Sequence;
 use super::stretch::Stretches;
 use crate::error::{Error, ErrorKind, Result};
@@ -102,7 +102,7 @@ impl Splitter {
         self.split_point_where(text, start, reach, |_, _| true)
     }
 
-    /// The same; a scanner's only at places that `accepts` counts, see [`certain_end`].
+    /// The same; a scanner's only at places that `accepts` counts, see [`safe_end`].
     pub fn split_point_where(
         &self,
         text: &str,
@@ -111,7 +111,7 @@ impl Splitter {
         accepts: impl Fn(usize, usize) -> bool,
     ) -> usize {
         match self {
-            Self::Scanner(_) => certain_end(text.as_bytes(), start, reach, accepts),
+            Self::Scanner(_) => safe_end(text.as_bytes(), start, reach, accepts),
             Self::Sequence(sequence) => sequence.split_point(text, start, reach),
             Self::Matches(_) | Self::Isolated(_) => text.len(),
         }

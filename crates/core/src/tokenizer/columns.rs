@@ -194,7 +194,7 @@ impl Tokenizer {
                 };
                 let words = match words {
                     Some(words) => words,
-                    None => self.words_by_stages(text, options)?,
+                    None => self.words_fallback(text, options)?,
                 };
                 assert_eq!(words.len(), count, "each token has its word");
                 Ok(words)
@@ -202,7 +202,7 @@ impl Tokenizer {
         }
     }
 
-    fn words_by_stages(&self, text: &str, options: &EncodeOptions) -> Result<Vec<Option<u32>>> {
+    fn words_fallback(&self, text: &str, options: &EncodeOptions) -> Result<Vec<Option<u32>>> {
         let mut rows = Rows::new(Unit::Bytes);
         rows.begin(text, None);
         let mut sampler = Sampler::new(Sampling::default());

@@ -165,7 +165,7 @@ impl<'a> Encoder<'a> {
         origins: &mut Vec<Option<u32>>,
     ) -> Result<()> {
         let Some(around) = self.around_spans(entry) else {
-            return self.spans_by_stages(entry, ids, spans, origins);
+            return self.spans_fallback(entry, ids, spans, origins);
         };
         self.spans_within(around, entry, ids, spans, origins)
     }
@@ -235,7 +235,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    fn spans_by_stages(
+    fn spans_fallback(
         &self,
         entry: &Entry<'_>,
         ids: &mut Vec<u32>,

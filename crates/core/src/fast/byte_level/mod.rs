@@ -1,6 +1,7 @@
 //! The strategy for byte-level BPE: a scanner cuts the text into words, each is looked up in the word cache,
 //! and only new ones are merged.
 
+mod accepted;
 mod spellings;
 mod whole_piece_tokens;
 
@@ -19,16 +20,14 @@ use crate::interrupt::Pace;
 use crate::mem::short_keys::{LONG, ShortKey};
 use crate::merge::merges::{Merges, SCANNED};
 use crate::merge::work::Work;
-use crate::model::Model;
-use crate::model::bpe::Alphabet;
 use crate::normalizer::Form;
-use crate::pre_tokenizer::PreTokenizer;
 use crate::split::safe_cuts::SafeCuts;
-use crate::split::scanner::{Rules, Scanner};
+use crate::split::scanner::Scanner;
 use crate::split::splitter::{Splitter, uncut};
 use crate::split::starts::places;
 use crate::stages::Stages;
 use crate::threads::{LARGE, both};
+use accepted::Accepted;
 use spellings::Spellings;
 use whole_piece_tokens::WholePieceTokens;
 
@@ -93,49 +92,13 @@ impl ByteLevel {
     /// # Errors
     /// The stage that is no part of a byte-level BPE.
     pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
-        let cannot = |why| Obstacle::model(&stages.model, why);
-        let Model::Bpe(bpe) = &stages.model else {
-            return Err(cannot("not BPE"));
-        };
-        if bpe.options().alphabet != Alphabet::Bytes {
-            return Err(cannot("merges characters, not bytes"));
-        }
-        if bpe.options().dropout.is_some() {
-            return Err(cannot("drops merges at random"));
-        }
-        if !bpe.merges_bytes_only() {
-            return Err(cannot("marks parts of words by a prefix or suffix"));
-        }
+        let Accepted {
+            bpe,
+            form,
+            prefix_space,
+            splitter,
+        } = Accepted::of(stages)?;
         let vocab = bpe.vocab();
-        if !(0..=u8::MAX).all(|byte| vocab.text_id(&[byte]).is_some()) {
-            return Err(cannot("has no token for some byte"));
-        }
-        let form = match (stages.normalizer.as_ref()).filter(|it| !it.changes_nothing()) {
-            Some(normalizer) => Some(Form::of(normalizer).ok_or_else(|| {
-                Obstacle::normalizer(Some(normalizer), "does not bring text into a Unicode form")
-            })?),
-            None => None,
-        };
-        let pre_tokenizer = stages.pre_tokenizer.as_ref();
-        let (prefix_space, splitter) = match pre_tokenizer {
-            Some(PreTokenizer::ByteLevel {
-                add_prefix_space: true,
-                use_regex: true,
-                printable: false,
-                ..
-            }) => (true, Splitter::Scanner(Rules::GPT2)),
-            Some(cut) => (
-                false,
-                Splitter::of(cut).ok_or_else(|| {
-                    let why = "does not only cut, drops text, or looks for what no automaton finds";
-                    Obstacle::pre_tokenizer(pre_tokenizer, why)
-                })?,
-            ),
-            None => {
-                let why = "a text is one word, whose tokens no cache knows";
-                return Err(Obstacle::pre_tokenizer(None, why));
-            }
-        };
         let is_large = vocab.len() >= LARGE;
         let merges = || match bpe.newly_derived() {
             Some(growing) => (Some(growing), None),
@@ -152,7 +115,8 @@ impl ByteLevel {
                 (growing.complete(table), characters, spellings)
             }
             None => {
-                let merges = listed.ok_or_else(|| cannot("has an id of 2²⁰ or more"))?;
+                let merges = listed
+                    .ok_or_else(|| Obstacle::model(&stages.model, "has an id of 2²⁰ or more"))?;
                 let (characters, spellings) = both(
                     is_large,
                     || merges.characters(vocab),
@@ -492,7 +456,9 @@ impl<'t> ByteLevelCall<'_, 't> {
 mod tests {
     use super::*;
     use crate::model::Bpe;
+    use crate::model::Model;
     use crate::pattern::{Dialect, Regex, SearchPattern};
+    use crate::pre_tokenizer::PreTokenizer;
     use crate::pre_tokenizer::SplitBehavior;
     use crate::vocab::Vocab;
 

@@ -307,7 +307,7 @@ fn ends_with_a_run_of_space(text: &[u8]) -> bool {
 
 /// The end of the stretch that begins at `start`: a safe split point.
 fn stretch_end(text: &[u8], start: usize) -> usize {
-    certain_end(text, start, STRETCH, |_, _| true)
+    safe_end(text, start, STRETCH, |_, _| true)
 }
 
 /// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that a
@@ -315,7 +315,7 @@ fn stretch_end(text: &[u8], start: usize) -> usize {
 ///
 /// Only places that `accepts` counts, which is told where the characters begin before and after the
 /// white space that makes a place safe.
-pub fn certain_end(
+pub fn safe_end(
     text: &[u8],
     start: usize,
     mut reach: usize,

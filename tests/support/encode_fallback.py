@@ -7,7 +7,7 @@ from typing import Any
 import jeton
 
 
-def by_stages(
+def encode_fallback(
     tok: jeton.Tokenizer,
     text: Any,
     text_pair: Any = None,
@@ -21,7 +21,7 @@ def by_stages(
     """What `encode_with_spans` means; its arguments."""
     names = ("dropout", "alpha", "nbest_size", "seed")
     dropout, alpha, nbest_size, seed = (drawn.get(name) for name in names)
-    encoded = tok._core.encode_by_stages(
+    encoded = tok._core.encode_fallback(
         text,
         text_pair,
         is_split_into_words,
