@@ -12,7 +12,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::changed::Changed;
 use super::kept::{Ascii, Kept};
-use super::table::MARK;
+use super::mark::MARK;
 use crate::interrupt::Pace;
 use crate::mem::lazy::Lazy;
 use crate::normalizer::{CharacterSet, Charsmap, Form, KeyCharacters, Normalizer};

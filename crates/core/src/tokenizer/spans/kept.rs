@@ -5,7 +5,7 @@
 //! `▁` or nothing, whatever stands around the stretch, and behind which a character stands that leaves
 //! something.
 
-use super::table::MARK;
+use super::mark::MARK;
 use crate::normalizer::CharacterSet;
 use crate::split::safe_cuts::decode;
 use crate::text::{ByteSet, boundary_before};

@@ -7,7 +7,8 @@ use crate::normalizer::CharacterSet;
 use crate::split::safe_cuts::decode;
 use crate::text::Unit;
 
-use super::table::{At, MARK};
+use super::mark::MARK;
+use super::ruler::At;
 
 /// The characters that are tokens.
 #[derive(Debug)]

@@ -9,10 +9,9 @@
 use super::changed::Changed;
 use super::changes::{Chain, Changing};
 use super::known::Known;
-use super::table::{
-    At, BYTE, INSIDE, MARK, MARK_BYTES, MARKED, ODD, Spaces, Stretch, Table, Tables, UNKNOWN,
-    has_mark,
-};
+use super::mark::{MARK, MARK_BYTES, has_mark};
+use super::ruler::At;
+use super::table::{BYTE, INSIDE, MARKED, ODD, Spaces, Stretch, Table, Tables, UNKNOWN};
 use super::{Output, Section};
 use crate::fast::Place;
 use crate::interrupt::{Pace, poll};

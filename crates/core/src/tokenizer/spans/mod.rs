@@ -22,6 +22,7 @@ mod changes;
 mod kept;
 mod known;
 mod lengths;
+mod mark;
 mod rewritten;
 mod ruler;
 mod steps;

@@ -2,9 +2,10 @@
 
 use super::changed::Changed;
 use super::lengths::{Lengths, STEPS, margins};
+use super::mark::MARK_BYTES;
+use super::ruler::At;
 use super::table::{
-    At, BYTE, INSIDE, MARK_BYTES, MARKED, ODD, Stretch, Table, UNKNOWN, bytes_of, is_inside,
-    units_of,
+    BYTE, INSIDE, MARKED, ODD, Stretch, Table, UNKNOWN, bytes_of, is_inside, units_of,
 };
 use super::{Output, Section};
 use crate::interrupt::{Pace, paced, poll};

@@ -1,6 +1,15 @@
-//! From bytes of a text to the unit that spans are given in, for places that come about in order.
+//! Places of a text in bytes and in the unit that spans are given in.
 
 use crate::text::{Span, Unit};
+
+/// A place in a text: how many bytes and how many units stand before it.
+#[derive(Clone, Copy)]
+pub struct At {
+    /// Bytes.
+    pub byte: usize,
+    /// Units.
+    pub units: usize,
+}
 
 /// Counts units from the place that was asked for last.
 pub(super) struct Ruler<'t> {

@@ -8,33 +8,14 @@ use std::mem::MaybeUninit;
 
 use super::Row;
 use super::known::Unknown;
-use crate::interrupt::{Pace, paced};
+use super::mark::MARK;
+use super::ruler::At;
+use crate::interrupt::Pace;
 use crate::mem::lazy::Lazy;
 use crate::model::sentencepiece::spec::PieceKind;
 use crate::model::{Model, byte_token};
 use crate::stages::Stages;
 use crate::text::Unit;
-
-/// What stands for a space.
-pub const MARK: char = '▁';
-/// The same in UTF-8.
-pub const MARK_BYTES: [u8; 3] = [0xE2, 0x96, 0x81];
-/// How many bytes are searched for it before any is found to be there.
-const SEARCHED: usize = 1 << 12;
-
-/// Whether a text holds a `▁`. Looked for at all places at once, since its last byte is common.
-pub fn has_mark(text: &[u8]) -> bool {
-    let [a, b, c] = MARK_BYTES;
-    let starts = (0..text.len()).step_by(SEARCHED);
-    paced(starts).any(|start| {
-        let part = &text[start..text.len().min(start + SEARCHED + 2)];
-        let [second, third] = [1, 2].map(|by| part.get(by..).unwrap_or_default());
-        let places = part.iter().zip(second).zip(third);
-        places.fold(false, |any, ((x, y), z)| {
-            any | (*x == a) & (*y == b) & (*z == c)
-        })
-    })
-}
 
 /// How long each token is: bytes of the text in bits 0 to 7, units in bits 8 to 15, spaces in front in
 /// bits 16 to 19 and at the end in bits 20 to 23 (of a token that stands for a byte, which), then flags.
@@ -381,15 +362,6 @@ pub fn units_of(entry: u32) -> usize {
     (entry >> 8 & 0xFF) as usize
 }
 
-/// A place in a text: how many bytes and how many units stand before it.
-#[derive(Clone, Copy)]
-pub struct At {
-    /// Bytes.
-    pub byte: usize,
-    /// Units.
-    pub units: usize,
-}
-
 /// The tables of a tokenizer, by unit; each is made when it is first asked for.
 #[derive(Debug)]
 pub struct Tables([Lazy<Option<Table>>; 3]);
@@ -454,22 +426,5 @@ fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
         (true, _) => Spelling::Unknown,
         (false, Some(byte)) => Spelling::Byte(byte),
         (false, None) => Spelling::Text(token),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn marks_are_found_wherever_they_stand() {
-        assert_eq!(MARK.to_string().as_bytes(), MARK_BYTES);
-        for before in (0..8).chain(SEARCHED - 4..SEARCHED + 4) {
-            let text = "a".repeat(before);
-            assert!(!has_mark(text.as_bytes()));
-            assert!(!has_mark(format!("{text}▂").as_bytes()));
-            assert!(has_mark(format!("{text}▁").as_bytes()));
-            assert!(has_mark(format!("{text}▁a").as_bytes()));
-        }
     }
 }

@@ -8,7 +8,8 @@
 
 use unicode_normalization_alignments::char::canonical_combining_class;
 
-use super::table::{At, CONTINUES, INSIDE, ODD, Spaces, Table, Tables, bytes_of, units_of};
+use super::ruler::At;
+use super::table::{CONTINUES, INSIDE, ODD, Spaces, Table, Tables, bytes_of, units_of};
 use super::{Output, Section};
 use crate::interrupt::{Pace, position};
 use crate::mem::lazy::Lazy;

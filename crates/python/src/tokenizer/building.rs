@@ -1,0 +1,217 @@
+//! A tokenizer made of its stages, a file or an image, and what it is made of.
+
+use std::sync::Arc;
+
+use jeton_core::added_tokens::{AddedToken, with_more};
+use jeton_core::convert::{approximate_huggingface, approximate_model, for_json};
+use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
+use jeton_core::interrupt::paced;
+use jeton_core::pre_tokenizer::named;
+use jeton_core::{ErrorKind, Stages};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+
+use super::Tokenizer;
+use crate::errors::guard;
+use crate::model::{Model, vocab};
+use crate::signals::{self, abandonable};
+
+/// The fields of an added token: its content, its id, and its flags in the order of the dataclass.
+type AddedFields = (String, Option<u32>, (bool, bool, bool, bool, bool));
+
+/// The token of such fields, but for its id.
+fn added_token((content, id, flags): AddedFields) -> (AddedToken, Option<u32>) {
+    let (special, single_word, lstrip, rstrip, normalized) = flags;
+    let token = AddedToken {
+        id: 0,
+        content,
+        special,
+        single_word,
+        lstrip,
+        rstrip,
+        normalized,
+    };
+    (token, id)
+}
+
+/// A model with the stages around it that `stages` gives, and other added tokens if some are given.
+fn stages_around(
+    model: jeton_core::model::Model,
+    stages: &str,
+    added_tokens: Option<Vec<AddedToken>>,
+) -> jeton_core::Result<Stages> {
+    let mut stages = huggingface::read_stages(stages.as_bytes(), Some(model))?;
+    if let Some(added_tokens) = added_tokens {
+        stages.added_tokens = added_tokens;
+    }
+    sentencepiece::complete(&mut stages)?;
+    Ok(stages)
+}
+
+#[pymethods]
+impl Tokenizer {
+    /// A tokenizer of a model and of the stages around it, as `stages` gave them; with the added tokens
+    /// of `tokens`, if that is given.
+    #[staticmethod]
+    #[pyo3(signature = (model, stages, tokens = None))]
+    fn build(py: Python<'_>, model: &Model, stages: &str, tokens: Option<&Self>) -> PyResult<Self> {
+        guard(py, || {
+            let (model, stages) = (model.core.clone(), stages.to_owned());
+            let tokens = tokens.map(|it| Arc::clone(&it.core));
+            let build = move || {
+                let added = tokens.map(|it| it.stages().added_tokens.clone());
+                jeton_core::Tokenizer::of_arguments(stages_around(model, &stages, added)?)
+            };
+            Ok(abandonable(py, build)??.into())
+        })
+    }
+
+    /// The same tokenizer with more added tokens, of each its content, its id, and whether it is special,
+    /// a single word, stripped on the left and on the right, and normalized.
+    fn with_added_tokens(&self, py: Python<'_>, more: Vec<AddedFields>) -> PyResult<Self> {
+        guard(py, || {
+            let core = Arc::clone(&self.core);
+            let build = move || {
+                let more = paced(more.into_iter()).map(added_token);
+                let stages = core.stages();
+                let vocab = stages.model.vocab();
+                let added_tokens = with_more(&stages.added_tokens, more.collect(), vocab)?;
+                jeton_core::Tokenizer::of_arguments(Stages {
+                    added_tokens,
+                    ..stages.clone()
+                })
+            };
+            Ok(abandonable(py, build)??.into())
+        })
+    }
+
+    /// The added tokens in the order of ids, as `with_added_tokens` takes them.
+    fn added_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        guard(py, || {
+            let fields = self.core.stages().added_tokens.iter().map(|token| {
+                let flags = (
+                    token.special,
+                    token.single_word,
+                    token.lstrip,
+                    token.rstrip,
+                    token.normalized,
+                );
+                (&token.content, token.id, flags)
+            });
+            Ok(signals::list(py, fields)?)
+        })
+    }
+
+    /// As `build`, but spelled as a `tokenizer.json` spells it, where it can: so that what is saved
+    /// there and loaded again equals it.
+    #[staticmethod]
+    fn build_as_stored(py: Python<'_>, model: &Model, stages: &str) -> PyResult<Self> {
+        guard(py, || {
+            let (model, stages) = (model.core.clone(), stages.to_owned());
+            let build = move || {
+                let stages = stages_around(model, &stages, None)?;
+                jeton_core::Tokenizer::of_arguments(
+                    match for_json(&stages).and_then(|held| huggingface::respelled(&held)) {
+                        Err(error) if error.kind() == ErrorKind::Unsupported => stages,
+                        respelled => respelled?,
+                    },
+                )
+            };
+            Ok(abandonable(py, build)??.into())
+        })
+    }
+
+    /// The tokenizer of a `tokenizer.json`.
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        guard(py, || {
+            let text = text.to_owned();
+            let read = move || jeton_core::Tokenizer::new(huggingface::read(text.as_bytes())?);
+            Ok(abandonable(py, read)??.into())
+        })
+    }
+
+    /// The tokenizer as a `tokenizer.json`.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        guard(py, || {
+            let core = Arc::clone(&self.core);
+            let write = move || for_json(core.stages()).and_then(|held| huggingface::write(&held));
+            Ok(abandonable(py, write)??)
+        })
+    }
+
+    /// The tokenizer of another format that comes nearest: `tokenizer.json` or `.model`.
+    fn approximation(&self, py: Python<'_>, format: &str) -> PyResult<Self> {
+        guard(py, || {
+            let core = Arc::clone(&self.core);
+            let is_model = format == ".model";
+            let build = move || {
+                let stages = core.stages();
+                jeton_core::Tokenizer::new(match is_model {
+                    true => approximate_model(stages)?,
+                    false => approximate_huggingface(stages)?,
+                })
+            };
+            Ok(abandonable(py, build)??.into())
+        })
+    }
+
+    /// tiktoken's tokenizer of ranks: a dict, the name of a pattern or one in
+    /// its dialect, special tokens with ids.
+    #[staticmethod]
+    fn from_ranks(
+        py: Python<'_>,
+        ranks: &Bound<'_, PyAny>,
+        pattern: &str,
+        special_tokens: Vec<(String, u32)>,
+    ) -> PyResult<Self> {
+        guard(py, || {
+            let ranks = vocab("ranks", ranks)?;
+            let pattern = pattern.to_owned();
+            let core = abandonable(py, move || {
+                let cut = named::from_pattern(&pattern).map_err(|error| error.at("pattern"))?;
+                jeton_core::Tokenizer::new(tiktoken::stages(ranks, cut, special_tokens)?)
+            })??;
+            Ok(core.into())
+        })
+    }
+
+    /// A tokenizer from the bytes that `image` gave.
+    #[staticmethod]
+    fn from_image(py: Python<'_>, image: &[u8]) -> PyResult<Self> {
+        guard(py, || {
+            let image = image.to_vec();
+            let read = move || {
+                jeton_core::Tokenizer::new(snapshot::read(&image)?)
+                    .map_err(|error| error.at("tokenizer image"))
+            };
+            Ok(abandonable(py, read)??.into())
+        })
+    }
+
+    /// The tokenizer as bytes, for pickling.
+    fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        guard(py, || {
+            let core = Arc::clone(&self.core);
+            let image = abandonable(py, move || snapshot::write(core.stages()))??;
+            Ok(PyBytes::new(py, &image))
+        })
+    }
+
+    /// All stages but the model and the added tokens, as JSON in the shape of a
+    /// `tokenizer.json`.
+    fn stages(&self, py: Python<'_>) -> PyResult<String> {
+        guard(py, || Ok(huggingface::write_stages(self.core.stages())?))
+    }
+
+    /// What the file says of padding and of truncation, as JSON.
+    #[getter]
+    fn sections(&self) -> (Option<String>, Option<String>) {
+        let stages = self.core.stages();
+        (stages.padding.clone(), stages.truncation.clone())
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.core, &other.core) || self.core.stages() == other.core.stages()
+    }
+}
