@@ -7,8 +7,9 @@ import dataclasses
 import gc
 import pickle
 import sys
+import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -93,6 +94,35 @@ def test_random_segmentations_keep_their_columns() -> None:
 
 
 # Lists when they are asked for
+
+
+@pytest.fixture
+def threads_take_turns_often() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("threads_take_turns_often")
+def test_threads_that_ask_at_once_get_one_list() -> None:
+    for _ in range(50):
+        encoding, lists, together = encoded(), [], threading.Barrier(4)
+
+        def ask(
+            encoding: jeton.Encoding = encoding,
+            lists: list[Any] = lists,
+            together: threading.Barrier = together,
+        ) -> None:
+            together.wait()
+            lists.append(encoding.tokens)
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len({id(it) for it in lists}) == 1
 
 
 def test_columns_are_made_when_they_are_asked_for() -> None:

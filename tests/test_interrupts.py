@@ -79,6 +79,35 @@ def test_ctrl_c_while_numpy_is_imported(delay: float, tmp_path: Path) -> None:
     assert done.stdout == "heard\n", done.stdout + done.stderr
 
 
+TO_A_PIPE = """
+import os, signal, sys, threading
+
+import jeton
+
+tok = jeton.CharTrainer().train("weather")
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    tok.save(sys.argv[1])
+except KeyboardInterrupt:
+    print("heard", flush=True)
+os._exit(0)
+"""
+
+
+def test_ctrl_c_while_nobody_reads_what_is_saved(tmp_path: Path) -> None:
+    pipe = tmp_path / "tokenizer.json"
+    os.mkfifo(pipe)
+    done = subprocess.run(
+        [sys.executable, "-c", TO_A_PIPE, str(pipe)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "heard\n", done.stdout + done.stderr
+
+
 AFTERWARDS = """
 import os, signal, sys, threading
 

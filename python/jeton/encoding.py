@@ -76,6 +76,7 @@ class Encoding:
     __slots__ = (
         "__weakref__",
         "_encoded",
+        "_lists",
         "ids",
         "sequence_ids",
         "spans",
@@ -104,12 +105,15 @@ class Encoding:
     def _of_core(cls, encoded: _core.Encoded) -> Encoding:
         encoding = cls.__new__(cls)
         _set(encoding, "_encoded", encoded)
+        _set(encoding, "_lists", {})
         return encoding
 
     if TYPE_CHECKING:
 
         @property
         def _encoded(self) -> _core.Encoded: ...
+        @property
+        def _lists(self) -> dict[str, list[Any]]: ...
 
     else:
 
@@ -119,7 +123,8 @@ class Encoding:
             encoded = None if name == "_encoded" else self._encoded
             if encoded is None or name not in _COLUMNS:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            column = _listed(encoded, name)
+            # Of two threads that make a column at once, both get the list of the first.
+            column = self._lists.setdefault(name, _listed(encoded, name))
             _set(self, name, column)
             return column
 

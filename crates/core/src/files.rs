@@ -117,8 +117,13 @@ impl Drop for Beside {
     }
 }
 
+/// Whether a path is that of a pipe or a device: writing to it may take as long as its reader likes.
+pub fn is_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir())
+}
+
 fn write_beside(path: &Path, contents: &[u8]) -> io::Result<Beside> {
-    if fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir()) {
+    if is_stream(path) {
         fs::write(path, contents)?;
         return Ok(Beside {
             temporary: None,
@@ -211,7 +216,14 @@ pub fn write_into(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
 }
 
 /// Writes files, each beside its place; then renames them all.
+///
+/// # Errors
+/// As [`write`]. A folder in the place of one leaves all as they were.
 pub(crate) fn write_all(files: &[(PathBuf, Vec<u8>)]) -> Result<()> {
+    if let Some((path, _)) = files.iter().find(|(path, _)| path.is_dir()) {
+        let error = io::Error::from(io::ErrorKind::IsADirectory);
+        return Err(file_error(path, "written", &error));
+    }
     let mut written = Vec::with_capacity(files.len());
     for (path, contents) in files {
         written.push(Beside::write(path, contents)?);
@@ -283,6 +295,17 @@ mod tests {
         symlink("round", folder.0.join("round")).unwrap();
         write(&folder.0.join("round"), b"two").unwrap_err();
         assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn a_folder_in_the_place_of_one_file_leaves_all_as_they_were() {
+        let folder = Folder::new("mixed");
+        write(&folder.0.join("a"), b"old").unwrap();
+        make_folder(&folder.0.join("b")).unwrap();
+        let files = ["a", "b"].map(|name| (name.to_owned(), b"new".to_vec()));
+        write_into(&folder.0, &files).unwrap_err();
+        assert_eq!(read(&folder.0.join("a")).unwrap(), b"old");
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2);
     }
 
     #[test]

@@ -59,8 +59,13 @@ pub fn save(
         // A vocabulary of a million words takes a second to spell, during which Ctrl-C is heard; the
         // thread that nobody waits for writes nothing.
         let core = Arc::clone(&tokenizer.get().core);
+        let is_stream = files::is_stream(&path);
         let written = abandonable(py, move || convert::written(core.stages(), &path))??;
-        Ok(py.detach(|| written.put())?)
+        // A pipe may have no reader, who alone decides how long writing takes.
+        match is_stream {
+            true => Ok(abandonable(py, move || written.put())??),
+            false => Ok(py.detach(|| written.put())?),
+        }
     })
 }
 

@@ -24,6 +24,8 @@ use table::{MOST_HELD, Step, Table, held, read};
 const POLLED: usize = 64 << 10;
 /// Characters that are held back before all stages are run, one after another.
 const PATIENCE: usize = 128;
+/// Stages at most: what a table takes to be made grows with their square. Published files have six.
+const MOST_STAGES: usize = 16;
 /// Bytes that are searched for a split point.
 const WINDOW: usize = 512;
 /// Bytes of a character at most.
@@ -54,6 +56,9 @@ impl Sequence {
     /// The table of these stages, none of which is a sequence, if automata find what they cut at and it is not
     /// large.
     pub fn new(plain: Vec<PreTokenizer>) -> Option<Self> {
+        if plain.len() > MOST_STAGES {
+            return None;
+        }
         let mut delimiters = Vec::new();
         plain
             .iter()
@@ -224,7 +229,7 @@ impl Sequence {
     }
 
     /// Cuts by all stages, one after another, and gives the pieces that begin at `from` or behind it; of
-    /// the others all is given but where the last one ends.
+    /// the others all is given but where the last one ends, if that is not before `from`.
     #[cold]
     fn read_plainly(
         &self,
@@ -233,7 +238,8 @@ impl Sequence {
         mut stretches: Stretches<impl FnMut(usize, usize, &[u64])>,
     ) -> Result<()> {
         let pieces = by_stages(&self.0.plain, text)?.into_iter();
-        let pieces = pieces.filter(|piece| piece.end > from);
+        // One that ends there is yet to be ended, where what follows is dropped.
+        let pieces = pieces.filter(|piece| piece.end >= from);
         let mut pieces = paced(pieces).peekable();
         while let Some(piece) = pieces.next() {
             if piece.start >= from {

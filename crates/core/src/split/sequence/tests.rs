@@ -238,6 +238,55 @@ fn what_is_held_back_for_long_is_read_by_the_stages() {
     }
 }
 
+#[test]
+fn what_is_dropped_after_being_held_back_for_long_is_in_no_piece() {
+    let split = |source, invert| PreTokenizer::Split {
+        pattern: regex(source, Dialect::Oniguruma),
+        behavior: SplitBehavior::Removed,
+        invert,
+    };
+    let rows: [(Vec<PreTokenizer>, &str, &str, &str); 6] = [
+        (vec![split("a+b", false)], "x", "a", "b y"),
+        (vec![split(r"\s+$", false)], "b", " ", ""),
+        (
+            vec![split(r"\s+$", false), PreTokenizer::WhitespaceSplit],
+            "b",
+            " ",
+            "c",
+        ),
+        (vec![split("x|a+b", true)], "x", "a", "c x"),
+        (
+            vec![split("<[^>]+>", false)],
+            "text<",
+            "a",
+            ">link</a> more",
+        ),
+        (vec![split("<[^>]+>", false)], "<", "a", "><b>x"),
+    ];
+    for (stages, before, held, after) in rows {
+        let sequence = Sequence::new(stages).unwrap();
+        for count in [1, 127, 128, 129, 130, 500] {
+            let text = [before, &held.repeat(count), after].concat();
+            let expected = by_stages(sequence.stages(), &text).unwrap();
+            assert_eq!(pieces(&sequence, &text), expected, "{sequence:?} {text:?}");
+        }
+    }
+}
+
+#[test]
+fn more_stages_than_any_file_has_make_no_table() {
+    let digits = |count| {
+        vec![
+            PreTokenizer::Digits {
+                individual_digits: true
+            };
+            count
+        ]
+    };
+    assert!(Sequence::new(digits(MOST_STAGES)).is_some());
+    assert!(Sequence::new(digits(100_000)).is_none());
+}
+
 fn of(source: &str) -> Sequence {
     Sequence::new(vec![PreTokenizer::Matches {
         pattern: regex(source, Dialect::Tiktoken),
