@@ -107,7 +107,8 @@ def threads_take_turns_often() -> Iterator[None]:
 @pytest.mark.usefixtures("threads_take_turns_often")
 def test_threads_that_ask_at_once_get_one_list() -> None:
     for _ in range(50):
-        encoding, lists, together = encoded(), [], threading.Barrier(4)
+        encoding, together = encoded(), threading.Barrier(4)
+        lists: list[Any] = []
 
         def ask(
             encoding: jeton.Encoding = encoding,
