@@ -1,8 +1,10 @@
 """What holds for every test: properties have all the time that they take, examples of modules that
-stand on a framework are left out where that is not installed, tests of absent data are counted."""
+stand on a framework are left out where that is not installed, tests of absent data are counted, and
+Ctrl-C is heard."""
 
 from __future__ import annotations
 
+import signal
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,10 @@ if TYPE_CHECKING:
 
 settings.register_profile("jeton", deadline=None)
 settings.load_profile("jeton")
+
+# A shell has what it starts in the background ignore Ctrl-C, and so would what tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 collect_ignore = [] if find_spec("torch") else ["python/jeton/nn/__init__.py"]
 

@@ -146,7 +146,7 @@ def row(
     tok = load()
     spans = _times(lambda piece: tok.encode_array_with_spans(piece, unit=unit), pieces)
     checked = "".join(pieces)[:CHECKED]
-    encoded = tok._core.encode_fallback(checked, None, False, "ignore", False, unit, None)
+    encoded = tok._core.encode_with_spans(checked, None, False, "ignore", False, unit, None, True)
     expected = jeton.Encoding._of_core(encoded)
     own_ids, own_spans = tok.encode_array_with_spans(checked, unit=unit)
     assert own_ids.tolist() == expected.ids, "ids differ"

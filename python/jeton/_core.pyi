@@ -287,16 +287,7 @@ class Pipeline:
         add_special_tokens: Any,
         unit: Any,
         drawing: _Drawing,
-    ) -> Encoded: ...
-    def encode_fallback(
-        self,
-        text: Any,
-        text_pair: Any,
-        is_split_into_words: Any,
-        special: Any,
-        add_special_tokens: Any,
-        unit: Any,
-        drawing: _Drawing,
+        by_fallback: bool = False,
     ) -> Encoded: ...
     @property
     def sections(self) -> tuple[str | None, str | None]: ...

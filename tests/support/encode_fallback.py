@@ -21,7 +21,7 @@ def encode_fallback(
     """What `encode_with_spans` means; its arguments."""
     names = ("dropout", "alpha", "nbest_size", "seed")
     dropout, alpha, nbest_size, seed = (drawn.get(name) for name in names)
-    encoded = tok._core.encode_fallback(
+    encoded = tok._core.encode_with_spans(
         text,
         text_pair,
         is_split_into_words,
@@ -29,5 +29,6 @@ def encode_fallback(
         add_special_tokens,
         unit,
         (dropout, alpha, nbest_size, seed) if drawn else None,
+        True,
     )
     return jeton.Encoding._of_core(encoded)

@@ -268,11 +268,13 @@ impl Tokenizer {
         })
     }
 
-    /// The encoding of a text or of a pair.
+    /// The encoding of a text or of a pair; by the stages alone if that is asked for, which tests and
+    /// benchmarks hold the other ways to.
     #[expect(
         clippy::too_many_arguments,
         reason = "one for each keyword of the Python method"
     )]
+    #[pyo3(signature = (text, text_pair, is_split_into_words, special, add_special_tokens, unit, drawing, by_fallback=false))]
     fn encode_with_spans<'py>(
         &self,
         py: Python<'py>,
@@ -283,6 +285,7 @@ impl Tokenizer {
         add_special_tokens: Given<'py>,
         unit: &Bound<'py, PyAny>,
         drawing: Option<Drawing<'py>>,
+        by_fallback: bool,
     ) -> PyResult<Encoded> {
         guard(py, || {
             let (options, kind) = self.spanned_options(
@@ -293,36 +296,7 @@ impl Tokenizer {
                 drawing,
             )?;
             let held = Held::of_one(text, text_pair, kind)?;
-            self.encoded(py, &held, options, false)
-        })
-    }
-
-    /// As `encode_with_spans`, but by the stages: what tests and benchmarks hold the sooner ways to.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one for each keyword of the Python method"
-    )]
-    fn encode_fallback<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-        text_pair: Option<&Bound<'py, PyAny>>,
-        is_split_into_words: &Bound<'py, PyAny>,
-        special: Given<'py>,
-        add_special_tokens: Given<'py>,
-        unit: &Bound<'py, PyAny>,
-        drawing: Option<Drawing<'py>>,
-    ) -> PyResult<Encoded> {
-        guard(py, || {
-            let (options, kind) = self.spanned_options(
-                is_split_into_words,
-                special,
-                add_special_tokens,
-                unit,
-                drawing,
-            )?;
-            let held = Held::of_one(text, text_pair, kind)?;
-            self.encoded(py, &held, options, true)
+            self.encoded(py, &held, options, by_fallback)
         })
     }
 
