@@ -151,7 +151,7 @@ def test_long_columns_are_made_in_parts(monkeypatch: pytest.MonkeyPatch) -> None
     expected = encoded()
     columns = {name: getattr(expected, name) for name in COLUMNS}
     for part in (1, 3, 7, 8):
-        monkeypatch.setattr(module, "_AT_ONCE", part)
+        monkeypatch.setattr(module, "AT_ONCE", part)
         encoding = encoded()
         assert {name: getattr(encoding, name) for name in COLUMNS} == columns
 
@@ -184,7 +184,7 @@ class Part:
 def test_an_interrupt_does_not_wait_until_what_was_made_is_freed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "_AT_ONCE", 3)
+    monkeypatch.setattr(module, "AT_ONCE", 3)
     encoding = jeton.Encoding._of_core(Interrupted())  # type: ignore[arg-type]
     try:
         encoding.spans  # noqa: B018

@@ -1,7 +1,7 @@
 """Bytes and numbers as a person reads them: white space, odd bytes, bars, numbers of things.
 
-Look here for what `·`, `⏎` and `‹e2 96›` stand for, wherever a token is shown, and for the colours
-behind tokens in a terminal.
+Look here for what `·`, `⏎` and `‹e2 96›` stand for, wherever a token is shown, for the colours
+behind tokens in a terminal, and for what is done about control characters.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _COLUMNS = (
     "tokens",
 )
 """The fields of an `Encoding`."""
-_AT_ONCE = 1 << 17
+AT_ONCE = 1 << 17
 """So many entries of a column become objects at a time, in some 10 ms."""
 _SHOWN = 6
 """So many entries of a column stand in a `repr`."""
@@ -460,11 +460,11 @@ class TokenBatch:
 
 def _listed(encoded: _core.Encoded, name: str) -> list[Any]:
     """The list of a column."""
-    column = encoded.rows(name, 0, _AT_ONCE)
+    column = encoded.rows(name, 0, AT_ONCE)
     # Ctrl-C is heard between two parts. What is there by then is freed with the traceback, that is
     # later: millions of tuples take as long to free as to make.
-    for start in range(_AT_ONCE, len(encoded), _AT_ONCE):
-        column += encoded.rows(name, start, start + _AT_ONCE)
+    for start in range(AT_ONCE, len(encoded), AT_ONCE):
+        column += encoded.rows(name, start, start + AT_ONCE)
     return column
 
 

@@ -26,6 +26,7 @@ pub use surface::Shape;
 
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use crate::added_tokens::{AddedTokens, Cut, SpecialPolicy};
@@ -45,6 +46,7 @@ use crate::post_processor::{Margins, Part, PostProcessor};
 use crate::pre_tokenizer::PreTokenizer;
 use crate::stages::{Section, Stages};
 use crate::text::{AlignedText, Unit};
+use crate::train::word_counts::FirstStages;
 use frames::{Frame, PairFrame};
 use rows::Rows;
 use spans::Walk;
@@ -70,6 +72,8 @@ pub struct Tokenizer {
     /// The texts of tokens for decoding, once so many ids were decoded that they pay.
     decode_table: Lazy<Option<DecodeTable>>,
     decoded: AtomicUsize,
+    /// What finds safe split points in a text that comes part by part, once one does.
+    split_point_stages: Lazy<Option<Arc<FirstStages>>>,
 }
 
 /// What may vary from one call of encoding to the next.
@@ -166,6 +170,7 @@ impl Tokenizer {
             added_tokens,
             decode_table: Lazy::new(),
             decoded: AtomicUsize::new(0),
+            split_point_stages: Lazy::new(),
         })
     }
 

@@ -237,8 +237,8 @@ impl Calls {
 
     /// The ids of a text and where each token came from, as two numpy arrays: no Python object a token.
     ///
-    /// Ids and spans are those of `encode_with_spans`; most are found at about half the speed of
-    /// `encode_array`. A token that holds part of a character has the span of the whole character, and
+    /// Ids and spans are those of `encode_with_spans`; most are found at half the speed of
+    /// `encode_array` or more. A token that holds part of a character has the span of the whole character, and
     /// one that the post-processor added has `(0, 0)`.
     ///
     /// Args:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from jeton.arguments import check_kind, checked_int, one_of
-from jeton.encoding import Encoding
+from jeton.encoding import AT_ONCE, Encoding
 from jeton.errors import ArgumentError, UnsupportedError
 from jeton.padding import torch_of
 
@@ -28,8 +28,6 @@ __all__ = ["BatchEncoding", "CharSpan", "TokenSpan"]
 
 
 _LEAST: Final = -(2**63)
-_AT_ONCE: Final = 1 << 17
-"""So many entries of a column become objects at a time, in some 10 ms."""
 
 
 class CharSpan(NamedTuple):
@@ -435,8 +433,8 @@ def _list(column: npt.NDArray[np.int64]) -> list[Any]:
     """A column as a list, of spans one of tuples."""
     flat: list[Any] = []
     # Ctrl-C is heard between two parts, and what is there by then is freed with the traceback.
-    for start in range(0, len(column), _AT_ONCE):
-        part = column[start : start + _AT_ONCE]
+    for start in range(0, len(column), AT_ONCE):
+        part = column[start : start + AT_ONCE]
         flat += part.tolist() if part.ndim == 1 else zip(*part.T.tolist(), strict=True)
     return flat
 

@@ -1,6 +1,6 @@
 """What becomes of origins where a function does not carry them: all that comes out is data.
 
-Look here for what printing a value makes of it, and for text that is marked safe for HTML.
+Look here for text that is marked safe for HTML; what is printed keeps its origins in `printing.py`.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from jeton.components.component import AddedToken, Component, stored_component
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.settings import (
     ChatTemplate,
+    Settings,
     checked_chat_template,
     checked_max_length,
     checked_roles,
@@ -99,9 +100,7 @@ class Changes(HasSettings, HasStages):
             stages = {**self._stages(), **changed}
             if added_tokens is not _KEEP:
                 stages["added_tokens"] = stored_tokens(added_tokens, built)
-                if settings.first_special_tokens is None:
-                    first = frozenset(self.special_tokens)
-                    settings = dataclasses.replace(settings, first_special_tokens=first)
+                settings = self._with_first_special_tokens(settings)
             tokens = core if added_tokens is _KEEP else None
             core = _core.Pipeline.build(built, json.dumps(stages), tokens)
         if chat_template is not _KEEP:
@@ -167,8 +166,11 @@ class Changes(HasSettings, HasStages):
                 added.normalized,
             )
             more.append((added.content, added.id, flags))
-        settings = self._settings
-        if settings.first_special_tokens is None:
-            first = frozenset(self.special_tokens)
-            settings = dataclasses.replace(settings, first_special_tokens=first)
+        settings = self._with_first_special_tokens(self._settings)
         return self._of_core(self._core.with_added_tokens(more), settings)
+
+    def _with_first_special_tokens(self, settings: Settings) -> Settings:
+        """The settings, which remember the special tokens from before the first change of them."""
+        if settings.first_special_tokens is not None:
+            return settings
+        return dataclasses.replace(settings, first_special_tokens=frozenset(self.special_tokens))

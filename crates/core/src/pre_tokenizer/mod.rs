@@ -4,7 +4,7 @@
 //! [`named`] has the well-known ones by name.
 
 mod byte_level;
-mod delimiters;
+mod cuts;
 mod metaspace;
 pub mod named;
 mod split;
@@ -21,7 +21,7 @@ use crate::interrupt::{Pace, paced};
 use crate::mem::lazy::LazyStatic;
 use crate::pattern::{Dialect, Regex, SearchPattern};
 use crate::text::Pieces;
-pub(crate) use delimiters::Delimiters;
+pub(crate) use cuts::Cut;
 pub use metaspace::PrependScheme;
 pub use split::SplitBehavior;
 use split::{split, split_at_characters};

@@ -63,8 +63,7 @@ impl Splitter {
     pub fn of(pre_tokenizer: &PreTokenizer) -> Option<Self> {
         let stages = cutting_stages(pre_tokenizer);
         Self::of_known(&stages).or_else(|| {
-            let sequence = Sequence::new(stages.into_iter().cloned().collect())?;
-            (!sequence.drops()).then_some(Self::Sequence(sequence))
+            Sequence::side_by_side(stages.into_iter().cloned().collect()).map(Self::Sequence)
         })
     }
 

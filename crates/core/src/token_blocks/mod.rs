@@ -100,7 +100,7 @@ impl TokenBlocks {
         threads: usize,
     ) -> Self {
         let threads = threads.max(1);
-        let stages = tokenizer.split_point_stages().map(Arc::new);
+        let stages = tokenizer.split_point_stages();
         let documents = corpus.documents(reading, stages);
         let shared = Arc::new(Shared {
             tokenizer,

@@ -3,6 +3,8 @@
 //! A batch encodes the parts of a large text on all cores; a stream, the parts of a text that comes
 //! bit by bit.
 
+use std::sync::Arc;
+
 use super::{EncodeOptions, Tokenizer};
 use crate::added_tokens::SpecialPolicy;
 use crate::error::Result;
@@ -80,30 +82,34 @@ impl Tokenizer {
     /// The stages that find safe split points in a text whose end is not read yet: the tokens of its
     /// parts are those of the text, as [`EncodeOptions::PLAIN`] finds them. `None` where only the whole
     /// text tells.
-    pub(crate) fn split_point_stages(&self) -> Option<FirstStages> {
-        if self.needs_whole_text() || self.frame(false).is_none() {
-            return None;
-        }
-        let Stages {
-            mut added_tokens,
-            normalizer,
-            pre_tokenizer,
-            model,
-            ..
-        } = self.stages.clone();
-        let pre_tokenizer = match (model, pre_tokenizer) {
-            (Model::Characters(_), None) => Some(PreTokenizer::FixedLength { length: 1 }),
-            (_, pre_tokenizer) => pre_tokenizer,
-        };
-        if self
-            .added_tokens
-            .finds_nothing(&EncodeOptions::PLAIN.special)
-        {
-            added_tokens.clear();
-        }
-        FirstStages::new(added_tokens, normalizer, pre_tokenizer)
-            .ok()
-            .filter(FirstStages::has_split_points)
+    pub(crate) fn split_point_stages(&self) -> Option<Arc<FirstStages>> {
+        let stages = self.split_point_stages.get(|| {
+            if self.needs_whole_text() || self.frame(false).is_none() {
+                return None;
+            }
+            let Stages {
+                mut added_tokens,
+                normalizer,
+                pre_tokenizer,
+                model,
+                ..
+            } = self.stages.clone();
+            let pre_tokenizer = match (model, pre_tokenizer) {
+                (Model::Characters(_), None) => Some(PreTokenizer::FixedLength { length: 1 }),
+                (_, pre_tokenizer) => pre_tokenizer,
+            };
+            if self
+                .added_tokens
+                .finds_nothing(&EncodeOptions::PLAIN.special)
+            {
+                added_tokens.clear();
+            }
+            FirstStages::new(added_tokens, normalizer, pre_tokenizer)
+                .ok()
+                .filter(FirstStages::has_split_points)
+                .map(Arc::new)
+        });
+        stages.clone()
     }
 
     /// Whether the tokens of a text depend on all that stands before them.

@@ -4,6 +4,8 @@
 //! What a stream has given, put together, is what one call gives for everything: [`Tokenizer::decode`],
 //! [`Tokenizer::encode_ids`].
 
+use std::sync::Arc;
+
 use super::{EncodeOptions, OnInvalid, Tokenizer};
 use crate::decoder::{Broken, Characters, Invalid, Stops, TokenStream};
 use crate::error::{Error, ErrorKind, Result};
@@ -131,7 +133,7 @@ const LONGEST: usize = 512 << 20;
 /// The ids of a text that comes piece by piece.
 #[derive(Debug)]
 pub struct EncodeStream {
-    stages: FirstStages,
+    stages: Arc<FirstStages>,
     options: EncodeOptions,
     kept: String,
     /// The length from which on a place to cut is searched for again, in bytes.

@@ -15,7 +15,7 @@ use super::stretch::Stretches;
 use crate::error::Result;
 use crate::interrupt::{self, Pace, paced};
 use crate::pattern::CharacterClasses;
-use crate::pre_tokenizer::{Delimiters, PreTokenizer, refine};
+use crate::pre_tokenizer::{Cut, PreTokenizer, refine};
 use crate::text::boundary_before;
 use stage::Stage;
 use table::{MOST_HELD, Step, Table, held, read};
@@ -28,6 +28,9 @@ const PATIENCE: usize = 128;
 const MOST_STAGES: usize = 16;
 /// Bytes that are searched for a split point.
 const WINDOW: usize = 512;
+/// States of matches that are followed from one character to the next before no split point is looked for
+/// any more.
+const MOST_STEPS: usize = 1 << 20;
 /// Bytes of a character at most.
 const CHARACTER: usize = 4;
 
@@ -56,22 +59,31 @@ impl Sequence {
     /// The table of these stages, none of which is a sequence, if automata find what they cut at and it is not
     /// large.
     pub fn new(plain: Vec<PreTokenizer>) -> Option<Self> {
+        Self::of(plain, |_| true)
+    }
+
+    /// The same, unless text is dropped again and again, so that hardly two pieces lie side by side.
+    pub fn side_by_side(plain: Vec<PreTokenizer>) -> Option<Self> {
+        Self::of(plain, |stages| !stages.iter().any(Stage::drops))
+    }
+
+    fn of(plain: Vec<PreTokenizer>, is_wanted: impl FnOnce(&[Stage]) -> bool) -> Option<Self> {
         if plain.len() > MOST_STAGES {
             return None;
         }
-        let mut delimiters = Vec::new();
+        let mut cuts = Vec::new();
         plain
             .iter()
-            .try_for_each(|stage| Delimiters::find(stage, &mut delimiters))?;
-        let patterns: Vec<_> = delimiters
-            .iter()
-            .flat_map(|it| it.patterns.clone())
-            .collect();
+            .try_for_each(|stage| Cut::find(stage, &mut cuts))?;
+        let patterns: Vec<_> = cuts.iter().flat_map(|it| it.patterns.clone()).collect();
         let classes = CharacterClasses::of(&patterns)?;
-        let stages: Vec<_> = delimiters
+        let stages: Vec<_> = cuts
             .iter()
-            .map(|delimiters| Stage::new(&classes, delimiters))
+            .map(|cut| Stage::new(&classes, cut))
             .collect::<Option<_>>()?;
+        if !is_wanted(&stages) {
+            return None;
+        }
         let table = Table::new(&stages)?;
         Some(Self(Arc::new(Compiled {
             plain,
@@ -84,11 +96,6 @@ impl Sequence {
     /// The stages, one behind the other.
     pub fn stages(&self) -> &[PreTokenizer] {
         &self.0.plain
-    }
-
-    /// Whether text is dropped again and again, so that hardly two pieces lie side by side.
-    pub fn drops(&self) -> bool {
-        self.0.stages.iter().any(Stage::drops)
     }
 
     /// Calls `visit` with stretches of pieces, as a scanner does.
@@ -255,13 +262,24 @@ impl Sequence {
 
     /// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that the pieces
     /// of what lies before and behind are those of the text. No such place near by: a longer part.
-    pub fn split_point(&self, text: &str, start: usize, mut reach: usize) -> usize {
+    pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
+        self.split_point_counted(text, start, reach, &mut 0)
+    }
+
+    /// The same, which counts the steps that it takes, and takes the whole text past [`MOST_STEPS`] of them.
+    fn split_point_counted(
+        &self,
+        text: &str,
+        start: usize,
+        mut reach: usize,
+        steps: &mut usize,
+    ) -> usize {
         loop {
             let limit = start.saturating_add(reach);
-            if limit >= text.len() {
+            if limit >= text.len() || *steps > MOST_STEPS {
                 return text.len();
             }
-            if let Some(end) = self.last_split_point(text, start, limit) {
+            if let Some(end) = self.last_split_point(text, start, limit, steps) {
                 return end;
             }
             reach = reach.saturating_mul(2).max(WINDOW);
@@ -273,7 +291,13 @@ impl Sequence {
     /// It is one between two characters that one stage surely parts, where in that stage and in those before
     /// it no match goes on, whatever stands farther off: then each of these sees the same segments if the text
     /// ends there, and those behind it see an end in any case.
-    fn last_split_point(&self, text: &str, start: usize, limit: usize) -> Option<usize> {
+    fn last_split_point(
+        &self,
+        text: &str,
+        start: usize,
+        limit: usize,
+        steps: &mut usize,
+    ) -> Option<usize> {
         let Compiled {
             stages, classes, ..
         } = &*self.0;
@@ -281,7 +305,9 @@ impl Sequence {
         // The states of all matches that may be read there.
         let mut open: Vec<Vec<u32>> = stages.iter().map(|stage| stage.rows().collect()).collect();
         let (mut before, mut last) = (None, None);
-        while at < limit {
+        while at < limit && *steps <= MOST_STEPS {
+            interrupt::poll();
+            *steps += 1 + open.iter().map(Vec::len).sum::<usize>();
             let (class, length) = classes.at(text.as_bytes(), at);
             if let Some(before) = before.filter(|_| at > start) {
                 let all = stages.iter().zip(&open);

@@ -5,7 +5,7 @@
 //! once, to the stage behind it.
 
 use crate::pattern::{CharacterClasses, Step, steps_over};
-use crate::pre_tokenizer::{Delimiters, SplitBehavior};
+use crate::pre_tokenizer::{Cut, SplitBehavior};
 
 /// A character on its way from stage to stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ enum Certain {
     All,
 }
 
-/// A stage that cuts at delimiters.
+/// A stage that cuts at cut.
 pub struct Stage {
     steps: Vec<Step>,
     /// By state of the automaton.
@@ -83,10 +83,10 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// The stage that cuts at these delimiters, if an automaton finds them; `classes` tell their characters
+    /// The stage that cuts so, if an automaton finds where; `classes` tell their characters
     /// apart.
-    pub fn new(classes: &CharacterClasses, delimiters: &Delimiters) -> Option<Self> {
-        let steps = steps_over(classes, &delimiters.patterns)?;
+    pub fn new(classes: &CharacterClasses, cut: &Cut) -> Option<Self> {
+        let steps = steps_over(classes, &cut.patterns)?;
         let certain = |row: &[Step]| {
             let (_, inside) = row.split_last().unwrap_or((&row[0], row));
             match row.iter().all(|step| step.has(Step::MATCH)) {
@@ -100,8 +100,8 @@ impl Stage {
             has_tail: steps.iter().any(|step| step.has(Step::TAIL)),
             steps,
             end: classes.count() as u8,
-            behavior: delimiters.behavior,
-            invert: delimiters.invert,
+            behavior: cut.behavior,
+            invert: cut.invert,
         })
     }
 

@@ -298,8 +298,11 @@ fn of(source: &str) -> Sequence {
 fn a_place_that_is_not_there_is_not_looked_for_everywhere() {
     for source in [r"[^\n]{1,300}\n?", r"\p{L}{1,100}", r"\p{L}+'s|\p{L}| +a"] {
         for text in ["a", "1", "漢", " ", "\n"].map(|it| it.repeat(1_000_000)) {
-            let end = of(source).split_point(&text, 0, 1);
+            let (sequence, mut steps) = (of(source), 0);
+            let end = sequence.split_point_counted(&text, 0, 1, &mut steps);
             assert!(end == text.len() || text.is_char_boundary(end));
+            let states = sequence.0.stages.iter().map(|it| it.rows().count());
+            assert!(0 < steps && steps <= MOST_STEPS + 1 + states.sum::<usize>());
         }
     }
 }

@@ -196,13 +196,16 @@ impl Table {
                 _ => 0,
             };
             if (entry & odd | is_run != 0) | (next.byte > end) {
+                if TRIMS {
+                    break;
+                }
                 match self.rare::<COLLAPSES>(stretch, &ids[done..], now, &mut rows[done..]) {
-                    Some((tokens, next)) if !TRIMS => {
+                    Some((tokens, next)) => {
                         done += tokens;
                         now = next;
                         continue;
                     }
-                    _ => break,
+                    None => break,
                 }
             }
             let [start, end] = match TRIMS {

@@ -1,5 +1,5 @@
-//! What the stages that cut at delimiters look for, as patterns of one kind, so that several stages can be
-//! made one automaton.
+//! What the stages that only cut look for, as patterns of one kind, so that several stages can be made one
+//! automaton.
 
 use std::ops::RangeInclusive;
 
@@ -9,9 +9,9 @@ use super::{PreTokenizer, SplitBehavior, WORDS, byte_level, is_punctuation};
 use crate::mem::lazy::LazyStatic;
 use crate::pattern::{Regex, SearchPattern};
 
-/// The delimiters of a stage, and what becomes of them.
+/// Where a stage cuts, and what becomes of what it finds there.
 #[derive(Clone, Debug)]
-pub(crate) struct Delimiters {
+pub(crate) struct Cut {
     /// As [`steps_over`](crate::pattern::steps_over) takes them.
     pub patterns: Vec<Hir>,
     /// What becomes of a match.
@@ -20,8 +20,8 @@ pub(crate) struct Delimiters {
     pub invert: bool,
 }
 
-impl Delimiters {
-    /// Appends the delimiters of the stages of `pre_tokenizer`, each of which cuts the pieces of the one before
+impl Cut {
+    /// Appends the cuts of the stages of `pre_tokenizer`, each of which cuts the pieces of the one before
     /// it; `None` if one does more than to cut there, or looks for what no automaton finds.
     pub fn find(pre_tokenizer: &PreTokenizer, found: &mut Vec<Self>) -> Option<()> {
         let mut push = |patterns, behavior, invert| {
