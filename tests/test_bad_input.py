@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
-from bad_input import ROWS, J
+import bad_input
+import bad_training
+from bad_input import J
 from jeton import errors
 from jeton.components import (
     models,
 )
+
+ROWS = bad_input.ROWS | bad_training.ROWS
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -14,6 +14,7 @@ pytest.importorskip("sentencepiece")
 pytest.importorskip("transformers")
 
 import jeton
+import model_pipelines
 import nasty
 import pipelines
 from jeton.errors import EncodeError
@@ -78,9 +79,9 @@ def compare_batch(
                 ours.encode_batch([entry], **options)
 
 
-@pytest.mark.parametrize("name", pipelines.CLASSICS)
+@pytest.mark.parametrize("name", model_pipelines.CLASSICS)
 def test_classics(name: str) -> None:
-    theirs = _reloaded(pipelines.classic(name))
+    theirs = _reloaded(model_pipelines.classic(name))
     compare(jeton.Tokenizer.from_json(theirs.to_str()), theirs, 1)
 
 

@@ -17,6 +17,7 @@ pytest.importorskip("transformers")
 from tokenizers import Tokenizer
 
 import jeton
+import model_pipelines
 import pipelines
 from absent import judge_without_specials
 from conftest import Scale
@@ -106,9 +107,9 @@ def test_composed(number: int, scale: Scale) -> None:
     _compare(ours, theirs, texts)
 
 
-@pytest.mark.parametrize("name", pipelines.CLASSICS)
+@pytest.mark.parametrize("name", model_pipelines.CLASSICS)
 def test_classic(name: str, scale: Scale) -> None:
-    theirs = _reloaded(pipelines.classic(name))
+    theirs = _reloaded(model_pipelines.classic(name))
     ours = jeton.Tokenizer.from_json(theirs.to_str())
     texts = [pipelines.PUNCTUATED, ""]
     texts += nasty.strings(4 * scale.pipeline_strings, seed=1, specials=SPECIALS)
