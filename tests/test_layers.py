@@ -18,10 +18,11 @@ PACKAGE = Path(jeton.__file__).parent
 
 LAYERS = {
     "ground": "errors fields forks drawing notebooks streams compressed reference samples "
-    "other_names cache arguments arrow memory unicode saved_json",
+    "other_names cache arguments arrow argument_types memory unicode saved_json",
     "stages and results": "padding encoding encoding_plan vocabulary components assembly settings "
     "folder",
     "names and files": "download registry known_names hub",
+    "the tokenizer by itself": "base_tokenizer",
     "what a tokenizer is asked for": "calls chunks gotchas chat message_counts views explaining "
     "for_transformers",
     "the tokenizer": "tokenizer loading",
@@ -52,7 +53,7 @@ KNOWS_BY_NAME = {
 }
 """Types above a module that it names."""
 
-OF_THE_TOKENIZER = {"jeton.tokenizer", "jeton.tokenizer.types"}
+OF_THE_TOKENIZER = {"jeton.tokenizer", "jeton.argument_types"}
 """Where the types are that every module may name: what stands below the tokenizer works on one."""
 
 

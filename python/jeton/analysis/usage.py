@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 from jeton import __version__, saved_json
 from jeton.arguments import check_text, checked_errors, checked_int
+from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.corpus import Progress, batches, check_watch, paths_or_texts
 from jeton.data.preparing.blocks import Encoding
 from jeton.data.preparing.blocks import Progress as Read
 from jeton.data.preparing.files import Files
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
-from jeton.vocabulary import tokens_of
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
@@ -269,7 +269,7 @@ class _Counter:
 
     def __init__(self, tok: Tokenizer, watch: Callable[[Progress], None] | None) -> None:
         self.tok, self.encoding, self.watch = tok, Encoding(tok), watch
-        self.ids = np.fromiter(tokens_of(tok), np.int64)
+        self.ids = np.fromiter(bytes_by_id(tok), np.int64)
         self.is_dense = len(self.ids) == tok.max_id + 1
         self.counts = np.zeros(len(self.ids), np.int64)
         self.corpus = hashlib.sha256()

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal, cast
 
-from jeton.tokenizer.core import Core
-from jeton.tokenizer.types import SpecialPolicy
+from jeton.argument_types import SpecialPolicy
+from jeton.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
     from jeton.analysis import Usage
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Explains"]
 
 
-class Explains(Core):
+class Explains(BaseTokenizer):
     """The part of `Tokenizer` for a look at a text."""
 
     __slots__ = ()
@@ -70,9 +70,7 @@ class Explains(Core):
         """
         from jeton.explaining import explain
 
-        return explain(
-            cast("Tokenizer", self), text, special=special, add_special_tokens=add_special_tokens
-        )
+        return explain(self, text, special=special, add_special_tokens=add_special_tokens)
 
     def gotchas(self, text: str, *, limit: int = 20) -> Gotchas:
         """What in a text gives other tokens than it seems to, or more of them than it should.
@@ -96,7 +94,7 @@ class Explains(Core):
         """
         from jeton.gotchas import found
 
-        return found(cast("Tokenizer", self), text, limit)
+        return found(self, text, limit)
 
     def encoding_plan(self) -> EncodingPlan:
         """How this tokenizer encodes text, and why not faster.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from jeton.tokenizer.core import Core
+from jeton.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Becomes"]
 
 
-class Becomes(Core):
+class Becomes(BaseTokenizer):
     """The part of `Tokenizer` for other interfaces."""
 
     __slots__ = ()
@@ -72,4 +72,4 @@ class Becomes(Core):
         """
         from jeton.for_transformers import fast_tokenizer
 
-        return fast_tokenizer(cast("Tokenizer", self))
+        return fast_tokenizer(self)
