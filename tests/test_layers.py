@@ -18,15 +18,15 @@ PACKAGE = Path(jeton.__file__).parent
 
 LAYERS = {
     "ground": "errors fields forks drawing notebooks streams compressed reference samples "
-    "other_names cache arguments arrow argument_types memory unicode saved_json",
+    "other_names cache arguments arrow argument_types memory unicode saved_json file_digest ids",
     "stages and results": "padding encoding encoding_plan vocabulary components assembly settings "
     "folder",
     "names and files": "download registry known_names hub",
     "the tokenizer by itself": "base_tokenizer",
     "what a tokenizer is asked for": "calls chunks gotchas chat message_counts views explaining "
-    "for_transformers",
+    "for_transformers corpus token_blocks usage",
     "the tokenizer": "tokenizer loading",
-    "training": "corpus counting word_counts trainers",
+    "training": "counting word_counts trainers",
     "other interfaces": "tiktoken sentencepiece",
     "costs and lessons": "cost textbook learn",
     "token sets, vocabularies, models": "data edit nn ray",
@@ -41,15 +41,12 @@ ORDER = {name: at for at, name in enumerate(" ".join(LAYERS.values()).split())}
 HANDS_OVER = {
     # A tokenizer becomes one of another library, and that one becomes a tokenizer: a circle.
     "tokenizer.other_libraries": "sentencepiece tiktoken.core",
-    # Counting tokens reads a corpus as preparing a token set does.
-    "tokenizer.look": "analysis.usage",
 }
 """What a method imports that stands above its module."""
 
 KNOWS_BY_NAME = {
     # A method names what it gives.
     "tokenizer.other_libraries": "tiktoken",
-    "tokenizer.look": "analysis corpus",
 }
 """Types above a module that it names."""
 

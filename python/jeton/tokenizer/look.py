@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from jeton.argument_types import SpecialPolicy
 from jeton.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
-    from jeton.analysis import Usage
     from jeton.corpus import Progress
     from jeton.encoding_plan import EncodingPlan
     from jeton.explaining import Explanation
     from jeton.gotchas import Gotchas
-    from jeton.tokenizer import Tokenizer
+    from jeton.usage import Usage
 
 __all__ = ["Explains"]
 
@@ -149,6 +148,6 @@ class Explains(BaseTokenizer):
             >>> usage.total, usage.counts.tolist(), usage.never_used.tolist()
             (6, [1, 1, 2, 2], [])
         """
-        from jeton.analysis.usage import usage_of
+        from jeton.usage import usage_of
 
-        return usage_of(cast("Tokenizer", self), data, field=field, errors=errors, watch=watch)
+        return usage_of(self, data, field=field, errors=errors, watch=watch)

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from jeton import _core
 from jeton.data.conversations import Conversations
-from jeton.data.preparing.blocks import Block, Progress
 from jeton.data.preparing.learnt import DTYPE, marked
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, FormatError, JetonError
+from jeton.token_blocks.blocks import Block, Progress
 
 if TYPE_CHECKING:
     from jeton.chat import Chat

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from jeton import _core
 from jeton.data.layouts.shard import mapped
-from jeton.data.preparing.blocks import Block, Progress, Source
 from jeton.data.preparing.sinks import Sink
 from jeton.errors import FileError
+from jeton.token_blocks.blocks import Block, Progress, Source
 
 __all__ = ["Buckets", "Shuffled", "buckets_for", "numbers"]
 
