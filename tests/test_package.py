@@ -186,6 +186,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.other_names",
         "jeton.padding",
         "jeton.settings",
+        "jeton.sources",
         "jeton.tokenizer",
         "jeton.tokenizer.call",
         "jeton.tokenizer.chat",

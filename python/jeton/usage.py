@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from jeton import __version__, saved_json
+from jeton import saved_json
+from jeton._core import __version__
 from jeton.arguments import check_text, checked_errors, checked_int
 from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.corpus import Progress, batches, check_watch, paths_or_texts

@@ -23,7 +23,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from jeton import __version__
+from jeton._core import __version__
 from jeton.analysis.lines import Corpus, Lines
 from jeton.arguments import check_kind, checked_int
 from jeton.base_tokenizer.tokens import bytes_by_id

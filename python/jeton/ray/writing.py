@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from jeton import __version__
+from jeton._core import __version__
 from jeton.data import layouts
 from jeton.data.layouts import WrittenShard
 from jeton.data.manifest import Manifest

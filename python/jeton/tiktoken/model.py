@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from jeton import _core, registry
 from jeton.errors import UnknownNameError
-from jeton.tiktoken.core import Encoding
+from jeton.interfaces.tiktoken import Encoding
 from jeton.tiktoken.registry import get_encoding
 
 __all__ = [

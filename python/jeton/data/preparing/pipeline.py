@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from jeton import __version__
+from jeton._core import __version__
 from jeton.data import layouts
 from jeton.data.layouts import Writer
 from jeton.data.manifest import Manifest, WrittenSplit, written
