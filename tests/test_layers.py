@@ -1,7 +1,8 @@
 """The modules of `python/jeton` import each other in one direction, without circles.
 
 `LAYERS` is the order. An import inside a function counts like one at the top of a file, and so does
-one under `TYPE_CHECKING`, which never runs. There are no exceptions.
+one under `TYPE_CHECKING`, which never runs. There are no exceptions. What is taken from `jeton`
+itself is the public face's, so the core is imported as `jeton._core`.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ def _imports(tree: ast.AST, module: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module}: imports are absolute"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
+            if node.module == "jeton":
+                names = [name if name in MODULES else "jeton" for name in names]
         for name in names:
             target = _where(name)
             if target is not None and target != module:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_text, special_ids
 from jeton.errors import (
     ArgumentError,

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_text, checked_path
 from jeton.corpus import Progress, Table, is_table, paths_or_texts, size_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError

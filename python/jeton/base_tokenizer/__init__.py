@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_text, special_ids
 from jeton.assembly import assembled, stages_around
 from jeton.base_tokenizer.decode import Decodes

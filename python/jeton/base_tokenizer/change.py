@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from jeton import _core, components
+import jeton._core as _core
+from jeton import components
 from jeton.assembly import stored_tokens
 from jeton.base_tokenizer.settings import HasSettings
 from jeton.base_tokenizer.stages import HasStages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from jeton import _core
+import jeton._core as _core
 from jeton.components.component import read_stored
 from jeton.settings import NO_SETTINGS, Settings
 from jeton.vocabulary import Vocabulary

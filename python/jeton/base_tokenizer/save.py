@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import checked_flag, checked_path, one_of
 from jeton.base_tokenizer.change import Changes
 from jeton.errors import ArgumentError, FormatWarning, MissingFileError, warn_caller

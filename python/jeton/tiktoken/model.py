@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jeton import _core, registry
+import jeton._core as _core
+from jeton import registry
 from jeton.errors import UnknownNameError
 from jeton.interfaces.tiktoken import Encoding
 from jeton.tiktoken.registry import get_encoding

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from jeton import _core
+import jeton._core as _core
 from jeton.errors import JetonError
 from jeton.ids import Ids, dtype_for
 

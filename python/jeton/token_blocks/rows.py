@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from jeton import _core
+import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 from jeton.token_blocks.blocks import Block, Encoding, Facts, Progress, Source
 

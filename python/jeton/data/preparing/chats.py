@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from jeton import _core
+import jeton._core as _core
 from jeton.data.conversations import Conversations
 from jeton.data.preparing.learnt import DTYPE, marked
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, FormatError, JetonError

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from jeton import _core
+import jeton._core as _core
 from jeton.compressed import DAMAGED, decompressed
 from jeton.corpus import is_table, size_of
 from jeton.data.preparing.chats import Chats, Row, named

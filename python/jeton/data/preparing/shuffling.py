@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jeton import _core
+import jeton._core as _core
 from jeton.data.layouts.shard import mapped
 from jeton.data.preparing.sinks import Sink
 from jeton.errors import FileError

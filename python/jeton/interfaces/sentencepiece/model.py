@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from jeton import _core, sources
+import jeton._core as _core
+from jeton import sources
 from jeton.arguments import checked_int, checked_path
 from jeton.base_tokenizer import BaseTokenizer
 from jeton.components import decoders, models, normalizers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jeton import _core
+import jeton._core as _core
 from jeton.components import Regex, decoders, pre_tokenizers
 from jeton.errors import UnsupportedError
 
