@@ -43,7 +43,7 @@ __all__ = [
     "set_random_generator_seed",
 ]
 
-SentencePieceProcessor.tokenizer_class = Tokenizer
+SentencePieceProcessor._tokenizer_class = Tokenizer
 SetRandomGeneratorSeed = set_random_generator_seed
 ImmutableSentencePieceText = SentencePieceText
 ImmutableNBestSentencePieceText = NBestSentencePieceText
