@@ -1,15 +1,15 @@
 """The modules of `python/jeton` import each other in one direction, without circles.
 
-`LAYERS` is the order. An import inside a function counts like one at the top of a file.
-`HANDS_OVER` has the exceptions. An import under `TYPE_CHECKING` never runs, and counts too, but for
-those that `KNOWS_BY_NAME` allows.
+`LAYERS` is the order. An import inside a function counts like one at the top of a file, and so does
+one under `TYPE_CHECKING`, which never runs. There are no exceptions. What is taken from `jeton`
+itself is the public face's, so the core is imported as `jeton._core`.
 """
 
 from __future__ import annotations
 
 import ast
 import graphlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import jeton
@@ -18,14 +18,15 @@ PACKAGE = Path(jeton.__file__).parent
 
 LAYERS = {
     "ground": "errors fields forks drawing notebooks streams compressed reference samples "
-    "other_names cache arguments arrow memory unicode saved_json",
+    "other_names cache arguments arrow argument_types memory unicode saved_json file_digest ids",
     "stages and results": "padding encoding encoding_plan vocabulary components assembly settings "
     "folder",
-    "names and files": "download registry known_names hub",
+    "names and files": "download registry known_names hub sources",
+    "the tokenizer by itself": "base_tokenizer",
     "what a tokenizer is asked for": "calls chunks gotchas chat message_counts views explaining "
-    "for_transformers",
+    "for_transformers corpus token_blocks usage interfaces",
     "the tokenizer": "tokenizer loading",
-    "training": "corpus counting word_counts trainers",
+    "training": "counting word_counts trainers",
     "other interfaces": "tiktoken sentencepiece",
     "costs and lessons": "cost textbook learn",
     "token sets, vocabularies, models": "data edit nn ray",
@@ -37,24 +38,6 @@ LAYERS = {
 
 ORDER = {name: at for at, name in enumerate(" ".join(LAYERS.values()).split())}
 
-HANDS_OVER = {
-    # A tokenizer becomes one of another library, and that one becomes a tokenizer: a circle.
-    "tokenizer.other_libraries": "sentencepiece tiktoken.core",
-    # Counting tokens reads a corpus as preparing a token set does.
-    "tokenizer.look": "analysis.usage",
-}
-"""What a method imports that stands above its module."""
-
-KNOWS_BY_NAME = {
-    # A method names what it gives.
-    "tokenizer.other_libraries": "tiktoken",
-    "tokenizer.look": "analysis corpus",
-}
-"""Types above a module that it names."""
-
-OF_THE_TOKENIZER = {"jeton.tokenizer", "jeton.tokenizer.types"}
-"""Where the types are that every module may name: what stands below the tokenizer works on one."""
-
 
 def _module_of(path: Path) -> str:
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -64,33 +47,26 @@ def _module_of(path: Path) -> str:
 MODULES = {_module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def _imports(
-    node: ast.AST, module: str, *, in_functions: bool = True, for_types: bool = False
-) -> Iterator[str]:
-    """The modules of jeton that run when a part of a module does, or that are read for types."""
-    if isinstance(node, ast.FunctionDef) and not in_functions:
-        return
-    for child in ast.iter_child_nodes(node):
-        is_for_types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
-        if is_for_types and not for_types:
-            continue
+def _imports(tree: ast.AST, module: str) -> Iterator[str]:
+    """The modules of jeton that a module imports, wherever in it, to run or for types."""
+    for node in ast.walk(tree):
         names: list[str] = []
-        if isinstance(child, ast.Import):
-            names = [alias.name for alias in child.names]
-        elif isinstance(child, ast.ImportFrom):
-            names = [f"{child.module}.{alias.name}" for alias in child.names]
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: imports are absolute"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            if node.module == "jeton":
+                names = [name if name in MODULES else "jeton" for name in names]
         for name in names:
             target = _where(name)
             if target is not None and target != module:
                 yield target
-        yield from _imports(child, module, in_functions=in_functions, for_types=for_types)
 
 
 def _where(name: str) -> str | None:
     """The module that a dotted name stands in; `None` if jeton's own Python has no part in it."""
     if name.split(".")[0] != "jeton" or name.startswith("jeton._core"):
-        return None
-    if name in ("jeton.__version__", "jeton._core"):
         return None
     return name if name in MODULES else name.rpartition(".")[0]
 
@@ -100,29 +76,11 @@ def _unit(module: str) -> str:
     return module.split(".")[1] if "." in module else module
 
 
-def _exceptions(of: dict[str, str]) -> set[tuple[str, str]]:
-    return {
-        (f"jeton.{module}", f"jeton.{target}")
-        for module, targets in of.items()
-        for target in targets.split()
-    }
-
-
-TREES = {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in MODULES.items()}
-ARROWS = {(module, target) for module, tree in TREES.items() for target in _imports(tree, module)}
-TYPES = {
+ARROWS = {
     (module, target)
-    for module, tree in TREES.items()
-    for target in _imports(tree, module, for_types=True)
-} - ARROWS
-EXCEPTIONS, NAMED = _exceptions(HANDS_OVER), _exceptions(KNOWS_BY_NAME)
-OTHER_TYPES = {arrow for arrow in TYPES if arrow[1] not in OF_THE_TOKENIZER}
-
-
-def _upwards(arrows: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-    return {
-        (module, target) for module, target in arrows if ORDER[_unit(module)] < ORDER[_unit(target)]
-    }
+    for module, path in MODULES.items()
+    for target in _imports(ast.parse(path.read_text(encoding="utf-8")), module)
+}
 
 
 def test_every_module_has_a_layer() -> None:
@@ -130,29 +88,17 @@ def test_every_module_has_a_layer() -> None:
 
 
 def test_imports_go_down() -> None:
-    assert _upwards(ARROWS - EXCEPTIONS) == set()
-
-
-def test_types_go_down() -> None:
-    assert _upwards(OTHER_TYPES - NAMED) == set()
+    upwards = {
+        (module, target) for module, target in ARROWS if ORDER[_unit(module)] < ORDER[_unit(target)]
+    }
+    assert upwards == set()
 
 
 def test_no_modules_import_each_other() -> None:
     graph: dict[str, set[str]] = {module: set() for module in MODULES}
-    for module, target in (ARROWS - EXCEPTIONS) | (OTHER_TYPES - NAMED):
+    for module, target in ARROWS:
         graph[module].add(target)
     list(graphlib.TopologicalSorter(graph).static_order())  # names the circle where there is one
-
-
-def test_exceptions_are_few_and_needed() -> None:
-    assert set() == EXCEPTIONS - ARROWS
-    assert set() == NAMED - TYPES
-    at_the_top = {
-        (module, target)
-        for module, target in EXCEPTIONS
-        if target in _imports(TREES[module], module, in_functions=False)
-    }
-    assert at_the_top == set(), "only functions hand over"
 
 
 def test_packages_keep_private_what_is_private() -> None:

@@ -15,9 +15,10 @@ import pytest
 
 import jeton
 from jeton.data import layouts, prepare
-from jeton.data.manifest import WrittenFile
-from jeton.data.preparing import files, pipeline
+from jeton.data.preparing import pipeline
 from jeton.errors import ArgumentError, FileError, FormatError
+from jeton.file_digest import FileDigest
+from jeton.token_blocks import files
 from prepared import (
     Stopped,
     contents,
@@ -166,9 +167,9 @@ def test_a_table_is_not_read_to_its_end_when_it_is_stopped(
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pa.table({"text": TEXTS * 9}), tmp_path / "in.parquet", row_group_size=50)
 
-    def endless(_: Path, stopped: Event) -> WrittenFile:
+    def endless(_: Path, stopped: Event) -> FileDigest:
         stopped.wait()
-        return WrittenFile(0, "")
+        return FileDigest(0, "")
 
     monkeypatch.setattr(files, "digest_of", endless)
     stopped(tmp_path / "in.parquet", tmp_path / "out")

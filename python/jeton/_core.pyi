@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self, disjoint_base
 
-from jeton.tokenizer import SpecialPolicy
+from jeton.argument_types import SpecialPolicy
 
 __all__ = [
     "OPTIMISED",

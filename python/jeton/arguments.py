@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, SupportsIndex, TypeVar, cast
 
-from jeton import _core
+import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = [

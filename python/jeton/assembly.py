@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from jeton import _core, components
+import jeton._core as _core
+from jeton import components
 from jeton.components.component import AddedToken, stored_component
 from jeton.errors import ArgumentTypeError
 

@@ -6,7 +6,7 @@ Look here to give it more memory, for text in which words seldom repeat, or less
 
 from __future__ import annotations
 
-from jeton import _core
+import jeton._core as _core
 
 __all__ = ["cache_limit", "set_cache_limit"]
 

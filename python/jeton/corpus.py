@@ -14,7 +14,7 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, Literal
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import checked_errors, checked_path
 from jeton.errors import (
     ArgumentError,

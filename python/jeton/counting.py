@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import (
     check_text,
     checked_errors,

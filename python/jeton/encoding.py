@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from jeton import _core
+import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.padding import Origin, PaddedBatch, padded, torch_of
 

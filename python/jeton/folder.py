@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jeton import _core
+import jeton._core as _core
 from jeton._core import Pipeline
 from jeton.encoding import Encoding
 from jeton.errors import FileError

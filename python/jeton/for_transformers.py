@@ -13,7 +13,7 @@ from jeton.errors import UnsupportedError
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["fast_tokenizer"]
 
@@ -23,7 +23,7 @@ _OF_A_CLASS: Final = ("model_input_names", "padding_side", "truncation_side")
 """What a class of transformers for one model says where the configuration does not."""
 
 
-def fast_tokenizer(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
+def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
     """What transformers loads from the folder that a tokenizer is saved to.
 
     Raises:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from jeton import _core, registry
+import jeton._core as _core
+from jeton import registry
 
 __all__ = ["Pattern", "names", "patterns", "suggestion"]
 

@@ -1,35 +1,14 @@
-"""`load`: a tokenizer from a known name, a path or the Hugging Face hub.
-
-Look here for how these are told apart.
-"""
+"""`load`: a tokenizer from a known name, a path or the Hugging Face hub."""
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from jeton import _core
-from jeton.arguments import check_text, special_ids
-from jeton.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FormatError,
-    FormatWarning,
-    MissingFileError,
-    UnknownNameError,
-    warn_caller,
-)
-from jeton.settings import Settings, read_beside
-
-if TYPE_CHECKING:
-    from jeton.tokenizer import Tokenizer
+from jeton import sources
+from jeton.tokenizer import Tokenizer
 
 __all__ = ["load"]
-
-_FILE_ENDINGS = (".json", ".txt", ".model", ".tiktoken", ".bpe", ".spm", ".vocab")
 
 
 def load(
@@ -91,136 +70,15 @@ def load(
     >>> load(path, pattern=r"\\w+|\\W", special_tokens={"<|end|>": 256}).encode("hi")
     [104, 105]
     """
-    from jeton import registry
-    from jeton.arguments import checked_path
-
-    open_path = checked_path("source", source, "a name or a path")
-    for argument, text in (("encoding", encoding), ("pattern", pattern), ("revision", revision)):
-        if text is not None:
-            check_text(argument, text)
-    for argument, flag in (("lowercase", lowercase), ("offline", offline)):
-        if not (flag is None or isinstance(flag, bool)):
-            raise ArgumentTypeError(f"{argument} must be a bool, not {type(flag).__name__}")
-    if special_tokens is not None:
-        special_ids(special_tokens)
-    if merges is not None:
-        merges = checked_path("merges", merges)
-    if folder is not None:
-        folder = checked_path("folder", folder)
-    may_be_name = isinstance(source, str) and not open_path.lower().endswith(_FILE_ENDINGS)
-    name = registry.known_name(open_path) if may_be_name else None
-    if name is not None:
-        _refuse(
-            f"the known name {open_path!r}",
-            encoding=encoding,
-            pattern=pattern,
-            special_tokens=special_tokens,
-            merges=merges,
-            lowercase=lowercase,
-            revision=revision,
-        )
-        paths = registry.files_of(name, folder=folder, offline=offline)
-        merges_path = paths[1] if len(paths) > 1 else None
-        return _of_path(
-            paths[0],
-            registry.KNOWN[name].encoding,
-            None,
-            None,
-            merges_path,
-            lowercase=None,
-        )
-
-    # Unlike that of `Path`, this leaves the name of a user whom nobody knows as it is.
-    path = Path(os.path.expanduser(open_path) if isinstance(source, str) else open_path)
-    if not _exists(path) and isinstance(source, str):
-        from jeton import hub
-
-        _refuse(f"{open_path!r}", folder=folder)
-        if not _is_path(open_path):
-            if not hub.is_repository(open_path):
-                raise _unknown(open_path)
-            _refuse(f"the repository {open_path!r}", encoding=encoding)
-            path = hub.repository_folder(
-                open_path, revision=revision, offline=registry.is_offline(offline)
-            )
-            return _of_path(path, None, pattern, special_tokens, merges, lowercase=lowercase)
-        raise MissingFileError(f"{open_path}: there is no such file")
-    _refuse(f"the path {open_path!r}", folder=folder, revision=revision)
-    return _of_path(path, encoding, pattern, special_tokens, merges, lowercase=lowercase)
-
-
-def _of_path(
-    path: Path,
-    encoding: str | None,
-    pattern: str | None,
-    special_tokens: Mapping[str, int] | None,
-    merges: str | os.PathLike[str] | None,
-    *,
-    lowercase: bool | None,
-) -> Tokenizer:
-    from jeton.tokenizer import Tokenizer
-
-    core, warnings, roles = _core.load(
-        os.fspath(path),
-        encoding,
-        pattern,
-        None if special_tokens is None else special_ids(special_tokens),
-        None if merges is None else os.path.expanduser(os.fspath(merges)),
-        lowercase,
+    core, settings = sources.read(
+        source,
+        encoding=encoding,
+        pattern=pattern,
+        special_tokens=special_tokens,
+        merges=merges,
+        lowercase=lowercase,
+        folder=folder,
+        offline=offline,
+        revision=revision,
     )
-    for warning in warnings:
-        warn_caller(warning, FormatWarning)
-    files = read_beside(path) if path.is_dir() else {}
-    if not (files or roles):
-        return Tokenizer._of_core(core)
-    try:
-        settings = Settings.of_files(files, dict(roles))
-    except FormatError as error:
-        raise FormatError(f"{path}: {error}") from None
-    missing = [
-        f"{role} ({token})"
-        for role, token in settings.roles.items()
-        if token is not None and core.bytes_to_id(token.encode("utf-8", "surrogatepass")) is None
-    ]
-    if missing:
-        warn_caller(
-            f"{path}: the files beside the tokenizer name tokens that it does not have: "
-            f"{', '.join(missing)}",
-            FormatWarning,
-        )
     return Tokenizer._of_core(core, settings)
-
-
-def _refuse(what: str, **given: object) -> None:
-    """Refuses arguments that do not go with a kind of source, so that none is passed over."""
-    for name, value in given.items():
-        if value is not None:
-            raise ArgumentError(f"{name}= does not go with {what} (leave it out)")
-
-
-def _exists(path: Path) -> bool:
-    try:
-        path.stat()
-    except OSError as error:
-        return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
-    return True
-
-
-def _is_path(source: str) -> bool:
-    separators = source.count("/") + source.count(os.sep if os.sep != "/" else "\0")
-    return (
-        source.lower().endswith(_FILE_ENDINGS)
-        or separators > 1
-        or source.startswith((".", "~", "/"))
-        or source.endswith("/")
-    )
-
-
-def _unknown(name: str) -> UnknownNameError:
-    from jeton.known_names import suggestion
-    from jeton.registry import KNOWN
-
-    close = suggestion(name)
-    hint = f"did you mean {close!r}?" if close else f"known are {', '.join(KNOWN)}; jeton.names()"
-    shown = name if len(name) <= 80 else name[:75] + "…"
-    return UnknownNameError(f"{shown!r} is not a known name, and there is no such file ({hint})")

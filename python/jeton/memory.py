@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from jeton import _core
+import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["LEAST", "memory_bytes"]

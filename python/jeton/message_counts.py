@@ -21,7 +21,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from jeton.fields import fields_of
 
 if TYPE_CHECKING:
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["PRIVATE", "MessageCount", "counted", "has_encoding", "is_fine_tuned"]
 
@@ -88,7 +88,7 @@ class MessageCount:
 
 
 def counted(
-    tok: Tokenizer,
+    tok: BaseTokenizer,
     messages: Any,
     *,
     model: str | None,
@@ -123,13 +123,16 @@ def counted(
                 "template (template='chatml')"
             )
         template = "gpt-oss"
-    chat = tok.chat(
+    from jeton.chat import Request
+
+    chat = Request(
+        tok,
         listed,
         template=template,
         tools=tools,
         add_generation_prompt=add_generation_prompt,
-        **variables,
-    )
+        variables=tuple(variables.items()),
+    ).made()
     whose = "the tokenizer's own chat template" if template is None else _shown(template)
     guesses = parts.guesses()
     if model is not None and template is not None:
@@ -227,7 +230,7 @@ class _Sum:
 
 
 def _by_arithmetic(
-    tok: Tokenizer, model: str, messages: list[Any], tools: Any, reply: bool, parts: _Parts
+    tok: BaseTokenizer, model: str, messages: list[Any], tools: Any, reply: bool, parts: _Parts
 ) -> MessageCount:
     base = _base(model)
     encoding = registry.name_for_model(base)
@@ -286,7 +289,7 @@ def _check_chat_model(model: str, base: str, encoding: str | None) -> None:
     )
 
 
-def has_encoding(tok: Tokenizer, name: str) -> bool:
+def has_encoding(tok: BaseTokenizer, name: str) -> bool:
     """Whether a tokenizer is a published encoding, as far as a few tokens tell."""
     ids, end = _PROBED.get(name, ([], -1))
     return tok.special_tokens.get("<|endoftext|>") == end and tok.encode(_PROBE) == ids

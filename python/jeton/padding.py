@@ -6,6 +6,7 @@ Look here for which id padding has where none is given, and for why a `[SEP]` ou
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import torch
-
-    from jeton.tokenizer import Tokenizer
 
 __all__ = ["Origin", "PaddedBatch", "padded", "torch_of"]
 
@@ -85,18 +84,32 @@ class Origin:
     """Whether that is all that it did."""
 
     @classmethod
-    def of(cls, tokenizer: Tokenizer, add_special_tokens: bool, has_pairs: bool = False) -> Origin:
-        """What a batch of a tokenizer knows; special tokens of pairs stand between texts too."""
-        named = tuple(token for token in tokenizer.special_tokens if _PAD.fullmatch(token))
-        only = tokenizer.special_tokens[named[0]] if len(named) == 1 else None
-        frame = tokenizer._core.frame(add_special_tokens)
+    def of(
+        cls,
+        special_tokens: Mapping[str, int],
+        role_ids: Mapping[str, int],
+        frame: tuple[Sequence[int], Sequence[int]] | None,
+        *,
+        is_whole: bool,
+    ) -> Origin:
+        """What a batch knows of the tokenizer that has these tokens.
+
+        Args:
+            special_tokens: Its special tokens with their ids.
+            role_ids: The ids of its roles.
+            frame: The ids that its post-processor puts before and behind each text; `None` if it
+                does something else.
+            is_whole: Whether the frame is all that it adds.
+        """
+        named = tuple(token for token in special_tokens if _PAD.fullmatch(token))
+        only = special_tokens[named[0]] if len(named) == 1 else None
         before, after = ((), ()) if frame is None else frame
         return cls(
-            pad_id=tokenizer.role_ids.get("pad", only),
+            pad_id=role_ids.get("pad", only),
             pad_tokens=named,
             before=len(before),
             after=len(after),
-            is_framed=frame is not None and not (has_pairs and add_special_tokens),
+            is_framed=frame is not None and is_whole,
         )
 
     def pad(self, remedy: str = "give pad_id, or roles={'pad': …} to tok.replace") -> int:

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import checked_path
 from jeton.errors import FileError, FormatError, MissingFileError
 

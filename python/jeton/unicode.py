@@ -5,7 +5,7 @@ Look here for telling tokens of one writing system from those of another.
 
 from __future__ import annotations
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_text
 
 __all__ = ["letter_scripts", "scripts"]

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jeton.errors import ArgumentTypeError, UnknownTokenError
 
-if TYPE_CHECKING:
-    from jeton.tokenizer import Tokenizer
-
-__all__ = ["Vocabulary", "bytes_of", "tokens_of"]
+__all__ = ["Vocabulary", "bytes_of"]
 
 _SHOWN = 4
 """How many tokens a `repr` shows."""
@@ -117,12 +114,3 @@ def bytes_of(token: object) -> bytes:
     if isinstance(token, (bytes, bytearray, memoryview)):
         return bytes(token)
     raise ArgumentTypeError(f"token must be bytes or a str, not {type(token).__name__}")
-
-
-def tokens_of(tok: Tokenizer) -> dict[int, bytes]:
-    """All ids with the bytes of their tokens, in order.
-
-    An added token may have the bytes of one of the model's: then there are two ids for them, of
-    which `Tokenizer.vocab` knows one.
-    """
-    return {id: tok.id_to_bytes(id) for id in tok._core.token_ids().tolist()}

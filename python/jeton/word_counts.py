@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import (
     check_text,
     checked_path,

@@ -10,9 +10,9 @@ import pytest
 import jeton
 from edit_families import WITH_MORE, check_promises, check_reachable, some_lines
 from jeton import edit
+from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import models
 from jeton.errors import ArgumentError, UnsupportedError
-from jeton.vocabulary import tokens_of
 
 FOREIGN = [
     "дождь и поезд и дождь идёт",
@@ -26,7 +26,7 @@ Change = Callable[[jeton.Tokenizer, random.Random], edit.Edited]
 
 
 def by_counts(tok: jeton.Tokenizer, numbers: random.Random) -> edit.Edited:
-    counts = {id: numbers.randrange(6) for id in tokens_of(tok)}
+    counts = {id: numbers.randrange(6) for id in bytes_by_id(tok)}
     return edit.prune(tok, counts=counts, min_count=numbers.randrange(1, 6))
 
 
@@ -54,7 +54,7 @@ def truncated(tok: jeton.Tokenizer, numbers: random.Random) -> edit.Edited:
 
 
 def reordered(tok: jeton.Tokenizer, numbers: random.Random) -> edit.Edited:
-    order = list(tokens_of(tok))
+    order = list(bytes_by_id(tok))
     numbers.shuffle(order)
     try:
         return edit.reorder(tok, order)
@@ -104,7 +104,7 @@ def check_map(old: jeton.Tokenizer, edited: edit.Edited) -> None:
     new, id_map = edited.tok, edited.id_map
     assert (id_map.old_digest, id_map.new_digest) == (old.digest, new.digest)
     assert (id_map.old_size, id_map.new_size) == (old.max_id + 1, new.max_id + 1)
-    before, after = tokens_of(old), tokens_of(new)
+    before, after = bytes_by_id(old), bytes_by_id(new)
     for id, token in before.items():
         place = id_map.moved[id]
         assert after[place] == token if place != -1 else token in edited.removed

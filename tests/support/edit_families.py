@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 
 import jeton
 from jeton import edit, samples
+from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import decoders, models, pre_tokenizers
-from jeton.vocabulary import tokens_of
 
 TEXT = "\n".join(samples.read_all().values())
 LINES = [line for line in TEXT.splitlines() if line.strip()]
@@ -162,7 +162,7 @@ WITH_MORE: dict[str, Callable[[int], jeton.Tokenizer]] = {
 
 def check_promises(old: jeton.Tokenizer, edited: edit.Edited, texts: list[str]) -> None:
     new, id_map = edited.tok, edited.id_map
-    before, after = tokens_of(old), tokens_of(new)
+    before, after = bytes_by_id(old), bytes_by_id(new)
     kept = {a: b for a, b in enumerate(id_map.moved) if b != -1}
     assert {before[a] for a in kept} | set(edited.added) == set(after.values())
     assert all(before[a] == after[b] for a, b in kept.items()), "kept tokens keep their bytes"

@@ -23,8 +23,8 @@ from jeton.analysis.known_measures import MEASURES, Measure
 from jeton.analysis.measures import ModelCost, cost_of_model
 from jeton.analysis.sweeping import FAMILIES, sweep
 from jeton.analysis.swept import Point, Sweep
-from jeton.analysis.usage import Usage
 from jeton.analysis.values import Curve, Measured, Value
+from jeton.usage import Usage
 
 __all__ = [
     "FAMILIES",

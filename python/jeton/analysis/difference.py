@@ -23,13 +23,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from jeton import __version__
+from jeton._core import __version__
 from jeton.analysis.lines import Corpus, Lines
 from jeton.arguments import check_kind, checked_int
+from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.corpus import Progress
 from jeton.drawing import visible
 from jeton.tokenizer import Tokenizer
-from jeton.vocabulary import tokens_of
 
 __all__ = ["Difference", "OnlyToken", "Stretch", "diff"]
 
@@ -284,7 +284,7 @@ class _Side:
 
     def __init__(self, tok: Tokenizer) -> None:
         self.tok = tok
-        self.tokens = {id: tok.token_bytes(id) for id in tokens_of(tok)}
+        self.tokens = {id: tok.token_bytes(id) for id in bytes_by_id(tok)}
         self.counts = np.zeros(tok.max_id + 1, np.int64)
         self.total = self.inexact = 0
 

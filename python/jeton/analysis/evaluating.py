@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from jeton import _core
+import jeton._core as _core
 from jeton.analysis import measures
 from jeton.analysis.comparison import Comparison
 from jeton.analysis.evaluation import Evaluation

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from jeton import __version__
+from jeton._core import __version__
 from jeton.analysis.saved import Saved
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind, check_text, checked_int

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from jeton import _core
+import jeton._core as _core
 from jeton.analysis.texts import Sample
 from jeton.encoding import TokenBatch
 from jeton.errors import EncodeError, JetonError

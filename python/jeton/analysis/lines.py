@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from jeton import _core
+import jeton._core as _core
 from jeton.corpus import Progress, Table, batches, check_watch, is_table, paths_or_texts, size_of
 from jeton.errors import ArgumentTypeError, FormatError
 

@@ -10,7 +10,7 @@ import io
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-from jeton import __version__
+from jeton._core import __version__
 from jeton.analysis.bends import bend
 from jeton.analysis.saved import Saved
 from jeton.analysis.values import check_number

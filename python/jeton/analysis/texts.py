@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_text, checked_path
 from jeton.corpus import Progress, Table, is_table, paths_or_texts, size_of
-from jeton.data.manifest import digest_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
+from jeton.file_digest import digest_of
 
 __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 

@@ -27,7 +27,7 @@ from jeton.errors import ArgumentError, UnsupportedError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["Call", "Caller"]
 
@@ -78,7 +78,7 @@ class Call:
 class Caller:
     """What a tokenizer knows for all of its calls."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: BaseTokenizer) -> None:
         self._post_processor = tokenizer.post_processor
         self._frames: dict[tuple[bool, bool], Frame] = {}
         self._spelling = Spelling(tokenizer)

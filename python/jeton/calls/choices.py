@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from jeton.arguments import checked_int, one_of
+from jeton.base_tokenizer.encode import origin_of
 from jeton.errors import ArgumentError, warn_caller
 from jeton.folder import tells_texts_apart
 from jeton.padding import Origin
 
 if TYPE_CHECKING:
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["Asked", "Defaults", "Padding", "Side", "Truncation", "choose"]
 
@@ -105,7 +106,7 @@ class Defaults:
     """For what is said where there is no pad token."""
 
     @classmethod
-    def of(cls, tokenizer: Tokenizer) -> Defaults:
+    def of(cls, tokenizer: BaseTokenizer) -> Defaults:
         """Those of a tokenizer."""
         config, padding, truncation = tokenizer.config, tokenizer.padding, tokenizer.truncation
         name = str(config.get("tokenizer_class") or "")
@@ -113,7 +114,7 @@ class Defaults:
         as_bert = not config and tells_texts_apart(tokenizer._core, tokenizer.roles)
         names = config.get("model_input_names")
         listed = names if isinstance(names, list) else None
-        origin = Origin.of(tokenizer, False)
+        origin = origin_of(tokenizer, False)
         pad_id = tokenizer.role_ids.get("pad")
         if pad_id is None:
             pad_id = origin.pad_id if padding is None else int(padding["pad_id"])

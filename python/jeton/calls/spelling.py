@@ -18,7 +18,7 @@ from jeton.components import decoders
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["Spelling"]
 
@@ -30,11 +30,11 @@ class Spelling:
         tokenizer: The tokenizer.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: BaseTokenizer) -> None:
         self.__dict__["tokenizer"] = tokenizer
 
     @cached_property
-    def tokenizer(self) -> Tokenizer:
+    def tokenizer(self) -> BaseTokenizer:
         """The tokenizer; of an unpickled one, made when it is first asked for."""
         return _unpickled(self._image)
 
@@ -75,8 +75,8 @@ class Spelling:
 
 
 @functools.lru_cache(maxsize=4)
-def _unpickled(image: bytes) -> Tokenizer:
-    tokenizer: Tokenizer = pickle.loads(image)
+def _unpickled(image: bytes) -> BaseTokenizer:
+    tokenizer: BaseTokenizer = pickle.loads(image)
     return tokenizer
 
 

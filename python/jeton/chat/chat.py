@@ -25,7 +25,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["Chat", "Request"]
 
@@ -36,7 +36,7 @@ _SYSTEM: Final = ("system", "developer")
 class Request:
     """What `tok.chat` was asked for."""
 
-    tok: Tokenizer
+    tok: BaseTokenizer
     messages: Any
     template: str | None = None
     tools: Any = None
@@ -179,7 +179,7 @@ class Chat:
         return len(self.ids)
 
     @property
-    def tokenizer(self) -> Tokenizer:
+    def tokenizer(self) -> BaseTokenizer:
         """The tokenizer that made it."""
         return self._request.tok
 

@@ -23,7 +23,7 @@ from jeton.components import AddedToken
 from jeton.errors import ArgumentError, ArgumentTypeError, InternalError
 
 if TYPE_CHECKING:
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["Encoded", "encoded", "guarding"]
 
@@ -48,12 +48,12 @@ class _Tokens:
     pattern: re.Pattern[str]
     prefixes: list[str]
     """Special tokens that take nothing of what stands beside them."""
-    prefixed: list[tuple[Tokenizer, str]] = field(default_factory=list)
-    guarded: dict[frozenset[str], Tokenizer] = field(default_factory=dict)
+    prefixed: list[tuple[BaseTokenizer, str]] = field(default_factory=list)
+    guarded: dict[frozenset[str], BaseTokenizer] = field(default_factory=dict)
     """The same tokenizer in which more added tokens are special, by these."""
 
     @classmethod
-    def of(cls, tok: Tokenizer) -> _Tokens:
+    def of(cls, tok: BaseTokenizer) -> _Tokens:
         tokens = tok.added_tokens
         normalizes = tok.normalizer is not None
         by_spelling: dict[str, AddedToken] = {}
@@ -81,7 +81,7 @@ _KNOWN: dict[int, _Tokens] = {}
 """By the address of the tokenizer, which is not hashed: that would read all of it."""
 
 
-def _tokens_of(tok: Tokenizer) -> _Tokens:
+def _tokens_of(tok: BaseTokenizer) -> _Tokens:
     key = id(tok)
     known = _KNOWN.get(key)
     if known is None:
@@ -90,7 +90,7 @@ def _tokens_of(tok: Tokenizer) -> _Tokens:
     return known
 
 
-def guarding(tok: Tokenizer, control: Iterable[str]) -> Tokenizer:
+def guarding(tok: BaseTokenizer, control: Iterable[str]) -> BaseTokenizer:
     """The same tokenizer, in which more of its added tokens are control tokens.
 
     Raises:
@@ -153,7 +153,7 @@ class _Places:
         return found
 
 
-def encoded(tok: Tokenizer, text: str, runs: Runs) -> Encoded:
+def encoded(tok: BaseTokenizer, text: str, runs: Runs) -> Encoded:
     """The ids of a text, in which special tokens are control tokens only where runs allow it.
 
     Raises:
@@ -191,7 +191,7 @@ def _specials_in(
 
 
 def _by_stretches(
-    tok: Tokenizer,
+    tok: BaseTokenizer,
     text: str,
     places: _Places,
     tokens: _Tokens,
@@ -212,7 +212,7 @@ def _by_stretches(
     return ids, spans
 
 
-def _unknown(tok: Tokenizer) -> set[str]:
+def _unknown(tok: BaseTokenizer) -> set[str]:
     """The token that stands for unknown text, which any text may become."""
     model = tok.model
     named = {getattr(model, "unk_token", None), tok.roles.get("unk")}
@@ -261,7 +261,7 @@ def _is_alone(text: str, start: int, end: int) -> bool:
 
 
 def _encode_stretch(
-    tok: Tokenizer,
+    tok: BaseTokenizer,
     tokens: _Tokens,
     text: str,
     start: int,
@@ -288,7 +288,7 @@ def _encode_stretch(
     ]
 
 
-def _with_prefix(tok: Tokenizer, tokens: _Tokens, stretch: str) -> tuple[Tokenizer, str]:
+def _with_prefix(tok: BaseTokenizer, tokens: _Tokens, stretch: str) -> tuple[BaseTokenizer, str]:
     """A tokenizer that gives the same ids, and a special token of it that a text does not hold.
 
     What follows the token is no beginning of a text: no space is put in front of it.

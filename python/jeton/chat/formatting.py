@@ -100,7 +100,6 @@ class _Braces:
             parts.add_of(literal, origin)
             if name is not None:
                 parts.extend(self.replaced(name, conversion, spec or "", origin, depth))
-        reserve(sum(map(len, parts.texts)))
         return parts
 
     def replaced(

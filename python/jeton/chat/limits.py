@@ -16,6 +16,7 @@ __all__ = [
     "LimitError",
     "Work",
     "afford",
+    "check_length",
     "limits",
     "reserve",
     "reserve_strip",
@@ -125,10 +126,15 @@ def afford(amount: int) -> None:
 
 
 def reserve(size: int) -> None:
-    """Refuses a text or a list that would be too long, before it is made."""
+    """Refuses a text or a list that would be too long, before it is made, and counts it."""
+    check_length(size)
+    spend(size)
+
+
+def check_length(size: int) -> None:
+    """Refuses a text or a list that would be too long, whose items were counted already."""
     if size > LONGEST:
         raise LimitError(f"the template makes a text or a list of {size:,} items at once")
-    spend(size)
 
 
 def reserve_strip(text: str, chars: object) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from jeton import _core
+import jeton._core as _core
 from jeton.chat.origins import Kind, Origin
 from jeton.chat.parts import TracedFloat, TracedInt, raw
 from jeton.chat.traced import Traced

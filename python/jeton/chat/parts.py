@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Undefined
 from markupsafe import Markup
 
+from jeton.chat.limits import check_length, spend
 from jeton.chat.origins import TEMPLATE, UNKNOWN, Origin, Runs, least_trusted
 
 __all__ = [
@@ -117,7 +118,10 @@ def plain(value: Any) -> Any:
 
 
 class Parts:
-    """A text in the making: its parts, each with who wrote it. `whole` makes a text of them."""
+    """A text in the making: its parts, each with who wrote it. `whole` makes a text of them.
+
+    What is added counts as work of the template, each part once.
+    """
 
     __slots__ = ("runs", "texts")
 
@@ -128,6 +132,7 @@ class Parts:
     @property
     def text(self) -> str:
         """The text alone."""
+        check_length(sum(map(len, self.texts)))
         return "".join(self.texts)
 
     def origins(self) -> Iterator[Origin]:
@@ -136,17 +141,20 @@ class Parts:
 
     def add(self, text: str) -> None:
         """Adds a text with its origins."""
+        spend(len(text))
         self.texts.append(raw(text))
         self.runs += runs_of(text)
 
     def add_of(self, text: str, origin: Origin | None) -> None:
         """Adds a text that one origin wrote; `None` is the template."""
         if text:
+            spend(len(text))
             self.texts.append(raw(text))
             self.runs.append((len(text), TEMPLATE if origin is None else origin))
 
     def add_slice(self, text: str, start: int, stop: int) -> None:
         """Adds a part of a text with its origins."""
+        spend(stop - start)
         # `raw` would copy all of the text.
         self.texts.append(str.__getitem__(text, slice(start, stop)))
         self.runs += cut(runs_of(text), start, stop)

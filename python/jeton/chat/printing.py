@@ -7,7 +7,7 @@ from typing import Any
 from jinja2.utils import Namespace
 from markupsafe import Markup
 
-from jeton.chat.limits import reserve, spend, weighed
+from jeton.chat.limits import weighed
 from jeton.chat.origins import UNKNOWN
 from jeton.chat.parts import SCALARS, Parts, TracedFloat, TracedInt, data_in, plain, raw
 
@@ -32,12 +32,10 @@ def represented(value: Any) -> Parts:
     """`repr(value)` with its origins."""
     parts = Parts()
     _represent(weighed(value), parts)
-    reserve(sum(map(len, parts.texts)))
     return parts
 
 
 def _represent(value: Any, parts: Parts) -> None:
-    spend()
     if isinstance(value, Markup):
         parts.add_of(repr(plain(value)), data_in(value))
     elif isinstance(value, str):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from jeton.base_tokenizer import BaseTokenizer
     from jeton.chat.origins import Origin
-    from jeton.tokenizer import Tokenizer
 
 __all__ = ["LEGEND", "STYLES", "Look", "coloured", "pieces"]
 
@@ -51,7 +51,7 @@ class ShownChat(Protocol):
     spans: list[tuple[int, int]]
 
     @property
-    def tokenizer(self) -> Tokenizer: ...
+    def tokenizer(self) -> BaseTokenizer: ...
 
     @property
     def segments(self) -> list[tuple[int, int, Origin]]: ...

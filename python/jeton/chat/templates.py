@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 
 if TYPE_CHECKING:
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["TEMPLATES", "template_of"]
 
@@ -64,7 +64,7 @@ TEMPLATES: Final[Mapping[str, str]] = _Templates()
 """The templates by name."""
 
 
-def template_of(tok: Tokenizer, template: object, *, with_tools: bool) -> str:
+def template_of(tok: BaseTokenizer, template: object, *, with_tools: bool) -> str:
     """The text of the template that a chat goes through.
 
     Args:

@@ -52,7 +52,6 @@ def joined(parts: Iterable[str]) -> str:
 
 def whole(parts: Parts) -> str:
     """A text of its parts."""
-    reserve(sum(map(len, parts.texts)))
     return traced(parts.text, parts.runs)
 
 

@@ -16,7 +16,8 @@ from jeton.chunks.places import TokenPlaces
 from jeton.errors import ArgumentError, EncodeError
 
 if TYPE_CHECKING:
-    from jeton.tokenizer import SpecialPolicy, Tokenizer
+    from jeton.argument_types import SpecialPolicy
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["Chunk", "Truncated", "Unit", "chunks_of", "split_at", "truncated"]
 
@@ -112,7 +113,7 @@ def _shown(text: str, most: int = 40) -> str:
 
 
 def chunks_of(
-    tokenizer: Tokenizer,
+    tokenizer: BaseTokenizer,
     text: str,
     max_tokens: int,
     overlap: int | None,
@@ -139,7 +140,7 @@ def chunks_of(
 
 
 def truncated(
-    tokenizer: Tokenizer,
+    tokenizer: BaseTokenizer,
     text: str,
     n: int,
     side: Literal["right", "left"],
@@ -167,7 +168,7 @@ def truncated(
 
 
 def split_at(
-    tokenizer: Tokenizer,
+    tokenizer: BaseTokenizer,
     text: str,
     n: int,
     at: Unit,
@@ -181,7 +182,7 @@ def split_at(
 
 
 def _cutter_of_ends(
-    tokenizer: Tokenizer,
+    tokenizer: BaseTokenizer,
     text: str,
     n: int,
     at: Unit,
@@ -209,7 +210,7 @@ class _Cutter:
 
     def __init__(
         self,
-        tokenizer: Tokenizer,
+        tokenizer: BaseTokenizer,
         text: str,
         name: str,
         limit: int,

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 
 import jeton
-from jeton import _core
+import jeton._core as _core
 from jeton.cli.command import Command
 from jeton.cli.signals import exit_code, signals_stop
 from jeton.cli.streams import BROKEN_PIPE, run_with_streams, tell

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 import jeton
+from jeton.argument_types import SpecialPolicy
 from jeton.cli.command import Command, echo_note
 from jeton.cli.targets import FilePath, check_target, force_option, publish, workshop
 from jeton.cli.terminal import shorten, table
@@ -18,7 +19,6 @@ from jeton.cli.verify import Check, compare, library_of, pattern_of, sample_text
 from jeton.components import models
 from jeton.drawing import visible
 from jeton.errors import FormatWarning, UnsupportedError
-from jeton.tokenizer import SpecialPolicy
 
 __all__ = ["convert"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 import jeton
-from jeton import _core
+import jeton._core as _core
 from jeton.components.component import read_json
 
 __all__ = ["DEFAULT_SIZES", "TRAINERS", "check_kind", "in_options", "settings"]

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final, TypeAlias
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_id, check_text, token_and_id
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 

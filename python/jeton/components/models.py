@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_field_word, check_id
 from jeton.components.component import check_fields
 from jeton.errors import ArgumentError, ArgumentTypeError

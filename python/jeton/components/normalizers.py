@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_text
 from jeton.components.component import (
     Component,

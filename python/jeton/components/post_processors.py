@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_id, check_text, token_and_id
 from jeton.components.component import Component, Steps, check_field_texts, read_json
 from jeton.errors import ArgumentError, ArgumentTypeError

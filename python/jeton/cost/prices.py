@@ -19,7 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_kind, checked_int, checked_path
 from jeton.errors import (
     ArgumentError,

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -21,23 +20,13 @@ from jeton.arguments import check_kind, checked_path
 from jeton.corpus import check_watch
 from jeton.data.layouts import LAYOUTS, WrittenShard, splits
 from jeton.errors import FileError, FormatError, JetonError, MissingFileError
+from jeton.file_digest import FileDigest, digest_of
 
-__all__ = ["Damage", "Manifest", "WrittenFile", "WrittenSplit", "digest_of", "verify"]
+__all__ = ["Damage", "Manifest", "WrittenSplit", "verify"]
 
 NAME = "manifest.json"
 _FORMAT = 1
-_AT_A_TIME = 1 << 20
 _THREADS = 4
-
-
-@dataclass(frozen=True)
-class WrittenFile:
-    """A file of a token set."""
-
-    bytes: int
-    """Its size."""
-    sha256: str
-    """The digest of its contents, in hexadecimal."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +77,7 @@ class Manifest:
     """How many documents were left out because they hold nothing."""
     splits: Mapping[str, WrittenSplit]
     """The splits by name."""
-    files: Mapping[str, WrittenFile]
+    files: Mapping[str, FileDigest]
     """All files but this one, by name."""
     chats: Mapping[str, int] | None = None
     """Of a set of conversations: `learnt_tokens`; how many were `truncated`, and how many
@@ -187,7 +176,7 @@ def _read(record: Any) -> Manifest:
     if record["layout"] not in LAYOUTS:
         raise FormatError(f"names a layout {record['layout']!r} that is not known")
     files = {
-        _name(name): WrittenFile(_count(file["bytes"]), str(file["sha256"]))
+        _name(name): FileDigest(_count(file["bytes"]), str(file["sha256"]))
         for name, file in record["files"].items()
     }
     written = {
@@ -292,7 +281,7 @@ def verify(
     return found
 
 
-def _damage(root: Path, name: str, expected: WrittenFile, stopped: Event) -> str | None:
+def _damage(root: Path, name: str, expected: FileDigest, stopped: Event) -> str | None:
     try:
         size = (root / name).stat().st_size
         if size != expected.bytes:
@@ -323,21 +312,6 @@ def _strangers(root: Path, manifest: Manifest) -> Iterator[str]:
             yield name
 
 
-def digest_of(path: Path, stopped: Event | None = None) -> WrittenFile:
-    """The size and the SHA-256 of a file; of what was read of it when it was stopped.
-
-    Raises:
-        OSError: It cannot be read.
-    """
-    sha256, size = hashlib.sha256(), 0
-    buffer = memoryview(bytearray(_AT_A_TIME))
-    with open(path, "rb", buffering=0) as file:
-        while (stopped is None or not stopped.is_set()) and (length := file.readinto(buffer)):
-            sha256.update(buffer[:length])
-            size += length
-    return WrittenFile(size, sha256.hexdigest())
-
-
 @contextlib.contextmanager
 def _stopping() -> Iterator[tuple[ThreadPoolExecutor, Event]]:
     """Threads that read files, and what has them stop when the caller is interrupted."""
@@ -349,7 +323,7 @@ def _stopping() -> Iterator[tuple[ThreadPoolExecutor, Event]]:
             stopped.set()
 
 
-def written(folder: Path, names: list[str]) -> dict[str, WrittenFile]:
+def written(folder: Path, names: list[str]) -> dict[str, FileDigest]:
     """Sizes and digests of files in a folder, several at a time."""
     try:
         with _stopping() as (threads, stopped):

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import checked_int
 from jeton.data import plans
 from jeton.data.arguments import checked_bool, checked_numbers

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jeton.arguments import checked_int, checked_path
+from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.corpus import check_watch
 from jeton.edit import configuration
 from jeton.edit.edited import Edited
@@ -32,7 +33,6 @@ from jeton.errors import (
 )
 from jeton.loading import load
 from jeton.tokenizer import Tokenizer
-from jeton.vocabulary import tokens_of
 
 __all__ = ["rewrite_checkpoint"]
 
@@ -215,7 +215,7 @@ def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
         own = load(folder)
     except JetonError:
         return edited.tok  # a model need not have its tokenizer beside it
-    there, changed = tokens_of(own), tokens_of(edited.tok)
+    there, changed = bytes_by_id(own), bytes_by_id(edited.tok)
     for old, new in enumerate(edited.id_map.moved):
         if new != -1 and _plain(there.get(old, b"")) != _plain(changed[new]):
             raise ArgumentError(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jeton.arguments import check_kind, checked_int
+from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import AddedToken, decoders, models
 from jeton.edit.edited import Edited
 from jeton.edit.pieces import CONTROL, ModelFile, Piece
@@ -16,7 +17,6 @@ from jeton.edit.pruning import prune
 from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuilt
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
-from jeton.vocabulary import tokens_of
 
 __all__ = ["add_special_tokens", "reorder", "truncate"]
 
@@ -73,7 +73,7 @@ def reorder(tok: Tokenizer, order: Sequence[int]) -> Edited:
     if isinstance(order, (str, bytes)) or not isinstance(order, Iterable):
         raise ArgumentTypeError(f"order must be a sequence of ids, not {type(order).__name__}")
     ids = [checked_int("each of order", id, 0) for id in order]
-    known = tokens_of(tok).keys()
+    known = bytes_by_id(tok).keys()
     if len(ids) != len(set(ids)) or set(ids) != known:
         wrong = sorted(set(ids) ^ known)
         which = (

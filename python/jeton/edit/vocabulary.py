@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import AddedToken, models, normalizers, post_processors
 from jeton.edit import derivations
 from jeton.edit.edited import Edited
@@ -17,7 +18,6 @@ from jeton.edit.id_map import IdMap
 from jeton.edit.pieces import BYTE, NORMAL, USER_DEFINED, ModelFile
 from jeton.errors import UnsupportedError
 from jeton.tokenizer import Tokenizer
-from jeton.vocabulary import tokens_of
 
 __all__ = [
     "Vocabulary",
@@ -54,7 +54,7 @@ class Vocabulary:
     @classmethod
     def of(cls, tok: Tokenizer) -> Vocabulary:
         """The vocabulary of a tokenizer."""
-        tokens = tokens_of(tok)
+        tokens = bytes_by_id(tok)
         added = {token.id for token in tok.added_tokens if token.id is not None}
         if tok.padding is not None:
             added |= tokens.keys() & {tok.padding.get("pad_id")}
@@ -295,7 +295,7 @@ def lengthened(tok: Tokenizer, model: models.Model, pieces: int, more: int) -> T
 
     Ids are the places of pieces, so added tokens that came behind them move on.
     """
-    new = {id: id if id < pieces else id + more for id in tokens_of(tok)}
+    new = {id: id if id < pieces else id + more for id in bytes_by_id(tok)}
     added = [
         replace(token, id=new[token.id]) if token.id in new else token for token in tok.added_tokens
     ]
@@ -336,7 +336,7 @@ def kept_and_new(
     Where ids are the places of `pieces`, those of added tokens behind them have moved on.
     """
     order = [-1] * (new.max_id + 1)
-    for id in tokens_of(old):
+    for id in bytes_by_id(old):
         order[id if pieces is None or id < pieces else id + len(added)] = id
     id_map = id_map_of(old, new, order, made_of)
     return Edited(new, id_map, added=tuple(added), left_out=tuple(left_out))

@@ -37,7 +37,8 @@ from jeton.explaining.steps import (
 )
 
 if TYPE_CHECKING:
-    from jeton.tokenizer import SpecialPolicy, Tokenizer
+    from jeton.argument_types import SpecialPolicy
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = [
     "Added",
@@ -62,7 +63,7 @@ __all__ = [
 
 
 def explain(
-    tok: Tokenizer, text: str, *, special: SpecialPolicy, add_special_tokens: bool
+    tok: BaseTokenizer, text: str, *, special: SpecialPolicy, add_special_tokens: bool
 ) -> Explanation:
     """How `tok` encodes a text; see `Tokenizer.explain`."""
     parts = _parts(tok)
@@ -90,7 +91,7 @@ def explain(
 class _Parts:
     """What is needed of a tokenizer to explain it, made once."""
 
-    def __init__(self, tok: Tokenizer) -> None:
+    def __init__(self, tok: BaseTokenizer) -> None:
         model = tok.model
         self.first = FirstStages(tok, model)
         self.note = ""
@@ -104,7 +105,7 @@ class _Parts:
             self.note = f"without its dropout of {model.dropout:g}, which is drawn at random"
 
     def encode(
-        self, tok: Tokenizer, text: str, special: SpecialPolicy, add_special_tokens: bool
+        self, tok: BaseTokenizer, text: str, special: SpecialPolicy, add_special_tokens: bool
     ) -> list[int]:
         """The ids that the steps must lead to."""
         return tok.encode(
@@ -157,7 +158,7 @@ def _bytes(token: bytes | str) -> bytes:
 _KNOWN: dict[int, tuple[weakref.ref[Any], _Parts]] = {}
 
 
-def _parts(tok: Tokenizer) -> _Parts:
+def _parts(tok: BaseTokenizer) -> _Parts:
     """The parts of a tokenizer, kept for as long as it lives."""
     known = _KNOWN.get(id(tok))
     if known is not None and known[0]() is tok:
@@ -168,7 +169,7 @@ def _parts(tok: Tokenizer) -> _Parts:
     return parts
 
 
-def _post_step(tok: Tokenizer, model: ModelStep, add_special_tokens: bool) -> PostStep:
+def _post_step(tok: BaseTokenizer, model: ModelStep, add_special_tokens: bool) -> PostStep:
     """What the post-processor makes of the tokens of the model."""
     from jeton.explaining.first_stages import component_name
 

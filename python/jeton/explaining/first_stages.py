@@ -15,8 +15,9 @@ from jeton.components import models, normalizers, pre_tokenizers
 from jeton.explaining.steps import Stretch, TextStep
 
 if TYPE_CHECKING:
+    from jeton.argument_types import SpecialPolicy
+    from jeton.base_tokenizer import BaseTokenizer
     from jeton.components import AddedToken
-    from jeton.tokenizer import SpecialPolicy, Tokenizer
 
 __all__ = ["FirstStages", "component_name"]
 
@@ -33,7 +34,7 @@ class FirstStages:
         model: Its model. Before a BPE over bytes, GPT-2's pre-tokenizer leaves text as it is.
     """
 
-    def __init__(self, tok: Tokenizer, model: models.Model) -> None:
+    def __init__(self, tok: BaseTokenizer, model: models.Model) -> None:
         alphabet: Literal["bytes", "characters"] = "characters"
         if isinstance(model, models.BPE):
             alphabet = model.alphabet
@@ -42,7 +43,7 @@ class FirstStages:
         self.normalizers: list[normalizers.Normalizer] = _flat(tok.normalizer)
         self.pre_tokenizers: list[pre_tokenizers.PreTokenizer] = _flat(tok.pre_tokenizer)
         self._of_core = type(tok)._of_core
-        self._built: dict[object, Tokenizer] = {}
+        self._built: dict[object, BaseTokenizer] = {}
 
     def steps(self, text: str, special: SpecialPolicy) -> tuple[tuple[TextStep, ...], Any]:
         """The steps, and the stretches that the model gets."""
@@ -126,7 +127,7 @@ class FirstStages:
         before: Sequence[normalizers.Normalizer],
         cutting: Sequence[pre_tokenizers.PreTokenizer],
         tokens: Sequence[AddedToken],
-    ) -> Tokenizer:
+    ) -> BaseTokenizer:
         pipeline = assembled(
             self.spelling,
             normalizer=normalizers.Sequence(before) if before else None,
@@ -142,7 +143,7 @@ class FirstStages:
 
 
 def _read(
-    tok: Tokenizer, text: str, special: SpecialPolicy, known: dict[int | None, int | None]
+    tok: BaseTokenizer, text: str, special: SpecialPolicy, known: dict[int | None, int | None]
 ) -> tuple[Stretch, ...]:
     """The stretches that a tokenizer of bytes makes of a text, by words."""
     encoding = tok.encode_with_spans(text, special=special)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from jeton import _core
+import jeton._core as _core
 from jeton.assembly import assembled
 from jeton.components import models
 from jeton.explaining.bpe import merged

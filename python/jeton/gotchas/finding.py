@@ -12,7 +12,7 @@ from jeton.gotchas.gotchas import Gotchas
 from jeton.gotchas.hits import Check, Hit, Subject
 
 if TYPE_CHECKING:
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["found"]
 
@@ -30,7 +30,7 @@ _LONGEST = 96
 """The longest spelling whose ids are told."""
 
 
-def found(tok: Tokenizer, text: str, limit: int = 20) -> Gotchas:
+def found(tok: BaseTokenizer, text: str, limit: int = 20) -> Gotchas:
     """What `Tokenizer.gotchas` gives."""
     check_kind("text", text, str, "a str")
     limit = checked_int("limit", limit, 1)

@@ -10,7 +10,7 @@ from jeton.gotchas.gotcha import Gotcha
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["Gotchas"]
 
@@ -26,7 +26,7 @@ class Gotchas(Sequence[Gotcha]):
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, text: str, found: Sequence[Gotcha], left_out: dict[str, int]
+        self, tokenizer: BaseTokenizer, text: str, found: Sequence[Gotcha], left_out: dict[str, int]
     ) -> None:
         self.tokenizer = tokenizer
         self.text = text

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from jeton.errors import EncodeError
 
 if TYPE_CHECKING:
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["Check", "Hit", "Subject"]
 
@@ -39,7 +39,7 @@ class Hit:
 class Subject:
     """A text, and the tokenizer that it is for."""
 
-    def __init__(self, tok: Tokenizer, text: str) -> None:
+    def __init__(self, tok: BaseTokenizer, text: str) -> None:
         self.tok = tok
         self.text = text
 

@@ -10,8 +10,8 @@ from jeton.drawing import LIGHT, visible
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from jeton.base_tokenizer import BaseTokenizer
     from jeton.gotchas.gotcha import Gotcha
-    from jeton.tokenizer import Tokenizer
 
 __all__ = ["shown"]
 
@@ -28,7 +28,7 @@ _DANGEROUS: Final = frozenset(
 
 
 def shown(
-    tok: Tokenizer,
+    tok: BaseTokenizer,
     text: str,
     gotchas: Sequence[Gotcha],
     left_out: Mapping[str, int],
@@ -85,7 +85,7 @@ def _raised(number: int) -> str:
     return f"[{number}]"
 
 
-def _finding(tok: Tokenizer, number: int, gotcha: Gotcha, colour: bool) -> Iterator[Any]:
+def _finding(tok: BaseTokenizer, number: int, gotcha: Gotcha, colour: bool) -> Iterator[Any]:
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
@@ -110,7 +110,7 @@ def _finding(tok: Tokenizer, number: int, gotcha: Gotcha, colour: bool) -> Itera
     yield Padding(rows, (0, 0, 0, 4))
 
 
-def _tokens(tok: Tokenizer, ids: Sequence[int], spelling: str, colour: bool) -> Text:
+def _tokens(tok: BaseTokenizer, ids: Sequence[int], spelling: str, colour: bool) -> Text:
     """Tokens side by side, and their ids."""
     from rich.text import Text
 

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import checked_errors, checked_int
 from jeton.corpus import count as count_corpus
 from jeton.corpus import files_of, warn

@@ -20,15 +20,15 @@ from jeton.arguments import checked_int, checked_path
 from jeton.corpus import size_of
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.prepare import AUTO, merged_parts, request, whole_set
-from jeton.data.preparing.blocks import Encoding, Source
 from jeton.data.preparing.end_of_text import Choice
-from jeton.data.preparing.files import Files
 from jeton.data.preparing.inputs import Reading, paths_of, source_of
 from jeton.data.preparing.journal import Journal
 from jeton.data.preparing.pipeline import Plan, Run
 from jeton.errors import ArgumentError
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
 from jeton.ray.writing import written_in_parallel
+from jeton.token_blocks.blocks import Encoding, Source
+from jeton.token_blocks.files import Files
 
 __all__ = ["prepare"]
 

@@ -11,16 +11,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from jeton import __version__
+from jeton._core import __version__
 from jeton.data import layouts
 from jeton.data.layouts import WrittenShard
-from jeton.data.manifest import Manifest, WrittenFile, digest_of
-from jeton.data.preparing.blocks import Progress
+from jeton.data.manifest import Manifest
 from jeton.data.preparing.journal import Journal
 from jeton.data.preparing.parts import Parts
 from jeton.data.preparing.pipeline import Plan, manifest_of
+from jeton.file_digest import FileDigest, digest_of
 from jeton.ray.running import in_order, mapped, ray_data, single_threaded
 from jeton.ray.stretches import Stretch, files_of, stretches_of
+from jeton.token_blocks.blocks import Progress
 
 __all__ = ["written_in_parallel"]
 
@@ -75,16 +76,16 @@ def _rows(plan: Plan, parts: list[tuple[Path, Manifest]], most: int) -> Iterator
 
 def _written(
     plan: Plan, rows: list[dict[str, Any]], folder: Path, num_cpus: float
-) -> tuple[dict[str, list[WrittenShard]], dict[str, WrittenFile]]:
+) -> tuple[dict[str, list[WrittenShard]], dict[str, FileDigest]]:
     """The shards of each split, and the digests of all of their files."""
     task = _Task(plan, folder.absolute(), num_cpus)
     given = ray_data().from_items(rows, override_num_blocks=len(rows))
     with in_order(made := mapped(given, task.write, 1, num_cpus)):
         results = made.take_all()
     shards: dict[str, list[WrittenShard]] = {split: [] for split in plan.splits}
-    files: dict[str, WrittenFile] = {}
+    files: dict[str, FileDigest] = {}
     for row in results:
-        digests = {name: WrittenFile(*file) for name, file in json.loads(row["files"]).items()}
+        digests = {name: FileDigest(*file) for name, file in json.loads(row["files"]).items()}
         shards[row["split"]].append(WrittenShard(tuple(digests), row["tokens"], row["documents"]))
         files |= digests
     return shards, files

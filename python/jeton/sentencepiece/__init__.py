@@ -23,8 +23,14 @@ Example:
 
 from __future__ import annotations
 
-from jeton.sentencepiece.processor import SentencePieceProcessor, set_random_generator_seed
-from jeton.sentencepiece.texts import NBestSentencePieceText, SentencePiece, SentencePieceText
+from jeton.interfaces.sentencepiece import (
+    NBestSentencePieceText,
+    SentencePiece,
+    SentencePieceProcessor,
+    SentencePieceText,
+    set_random_generator_seed,
+)
+from jeton.tokenizer import Tokenizer
 
 __all__ = [
     "ImmutableNBestSentencePieceText",
@@ -37,6 +43,7 @@ __all__ = [
     "set_random_generator_seed",
 ]
 
+SentencePieceProcessor._tokenizer_class = Tokenizer
 SetRandomGeneratorSeed = set_random_generator_seed
 ImmutableSentencePieceText = SentencePieceText
 ImmutableNBestSentencePieceText = NBestSentencePieceText

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jeton import _core, registry
+import jeton._core as _core
+from jeton import registry
 from jeton.errors import UnknownNameError
-from jeton.tiktoken.core import Encoding
+from jeton.interfaces.tiktoken import Encoding
 from jeton.tiktoken.registry import get_encoding
 
 __all__ = [

@@ -8,10 +8,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from jeton import _core
+import jeton._core as _core
 from jeton.errors import ArgumentError, UnknownNameError
+from jeton.interfaces.tiktoken import Encoding
 from jeton.loading import load
-from jeton.tiktoken.core import Encoding
 
 __all__ = ["get_encoding", "list_encoding_names"]
 

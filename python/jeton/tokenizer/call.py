@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
-from jeton.tokenizer.core import Core
-from jeton.tokenizer.types import SpecialPolicy, Texts
+from jeton.argument_types import SpecialPolicy, Texts
+from jeton.base_tokenizer import BaseTokenizer
+from jeton.settings import NO_SETTINGS, Settings
 
 if TYPE_CHECKING:
-    from jeton.calls import BatchEncoding
-    from jeton.tokenizer import Tokenizer
+    from jeton._core import Pipeline
+    from jeton.calls import BatchEncoding, Caller
 
 __all__ = ["Calls"]
 
 
-class Calls(Core):
+class Calls(BaseTokenizer):
     """The part of `Tokenizer` for `tok(texts)`."""
 
-    __slots__ = ()
+    __slots__ = ("_caller",)
+
+    _caller: Caller | None
+
+    def _set_core(self, core: Pipeline, settings: Settings = NO_SETTINGS) -> None:
+        super()._set_core(core, settings)
+        self._caller = None
 
     def __call__(
         self,
@@ -107,7 +114,7 @@ class Calls(Core):
         from jeton.calls import Asked, Call, Caller
 
         if self._caller is None:
-            self._caller = Caller(cast("Tokenizer", self))
+            self._caller = Caller(self)
         return self._caller(
             Call(
                 text=text,

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from jeton.tokenizer.core import Core
+from jeton.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
     from jeton.chat import Chat
     from jeton.message_counts import MessageCount
-    from jeton.tokenizer import Tokenizer
 
 __all__ = ["Chats"]
 
 
-class Chats(Core):
+class Chats(BaseTokenizer):
     """The part of `Tokenizer` for conversations."""
 
     __slots__ = ()
@@ -79,7 +78,7 @@ class Chats(Core):
         from jeton.chat import Request
 
         return Request(
-            cast("Tokenizer", self),
+            self,
             messages,
             template,
             tools,
@@ -138,7 +137,7 @@ class Chats(Core):
         from jeton.message_counts import counted
 
         return counted(
-            cast("Tokenizer", self),
+            self,
             messages,
             model=model,
             template=template,

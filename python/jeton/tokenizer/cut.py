@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
-from jeton.tokenizer.core import Core
-from jeton.tokenizer.types import SpecialPolicy
+from jeton.argument_types import SpecialPolicy
+from jeton.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
     from jeton.chunks import Chunk, Truncated, Unit
-    from jeton.tokenizer import Tokenizer
 
 __all__ = ["Cuts"]
 
 
-class Cuts(Core):
+class Cuts(BaseTokenizer):
     """The part of `Tokenizer` for long texts in parts."""
 
     __slots__ = ()
@@ -69,9 +68,7 @@ class Cuts(Core):
         """
         from jeton.chunks.cutting import chunks_of
 
-        return chunks_of(
-            cast("Tokenizer", self), text, max_tokens, overlap, at, special, add_special_tokens
-        )
+        return chunks_of(self, text, max_tokens, overlap, at, special, add_special_tokens)
 
     def truncate(
         self,
@@ -109,7 +106,7 @@ class Cuts(Core):
         """
         from jeton.chunks.cutting import truncated
 
-        return truncated(cast("Tokenizer", self), text, n, side, at, special, add_special_tokens)
+        return truncated(self, text, n, side, at, special, add_special_tokens)
 
     def split_at(
         self,
@@ -132,4 +129,4 @@ class Cuts(Core):
         """
         from jeton.chunks.cutting import split_at
 
-        return split_at(cast("Tokenizer", self), text, n, at, special, add_special_tokens)
+        return split_at(self, text, n, at, special, add_special_tokens)

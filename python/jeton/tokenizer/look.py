@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
-from jeton.tokenizer.core import Core
-from jeton.tokenizer.types import SpecialPolicy
+from jeton.argument_types import SpecialPolicy
+from jeton.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
-    from jeton.analysis import Usage
     from jeton.corpus import Progress
     from jeton.encoding_plan import EncodingPlan
     from jeton.explaining import Explanation
     from jeton.gotchas import Gotchas
-    from jeton.tokenizer import Tokenizer
+    from jeton.usage import Usage
 
 __all__ = ["Explains"]
 
 
-class Explains(Core):
+class Explains(BaseTokenizer):
     """The part of `Tokenizer` for a look at a text."""
 
     __slots__ = ()
@@ -70,9 +69,7 @@ class Explains(Core):
         """
         from jeton.explaining import explain
 
-        return explain(
-            cast("Tokenizer", self), text, special=special, add_special_tokens=add_special_tokens
-        )
+        return explain(self, text, special=special, add_special_tokens=add_special_tokens)
 
     def gotchas(self, text: str, *, limit: int = 20) -> Gotchas:
         """What in a text gives other tokens than it seems to, or more of them than it should.
@@ -96,7 +93,7 @@ class Explains(Core):
         """
         from jeton.gotchas import found
 
-        return found(cast("Tokenizer", self), text, limit)
+        return found(self, text, limit)
 
     def encoding_plan(self) -> EncodingPlan:
         """How this tokenizer encodes text, and why not faster.
@@ -151,6 +148,6 @@ class Explains(Core):
             >>> usage.total, usage.counts.tolist(), usage.never_used.tolist()
             (6, [1, 1, 2, 2], [])
         """
-        from jeton.analysis.usage import usage_of
+        from jeton.usage import usage_of
 
-        return usage_of(cast("Tokenizer", self), data, field=field, errors=errors, watch=watch)
+        return usage_of(self, data, field=field, errors=errors, watch=watch)

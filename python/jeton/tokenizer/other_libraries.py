@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from jeton.tokenizer.core import Core
+from jeton.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-    from jeton.sentencepiece import SentencePieceProcessor
-    from jeton.tiktoken import Encoding as TiktokenEncoding
-    from jeton.tokenizer import Tokenizer
+    from jeton.interfaces.sentencepiece import SentencePieceProcessor
+    from jeton.interfaces.tiktoken import Encoding as TiktokenEncoding
 
 __all__ = ["Becomes"]
 
 
-class Becomes(Core):
+class Becomes(BaseTokenizer):
     """The part of `Tokenizer` for other interfaces."""
 
     __slots__ = ()
@@ -30,9 +29,9 @@ class Becomes(Core):
         Raises:
             UnsupportedError: It is no byte-level BPE.
         """
-        from jeton.tiktoken.core import Encoding
+        from jeton.interfaces.tiktoken import Encoding
 
-        return Encoding.of_tokenizer(cast("Tokenizer", self), name)
+        return Encoding.of_tokenizer(self, name)
 
     def as_sentencepiece(self) -> SentencePieceProcessor:
         """This tokenizer under the reading interface of `sentencepiece.SentencePieceProcessor`.
@@ -46,9 +45,9 @@ class Becomes(Core):
             >>> tok.as_sentencepiece().nbest_encode("low", nbest_size=2, out_type=str)
             [['▁low'], ['▁', 'l', 'o', 'w']]
         """
-        from jeton.sentencepiece import SentencePieceProcessor
+        from jeton.interfaces.sentencepiece import SentencePieceProcessor
 
-        return SentencePieceProcessor.of_tokenizer(cast("Tokenizer", self))
+        return SentencePieceProcessor.of_tokenizer(self)
 
     def as_transformers(self) -> PreTrainedTokenizerFast:
         """This tokenizer as a fast tokenizer of transformers, for code that takes one.
@@ -72,4 +71,4 @@ class Becomes(Core):
         """
         from jeton.for_transformers import fast_tokenizer
 
-        return fast_tokenizer(cast("Tokenizer", self))
+        return fast_tokenizer(self)

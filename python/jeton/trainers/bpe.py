@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_kind, check_text, checked_characters, checked_int, names_checked
 from jeton.components import (
     AddedToken,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_text, checked_texts, names_checked
 from jeton.components import AddedToken, decoders, models, pre_tokenizers
 from jeton.corpus import text_or_data

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeAlias
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import checked_texts, names_checked, shown
 from jeton.components import (
     AddedToken,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_field_word, check_text, checked_int, checked_texts, names_checked
 from jeton.components import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
 from jeton.counting import TOKEN_NEEDS, Counting, Cutting, Needs, first_stages

@@ -22,12 +22,12 @@ from jeton.analysis.health.findings import Case, Finding, Health
 from jeton.analysis.health.rules import RULES, chosen_rules
 from jeton.analysis.health.subject import Subject
 from jeton.analysis.health.unreachable_proofs import Unreached, unreached
-from jeton.analysis.usage import Usage, usage_of
 from jeton.arguments import check_kind, check_text, checked_path
 from jeton.corpus import Progress, check_watch
 from jeton.drawing import counted
 from jeton.errors import ArgumentError
 from jeton.tokenizer import Tokenizer
+from jeton.usage import Usage, usage_of
 
 __all__ = ["check"]
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from jeton import __version__, notebooks
+from jeton import notebooks
+from jeton._core import __version__
 from jeton.analysis.health.rules import RULES, SEVERITIES, Severity
 from jeton.analysis.saved import Saved
 from jeton.arguments import check_kind

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError
 

@@ -13,11 +13,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import models
 from jeton.edit.pieces import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
 from jeton.errors import EncodeError
 from jeton.tokenizer import Tokenizer
-from jeton.vocabulary import tokens_of
 
 __all__ = ["Rows", "Subject", "text_or_none"]
 
@@ -63,7 +63,7 @@ class Subject:
     def __init__(self, tok: Tokenizer) -> None:
         self.tok = tok
         self.model = tok.model
-        self.tokens = tokens_of(tok)
+        self.tokens = bytes_by_id(tok)
         """All ids with their tokens as the vocabulary spells them."""
         self.ids = np.fromiter(self.tokens, np.int64, len(self.tokens))
         self.added = {token.id: token for token in tok.added_tokens if token.id is not None}

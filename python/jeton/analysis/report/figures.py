@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from jeton import _core
+import jeton._core as _core
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.report.parts import Shown, has, value_of
 from jeton.arguments import checked_path

@@ -15,7 +15,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from jeton import __version__
+from jeton._core import __version__
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.report.charts import COLOURS
 from jeton.analysis.report.ladder import ladder

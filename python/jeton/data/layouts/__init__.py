@@ -51,10 +51,11 @@ from typing import Any, Literal
 
 from jeton.arguments import checked_path
 from jeton.data.layouts import datatrove, llmc, megatron, nanogpt, own, parquet
-from jeton.data.layouts.checks import checked_dtype, dtype_for
+from jeton.data.layouts.checks import checked_dtype
 from jeton.data.layouts.finding import chosen, found
 from jeton.data.layouts.shard import Shard, Tokens
 from jeton.data.layouts.writer import Writer, WrittenShard
+from jeton.ids import dtype_for
 
 __all__ = [
     "LAYOUTS",

@@ -17,19 +17,10 @@ __all__ = [
     "checked_masks",
     "checked_shard_tokens",
     "checked_split",
-    "dtype_for",
     "integers",
     "most_tokens",
     "no_masks",
 ]
-
-
-def dtype_for(max_id: int) -> str:
-    """The type of tokens for a vocabulary with this greatest id: `"uint16"` or `"uint32"`."""
-    most = checked_int("max_id", max_id, 0)
-    if most >= 2**31:
-        raise ArgumentError(f"max_id is {most}: no layout has room for ids from 2**31 on")
-    return "uint16" if most < 2**16 else "uint32"
 
 
 def checked_split(split: object) -> str:

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from jeton import _core
+import jeton._core as _core
 from jeton.data.layouts.checks import checked_split
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.llmc import begins

@@ -21,9 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
-from jeton.data.layouts.shard import Ids, Shard, mapped, size_of
+from jeton.data.layouts.shard import Shard, mapped, size_of
 from jeton.data.masks import IGNORED
 from jeton.errors import FormatError, UnsupportedError
+from jeton.ids import Ids
 
 __all__ = ["ParquetLayout"]
 

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton.errors import FileError, FormatError, MissingFileError
+from jeton.ids import Ids
 
-__all__ = ["Ids", "Shard", "Tokens", "ends_beside", "mapped", "mask_beside", "size_of"]
+__all__ = ["Shard", "Tokens", "ends_beside", "mapped", "mask_beside", "size_of"]
 
-Ids = npt.NDArray[np.unsignedinteger[Any]]
 """Token ids: uint16 or uint32."""
 
 

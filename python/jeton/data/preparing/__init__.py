@@ -2,7 +2,7 @@
 
     inputs ─ blocks of tokens ─ (shuffle) ─ split ─ layouts ─▶ manifest
 
-`inputs.py` says what data is; `files.py` and `rows.py` make the blocks of `blocks.py` of it.
+`inputs.py` says what data is; `jeton.token_blocks` makes blocks of it.
 Records that hold conversations are read by `conversations.py`, and made tokens by `chats.py`;
 `learnt.py` says how their blocks carry a loss mask.
 `shuffling.py` and `sinks.py` pass them on. `pipeline.py` runs all that, and `journal.py` keeps what

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from jeton import _core
+import jeton._core as _core
 from jeton.data.conversations import Conversations
-from jeton.data.preparing.blocks import Block, Progress
 from jeton.data.preparing.learnt import DTYPE, marked
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, FormatError, JetonError
+from jeton.token_blocks.blocks import Block, Progress
 
 if TYPE_CHECKING:
     from jeton.chat import Chat

@@ -12,15 +12,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from jeton import _core
+import jeton._core as _core
 from jeton.compressed import DAMAGED, decompressed
 from jeton.corpus import is_table, size_of
-from jeton.data.manifest import digest_of
-from jeton.data.preparing.blocks import Block, Facts, Progress, Source, nothing
 from jeton.data.preparing.chats import Chats, Row, named
-from jeton.data.preparing.files import check_unchanged, identity_of
 from jeton.data.preparing.learnt import DTYPE
-from jeton.data.preparing.rows import Rows, is_one_split
 from jeton.errors import (
     ArgumentError,
     FileError,
@@ -29,6 +25,10 @@ from jeton.errors import (
     MissingFileError,
     UnsupportedError,
 )
+from jeton.file_digest import digest_of
+from jeton.token_blocks.blocks import Block, Facts, Progress, Source, nothing
+from jeton.token_blocks.files import check_unchanged, identity_of
+from jeton.token_blocks.rows import Rows, is_one_split
 
 __all__ = ["ConversationFiles", "ConversationRows", "Conversations", "rows_of"]
 

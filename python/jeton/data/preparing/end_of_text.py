@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 from jeton.tokenizer import Tokenizer

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from jeton.data.layouts import Writer
-from jeton.data.preparing.blocks import Block
 from jeton.data.preparing.sinks import Plain
 from jeton.errors import FileError
+from jeton.token_blocks.blocks import Block
 
 __all__ = ["Keyed"]
 

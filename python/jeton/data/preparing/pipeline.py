@@ -14,12 +14,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from jeton import __version__
+from jeton._core import __version__
 from jeton.data import layouts
 from jeton.data.layouts import Writer
-from jeton.data.manifest import Manifest, WrittenFile, WrittenSplit, written
+from jeton.data.manifest import Manifest, WrittenSplit, written
 from jeton.data.preparing import learnt
-from jeton.data.preparing.blocks import Facts, Progress, Source
 from jeton.data.preparing.end_of_text import EndOfText
 from jeton.data.preparing.journal import Journal
 from jeton.data.preparing.keyed import Keyed
@@ -27,6 +26,8 @@ from jeton.data.preparing.shuffling import Buckets, Shuffled, buckets_for
 from jeton.data.preparing.sinks import ByHash, Cut, Plain, Sink
 from jeton.data.preparing.tokenizer_file import saved_tokenizer
 from jeton.errors import ArgumentError
+from jeton.file_digest import FileDigest
+from jeton.token_blocks.blocks import Facts, Progress, Source
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Plan", "PrepareProgress", "Run", "manifest_of"]
@@ -292,7 +293,7 @@ def manifest_of(
     folder: Path,
     shards: dict[str, list[layouts.WrittenShard]],
     facts: dict[str, Facts],
-    digests: dict[str, WrittenFile] | None = None,
+    digests: dict[str, FileDigest] | None = None,
 ) -> Manifest:
     """What is said of a set that was written to a folder, where its tokenizer is saved too.
 

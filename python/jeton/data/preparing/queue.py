@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from jeton.data.preparing.blocks import Block, Progress
 from jeton.errors import FileError
+from jeton.token_blocks.blocks import Block, Progress
 
 __all__ = ["BlockQueue"]
 

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jeton import _core
+import jeton._core as _core
 from jeton.data.layouts.shard import mapped
-from jeton.data.preparing.blocks import Block, Progress, Source
 from jeton.data.preparing.sinks import Sink
 from jeton.errors import FileError
+from jeton.token_blocks.blocks import Block, Progress, Source
 
 __all__ = ["Buckets", "Shuffled", "buckets_for", "numbers"]
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from jeton import _core
+import jeton._core as _core
 from jeton.components.component import read_stored
 from jeton.settings import NO_SETTINGS, Settings
 from jeton.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from jeton._core import Pipeline
-    from jeton.calls import Caller
-    from jeton.tokenizer import Tokenizer
 
 __all__ = ["Core"]
 
@@ -21,17 +21,16 @@ __all__ = ["Core"]
 class Core(_core.Tokenizer):
     """The fields of a tokenizer. The other files of this folder add what can be done with them."""
 
-    __slots__ = ("__weakref__", "_caller", "_core", "_hash", "_settings", "_vocab")
+    __slots__ = ("__weakref__", "_core", "_hash", "_settings", "_vocab")
 
-    _caller: Caller | None
     _core: Pipeline
     _hash: int | None
     _settings: Settings
     _vocab: Vocabulary | None
 
     @classmethod
-    def _of_core(cls, core: Pipeline, settings: Settings = NO_SETTINGS) -> Tokenizer:
-        tokenizer = cast("Tokenizer", cls.__new__(cls))
+    def _of_core(cls, core: Pipeline, settings: Settings = NO_SETTINGS) -> Self:
+        tokenizer = cls.__new__(cls)
         tokenizer._set_core(core, settings)
         return tokenizer
 
@@ -39,7 +38,6 @@ class Core(_core.Tokenizer):
         self._bind(core)
         self._core = core
         self._settings = settings
-        self._caller = None
         self._hash = None
         self._vocab = None
 

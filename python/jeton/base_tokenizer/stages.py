@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jeton import components
+from jeton.base_tokenizer.core import Core
 from jeton.components.component import AddedToken
-from jeton.tokenizer.core import Core
 
 if TYPE_CHECKING:
     from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers

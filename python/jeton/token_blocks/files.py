@@ -12,10 +12,10 @@ from threading import Event
 from typing import Any
 
 from jeton.corpus import Table, is_table, size_of
-from jeton.data.manifest import digest_of
-from jeton.data.preparing.blocks import Block, Encoding, Progress, Source, nothing
-from jeton.data.preparing.rows import encoded, of_rows
 from jeton.errors import FileError, JetonError
+from jeton.file_digest import digest_of
+from jeton.token_blocks.blocks import Block, Encoding, Progress, Source, nothing
+from jeton.token_blocks.rows import encoded, of_rows
 
 __all__ = ["Files", "check_unchanged", "identity_of"]
 

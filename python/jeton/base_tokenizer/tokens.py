@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from jeton.base_tokenizer.core import Core
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
-from jeton.tokenizer.core import Core
 from jeton.vocabulary import Vocabulary, bytes_of
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["HasTokens"]
+__all__ = ["HasTokens", "bytes_by_id"]
 
 _T = TypeVar("_T")
 
@@ -154,3 +151,12 @@ class HasTokens(Core):
     def special_tokens(self) -> dict[str, int]:
         """The special tokens with their ids, in the order of ids."""
         return self._core.special_tokens()
+
+
+def bytes_by_id(tokenizer: HasTokens) -> dict[int, bytes]:
+    """All ids with the bytes of their tokens, in order.
+
+    An added token may have the bytes of one of the model's: then there are two ids for them, of
+    which `Tokenizer.vocab` knows one.
+    """
+    return {id: tokenizer.id_to_bytes(id) for id in tokenizer._core.token_ids().tolist()}

@@ -7,8 +7,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from jeton import _core, components
+import jeton._core as _core
+from jeton import components
 from jeton.assembly import stored_tokens
+from jeton.base_tokenizer.settings import HasSettings
+from jeton.base_tokenizer.stages import HasStages
 from jeton.components.component import AddedToken, Component, stored_component
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.settings import (
@@ -19,12 +22,11 @@ from jeton.settings import (
     checked_roles,
     checked_section,
 )
-from jeton.tokenizer.settings import HasSettings
-from jeton.tokenizer.stages import HasStages
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
-    from jeton.tokenizer import Tokenizer
 
 __all__ = ["Changes"]
 
@@ -51,7 +53,7 @@ class Changes(HasSettings, HasStages):
         roles: Mapping[str, str | None] = _KEEP,
         chat_template: ChatTemplate | None = _KEEP,
         model_max_length: int | None = _KEEP,
-    ) -> Tokenizer:
+    ) -> Self:
         """A tokenizer like this one but for what is given; `None` leaves it out.
 
         Args:
@@ -114,7 +116,7 @@ class Changes(HasSettings, HasStages):
 
     __replace__ = replace
 
-    def _with_roles(self, roles: Mapping[str, str | None]) -> Tokenizer:
+    def _with_roles(self, roles: Mapping[str, str | None]) -> Self:
         checked = checked_roles(roles)
         apart = {*self.special_tokens, *(token.content for token in self.added_tokens)}
         apart.update(dict(self._core.roles()).values())
@@ -130,7 +132,7 @@ class Changes(HasSettings, HasStages):
         merged = {**self._settings.roles, **checked}
         return self._of_core(self._core, dataclasses.replace(self._settings, roles=merged))
 
-    def with_added_tokens(self, tokens: Iterable[AddedToken | str]) -> Tokenizer:
+    def with_added_tokens(self, tokens: Iterable[AddedToken | str]) -> Self:
         """A tokenizer like this one with more added tokens; a `str` stands for a special one.
 
         A token without an id takes the one that the vocabulary has for it, or the next free one.

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from jeton.base_tokenizer.tokens import HasTokens
 from jeton.settings import CONFIG, STANDARD_ROLES, json_object
-from jeton.tokenizer.tokens import HasTokens
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["HasSettings"]
 

@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from jeton import __version__, saved_json
+from jeton import saved_json
+from jeton._core import __version__
 from jeton.arguments import check_text, checked_errors, checked_int
+from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.corpus import Progress, batches, check_watch, paths_or_texts
-from jeton.data.preparing.blocks import Encoding
-from jeton.data.preparing.blocks import Progress as Read
-from jeton.data.preparing.files import Files
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
-from jeton.vocabulary import tokens_of
+from jeton.token_blocks.blocks import Encoding
+from jeton.token_blocks.blocks import Progress as Read
+from jeton.token_blocks.files import Files
 
 if TYPE_CHECKING:
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["Usage", "usage_of"]
 
@@ -239,7 +240,7 @@ def _runs(ids: npt.NDArray[np.int64]) -> list[list[int]]:
 
 
 def usage_of(
-    tok: Tokenizer,
+    tok: BaseTokenizer,
     data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
     *,
     field: str | None = None,
@@ -267,9 +268,9 @@ def usage_of(
 class _Counter:
     """Counts tokens as they come, and what they were made of."""
 
-    def __init__(self, tok: Tokenizer, watch: Callable[[Progress], None] | None) -> None:
+    def __init__(self, tok: BaseTokenizer, watch: Callable[[Progress], None] | None) -> None:
         self.tok, self.encoding, self.watch = tok, Encoding(tok), watch
-        self.ids = np.fromiter(tokens_of(tok), np.int64)
+        self.ids = np.fromiter(bytes_by_id(tok), np.int64)
         self.is_dense = len(self.ids) == tok.max_id + 1
         self.counts = np.zeros(len(self.ids), np.int64)
         self.corpus = hashlib.sha256()

@@ -9,16 +9,15 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from jeton import _core
+import jeton._core as _core
+from jeton import sources
 from jeton.arguments import checked_int, checked_path
+from jeton.base_tokenizer import BaseTokenizer
 from jeton.components import decoders, models, normalizers
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnknownTokenError
-from jeton.sentencepiece.results import Input
-
-if TYPE_CHECKING:
-    from jeton.tokenizer import Tokenizer
+from jeton.interfaces.sentencepiece.results import Input
 
 __all__ = ["Kind", "NoPieceError", "SentencePieceModel", "mapped"]
 
@@ -60,16 +59,19 @@ def mapped(each: Callable[[Any], Any], given: Any) -> Any:
 class SentencePieceModel:
     """A SentencePiece model, its pieces, and which of them text may become."""
 
+    _tokenizer_class: type[BaseTokenizer] = BaseTokenizer
+    """What a model becomes that is loaded: `jeton.sentencepiece` says `jeton.Tokenizer`."""
+
     def __init__(self) -> None:
         self._encode_options: tuple[str, ...] = ()
         self._decode_options: tuple[str, ...] = ()
         # The tokenizer that was loaded, and the pieces that it is restricted to.
-        self._loaded: Tokenizer | None = None
+        self._loaded: BaseTokenizer | None = None
         self._valid: list[str] | None = None
 
     @property
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer, with its vocabulary as it is restricted."""
+    def tokenizer(self) -> BaseTokenizer:
+        """The tokenizer, a `jeton.Tokenizer`, with its vocabulary as it is restricted."""
         self._there()
         return self._tokenizer
 
@@ -91,20 +93,17 @@ class SentencePieceModel:
 
     def load_from_file(self, filename: str | os.PathLike[str]) -> bool:
         """Loads a file in the place of the model there is."""
-        from jeton.loading import load
-
-        self._use(load(Path(checked_path("model_file", filename))))
+        core, settings = sources.read(Path(checked_path("model_file", filename)))
+        self._use(self._tokenizer_class._of_core(core, settings))
         return True
 
     def load_from_serialized_proto(self, serialized: bytes | Any) -> bool:
         """Loads what a file holds in the place of the model there is."""
-        from jeton.tokenizer import Tokenizer
-
         if hasattr(serialized, "SerializeToString"):
             serialized = serialized.SerializeToString()
         if not isinstance(serialized, bytes):
             raise ArgumentTypeError(f"model_proto must be bytes, not {type(serialized).__name__}")
-        self._use(Tokenizer(models.SentencePiece(serialized)))
+        self._use(self._tokenizer_class(models.SentencePiece(serialized)))
         return True
 
     def serialized_model_proto(self) -> bytes:
@@ -274,24 +273,23 @@ class SentencePieceModel:
 
     # Inside
 
-    def _use(self, tokenizer: Tokenizer) -> None:
+    def _use(self, tokenizer: BaseTokenizer) -> None:
         """Makes a tokenizer the model."""
         self._set(tokenizer)
         self._loaded, self._valid = tokenizer, None
+        self._tokenizer_class = type(tokenizer)
 
     def _restrict(self, valid: list[str] | None) -> None:
         """Makes the loaded model know these pieces of text alone, or all."""
-        from jeton.tokenizer import Tokenizer
-
         loaded = self._there()
         if valid is None:
             self._set(loaded)
         else:
             reader = _core.SentencePieceReader(loaded._core)
-            self._set(Tokenizer._of_core(reader.restricted(valid)))
+            self._set(type(loaded)._of_core(reader.restricted(valid)))
         self._valid = valid
 
-    def _set(self, tokenizer: Tokenizer) -> None:
+    def _set(self, tokenizer: BaseTokenizer) -> None:
         reader = _core.SentencePieceReader(tokenizer._core)
         self._tokenizer = tokenizer
         self._reader = reader
@@ -299,7 +297,7 @@ class SentencePieceModel:
         ids = (-1 if id is None else id for id in reader.marks())
         self._marks = dict(zip(("unk", "bos", "eos", "pad"), ids, strict=True))
 
-    def _there(self) -> Tokenizer:
+    def _there(self) -> BaseTokenizer:
         """The loaded tokenizer."""
         if self._loaded is None:
             raise ArgumentError("no model is loaded; give model_file or model_proto")

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from jeton import _core
+import jeton._core as _core
 from jeton.arguments import checked_flag, checked_path, one_of
+from jeton.base_tokenizer.change import Changes
 from jeton.errors import ArgumentError, FormatWarning, MissingFileError, warn_caller
 from jeton.settings import ChatTemplate
-from jeton.tokenizer.change import Changes
 
 if TYPE_CHECKING:
-    from jeton.tokenizer import Tokenizer
+    from typing_extensions import Self
+
 
 __all__ = ["Saves"]
 
@@ -126,7 +127,7 @@ class Saves(Changes):
             held.append("model_max_length")
         return held
 
-    def approximation(self, format: Literal["tokenizer.json", ".model"]) -> Tokenizer:
+    def approximation(self, format: Literal["tokenizer.json", ".model"]) -> Self:
         """The tokenizer that comes nearest to this one and that a format can hold exactly.
 
         For a SentencePiece model that `save` refuses to write as `tokenizer.json`, and for a

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from jeton import _core
-from jeton.data import layouts
-from jeton.data.layouts.shard import Ids
+import jeton._core as _core
 from jeton.errors import JetonError
+from jeton.ids import Ids, dtype_for
 
 if TYPE_CHECKING:
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["Block", "Encoding", "Facts", "Progress", "Source", "nothing"]
 
@@ -133,7 +132,7 @@ class Source(ABC):
 class Encoding:
     """How documents become tokens."""
 
-    tokenizer: Tokenizer
+    tokenizer: BaseTokenizer
     start: int | None = None
     """What the tokens of a document begin with."""
     end: int | None = None
@@ -157,7 +156,7 @@ class Encoding:
     @property
     def dtype(self) -> str:
         """The type of a token: `uint16` or `uint32`."""
-        return layouts.dtype_for(self.tokenizer.max_id)
+        return dtype_for(self.tokenizer.max_id)
 
     def of_texts(
         self, texts: Any, errors: str, first: int, what: str = "document"

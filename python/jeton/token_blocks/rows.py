@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from jeton import _core
-from jeton.data.preparing.blocks import Block, Encoding, Facts, Progress, Source
+import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
+from jeton.token_blocks.blocks import Block, Encoding, Facts, Progress, Source
 
 __all__ = ["Columns", "Rows", "Texts", "column_of", "encoded", "is_one_split", "of_rows"]
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jeton import _core
+import jeton._core as _core
 from jeton.components import Regex, decoders, pre_tokenizers
 from jeton.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["pattern_of", "refuse_others"]
 
 
-def refuse_others(tokenizer: Tokenizer) -> None:
+def refuse_others(tokenizer: BaseTokenizer) -> None:
     """Refuses a tokenizer that cannot speak it.
 
     Raises:
@@ -34,7 +34,7 @@ def refuse_others(tokenizer: Tokenizer) -> None:
         raise UnsupportedError(f"this tokenizer cannot speak tiktoken's interface: {why}")
 
 
-def pattern_of(tokenizer: Tokenizer) -> str:
+def pattern_of(tokenizer: BaseTokenizer) -> str:
     """The expression that cuts text.
 
     Raises:

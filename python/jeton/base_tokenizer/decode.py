@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
 from jeton.arguments import check_error_handler
-from jeton.tokenizer.core import Core
+from jeton.base_tokenizer.core import Core
 
 if TYPE_CHECKING:
     from jeton._core import DecodeStream

@@ -10,14 +10,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.sentencepiece.model import SentencePieceModel, mapped
-from jeton.sentencepiece.names import NamesByForm
-from jeton.sentencepiece.results import Input, Row, decoded, encoded, form_of, nbest, scored
+from jeton.interfaces.sentencepiece.model import SentencePieceModel, mapped
+from jeton.interfaces.sentencepiece.names import NamesByForm
+from jeton.interfaces.sentencepiece.results import (
+    Input,
+    Row,
+    decoded,
+    encoded,
+    form_of,
+    nbest,
+    scored,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from jeton.tokenizer import Tokenizer
+    from jeton.base_tokenizer import BaseTokenizer
 
 __all__ = ["SentencePieceProcessor", "set_random_generator_seed"]
 
@@ -116,7 +124,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         return f"<SentencePieceProcessor of {self.__dict__.get('_loaded')!r}>"
 
     @classmethod
-    def of_tokenizer(cls, tokenizer: Tokenizer) -> Self:
+    def of_tokenizer(cls, tokenizer: BaseTokenizer) -> Self:
         """The processor of a tokenizer, which must be a SentencePiece model."""
         processor = cls()
         processor._use(tokenizer)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.sentencepiece.texts import (
+from jeton.interfaces.sentencepiece.texts import (
     NBestSentencePieceText,
     SentencePiece,
     SentencePieceText,

@@ -7,25 +7,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, overload
 
+from jeton.argument_types import Entry, SpecialPolicy
 from jeton.arguments import checked_flag
+from jeton.base_tokenizer.settings import HasSettings
 from jeton.encoding import Encoding, TokenBatch
 from jeton.padding import Origin
-from jeton.tokenizer.core import Core
-from jeton.tokenizer.types import Entry, SpecialPolicy
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from jeton.arrow import ArrowColumn
-    from jeton.tokenizer import Tokenizer
 
-__all__ = ["Encodes"]
+__all__ = ["Encodes", "origin_of"]
 
 
-class Encodes(Core):
+class Encodes(HasSettings):
     """The part of `Tokenizer` for text to ids."""
 
     __slots__ = ()
@@ -320,9 +319,18 @@ class Encodes(Core):
         has_pairs: bool,
     ) -> TokenBatch:
         """What the core gave, as a batch that knows how to pad itself."""
-        tok = cast("Tokenizer", self)
-        origin = functools.partial(Origin.of, tok, add_special_tokens, has_pairs)
+        origin = functools.partial(origin_of, self, add_special_tokens, has_pairs)
         return TokenBatch._of_core(ids, offsets, self._core.max_id, origin)
+
+
+def origin_of(tokenizer: HasSettings, add_special_tokens: bool, has_pairs: bool = False) -> Origin:
+    """What a batch of a tokenizer knows; special tokens of pairs stand between texts too."""
+    return Origin.of(
+        tokenizer.special_tokens,
+        tokenizer.role_ids,
+        tokenizer._core.frame(add_special_tokens),
+        is_whole=not (has_pairs and add_special_tokens),
+    )
 
 
 _Drawing: TypeAlias = tuple[float | None, float | None, int | None, int | None]

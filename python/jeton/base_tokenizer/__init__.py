@@ -1,0 +1,187 @@
+"""A tokenizer by itself: text to ids and back, its tokens and stages, the files that hold it.
+
+Look here for how one is made; what can be done with it stands in a file a subject beside this one.
+Whatever works on a tokenizer takes this class. `jeton.Tokenizer` is this, with a method for each
+thing that other packages do with one: `tok(texts)`, `tok.chunk`, `tok.chat`, `tok.explain`, ….
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+import jeton._core as _core
+from jeton.arguments import check_text, special_ids
+from jeton.assembly import assembled, stages_around
+from jeton.base_tokenizer.decode import Decodes
+from jeton.base_tokenizer.encode import Encodes
+from jeton.base_tokenizer.save import Saves
+from jeton.components.component import AddedToken
+from jeton.errors import ArgumentTypeError
+from jeton.other_names import IN_JETON, HidesOtherNames
+from jeton.settings import NO_SETTINGS, Settings
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from jeton._core import Model as CoreModel
+    from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
+
+__all__ = ["BaseTokenizer"]
+
+
+class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
+    """A tokenizer by itself: what every package that works on one may ask of it.
+
+    `jeton.Tokenizer` is one, and the one to make: it adds methods and no state.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        model: models.Model,
+        *,
+        normalizer: normalizers.Normalizer | None = None,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
+        post_processor: post_processors.PostProcessor | None = None,
+        decoder: decoders.Decoder | None = None,
+        added_tokens: Iterable[AddedToken] = (),
+    ) -> None:
+        self._set_core(
+            assembled(model, normalizer, pre_tokenizer, post_processor, decoder, added_tokens)
+        )
+
+    @classmethod
+    def _of_trained(
+        cls,
+        model: CoreModel,
+        *,
+        normalizer: normalizers.Normalizer | None,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None,
+        post_processor: post_processors.PostProcessor | None = None,
+        decoder: decoders.Decoder | None,
+        added_tokens: Iterable[AddedToken],
+    ) -> Self:
+        """A tokenizer of a model of the core, so spelled that one saved and loaded equals it."""
+        stages = stages_around(
+            model, normalizer, pre_tokenizer, post_processor, decoder, added_tokens
+        )
+        return cls._of_core(_core.Pipeline.build_as_stored(model, stages))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The tokenizer of a Hugging Face `tokenizer.json`, given as text.
+
+        Raises:
+            FormatError: It is not what the format says; the message names the place.
+            UnsupportedError: It holds something that cannot be honoured exactly.
+        """
+        return cls._of_core(_core.Pipeline.from_json(check_text("text", text)))
+
+    @classmethod
+    def from_ranks(
+        cls,
+        ranks: Mapping[bytes, int],
+        *,
+        pattern: str,
+        special_tokens: Mapping[str, int] | None = None,
+    ) -> Self:
+        r"""The tokenizer that tiktoken makes of ranks.
+
+        Args:
+            ranks: Tokens with their ids, which say how early each is merged. All 256 bytes must
+                be among them.
+            pattern: How text is cut: the name of a known pattern, or an expression in tiktoken's
+                dialect whose matches are the pieces.
+            special_tokens: Special tokens with their ids.
+
+        Raises:
+            FormatError: Ranks that contradict each other or lack a byte; a pattern that is none.
+            ArgumentError: A special token with the id of a rank or of another one.
+
+        Example:
+            >>> import jeton
+            >>> ranks = {bytes([byte]): byte for byte in range(256)}
+            >>> tok = jeton.Tokenizer.from_ranks(ranks | {b"ab": 256}, pattern=r"\w+|\W+")
+            >>> tok.encode("abba")
+            [256, 98, 97]
+        """
+        specials = special_ids({} if special_tokens is None else special_tokens)
+        check_text("pattern", pattern)
+        if not isinstance(ranks, Mapping):
+            raise ArgumentTypeError(
+                f"ranks must map tokens to ids, not be a {type(ranks).__name__}"
+            )
+        return cls._of_core(_core.Pipeline.from_ranks(dict(ranks), pattern, specials))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BaseTokenizer):
+            return NotImplemented
+        return self._core == other._core
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(_core.fingerprint(self._core))
+        return self._hash
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of everything that the tokenizer is, in hexadecimal: equal for equal ones.
+
+        The same on every machine; another version of jeton may give another.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("ab")
+            >>> tok.digest == jeton.CharTrainer().train("abba").digest, len(tok.digest)
+            (True, 64)
+        """
+        return _core.fingerprint(self._core).hex()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[type[Self], bytes, Settings]]:
+        return _from_image, (type(self), self._core.image(), self._settings)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in IN_JETON]
+
+    def _repr_html_(self) -> str:
+        """Its size and stages, for notebooks."""
+        from jeton import notebooks
+
+        special, most = list(self.special_tokens), notebooks.MOST_ROWS
+        shown = ", ".join(special[:most]) + f" … {len(special):,} in all" * (len(special) > most)
+        stages = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder")
+        rows = [
+            ("vocabulary", f"{self.vocab_size:,} tokens"),
+            *(
+                (name.replace("_", "-"), notebooks.shortened(repr(getattr(self, name))))
+                for name in stages
+            ),
+            ("special tokens", shown or "none"),
+            ("digest", self.digest[:16]),
+        ]
+        return notebooks.boxed("Tokenizer", notebooks.table([], rows))
+
+    def __repr__(self) -> str:
+        tokens = "token" if self.vocab_size == 1 else "tokens"
+        return (
+            f"<jeton.Tokenizer: {self._core.model_kind}, {self.vocab_size:,} {tokens}, "
+            f"{len(self.special_tokens):,} special>"
+        )
+
+
+_AnyTokenizer = TypeVar("_AnyTokenizer", bound=BaseTokenizer)
+
+
+def _from_image(
+    kind: type[_AnyTokenizer], image: bytes, settings: Settings = NO_SETTINGS
+) -> _AnyTokenizer:
+    """Undoes `BaseTokenizer.__reduce__`."""
+    return kind._of_core(_core.Pipeline.from_image(image), settings)

@@ -1,0 +1,21 @@
+"""sentencepiece's processor over a tokenizer, and the objects that its calls give."""
+
+from __future__ import annotations
+
+from jeton.interfaces.sentencepiece.processor import (
+    SentencePieceProcessor,
+    set_random_generator_seed,
+)
+from jeton.interfaces.sentencepiece.texts import (
+    NBestSentencePieceText,
+    SentencePiece,
+    SentencePieceText,
+)
+
+__all__ = [
+    "NBestSentencePieceText",
+    "SentencePiece",
+    "SentencePieceProcessor",
+    "SentencePieceText",
+    "set_random_generator_seed",
+]
