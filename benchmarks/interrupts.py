@@ -1,12 +1,14 @@
-"""How long Ctrl-C waits inside one call on a text of a hundred megabytes.
+"""How long Ctrl-C waits inside one call: on 100 MB of text, on its ids, or with huge files.
 
     python benchmarks/interrupts.py        # every tokenizer, text and call: hours
     python benchmarks/interrupts.py --tokenizers r50k bert --texts a chinese --calls encode_array
+    python benchmarks/interrupts.py --files    # loading and saving hundreds of thousands of tokens
 
 Each call is made once to its end, then again for each of some moments at which a signal comes.
-Prints a row for each tokenizer, text and call: how long the whole call takes, and the longest wait
-from a signal to `KeyboardInterrupt`, both in seconds of the processor, all threads together: a
-machine with other work to do counts the same.
+A call that makes Python objects of every token has a fifth of the text; decoding has 20 million ids
+or more. Prints a row for each tokenizer, text and call: how long the whole call takes, and the
+longest wait from a signal to `KeyboardInterrupt`, both in seconds of the processor, all threads
+together: a machine with other work to do counts the same.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from jeton.data import Loader, TokenDataset, pack
 from jeton.data.dataset import Windows
-from jeton.data.loaders import loader_of
+from jeton.data.numpy_or_torch import loader_of
 from jeton.data.order import shuffled
 from jeton.errors import ArgumentError, ArgumentTypeError
 from prepared import without_waiting

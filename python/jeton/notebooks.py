@@ -79,7 +79,9 @@ def detail(
     told: str,
     evidence: str,
     cases: Sequence[tuple[str, int | None, str]],
-    remedy: tuple[str, str],
+    *,
+    why: str,
+    remedy: str,
 ) -> str:
     """A finding that opens.
 
@@ -89,7 +91,8 @@ def detail(
         told: What was found.
         evidence: How it is known.
         cases: What it was found of: each with its id, if it has one, and what is told of it alone.
-        remedy: Why it matters, and what to do.
+        why: Why it matters.
+        remedy: What to do.
     """
     shown = "".join(
         f"<li><code>{escaped(case)}</code>{'' if id is None else f' id {id}'} {escaped(note)}</li>"
@@ -97,12 +100,11 @@ def detail(
     )
     left = len(cases) - _MOST_CASES
     more = f"<li>… {left:,} more</li>" if left > 0 else ""
-    why, what_to_do = remedy
     return (
         f'<details><summary><b style="color:{_COLOURS[severity]}">{severity}'
         f"</b> <code>{escaped(name)}</code> {escaped(told)} "
         f"<small>({evidence})</small></summary><ul>{shown}{more}</ul>"
-        f"<p>{escaped(why)}<br>→ {escaped(what_to_do)}</p></details>"
+        f"<p>{escaped(why)}<br>→ {escaped(remedy)}</p></details>"
     )
 
 

@@ -81,7 +81,7 @@ _KNOWN: dict[int, _Tokens] = {}
 """By the address of the tokenizer, which is not hashed: that would read all of it."""
 
 
-def _tokens_of(tok: BaseTokenizer) -> _Tokens:
+def _known_tokens(tok: BaseTokenizer) -> _Tokens:
     key = id(tok)
     known = _KNOWN.get(key)
     if known is None:
@@ -112,7 +112,7 @@ def guarding(tok: BaseTokenizer, control: Iterable[str]) -> BaseTokenizer:
     names -= {name for name in names if added[name].special}
     if not names:
         return tok
-    guarded = _tokens_of(tok).guarded
+    guarded = _known_tokens(tok).guarded
     if names not in guarded:
         tokens = [
             dataclasses.replace(token, special=token.special or token.content in names)
@@ -161,7 +161,7 @@ def encoded(tok: BaseTokenizer, text: str, runs: Runs) -> Encoded:
     """
     whole = tok.encode_with_spans(text, special="allow")
     places = _Places(runs)
-    tokens = _tokens_of(tok)
+    tokens = _known_tokens(tok)
     found = _specials_in(text, whole.ids, whole.spans, tokens)
     allowed = [(token, span) for token, span, place in found if places.allow(*place)]
     if len(allowed) == len(found):

@@ -19,8 +19,8 @@ from jeton.data.arguments import checked_bool, checked_numbers
 from jeton.data.dataset import TokenDataset
 from jeton.data.documents import Documents
 from jeton.data.loader import Loader
-from jeton.data.loaders import loader_of
 from jeton.data.masks import IGNORED, LossMask
+from jeton.data.numpy_or_torch import loader_of
 from jeton.encoding import TokenBatch
 from jeton.errors import ArgumentError, ArgumentTypeError
 

@@ -244,7 +244,8 @@ class Health(Saved):
                 finding.message,
                 finding.evidence,
                 [(str(case), case.id, case.told) for case in finding.cases],
-                (RULES[finding.rule].why, RULES[finding.rule].remedy),
+                why=RULES[finding.rule].why,
+                remedy=RULES[finding.rule].remedy,
             )
             for finding in self
         ]
