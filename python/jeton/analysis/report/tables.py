@@ -129,7 +129,7 @@ def values(shown: Shown) -> str:
     """Everything that was measured, to sort and to filter."""
     places = list(dict.fromkeys(where for one in shown.all for where, _ in one.parts()))
     found = [dict(one.parts()) for one in shown.all]
-    rows = [row for where in places for row in _value_rows(shown, where, found)]
+    rows = [row for where in places for row in _value_rows(where, found)]
     choices = "".join(f"<option>{told_text(where)}</option>" for where in places)
     heads = "".join(
         head(name + (" ⚠" if one.lossy else ""))
@@ -148,7 +148,7 @@ def values(shown: Shown) -> str:
     )
 
 
-def _value_rows(shown: Shown, where: str, found: Sequence[dict[str, Measured]]) -> Iterator[str]:
+def _value_rows(where: str, found: Sequence[dict[str, Measured]]) -> Iterator[str]:
     measured = [parts.get(where) for parts in found]
     names = dict.fromkeys(name for one in measured if one is not None for name in one.values)
     for name in names:

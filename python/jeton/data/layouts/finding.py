@@ -39,7 +39,7 @@ def found(
             raise FileError(f"{path}: this is a pipe or a device, not a file of tokens")
         if split is not None:
             raise ArgumentError(f"{path}: is one file; leave split out, or name its folder")
-        return kind or layouts[_layout_of(layouts, at)], [_main(at)]
+        return kind or layouts[_layout_of(at)], [_main(at)]
     kind, by_split = _splits(layouts, at, kind)
     if split is None:
         split = next(iter(by_split)) if len(by_split) == 1 else "train"
@@ -77,7 +77,7 @@ def _splits(
         if path.is_file() and not path.name.startswith(".")
     )
     if kind is None:
-        kinds = sorted({name for path in files if (name := _layout_of(layouts, path, folder))})
+        kinds = sorted({name for path in files if (name := _layout_of(path, folder))})
         if len(kinds) > 1:
             raise ArgumentError(
                 f"{folder}: holds files of the layouts {' and '.join(kinds)}; give layout="
@@ -96,7 +96,7 @@ def _splits(
     return kind, dict(sorted(by_split.items()))
 
 
-def _layout_of(layouts: Mapping[str, BaseLayout], path: Path, folder: Path | None = None) -> str:
+def _layout_of(path: Path, folder: Path | None = None) -> str:
     """The layout of a file, by what lies beside it and by its first bytes; `""` for other files."""
     if folder is None:
         path = _main(path)
