@@ -32,16 +32,10 @@ from pathlib import Path
 from typing import Any
 
 import figures
+from training.libraries import TRAININGS
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "text"
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks"
-SPECIAL = "<|endoftext|>"
-BERT_SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-CL100K = (
-    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"""
-    r"""|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""
-)
 
 
 @dataclass
@@ -57,125 +51,6 @@ class Outcome:
     note: str = ""
     saved: str = ""
     """Where what was trained is, for the checks."""
-
-
-# Trainings: each takes the text, the size of the vocabulary and where to save, in its own process.
-
-
-def _jeton_bpe(text: Path, size: int, saved: Path, pattern: str) -> Any:
-    import jeton
-
-    trainer = jeton.BPETrainer(size, pattern=pattern, special_tokens=[SPECIAL])
-    return lambda: trainer.train(text), lambda tok: tok.save(saved)
-
-
-def _gigatoken(text: Path, size: int, saved: Path, pattern: str) -> Any:
-    import gigatoken
-
-    def save(trained: Any) -> None:
-        merges = [[left.hex(), right.hex()] for left, right in trained[1]]
-        saved.write_text(json.dumps(merges), encoding="utf-8")
-
-    return lambda: gigatoken.train_bpe(text, size, [SPECIAL]), save
-
-
-def _tokenizers_bpe(text: Path, size: int, saved: Path, pattern: str) -> Any:
-    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
-
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.decoder = decoders.ByteLevel()
-    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    if pattern != "gpt2":
-        split = pre_tokenizers.Split(Regex(CL100K), "isolated")
-        plain = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-        byte_level = pre_tokenizers.Sequence([split, plain])
-    tokenizer.pre_tokenizer = byte_level
-    trainer = trainers.BpeTrainer(
-        vocab_size=size,
-        special_tokens=[SPECIAL],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    return lambda: tokenizer.train([str(text)], trainer), lambda _: tokenizer.save(str(saved))
-
-
-def _rustbpe(text: Path, size: int, saved: Path, pattern: str) -> Any:
-    import rustbpe
-
-    tokenizer = rustbpe.Tokenizer()
-    expression = GPT2 if pattern == "gpt2" else CL100K
-
-    def train() -> None:
-        with text.open(encoding="utf-8", newline="\n") as lines:
-            tokenizer.train_from_iterator(lines, size - 1, pattern=expression)
-
-    return train, lambda _: None
-
-
-def _jeton_wordpiece(text: Path, size: int, saved: Path, pattern: str) -> Any:
-    import jeton
-
-    trainer = jeton.WordPieceTrainer(size)
-    return lambda: trainer.train(text), lambda tok: tok.save(saved)
-
-
-def _tokenizers_wordpiece(text: Path, size: int, saved: Path, pattern: str) -> Any:
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
-
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer()
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=size, special_tokens=BERT_SPECIALS, show_progress=False
-    )
-    return lambda: tokenizer.train([str(text)], trainer), lambda _: tokenizer.save(str(saved))
-
-
-def _jeton_unigram(text: Path, size: int, saved: Path, pattern: str) -> Any:
-    import jeton
-
-    trainer = jeton.UnigramTrainer(size)
-    return lambda: trainer.train(text), lambda tok: tok.save(saved)
-
-
-def _sentencepiece(text: Path, size: int, saved: Path, pattern: str) -> Any:
-    import sentencepiece
-
-    def train() -> None:
-        sentencepiece.SentencePieceTrainer.train(
-            input=str(text),
-            model_prefix=str(saved.with_suffix("")),
-            vocab_size=size,
-            model_type="unigram",
-            num_threads=2,
-            minloglevel=2,
-        )
-
-    return train, lambda _: None
-
-
-def _tokenizers_unigram(text: Path, size: int, saved: Path, pattern: str) -> Any:
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
-    tokenizer = Tokenizer(models.Unigram())
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    trainer = trainers.UnigramTrainer(
-        vocab_size=size, special_tokens=["<unk>"], unk_token="<unk>", show_progress=False
-    )
-    return lambda: tokenizer.train([str(text)], trainer), lambda _: tokenizer.save(str(saved))
-
-
-TRAININGS: dict[str, Callable[[Path, int, Path, str], Any]] = {
-    "jeton bpe": _jeton_bpe,
-    "gigatoken bpe": _gigatoken,
-    "tokenizers bpe": _tokenizers_bpe,
-    "rustbpe bpe": _rustbpe,
-    "jeton wordpiece": _jeton_wordpiece,
-    "tokenizers wordpiece": _tokenizers_wordpiece,
-    "jeton unigram": _jeton_unigram,
-    "sentencepiece unigram": _sentencepiece,
-    "tokenizers unigram": _tokenizers_unigram,
-}
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """A tokenizer by itself: text to ids and back, its tokens and stages, the files that hold it.
 
 Look here for how one is made; what can be done with it stands in a file a subject beside this one.
-Whatever works on a tokenizer takes this class. `jeton.Tokenizer` is this, with a method for each
-thing that other packages do with one: `tok(texts)`, `tok.chunk`, `tok.chat`, `tok.explain`, ….
+`jeton.Tokenizer` is this, with a method for each thing that other packages do with one:
+`tok(texts)`, `tok.chunk`, `tok.chat`, `tok.explain`, …. Those packages take this class.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ __all__ = ["BaseTokenizer"]
 
 
 class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
-    """A tokenizer by itself: what every package that works on one may ask of it.
+    """A tokenizer by itself: what packages may ask of it that stand below `jeton.Tokenizer`.
 
-    `jeton.Tokenizer` is one, and the one to make: it adds methods and no state.
+    `jeton.Tokenizer` is one, and the one to make.
     """
 
     __slots__ = ()

@@ -1,0 +1,1 @@
+"""What `benchmarks/train.py` stands on: how each library trains."""
