@@ -15,10 +15,13 @@ use crate::growth::Growth;
 mod byte_set;
 mod search;
 mod units;
+mod utf8;
 
 pub(crate) use byte_set::ByteSet;
 pub(crate) use search::{boundary_before, count, replaced, white_space};
 pub use units::{Unit, UnitIndex};
+pub use utf8::InvalidUtf8;
+pub(crate) use utf8::WholeCharacters;
 
 /// A half-open range of the original text, in bytes or in characters as the context says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -77,31 +77,32 @@ impl Encoded {
 
     /// The columns beside ids, spans and words.
     fn framed(&self, py: Python<'_>) -> Outcome<&Attributes> {
-        if let Some(attributes) = self.whole.get().or_else(|| self.framed.get()) {
-            return Ok(attributes);
+        match self.whole.get() {
+            Some(attributes) => Ok(attributes),
+            None => self.found(py, &self.framed, false),
         }
-        let sources = self.sources.iter().map(|it| match it {
-            Source::Text(_, count) => tokenizer::Source::Text(None, *count),
-            Source::Words(counts) => tokenizer::Source::Words(counts),
-        });
-        let sources: Vec<tokenizer::Source<'_>> = sources.collect();
-        let found = detached(py, || self.core.attributes(&sources, &self.options))??;
-        Ok(kept(&self.framed, found))
     }
 
     /// All columns beside ids and spans.
     fn whole(&self, py: Python<'_>) -> Outcome<&Attributes> {
-        if let Some(attributes) = self.whole.get() {
+        self.found(py, &self.whole, true)
+    }
+
+    /// The columns that are kept in `place`, found now if none are: `with_texts`, or as if each text
+    /// were one word.
+    fn found<'s>(
+        &'s self,
+        py: Python<'_>,
+        place: &'s OnceBox<Attributes>,
+        with_texts: bool,
+    ) -> Outcome<&'s Attributes> {
+        if let Some(attributes) = place.get() {
             return Ok(attributes);
         }
         let texts = self.sources.iter().map(|it| match it {
-            Source::Text(text, _) => Some(text.bind(py)),
-            Source::Words(_) => None,
+            Source::Text(text, _) if with_texts => Text::of_string(text.bind(py)).map(Some),
+            _ => Ok(None),
         });
-        let texts: Vec<Option<&Bound<'_, PyString>>> = texts.collect();
-        let texts = texts
-            .into_iter()
-            .map(|it| it.map(Text::of_string).transpose());
         let texts = texts.collect::<Outcome<Vec<Option<Text<'_>>>>>()?;
         let sources = self.sources.iter().zip(&texts).map(|(it, text)| match it {
             Source::Text(_, count) => {
@@ -111,13 +112,9 @@ impl Encoded {
         });
         let sources: Vec<tokenizer::Source<'_>> = sources.collect();
         let found = detached(py, || self.core.attributes(&sources, &self.options))??;
-        Ok(kept(&self.whole, found))
+        // Unless another thread found it meanwhile, which is the same.
+        Ok(place.get_or_init(|| Box::new(found)))
     }
-}
-
-/// Keeps what was found, unless another thread found it meanwhile, which is the same.
-fn kept(place: &OnceBox<Attributes>, found: Attributes) -> &Attributes {
-    place.get_or_init(|| Box::new(found))
 }
 
 /// The ints of numbers of which the next often equals the one before: then it is the same object.

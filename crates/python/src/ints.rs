@@ -43,10 +43,12 @@ pub fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
 
 fn short<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
     // SAFETY: `PyList_New` gives a new list of so many empty places, or null; nobody else has seen
-    // it, so its places may be set once each, with references that are owned.
+    // it, so its places stay where they are and may be set once each, with references that are owned.
     unsafe {
         let list = ffi::PyList_New(ids.len() as ffi::Py_ssize_t);
         let list = Bound::from_owned_ptr_or_err(py, list)?.cast_into_unchecked::<PyList>();
+        // `PyList_SET_ITEM` would read for each id anew where the places begin.
+        let places = (*list.as_ptr().cast::<ffi::PyListObject>()).ob_item;
         for (place, &id) in ids.iter().enumerate() {
             let known = INTS.get(id as usize);
             let known = known.map_or(null_mut(), |int| int.load(Ordering::Acquire));
@@ -57,7 +59,7 @@ fn short<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
                 }
                 true => new_int(py, id)?,
             };
-            ffi::PyList_SET_ITEM(list.as_ptr(), place as ffi::Py_ssize_t, int);
+            places.add(place).write(int);
         }
         Ok(list)
     }

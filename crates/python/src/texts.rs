@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use jeton_core::batch;
 use jeton_core::error::did_you_mean;
 use jeton_core::interrupt::Listener;
-use jeton_core::train::corpus::InvalidUtf8;
+use jeton_core::text::InvalidUtf8;
 use jeton_core::{Entry, Error, ErrorKind, Tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};

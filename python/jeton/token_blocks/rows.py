@@ -15,7 +15,16 @@ import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 from jeton.token_blocks.blocks import Block, Encoding, Facts, Progress, Source
 
-__all__ = ["Columns", "Rows", "Texts", "column_of", "encoded", "is_one_split", "of_rows"]
+__all__ = [
+    "Columns",
+    "Iterated",
+    "Rows",
+    "Texts",
+    "column_of",
+    "encoded",
+    "is_one_split",
+    "of_rows",
+]
 
 _CHARACTERS = 8_000_000
 """How many characters are encoded at a time: enough for all cores."""
@@ -67,15 +76,11 @@ def of_rows(
         progress = after
 
 
-class Texts(Source):
-    """An iterable of texts, or of records with a field that holds one."""
+class Iterated(Source):
+    """What an iterable gives. A place is how many came before."""
 
-    def __init__(
-        self, items: Iterable[object], encoding: Encoding, field: str | None, errors: str
-    ) -> None:
-        self._items, self._encoding = items, encoding
-        self._field, self._errors = field, errors
-        self._taken = 0
+    def __init__(self, items: Iterable[object], what: str) -> None:
+        self._items, self._what = items, what
 
     def identity(self) -> list[dict[str, Any]]:
         """What is known of them beforehand."""
@@ -85,17 +90,32 @@ class Texts(Source):
         found = super().facts(end, digests)
         return replace(found, inputs=({**found.inputs[0], "documents": end.documents},))
 
-    def blocks(self, start: Progress) -> Iterator[Block]:
-        """The blocks of all texts behind those that came before."""
-        before = start.place[0] if start.place else 0
+    def _from(self, before: int) -> Iterator[object]:
+        """Those behind the first so many."""
         items = iter(self._items)
         passed = sum(1 for _ in islice(items, before))
         if passed < before:
             raise FormatError(
-                f"the iterable gave {before:,} documents when it was read first, and {passed:,} "
-                "now; go on with what it began with, or begin anew"
+                f"the iterable gave {before:,} {self._what} when it was read first, and "
+                f"{passed:,} now; go on with what it began with, or begin anew"
             )
-        batches = self._batches(items, before)
+        return items
+
+
+class Texts(Iterated):
+    """An iterable of texts, or of records with a field that holds one."""
+
+    def __init__(
+        self, items: Iterable[object], encoding: Encoding, field: str | None, errors: str
+    ) -> None:
+        super().__init__(items, "documents")
+        self._encoding, self._field, self._errors = encoding, field, errors
+        self._taken = 0
+
+    def blocks(self, start: Progress) -> Iterator[Block]:
+        """The blocks of all texts behind those that came before."""
+        before = start.place[0] if start.place else 0
+        batches = self._batches(self._from(before), before)
         made = encoded(batches, lambda batch: self._encoding.of_texts(batch[1], "strict", batch[0]))
         return of_rows(made, start, lambda rows: (before + rows,), lambda _: 0)
 

@@ -1,6 +1,6 @@
 //! `<0xNN>` tokens, with which a vocabulary of characters spells the bytes of all others.
 
-use super::whole_characters::Invalid;
+use super::invalid::Invalid;
 use crate::interrupt::paced;
 
 /// Makes each run of byte tokens one token, if it is UTF-8.

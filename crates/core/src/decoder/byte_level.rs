@@ -1,6 +1,6 @@
 //! Tokens as the bytes they stand for.
 
-use super::whole_characters::Invalid;
+use super::invalid::Invalid;
 use crate::printable;
 
 /// The bytes of the tokens joined.

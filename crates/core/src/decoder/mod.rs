@@ -14,19 +14,19 @@ use crate::pattern::{self, SearchPattern};
 mod byte_fallback;
 mod byte_level;
 mod decode_table;
+mod invalid;
 mod sentencepiece;
 mod stops;
 mod stream;
 mod text;
-mod whole_characters;
 
 pub(crate) use decode_table::DecodeTable;
+pub use invalid::Invalid;
+pub(crate) use invalid::not_text;
 pub use sentencepiece::{LeadingSpaces, SentencePieceDecoder};
 pub(crate) use stops::Stops;
 pub(crate) use stream::TokenStream;
 use text::{clean_up, in_text, replace_matches, strip};
-pub use whole_characters::Invalid;
-pub(crate) use whole_characters::{Broken, Characters, not_text};
 
 /// One decoder. The names are those of Hugging Face `tokenizers`, and so are the meanings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

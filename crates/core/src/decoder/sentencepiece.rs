@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::whole_characters::Invalid;
+use super::invalid::Invalid;
 use crate::error::Result;
 use crate::growth::Growth;
 use crate::interrupt::paced;

@@ -5,8 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use super::text_parts::TextParts;
-use crate::error::{Error, ErrorKind, Result};
-use crate::train::corpus::{Contents, InvalidUtf8};
+use crate::error::Result;
+use crate::text::{InvalidUtf8, WholeCharacters};
+use crate::train::corpus::Contents;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
@@ -15,10 +16,7 @@ pub struct TextFile {
     path: PathBuf,
     contents: Contents,
     errors: InvalidUtf8,
-    /// Bytes that were read before the next ones.
-    before: usize,
-    /// The begin of a character whose end was not read yet.
-    begun: Vec<u8>,
+    characters: WholeCharacters,
     /// Text that is no whole part yet.
     rest: String,
     /// Whether no text was read yet.
@@ -48,8 +46,7 @@ impl TextFile {
             path: path.to_owned(),
             contents: Contents::open(path)?,
             errors,
-            before: 0,
-            begun: Vec::new(),
+            characters: WholeCharacters::default(),
             rest: String::new(),
             is_first: true,
             has_given: false,
@@ -61,67 +58,37 @@ impl TextFile {
     /// # Errors
     /// The file cannot be read, is damaged or not UTF-8.
     pub fn read(&mut self, size: usize, parts: &mut TextParts) -> Result<Read> {
-        let mut bytes = std::mem::take(&mut self.begun);
-        let begun = bytes.len();
-        bytes.append(&mut self.contents.read(size)?);
-        let read = bytes.len() - begun;
-        let is_end = read == 0;
-        if !is_end {
-            self.begun = bytes.split_off(bytes.len() - unfinished(&bytes));
-        }
-        let mut text = self.text(bytes, self.before - begun)?;
-        self.before += read;
-        if self.is_first && !text.is_empty() {
-            self.is_first = false;
-            if text.starts_with(BYTE_ORDER_MARK) {
-                text.drain(..BYTE_ORDER_MARK.len_utf8());
-            }
-        }
+        let bytes = self.contents.read(size)?;
+        let is_end = bytes.is_empty();
         let before = parts.bytes();
         parts.text.push_str(&std::mem::take(&mut self.rest));
-        parts.text.push_str(&text);
+        let start = parts.bytes();
+        let pushed = self
+            .characters
+            .push(&bytes, self.errors, is_end, &mut parts.text);
+        pushed.map_err(|byte| byte.in_file().at(self.path.display().to_string()))?;
+        if self.is_first && parts.bytes() > start {
+            self.is_first = false;
+            if parts.text[start..].starts_with(BYTE_ORDER_MARK) {
+                parts.text.drain(start..start + BYTE_ORDER_MARK.len_utf8());
+            }
+        }
+        let text = parts.bytes() - start;
         let left = parts.add_tail(is_end);
         self.rest = parts.split_off(left);
         let begins = !self.has_given && parts.bytes() > before;
         self.has_given |= begins;
         Ok(Read {
-            bytes: read,
-            text: text.len(),
+            bytes: bytes.len(),
+            text,
             begins,
         })
-    }
-
-    /// The text of bytes that stand behind so many others.
-    fn text(&self, bytes: Vec<u8>, before: usize) -> Result<String> {
-        let error = match String::from_utf8(bytes) {
-            Ok(text) => return Ok(text),
-            Err(error) => error,
-        };
-        match self.errors {
-            InvalidUtf8::Strict => {
-                let at = before + error.utf8_error().valid_up_to();
-                let error = Error::new(ErrorKind::Format, format!("not UTF-8 at byte {at}"))
-                    .hint("set errors=\"replace\" or errors=\"ignore\"");
-                Err(error.at(self.path.display().to_string()))
-            }
-            errors => Ok(errors.text(error.as_bytes())?.into_owned()),
-        }
     }
 
     /// How many bytes of the file on the disk were read, and their SHA-256.
     pub fn digest(&self) -> (u64, [u8; 32]) {
         self.contents.digest()
     }
-}
-
-/// How many bytes at the end begin a character that goes on.
-fn unfinished(bytes: &[u8]) -> usize {
-    let begins = |&length: &usize| {
-        let last = bytes.len().checked_sub(length).map(|start| &bytes[start..]);
-        let error = last.and_then(|last| str::from_utf8(last).err());
-        error.is_some_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
-    };
-    (1..4).find(begins).unwrap_or(0)
 }
 
 #[cfg(test)]

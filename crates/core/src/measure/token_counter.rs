@@ -57,7 +57,7 @@ struct Share {
     /// What was counted before.
     sums: Vec<u64>,
     /// Where tokens that are not in `seen` occur in this batch: the first place is among them.
-    new: Vec<(Place, usize)>,
+    new: Vec<(Occurrence, usize)>,
     /// The last part that was counted.
     last: usize,
 }
@@ -74,7 +74,7 @@ impl Share {
 }
 
 /// Which part of a batch, and which token of it.
-type Place = (u32, u32);
+type Occurrence = (u32, u32);
 
 /// Where the tokens of ids stand among all.
 #[derive(Debug)]
@@ -201,7 +201,7 @@ impl TokenCounter {
         place: impl Fn(u32) -> usize,
         is_new: impl Fn(u32) -> bool,
         part: u32,
-        new: &mut Vec<(Place, usize)>,
+        new: &mut Vec<(Occurrence, usize)>,
     ) -> Result<(), u32> {
         for (&id, at) in ids.iter().zip(0..) {
             let token = place(id);

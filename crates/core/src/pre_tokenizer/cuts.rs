@@ -21,8 +21,8 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// Appends the cuts of the stages of `pre_tokenizer`, each of which cuts the pieces of the one before
-    /// it; `None` if one does more than to cut there, or looks for what no automaton finds.
+    /// Appends the cuts of a stage that is no sequence, each of which cuts the pieces of the one before
+    /// it; `None` if it does more than to cut there, or looks for what no automaton finds.
     pub fn find(pre_tokenizer: &PreTokenizer, found: &mut Vec<Self>) -> Option<()> {
         let mut push = |patterns, behavior, invert| {
             found.push(Self {
@@ -32,9 +32,6 @@ impl Cut {
             });
         };
         match pre_tokenizer {
-            PreTokenizer::Sequence(stages) => {
-                return stages.iter().try_for_each(|stage| Self::find(stage, found));
-            }
             PreTokenizer::Split {
                 pattern,
                 behavior,
@@ -84,7 +81,8 @@ impl Cut {
                 };
                 push(NUMBERS.to_vec(), behavior, false);
             }
-            PreTokenizer::ByteLevel { .. }
+            PreTokenizer::Sequence(_)
+            | PreTokenizer::ByteLevel { .. }
             | PreTokenizer::Metaspace { .. }
             | PreTokenizer::UnicodeScripts
             | PreTokenizer::FixedLength { .. } => return None,

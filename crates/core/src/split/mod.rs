@@ -11,3 +11,5 @@ pub mod sequence;
 pub mod splitter;
 pub mod starts;
 mod stretch;
+#[cfg(test)]
+mod tests;

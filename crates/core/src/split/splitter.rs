@@ -67,7 +67,12 @@ impl Splitter {
         })
     }
 
-    /// The same for stages that a scanner knows, or that look for one expression.
+    /// The scanner that cuts as `pre_tokenizer` does, if one knows its stages.
+    pub fn scanner(pre_tokenizer: &PreTokenizer) -> Option<Self> {
+        rules(&cutting_stages(pre_tokenizer)).map(Self::Scanner)
+    }
+
+    /// What cuts as stages do that a scanner knows, or that look for one expression.
     pub fn of_one(pre_tokenizer: &PreTokenizer) -> Option<Self> {
         Self::of_known(&cutting_stages(pre_tokenizer))
     }

@@ -3,8 +3,13 @@
 //! Look here for how text is passed quickly of which few characters need a look: what is looked for are
 //! the bytes that begin these.
 
+use super::boundary_before;
+
 /// The bytes that are read together.
 const BLOCK: usize = 64;
+
+/// Bytes that [`ByteSet::find_near`] passes at most: what it looked at is still near then.
+const FARTHEST: usize = 1 << 12;
 
 /// A set of bytes. It may hold others, too, where the members are of many kinds.
 #[derive(Debug, Default)]
@@ -58,7 +63,16 @@ impl ByteSet {
         self.find_by(text, from, |block| self.portable(block), is_it)
     }
 
-    /// The same, with what says which bytes of a block are members.
+    /// As [`Self::find`], of the bytes near `from`; behind these, where a character begins or the text
+    /// ends.
+    #[inline]
+    pub fn find_near(&self, text: &str, from: usize, is_it: impl FnMut(usize) -> bool) -> usize {
+        let most = text.len().min(from + FARTHEST);
+        let found = self.find(&text.as_bytes()[..most], from, is_it);
+        found.unwrap_or_else(|| boundary_before(text, most))
+    }
+
+    /// As [`Self::find`], with what says which bytes of a block are members.
     #[inline(always)]
     fn find_by(
         &self,

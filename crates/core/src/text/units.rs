@@ -26,6 +26,16 @@ impl Unit {
             Self::Utf16 => number(text, begins) + number(text, |byte| byte >= 0xF0),
         }
     }
+
+    /// How many units a character of so many bytes has.
+    #[inline(always)]
+    pub(crate) fn of_length(self, bytes: usize) -> usize {
+        match self {
+            Self::Characters => 1,
+            Self::Bytes => bytes,
+            Self::Utf16 => 1 + bytes / 4,
+        }
+    }
 }
 
 /// How many bytes `is_it` accepts.
@@ -58,10 +68,7 @@ impl UnitIndex {
         let mut units = 0;
         for character in paced(text.chars()) {
             before.extend(std::iter::repeat_n(units, character.len_utf8()));
-            units += match unit {
-                Unit::Utf16 => character.len_utf16() as u32,
-                _ => 1,
-            };
+            units += unit.of_length(character.len_utf8()) as u32;
         }
         before.push(units);
         Self { before, length }

@@ -8,8 +8,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::{Bpe, Characters, Model};
 use crate::pre_tokenizer::{PreTokenizer, named};
+use crate::text::InvalidUtf8;
 use crate::tokenizer::EncodeOptions;
-use crate::train::corpus::{CorpusOptions, CorpusPosition, DocumentUnit, InvalidUtf8};
+use crate::train::corpus::{CorpusOptions, CorpusPosition, DocumentUnit};
 use crate::vocab::Vocab;
 use crate::{ErrorKind, Stages};
 

@@ -7,9 +7,10 @@
 use std::sync::Arc;
 
 use super::{EncodeOptions, OnInvalid, Tokenizer};
-use crate::decoder::{Broken, Characters, Invalid, Stops, TokenStream};
+use crate::decoder::{Invalid, Stops, TokenStream, not_text};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fast::Place;
+use crate::text::{InvalidUtf8, WholeCharacters};
 use crate::train::word_counts::FirstStages;
 
 /// The text of ids that come one by one.
@@ -30,9 +31,9 @@ use crate::train::word_counts::FirstStages;
 #[derive(Clone, Debug)]
 pub struct DecodeStream {
     tokens: TokenStream,
-    characters: Characters,
+    characters: WholeCharacters,
     stops: Stops,
-    broken: Broken,
+    invalid: InvalidUtf8,
     skip_special_tokens: bool,
     /// How many ids came.
     position: usize,
@@ -50,16 +51,16 @@ impl DecodeStream {
         on_invalid: OnInvalid,
         stops: Vec<String>,
     ) -> Self {
-        let (invalid, broken) = match on_invalid {
-            OnInvalid::Strict => (Invalid::Keep, Broken::Error),
-            OnInvalid::Replace => (Invalid::Replace, Broken::Replaced),
-            OnInvalid::Ignore => (Invalid::Keep, Broken::Dropped),
+        let (of_tokens, invalid) = match on_invalid {
+            OnInvalid::Strict => (Invalid::Keep, InvalidUtf8::Strict),
+            OnInvalid::Replace => (Invalid::Replace, InvalidUtf8::Replace),
+            OnInvalid::Ignore => (Invalid::Keep, InvalidUtf8::Ignore),
         };
         Self {
-            tokens: TokenStream::new(tokenizer.stages.decoder.as_ref(), invalid),
-            characters: Characters::default(),
+            tokens: TokenStream::new(tokenizer.stages.decoder.as_ref(), of_tokens),
+            characters: WholeCharacters::default(),
             stops: Stops::new(stops),
-            broken,
+            invalid,
             skip_special_tokens,
             position: 0,
             is_finished: false,
@@ -117,9 +118,9 @@ impl DecodeStream {
         self.more.clear();
         let made = self
             .characters
-            .push(&self.bytes, self.broken, is_end, &mut self.more);
+            .push(&self.bytes, self.invalid, is_end, &mut self.more);
         self.stops.push(&self.more, is_end, text);
-        made
+        made.map_err(|it| not_text(it.byte, it.position))
     }
 }
 

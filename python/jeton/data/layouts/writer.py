@@ -23,7 +23,7 @@ from jeton.data.layouts.checks import (
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
 
-__all__ = ["Writer", "WrittenShard"]
+__all__ = ["Writer", "WrittenShard", "synced"]
 
 
 @dataclass(frozen=True)
@@ -378,7 +378,7 @@ class Writer:
             for left in (spool.ends, *self._growing(spool)):
                 left.unlink(missing_ok=True)
         if self._named < upto:
-            _synced(self._finals(0)[0].parent)
+            synced(self._finals(0)[0].parent)
             self._named = upto
 
     def _remove_parts(self, first: int) -> None:
@@ -396,7 +396,7 @@ class Writer:
         """Brings to the disk what the next state says is there."""
         for number in range(self._saved, len(self._closed)):
             for path in self._finals(number):
-                _synced(part_of(path))
+                synced(part_of(path))
         if self._files is not None:
             for file in _all(self._files):
                 file.flush()
@@ -470,7 +470,8 @@ def _all(files: tuple[BinaryIO, list[BinaryIO]]) -> list[BinaryIO]:
     return [files[0], *files[1]]
 
 
-def _synced(path: Path) -> None:
+def synced(path: Path) -> None:
+    """Waits until what the system has of a file or folder is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

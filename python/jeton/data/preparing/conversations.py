@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from jeton.errors import (
 from jeton.file_digest import digest_of
 from jeton.token_blocks.blocks import Block, Facts, Progress, Source, nothing
 from jeton.token_blocks.files import check_unchanged, identity_of
-from jeton.token_blocks.rows import Rows, is_one_split
+from jeton.token_blocks.rows import Iterated, Rows, is_one_split
 
 __all__ = ["ConversationFiles", "ConversationRows", "Conversations", "rows_of"]
 
@@ -237,28 +236,16 @@ def _check_column(place: str, name: str, names: list[str]) -> None:
         raise FormatError(f"{place}there is no column {name!r} ({hint})")
 
 
-class Conversations(_OfConversations):
-    """An iterable of records. A place is how many came before."""
+class Conversations(Iterated, _OfConversations):
+    """An iterable of records."""
 
     def __init__(self, items: Iterable[object], chats: Chats) -> None:
-        self._items, self._chats = items, chats
-
-    def identity(self) -> list[dict[str, Any]]:
-        return [{"iterable": type(self._items).__name__}]
-
-    def facts(self, end: Progress, digests: Mapping[int, tuple[int, str]]) -> Facts:
-        found = super().facts(end, digests)
-        return replace(found, inputs=({**found.inputs[0], "documents": end.documents},))
+        super().__init__(items, "records")
+        self._chats = chats
 
     def blocks(self, start: Progress) -> Iterator[Block]:
         before = start.place[0] if start.place else 0
-        items = iter(self._items)
-        passed = sum(1 for _ in islice(items, before))
-        if passed < before:
-            raise FormatError(
-                f"the iterable gave {before:,} records when it was read first, and {passed:,} "
-                "now; go on with what it began with, or begin anew"
-            )
+        items = self._from(before)
         rows = (Row(it, f"record {at}", (at + 1,)) for at, it in enumerate(items, before))
         return self._chats.blocks(rows, start)
 

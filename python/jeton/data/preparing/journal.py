@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from jeton.data import manifest
+from jeton.data.layouts.writer import synced
 from jeton.data.manifest import Manifest
 from jeton.errors import FileError, FormatError
 
@@ -147,7 +148,7 @@ class Journal:
             with part.open("rb") as file:
                 os.fsync(file.fileno())
             os.replace(part, self.folder / manifest.NAME)
-            _sync_folder(self.folder)
+            synced(self.folder)
             (self.work / RUN).unlink()
             shutil.rmtree(self.work, ignore_errors=True)
 
@@ -162,7 +163,7 @@ class Journal:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, path)
-            _sync_folder(self.work)
+            synced(self.work)
 
     def _get(self, path: Path) -> dict[str, Any]:
         with self._told():
@@ -183,14 +184,6 @@ class Journal:
                 raise
             place = error.filename or self.folder
             raise FileError(f"{place}: cannot be written: {error.strerror}") from None
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _lock(file: BinaryIO, folder: Path) -> None:

@@ -29,10 +29,11 @@ impl Lattice {
             nodes: Vec::new(),
             ending_at: vec![Vec::new(); text.len() + 1],
         };
+        let trie = model.trie();
         for (start, character) in paced(text.char_indices()) {
             let mut covered = false;
             let rest = &text.as_bytes()[start..];
-            for (id, length) in model.trie.prefixes(model.trie.root(), rest) {
+            for (id, length) in trie.prefixes(trie.root(), rest) {
                 if model.kind(id) == PieceKind::Unused {
                     continue;
                 }

@@ -64,15 +64,7 @@ pub struct SentencePiece {
     /// The pieces of text with the spelling of a control, unknown or byte piece, as all models but
     /// BPE may have them; each behind a NUL, which no piece holds.
     twins: Vocab,
-    /// The pieces that text may consist of, unused ones included; for Unigram alone.
-    trie: Trie,
-    /// The pieces that are matched before any other.
-    user_defined: Trie,
-    has_user_defined: bool,
-    unk_id: Option<u32>,
-    /// The pieces of the 256 bytes, where unknown text is written as bytes.
-    byte_ids: Option<Vec<u32>>,
-    min_score: f32,
+    roles: Roles,
 }
 
 /// A stretch of text and the piece that covers it; without one it is unknown.
@@ -93,12 +85,7 @@ impl SentencePiece {
         Ok(Self {
             vocab,
             twins,
-            trie: roles.trie,
-            has_user_defined: roles.has_user_defined,
-            user_defined: roles.user_defined,
-            unk_id: roles.unk_id,
-            byte_ids: roles.byte_ids,
-            min_score: roles.min_score,
+            roles,
             proto: Box::new(proto),
         })
     }
@@ -110,7 +97,7 @@ impl SentencePiece {
 
     /// The lowest score of a piece that text may become.
     pub(crate) fn min_score(&self) -> f32 {
-        self.min_score
+        self.roles.min_score
     }
 
     /// The vocabulary: pieces as the file spells them.
@@ -127,14 +114,18 @@ impl SentencePiece {
             ids.retain(|id| kinds[*id as usize] == PieceKind::UserDefined);
             ids
         };
+        let Roles {
+            trie,
+            user_defined: tried_first,
+            ..
+        } = &mut self.roles;
         let before = self.vocab.withheld().ids();
-        self.trie.put_back(&self.vocab, &before);
-        (self.user_defined).put_back(&self.vocab, &user_defined(before));
+        trie.put_back(&self.vocab, &before);
+        tried_first.put_back(&self.vocab, &user_defined(before));
         self.vocab.withhold(&texts);
         let after = self.vocab.withheld().ids();
-        self.trie.take_out(&self.vocab, &after);
-        self.user_defined
-            .take_out(&self.vocab, &user_defined(after));
+        trie.take_out(&self.vocab, &after);
+        tried_first.take_out(&self.vocab, &user_defined(after));
     }
 
     /// The same model with fewer pieces: of those that text may become, it becomes only the valid ones,
@@ -151,10 +142,9 @@ impl SentencePiece {
         }
         let mut proto = (*self.proto).clone();
         proto.pieces.restrict(is_valid);
-        Ok(Self {
-            min_score: self.min_score,
-            ..Self::new(proto)?
-        })
+        let mut restricted = Self::new(proto)?;
+        restricted.roles.min_score = self.roles.min_score;
+        Ok(restricted)
     }
 
     /// The tokens of normalized text, appended to `tokens`.
@@ -242,7 +232,7 @@ impl SentencePiece {
         let mut after_unknown = false;
         for (range, id) in segments {
             let unknown = id.is_none();
-            match (id, &self.byte_ids, self.unk_id) {
+            match (id, &self.roles.byte_ids, self.roles.unk_id) {
                 (Some(id), _, _) => tokens.push(Token { id, range }),
                 (None, Some(byte_ids), _) => tokens.extend(range.map(|at| Token {
                     id: byte_ids[usize::from(text.as_bytes()[at])],
@@ -260,17 +250,17 @@ impl SentencePiece {
 
     /// The piece that stands for unknown text, if there is one.
     pub(crate) fn unk_id(&self) -> Option<u32> {
-        self.unk_id
+        self.roles.unk_id
     }
 
     /// The pieces of the 256 bytes, where unknown text is written as bytes.
     pub(crate) fn byte_ids(&self) -> Option<&[u32]> {
-        self.byte_ids.as_deref()
+        self.roles.byte_ids.as_deref()
     }
 
     /// The pieces that text may consist of, unused ones included; none but for Unigram.
     pub(crate) fn trie(&self) -> &Trie {
-        &self.trie
+        &self.roles.trie
     }
 
     /// What text may make of a piece: a withheld one is a control piece, whatever the file says.
@@ -324,10 +314,8 @@ impl SentencePiece {
         let mut at = 0;
         std::iter::from_fn(move || {
             let rest = &text[at..];
-            let user_defined = self
-                .user_defined
-                .prefixes(self.user_defined.root(), rest.as_bytes())
-                .last();
+            let trie = &self.roles.user_defined;
+            let user_defined = trie.prefixes(trie.root(), rest.as_bytes()).last();
             let length = match user_defined {
                 Some((_, length)) => length,
                 None => rest.chars().next()?.len_utf8(),
@@ -339,7 +327,8 @@ impl SentencePiece {
 
     /// Whether user-defined pieces are cut out of this text.
     pub(crate) fn holds_user_defined(&self, text: &str) -> bool {
-        self.has_user_defined && paced(self.symbols(text)).any(|(_, user_defined)| user_defined)
+        self.roles.has_user_defined
+            && paced(self.symbols(text)).any(|(_, user_defined)| user_defined)
     }
 
     fn characters(&self, text: &str) -> Vec<Segment> {
@@ -365,12 +354,17 @@ impl SentencePiece {
 }
 
 /// What the pieces of each kind are for.
+#[derive(Clone)]
 struct Roles {
+    /// The pieces that text may consist of, unused ones included; for Unigram alone.
     trie: Trie,
+    /// The pieces that are matched before any other.
     user_defined: Trie,
     has_user_defined: bool,
     unk_id: Option<u32>,
+    /// The pieces of the 256 bytes, where unknown text is written as bytes.
     byte_ids: Option<Vec<u32>>,
+    /// The lowest score of a piece that text may become.
     min_score: f32,
 }
 

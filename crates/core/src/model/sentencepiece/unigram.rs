@@ -76,8 +76,8 @@ impl SentencePiece {
 
     /// The pieces that `text` begins with, shortest first: with each its length and its score.
     pub(crate) fn pieces_at(&self, text: &str) -> impl Iterator<Item = (u32, usize, f32)> {
-        self.trie
-            .prefixes(self.trie.root(), text.as_bytes())
+        let trie = self.trie();
+        trie.prefixes(trie.root(), text.as_bytes())
             .filter(|(id, _)| self.kind(*id) != PieceKind::Unused)
             .map(|(id, length)| (id, length, self.path_score(id, length)))
     }
@@ -132,7 +132,7 @@ impl SentencePiece {
 
     /// The score of a character that no piece covers.
     pub(crate) fn unk_score(&self) -> f32 {
-        self.min_score - UNK_PENALTY
+        self.min_score() - UNK_PENALTY
     }
 }
 

@@ -18,7 +18,7 @@ use crate::pattern::CharacterClasses;
 use crate::pre_tokenizer::{Cut, PreTokenizer, refine};
 use crate::text::boundary_before;
 use stage::Stage;
-use table::{MOST_HELD, Step, Table, held, read};
+use table::{MOST_HELD, Table, TableStep, held, read};
 
 /// Bytes between two looks for an interrupt.
 const POLLED: usize = 64 << 10;
@@ -340,7 +340,7 @@ fn by_stages(stages: &[PreTokenizer], text: &str) -> Result<Vec<Range<usize>>> {
 
 impl Reader {
     /// Says where pieces begin, and what belongs to none, as a step does.
-    fn follow(&self, step: Step, stretches: &mut Stretches<impl FnMut(usize, usize, &[u64])>) {
+    fn follow(&self, step: TableStep, stretches: &mut Stretches<impl FnMut(usize, usize, &[u64])>) {
         for back in (0..=MOST_HELD).rev() {
             let place = match back {
                 0 => self.at,

@@ -16,9 +16,9 @@ const MOST_STEPS: usize = 1 << 16;
 
 /// What a table does with a character: the row of the state that it goes on to, and marks.
 #[derive(Clone, Copy)]
-pub struct Step(u32);
+pub struct TableStep(u32);
 
-impl Step {
+impl TableStep {
     /// A piece begins with the character; in the next bits, with the one before it, and so on.
     const BEGINS: u32 = 24;
     /// The character belongs to no piece; in the next bits, the one before it, and so on.
@@ -115,7 +115,7 @@ pub fn read(stages: &[Stage], states: &mut [State], class: u8, known: &mut Vec<S
 pub struct Table {
     /// One row a state: a step for each class, and one for the end of the text. The first is that of a
     /// text that begins.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TableStep>,
     states: Vec<States>,
     rows: HashMap<States, usize, FixedState>,
     width: usize,
@@ -145,8 +145,8 @@ impl Table {
                 let (mut next, mut known) = (states.clone(), Vec::new());
                 read(stages, &mut next, class, &mut known);
                 let step = match held(&next) > most {
-                    true => Step(Step::BEYOND),
-                    false => Step::new(table.row(next), held(&states), &known),
+                    true => TableStep(TableStep::BEYOND),
+                    false => TableStep::new(table.row(next), held(&states), &known),
                 };
                 table.steps.push(step);
             }

@@ -10,9 +10,6 @@ use crate::normalizer::CharacterSet;
 use crate::split::safe_cuts::decode;
 use crate::text::{ByteSet, boundary_before};
 
-/// How far a stretch goes at most: what was looked at is still near when tokens are put there.
-const FARTHEST: usize = 1 << 12;
-
 /// What becomes of a character of ASCII before another one that is kept and at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ascii {
@@ -108,8 +105,7 @@ impl Kept {
         begins: impl Fn(usize) -> bool,
     ) -> usize {
         let bytes = text.as_bytes();
-        let most = text.len().min(at + FARTHEST);
-        let first = self.suspects.find(&bytes[..most], at, |next| {
+        self.suspects.find_near(text, at, |next| {
             let after_space = match next == at {
                 true => after_space,
                 false => self.removes_next(bytes[next - 1]),
@@ -118,8 +114,7 @@ impl Kept {
                 Ascii::Asked => begins(next),
                 _ => self.length(text, next, after_space).is_none(),
             }
-        });
-        first.unwrap_or_else(|| boundary_before(text, most))
+        })
     }
 
     /// How long the character at `at` is, if it is kept before one that is.

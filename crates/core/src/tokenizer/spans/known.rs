@@ -21,7 +21,7 @@ pub struct Known {
 /// The token that stands for a run of characters that are no tokens, where each character of a token is
 /// one.
 #[derive(Clone, Copy)]
-pub struct Unknown<'k> {
+pub struct UnknownRun<'k> {
     pub id: u32,
     known: &'k Known,
 }
@@ -54,12 +54,12 @@ impl Known {
     }
 
     /// The unknown token, if it is certain where what it stands for ends.
-    pub fn unknown(&self, id: u32) -> Option<Unknown<'_>> {
-        self.is_closed.then_some(Unknown { id, known: self })
+    pub fn unknown(&self, id: u32) -> Option<UnknownRun<'_>> {
+        self.is_closed.then_some(UnknownRun { id, known: self })
     }
 }
 
-impl Unknown<'_> {
+impl UnknownRun<'_> {
     /// Where the run of characters that are no tokens ends which begins at this place, or goes on at
     /// `end`. A space ends it.
     #[inline]
@@ -79,11 +79,7 @@ impl Unknown<'_> {
                 break;
             }
             next += length;
-            units += match unit {
-                Unit::Characters => 1,
-                Unit::Bytes => length,
-                Unit::Utf16 => 1 + length / 4,
-            };
+            units += unit.of_length(length);
         }
         (next > at.byte).then_some(At { byte: next, units })
     }

@@ -22,7 +22,7 @@ struct Call<'c> {
     section: &'c Section<'c>,
     changed: Changed,
     /// What stands for characters that have no piece.
-    unknown: Option<Unknown>,
+    unknown: Option<UnknownToken>,
     /// Whether the text spells that token, if that was asked.
     is_spelled_out: Option<bool>,
     stages: &'c Stages,
@@ -38,13 +38,13 @@ struct Call<'c> {
 
 /// The token that stands for characters that have no piece.
 #[derive(Clone, Copy)]
-struct Unknown {
+struct UnknownToken {
     id: u32,
     /// Neighbours are one token.
     fuses: bool,
 }
 
-impl Unknown {
+impl UnknownToken {
     /// That of a model which writes none as bytes and makes nothing else of the token.
     fn of(model: &Model) -> Option<Self> {
         match model {
@@ -85,7 +85,7 @@ impl Lengths {
             lengths: self,
             table,
             section,
-            unknown: Unknown::of(&stages.model),
+            unknown: UnknownToken::of(&stages.model),
             is_spelled_out: None,
             stages,
             start: 0,
@@ -272,7 +272,7 @@ impl Call<'_> {
 
     /// How long the run of characters is that have no piece. What comes behind it begins with one that
     /// has, or it is not spelled there.
-    fn unknown(&mut self, unknown: Unknown) -> Option<usize> {
+    fn unknown(&mut self, unknown: UnknownToken) -> Option<usize> {
         let vocab = self.stages.model.vocab();
         vocab.text_id("▁".as_bytes())?;
         let token = std::str::from_utf8(vocab.token(unknown.id)?).ok()?;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 use super::Row;
-use super::known::Unknown;
+use super::known::UnknownRun;
 use super::mark::MARK;
 use super::ruler::At;
 use crate::interrupt::Pace;
@@ -65,7 +65,7 @@ pub struct Stretch<'s> {
     /// Whether what stands at the end ends a run of characters that are no tokens.
     pub ends_unknown: bool,
     /// What stands for characters that are no tokens, if it is certain where these end.
-    pub unknown: Option<Unknown<'s>>,
+    pub unknown: Option<UnknownRun<'s>>,
 }
 
 /// What a token is.
@@ -311,12 +311,7 @@ impl Table {
             if !bytes.iter().zip(tokens).all(is_byte) {
                 break;
             }
-            let units = now.units
-                + match self.unit {
-                    Unit::Characters => 1,
-                    Unit::Bytes => length,
-                    Unit::Utf16 => 1 + length / 4,
-                };
+            let units = now.units + self.unit.of_length(length);
             for row in &mut rows[done..done + length] {
                 row.write([now.units as i64, units as i64]);
             }

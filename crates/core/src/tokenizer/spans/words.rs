@@ -24,9 +24,6 @@ const ROW: usize = 256;
 const ROWS: usize = 0x11_0000 / ROW;
 /// How many tokens lie along kept text from one question whether anybody waits to the next.
 const RUN: usize = 1 << 12;
-/// How far a stretch of kept text goes at most: what was looked at is still near when tokens are put
-/// there.
-const FARTHEST: usize = 1 << 12;
 /// The most bytes that are known of what a character becomes.
 const MOST: usize = 13;
 /// What stands on both sides of a character. No stage changes it, and nothing joins it.
@@ -390,10 +387,8 @@ impl<'c> Cursor<'c> {
                 false => byte >= 0xC0,
             })
         });
-        let most = bytes.len().min(at + FARTHEST);
         let is_kept = |at| (self.becomes(at)).is_some_and(|(becomes, _)| becomes.is_kept);
-        let first = suspects.find(&bytes[..most], at, |at| !is_kept(at));
-        let end = first.unwrap_or_else(|| boundary_before(self.text, most));
+        let end = suspects.find_near(self.text, at, |at| !is_kept(at));
         match self.becomes(end) {
             Some((becomes, _)) if becomes.what == What::Unsure => {
                 let blank = bytes[at..end].iter().rposition(|it| is_blank(*it));

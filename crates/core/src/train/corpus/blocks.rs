@@ -4,9 +4,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::invalid::InvalidUtf8;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
+use crate::text::InvalidUtf8;
 use crate::train::word_counts::{FirstStages, amount};
 
 /// How a file is read in blocks.

@@ -10,8 +10,9 @@ use std::thread;
 use std::time::Duration;
 
 use super::blocks::{Block, BlockOptions};
-use super::{Corpus, CorpusFile, InvalidUtf8, LONGEST_DOCUMENT, LONGEST_LINE, json_lines, stream};
+use super::{Corpus, CorpusFile, LONGEST_DOCUMENT, LONGEST_LINE, json_lines, stream};
 use crate::error::Result;
+use crate::text::InvalidUtf8;
 use crate::train::word_counts::FirstStages;
 
 /// What a document of a text file is. A record of JSON lines is one always.

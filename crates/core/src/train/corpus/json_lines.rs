@@ -6,8 +6,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::invalid::InvalidUtf8;
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
+use crate::text::InvalidUtf8;
 
 /// The text in the field `field` of a line; nothing, if that is null or the line blank. `errors`
 /// says what becomes of an escaped surrogate without its other half.

@@ -18,14 +18,12 @@ mod blocks;
 mod contents;
 mod documents;
 mod find;
-mod invalid;
 mod json_lines;
 mod stream;
 
 pub use contents::Contents;
 pub use documents::{CorpusPosition, DocumentOptions, DocumentUnit};
 pub use find::{Found, find_files};
-pub use invalid::InvalidUtf8;
 
 pub(crate) use documents::{DocumentPart, Documents, Part, Read as ReadDocuments};
 
@@ -33,6 +31,7 @@ use blocks::{Block, BlockOptions, Blocks};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
+use crate::text::InvalidUtf8;
 use crate::train::word_counts;
 use crate::train::word_counts::WordCounter;
 

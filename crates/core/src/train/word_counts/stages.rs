@@ -55,18 +55,19 @@ impl FirstStages {
         pre_tokenizer: Option<PreTokenizer>,
     ) -> Result<Self> {
         let found_late = added_tokens.iter().any(|token| token.normalized);
-        let splitter = pre_tokenizer.as_ref().and_then(Splitter::of);
         let form = normalizer.as_ref().and_then(Form::of);
         let keeps_words_apart = normalizer
             .as_ref()
             .is_none_or(Normalizer::keeps_words_apart);
         let drops_blanks = pre_tokenizer.as_ref().is_some_and(drops_blanks);
+        let between_blanks = !found_late && keeps_words_apart && drops_blanks;
+        let splitter = pre_tokenizer.as_ref().and_then(match between_blanks {
+            // Only a scanner is faster.
+            true => Splitter::scanner,
+            false => Splitter::of,
+        });
         let shortcut = match (splitter, form, &normalizer, &pre_tokenizer) {
-            (None | Some(Splitter::Sequence(_)), ..)
-                if !found_late && keeps_words_apart && drops_blanks =>
-            {
-                Shortcut::Blanks
-            }
+            (None, ..) if between_blanks => Shortcut::Blanks,
             (Some(splitter), _, None, _) => Shortcut::Splitter(splitter),
             // An expression's places are certain in the text that it sees.
             (Some(splitter @ Splitter::Scanner(_)), Some(form), ..) => {
