@@ -17,7 +17,7 @@ mod search;
 mod units;
 
 pub(crate) use byte_set::ByteSet;
-pub(crate) use search::{boundary_before, count, replaced, white_space};
+pub(crate) use search::{Occurrences, boundary_before, count, replaced, white_space};
 pub use units::{Unit, UnitIndex};
 
 /// A half-open range of the original text, in bytes or in characters as the context says.

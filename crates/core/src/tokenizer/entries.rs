@@ -8,7 +8,7 @@ use super::spans::Row;
 use super::{EncodeOptions, Tokenizer};
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
-use crate::interrupt::{Pace, paced};
+use crate::interrupt::{Pace, filled, paced};
 use crate::model::Sampling;
 use crate::post_processor::PostProcessor;
 
@@ -66,16 +66,25 @@ impl<'t> Entry<'t> {
         texts.map(|text| text.len()).sum()
     }
 
-    /// Which of its texts or words a token came from, counted through the pair.
-    pub fn origin(&self, encoding: &Encoding, row: usize) -> Option<u32> {
-        let (input, before) = match (encoding.sequence_ids[row]?, &self.second) {
-            (0, _) => (&self.first, 0),
-            (_, second) => (second.as_ref()?, self.first.texts().len() as u32),
-        };
-        match input {
-            Input::Text(_) => Some(before),
-            Input::Words(_) => Some(before + encoding.word_ids[row]?),
+    /// Which of its texts or words each token came from, counted through the pair; none for what the
+    /// post-processor added.
+    pub fn origins(&self, encoding: &Encoding) -> Vec<Option<u32>> {
+        let mut origins = filled(None, encoding.len());
+        for (text, rows) in &encoding.texts {
+            let (input, before) = match (text, &self.second) {
+                (0, _) => (&self.first, 0),
+                (_, Some(second)) => (second, self.first.texts().len() as u32),
+                (_, None) => continue,
+            };
+            let words = &encoding.word_ids[rows.clone()];
+            for (origin, word) in paced(origins[rows.clone()].iter_mut().zip(words)) {
+                *origin = match input {
+                    Input::Text(_) => Some(before),
+                    Input::Words(_) => word.map(|word| before + word),
+                };
+            }
         }
+        origins
     }
 
     /// Says in which text of a pair something is wrong.
@@ -245,7 +254,7 @@ impl<'a> Encoder<'a> {
         let encoding = self.tokenizer.encode_entry(entry, self.options)?;
         let rows = encoding.spans.iter();
         spans.extend(rows.map(|span| [span.start as i64, span.end as i64]));
-        origins.extend((0..encoding.len()).map(|row| entry.origin(&encoding, row)));
+        origins.extend(entry.origins(&encoding));
         ids.extend_from_slice(&encoding.ids);
         Ok(())
     }
