@@ -122,18 +122,20 @@ type Beside = (Option<Vec<u8>>, Option<Vec<u8>>, Option<Vec<u8>>);
 #[pyfunction]
 pub fn add_the_same(
     py: Python<'_>,
-    tokenizer_json: &str,
+    tokenizer_json: String,
     files: Beside,
     others: Beside,
 ) -> PyResult<bool> {
     guard(py, || {
-        let [files, others] = [&files, &others].map(|it| huggingface::Beside {
-            config: it.0.as_deref(),
-            special_tokens: it.1.as_deref(),
-            added_tokens: it.2.as_deref(),
-        });
-        let json = tokenizer_json.as_bytes();
-        Ok(py.detach(|| huggingface::add_the_same(json, files, others))?)
+        let compare = move || {
+            let [files, others] = [&files, &others].map(|it| huggingface::Beside {
+                config: it.0.as_deref(),
+                special_tokens: it.1.as_deref(),
+                added_tokens: it.2.as_deref(),
+            });
+            huggingface::add_the_same(tokenizer_json.as_bytes(), files, others)
+        };
+        Ok(abandonable(py, compare)??)
     })
 }
 
