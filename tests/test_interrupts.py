@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import jeton
 from interrupted_calls import CALLS
 from kinds import byte_level
 
@@ -106,7 +107,8 @@ os._exit(0)
 )
 def test_ctrl_c_while_nobody_reads_what_is_saved(saved: str, pipe: str, tmp_path: Path) -> None:
     """Of the files beside the pipe, none is written then, nor begun."""
-    byte_level().save(tmp_path / "source.json")
+    tok = jeton.BPETrainer(260, pattern="gpt2").train(["the weather", "the weather"])
+    tok.save(tmp_path / "source.json")
     target = tmp_path / "target"
     (target / pipe).parent.mkdir(parents=True)
     os.mkfifo(target / pipe)
