@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import jeton
 from interrupted_calls import CALLS
 from kinds import byte_level
 
@@ -84,28 +85,42 @@ import os, signal, sys, threading
 
 import jeton
 
-tok = jeton.CharTrainer().train("weather")
+tok = jeton.load(sys.argv[1])
 signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
-    tok.save(sys.argv[1])
+    tok.save(sys.argv[2])
 except KeyboardInterrupt:
     print("heard", flush=True)
 os._exit(0)
 """
 
 
-def test_ctrl_c_while_nobody_reads_what_is_saved(tmp_path: Path) -> None:
-    pipe = tmp_path / "tokenizer.json"
-    os.mkfifo(pipe)
+@pytest.mark.parametrize(
+    ("saved", "pipe"),
+    [
+        ("tokenizer.json", "tokenizer.json"),
+        ("vocab.json", "merges.txt"),
+        ("folder", "folder/tokenizer.json"),
+        ("folder", "folder/tokenizer_config.json"),
+    ],
+)
+def test_ctrl_c_while_nobody_reads_what_is_saved(saved: str, pipe: str, tmp_path: Path) -> None:
+    """Of the files beside the pipe, none is written then, nor begun."""
+    tok = jeton.BPETrainer(260, pattern="gpt2").train(["the weather", "the weather"])
+    tok.save(tmp_path / "source.json")
+    target = tmp_path / "target"
+    (target / pipe).parent.mkdir(parents=True)
+    os.mkfifo(target / pipe)
     done = subprocess.run(
-        [sys.executable, "-c", TO_A_PIPE, str(pipe)],
+        [sys.executable, "-c", TO_A_PIPE, str(tmp_path / "source.json"), str(target / saved)],
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
     assert done.stdout == "heard\n", done.stdout + done.stderr
+    assert [path for path in target.rglob("*") if not path.is_dir()] == [target / pipe]
 
 
 AFTERWARDS = """

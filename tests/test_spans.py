@@ -293,6 +293,41 @@ def test_surrogates_keep_the_callers_places() -> None:
         assert [list(span) for span in spans] == expected[unit]
 
 
+@pytest.mark.parametrize(
+    ("single", "pair", "order"),
+    [
+        ("$A $A", "$A $B", "aa"),
+        ("$A ? $A ?", "$A $B", "aa"),
+        ("$A", "$A $B $A", "aba"),
+        ("$A", "? $B $A ? $B", "bab"),
+    ],
+)
+def test_each_copy_of_a_text_has_the_callers_places(single: str, pair: str, order: str) -> None:
+    texts = {"a": "\ud83d\ude42 x", "b": "xé\ud83d\ude42\ud800é"}
+    tok = jeton.CharTrainer(unk_token="?").train("x é")
+    template = post_processors.TemplateProcessing(single, pair, special_tokens={"?": 0})
+    framed = tok.replace(post_processor=template)
+    expected = [span for text in order for span in tok.encode_with_spans(texts[text]).spans]
+    entry = texts["a"] if "b" not in order else (texts["a"], texts["b"])
+    given = (entry,) if isinstance(entry, str) else entry
+    encoding = framed.encode_with_spans(*given, add_special_tokens=True)
+    of_texts = [index for index, word in enumerate(encoding.word_ids) if word is not None]
+    assert [encoding.spans[index] for index in of_texts] == expected
+    _, spans = framed.encode_batch_with_spans([entry], add_special_tokens=True)
+    assert [tuple(spans[index].tolist()) for index in of_texts] == expected
+    words = [text.split() for text in given]
+    split = framed.encode_batch_with_spans(
+        [words[0] if len(words) == 1 else tuple(words)], is_split_into_words=True
+    )[1]
+    expected = [
+        span
+        for text in order
+        for word in texts[text].split()
+        for span in tok.encode_with_spans(word).spans
+    ]
+    assert [tuple(span) for span in split.tolist()] == expected
+
+
 def test_columns_and_nulls() -> None:
     pa = pytest.importorskip("pyarrow")
     tok = KINDS["ranks"]()

@@ -26,6 +26,7 @@ from jeton.settings import (
     TEMPLATES,
     Settings,
     json_object,
+    json_value,
 )
 
 __all__ = ["files_of", "tells_texts_apart", "write"]
@@ -87,7 +88,7 @@ def files_of(
         _update(files, CONFIG, _config_changes(told, settings, files))
     else:
         told = Settings.of_files(files, {})
-        config = json.loads(made[CONFIG])
+        config = json_value(made[CONFIG])
         further = _without_role(core, roles)
         if further:
             config["additional_special_tokens"] = further
@@ -108,7 +109,8 @@ def files_of(
 
 def _without_role(core: Pipeline, roles: Mapping[str, str]) -> list[str]:
     """The special tokens that have no role: transformers knows of those that it is told."""
-    return [token for token in core.special_tokens() if token not in roles.values()]
+    named = {*roles.values()}
+    return [token for token in core.special_tokens() if token not in named]
 
 
 def tells_texts_apart(core: Pipeline, roles: Mapping[str, str]) -> bool:
@@ -193,7 +195,7 @@ def _update_tokens(files: dict[str, bytes], core: Pipeline, tokenizer_json: str)
     if _core.add_the_same(tokenizer_json, beside(files), beside(made)):
         return
     config = json_object(files, CONFIG)
-    decoder = json.loads(made[CONFIG])["added_tokens_decoder"]
+    decoder = json_value(made[CONFIG])["added_tokens_decoder"]
     known = {token["content"] for token in decoder.values()} | {token for _, token in roles}
     changes = {"added_tokens_decoder": decoder}
     for name in _LISTS:
@@ -206,8 +208,8 @@ def _update_tokens(files: dict[str, bytes], core: Pipeline, tokenizer_json: str)
 def _list_new_tokens(files: dict[str, bytes], core: Pipeline, first: frozenset[str]) -> None:
     """Lists the special tokens that came since: transformers knows of those that it is told."""
     config = json_object(files, CONFIG)
-    named = Settings.of_files(files, {}).roles.values()
-    new = [token for token in core.special_tokens() if token not in {*first, *named}]
+    known = {*first, *Settings.of_files(files, {}).roles.values()}
+    new = [token for token in core.special_tokens() if token not in known]
     if new:
         name = next((name for name in _LISTS if isinstance(config.get(name), list)), _LISTS[0])
         _update(files, CONFIG, {name: [*(config.get(name) or []), *new]})

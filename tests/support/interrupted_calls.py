@@ -117,6 +117,10 @@ def splitting(source: str) -> Callable[[], jeton.Tokenizer]:
     return lambda: byte_level().replace(pre_tokenizer=split)
 
 
+def replacing(pattern: Regex | str) -> Callable[[], jeton.Tokenizer]:
+    return lambda: characters().replace(normalizer=normalizers.Replace(pattern, "-"))
+
+
 def file_of(size: int) -> Path:
     """A file of about that many bytes."""
     vocab = {f"w{number}": number for number in range(size // 16)}
@@ -231,6 +235,21 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     ),
     "an expression with a group": of_text(
         lambda tok, text: tok.encode(text), splitting(r"(\p{L})\1|(?>\w+)|\W")
+    ),
+    "an expression that is nowhere": of_text(
+        lambda tok, text: tok.encode(text), splitting(r"[ab]+c"), one_word
+    ),
+    "a large expression that is nowhere": of_text(
+        lambda tok, text: tok.encode(text), splitting(r"[ab]*a[ab]{20}c"), one_word
+    ),
+    "a look that is nowhere": of_text(
+        lambda tok, text: tok.encode(text), splitting(r"[ab]+c(?=d)"), one_word
+    ),
+    "an expression that goes to the end and back": of_text(
+        lambda tok, text: tok.encode(text), splitting("(?:a{300})*b|a"), one_letter
+    ),
+    "replacing an expression that is nowhere": of_text(
+        lambda tok, text: tok.count(text), replacing(Regex("[ab]+c")), one_word
     ),
     "a normalizer by itself": of_text(lambda _, text: normalizers.NFKD()(text), characters),
     "a pre-tokenizer by itself": of_text(

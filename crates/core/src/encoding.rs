@@ -1,5 +1,7 @@
 //! What encoding yields when more than ids is asked for: one column an attribute, one row a token.
 
+use std::ops::Range;
+
 use crate::text::Span;
 
 /// The tokens of a text, with where each came from.
@@ -19,6 +21,9 @@ pub struct Encoding {
     pub sequence_ids: Vec<Option<u32>>,
     /// Whether the post-processor added the token.
     pub special_tokens_mask: Vec<bool>,
+    /// No column: which rows came from which text, in order. A template may hold a text twice, and
+    /// `sequence_ids` tell of the last time only, as those of `tokenizers` do.
+    pub texts: Vec<(u32, Range<usize>)>,
 }
 
 impl Encoding {

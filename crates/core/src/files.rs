@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt::poll;
+
+/// Bytes that are written between two looks for an interrupt.
+const AT_ONCE: usize = 1 << 20;
 
 /// The contents of a file.
 ///
@@ -47,7 +51,8 @@ fn named(_: fs::FileType) -> &'static str {
 /// Puts `contents` at `path`: written beside it, flushed to the disk, then renamed into place.
 ///
 /// A file that is already there keeps its permissions, and a symbolic link stays one: the file it
-/// points at is replaced. A device or a pipe is written to as it is, never replaced by a file.
+/// points at is replaced. A device or a pipe is written to as it is, never replaced by a file. An
+/// interrupt is heard until the first file is renamed, here and wherever several files are written.
 ///
 /// # Errors
 /// A folder that is not there, or that cannot be written to. The old file is then untouched.
@@ -122,6 +127,11 @@ pub fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir())
 }
 
+/// Whether what is written into a folder, by its names, goes to such a path.
+pub fn goes_to_stream(folder: &Path, files: &[(String, Vec<u8>)]) -> bool {
+    files.iter().any(|(name, _)| is_stream(&folder.join(name)))
+}
+
 fn write_beside(path: &Path, contents: &[u8]) -> io::Result<Beside> {
     if is_stream(path) {
         fs::write(path, contents)?;
@@ -138,7 +148,11 @@ fn write_beside(path: &Path, contents: &[u8]) -> io::Result<Beside> {
         target,
         path: path.to_owned(),
     };
-    file.write_all(contents)?;
+    for part in contents.chunks(AT_ONCE) {
+        poll();
+        file.write_all(part)?;
+    }
+    poll();
     if let Ok(old) = fs::metadata(&beside.target) {
         file.set_permissions(old.permissions())?;
     }
@@ -203,10 +217,10 @@ pub fn file_error(path: &Path, what: &str, error: &io::Error) -> Error {
 ///
 /// # Errors
 /// A folder that cannot be made or written to; the old files are then untouched.
-pub fn write_into(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
-    let files = files.iter();
+pub fn write_into(folder: &Path, files: Vec<(String, Vec<u8>)>) -> Result<()> {
+    let files = files.into_iter();
     let files: Vec<_> = files
-        .map(|(name, contents)| (folder.join(name), contents.clone()))
+        .map(|(name, contents)| (folder.join(name), contents))
         .collect();
     make_folder(folder)?;
     for (path, _) in &files {
@@ -215,7 +229,8 @@ pub fn write_into(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
     write_all(&files)
 }
 
-/// Writes files, each beside its place; then renames them all.
+/// Writes files, each beside its place; then renames them all. What is a pipe or a device is written to
+/// first, so that nothing lies beside anything while a pipe has no reader.
 ///
 /// # Errors
 /// As [`write`]. A folder in the place of one leaves all as they were.
@@ -224,10 +239,13 @@ pub(crate) fn write_all(files: &[(PathBuf, Vec<u8>)]) -> Result<()> {
         let error = io::Error::from(io::ErrorKind::IsADirectory);
         return Err(file_error(path, "written", &error));
     }
+    let (streams, others): (Vec<_>, Vec<_>) = files.iter().partition(|(path, _)| is_stream(path));
     let mut written = Vec::with_capacity(files.len());
-    for (path, contents) in files {
+    for (path, contents) in streams.into_iter().chain(others) {
+        poll();
         written.push(Beside::write(path, contents)?);
     }
+    poll();
     written.into_iter().try_for_each(Beside::put)
 }
 
@@ -303,7 +321,7 @@ mod tests {
         write(&folder.0.join("a"), b"old").unwrap();
         make_folder(&folder.0.join("b")).unwrap();
         let files = ["a", "b"].map(|name| (name.to_owned(), b"new".to_vec()));
-        write_into(&folder.0, &files).unwrap_err();
+        write_into(&folder.0, files.into()).unwrap_err();
         assert_eq!(read(&folder.0.join("a")).unwrap(), b"old");
         assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2);
     }

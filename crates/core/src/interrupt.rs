@@ -102,6 +102,16 @@ impl Pace {
             poll();
         }
     }
+
+    /// Several steps that were taken in one go.
+    #[inline]
+    pub fn steps(&mut self, count: usize) {
+        let before = self.0;
+        self.0 = before.wrapping_add(count as u32);
+        if before / STEPS != self.0 / STEPS {
+            poll();
+        }
+    }
 }
 
 /// How many bytes or numbers are gone through from one question to the next where each takes about a
@@ -146,11 +156,17 @@ pub fn rposition<T: Copy>(items: &[T], is_it: impl Fn(T) -> bool) -> Option<usiz
 /// over it takes. In large pages, of which it hands out and takes back fewer.
 pub fn filled<T: Clone>(value: T, length: usize) -> Vec<T> {
     let mut list = large_pages::with_capacity(length);
+    fill_to(&mut list, length, value);
+    list
+}
+
+/// Fills a list up to a length, part by part, as [`filled`] does.
+pub fn fill_to<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
+    list.reserve(length.saturating_sub(list.len()));
     while list.len() < length {
         poll();
         list.resize(length.min(list.len() + AT_ONCE), value.clone());
     }
-    list
 }
 
 /// The same items, with a poll now and then.
@@ -194,6 +210,21 @@ mod tests {
     }
 
     #[test]
+    fn steps_in_one_go_count_as_one_by_one() {
+        let asked = AtomicUsize::new(0);
+        let never = || asked.fetch_add(1, Ordering::Relaxed) == usize::MAX;
+        for (count, rounds) in [(1, STEPS * 3), (STEPS - 1, 4), (STEPS, 3), (5_000, 10)] {
+            asked.store(0, Ordering::Relaxed);
+            let work = || {
+                let mut pace = Pace::default();
+                (0..rounds).for_each(|_| pace.steps(count as usize));
+            };
+            assert_eq!(listening(&never, work), Ok(()));
+            assert_eq!(asked.load(Ordering::Relaxed), 3, "{count} at once");
+        }
+    }
+
+    #[test]
     fn long_slices_are_gone_through_as_short_ones() {
         let mut bytes = vec![0; 2 * AT_ONCE + 7];
         assert_eq!(position(&bytes, |byte| byte == 1), None);
@@ -206,6 +237,10 @@ mod tests {
         let together: Vec<_> = parts(&bytes).flatten().copied().collect();
         assert_eq!(together, bytes);
         assert_eq!(filled('x', AT_ONCE + 1), vec!['x'; AT_ONCE + 1]);
+        let mut list = vec!['x'];
+        fill_to(&mut list, 3, 'y');
+        fill_to(&mut list, 2, 'z');
+        assert_eq!(list, ['x', 'y', 'y']);
         assert_eq!(position(&[], |_: u8| true), None);
         for work in [
             || position(&[0; 2 * AT_ONCE], |byte: u8| byte == 1).is_some(),

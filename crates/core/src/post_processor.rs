@@ -501,6 +501,14 @@ impl Part {
         encoding.type_ids.insert(row, type_id);
         encoding.sequence_ids.insert(row, None);
         encoding.special_tokens_mask.insert(row, true);
+        // It stands before or behind a text, never in one.
+        for (_, rows) in encoding
+            .texts
+            .iter_mut()
+            .filter(|(_, rows)| rows.start >= row)
+        {
+            *rows = rows.start + 1..rows.end + 1;
+        }
         self.margins.insert(row, Margins::default());
     }
 
@@ -517,6 +525,7 @@ impl Part {
 fn number(parts: &mut [Part]) {
     for (number, part) in (0..).zip(parts) {
         part.encoding.type_ids.fill(number);
+        part.encoding.texts = vec![(number, 0..part.encoding.len())];
         part.is_text(number);
     }
 }
@@ -552,6 +561,10 @@ fn merge(parts: Vec<Part>) -> Encoding {
         append(&mut joined.spans, encoding.spans);
         append(&mut joined.word_ids, encoding.word_ids);
         append(&mut joined.type_ids, encoding.type_ids);
+        let texts = encoding.texts.into_iter();
+        joined
+            .texts
+            .extend(texts.map(|(number, rows)| (number, start + rows.start..start + rows.end)));
         append(
             &mut joined.special_tokens_mask,
             encoding.special_tokens_mask,

@@ -192,6 +192,8 @@ impl Component {
                     type_ids,
                     sequence_ids,
                     special_tokens_mask,
+                    // The post-processor says so.
+                    texts: Vec::new(),
                 };
                 texts.push((encoding, tokens));
             }

@@ -9,8 +9,8 @@ use jeton_core::{convert, files, format, published};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::errors::guard;
-use crate::signals::abandonable;
+use crate::errors::{Outcome, guard};
+use crate::signals::{abandonable, detached};
 use crate::tokenizer::Tokenizer;
 
 /// The tokenizer of a file or a folder, warnings about the file, and the roles that the format
@@ -59,14 +59,22 @@ pub fn save(
         // A vocabulary of a million words takes a second to spell, during which Ctrl-C is heard; the
         // thread that nobody waits for writes nothing.
         let core = Arc::clone(&tokenizer.get().core);
-        let is_stream = files::is_stream(&path);
         let written = abandonable(py, move || convert::written(core.stages(), &path))??;
-        // A pipe may have no reader, who alone decides how long writing takes.
-        match is_stream {
-            true => Ok(abandonable(py, move || written.put())??),
-            false => Ok(py.detach(|| written.put())?),
-        }
+        put(py, written.goes_to_stream(), move || written.put())
     })
+}
+
+/// Does `write`, which hears Ctrl-C between one part and the next; a pipe may have no reader, who alone
+/// decides how long writing to it takes.
+fn put<R: Send + 'static>(
+    py: Python<'_>,
+    goes_to_stream: bool,
+    write: impl FnOnce() -> jeton_core::Result<R> + Send + 'static,
+) -> Outcome<R> {
+    match goes_to_stream {
+        true => Ok(abandonable(py, write)??),
+        false => Ok(detached(py, write)??),
+    }
 }
 
 /// What `save` would make of a path: `"folder"`, `"tokenizer.json"`, `"ranks"`, …
@@ -114,25 +122,32 @@ type Beside = (Option<Vec<u8>>, Option<Vec<u8>>, Option<Vec<u8>>);
 #[pyfunction]
 pub fn add_the_same(
     py: Python<'_>,
-    tokenizer_json: &str,
+    tokenizer_json: String,
     files: Beside,
     others: Beside,
 ) -> PyResult<bool> {
     guard(py, || {
-        let [files, others] = [&files, &others].map(|it| huggingface::Beside {
-            config: it.0.as_deref(),
-            special_tokens: it.1.as_deref(),
-            added_tokens: it.2.as_deref(),
-        });
-        let json = tokenizer_json.as_bytes();
-        Ok(py.detach(|| huggingface::add_the_same(json, files, others))?)
+        let compare = move || {
+            let [files, others] = [&files, &others].map(|it| huggingface::Beside {
+                config: it.0.as_deref(),
+                special_tokens: it.1.as_deref(),
+                added_tokens: it.2.as_deref(),
+            });
+            huggingface::add_the_same(tokenizer_json.as_bytes(), files, others)
+        };
+        Ok(abandonable(py, compare)??)
     })
 }
 
 /// Writes files into a folder, each beside its place; then renames them all.
 #[pyfunction]
 pub fn write_into(py: Python<'_>, folder: PathBuf, files: Vec<(String, Vec<u8>)>) -> PyResult<()> {
-    guard(py, || Ok(py.detach(|| files::write_into(&folder, &files))?))
+    guard(py, || {
+        let goes_to_stream = files::goes_to_stream(&folder, &files);
+        put(py, goes_to_stream, move || {
+            files::write_into(&folder, files)
+        })
+    })
 }
 
 /// The published encodings: name, sha256 of the file, name of the pattern.

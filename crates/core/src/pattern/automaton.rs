@@ -17,6 +17,7 @@ use regex_syntax::hir::Hir;
 
 use crate::interrupt::Pace;
 use crate::pattern::character_classes::CharacterClasses;
+use crate::pattern::dead_ends::DeadEnds;
 use crate::text::boundary_before;
 
 /// Bytes of the largest automaton: far above what split patterns need, and soon made.
@@ -88,11 +89,15 @@ impl Automaton {
     }
 
     /// The match that begins at byte `start`.
-    fn match_at(&self, text: &str, start: usize) -> Found {
+    fn match_at(&self, text: &str, start: usize, dead_ends: &mut DeadEnds) -> Found {
         let bytes = text.as_bytes();
         let (mut row, mut at) = (0, start);
         let (mut end, mut tail) = (None, false);
+        dead_ends.start(start);
         loop {
+            if dead_ends.ends(row, at, end) {
+                break;
+            }
             let (step, length) = self.step(row, bytes, at);
             if step.has(Step::MATCH) {
                 (end, tail) = (Some(at), step.has(Step::TAIL));
@@ -103,6 +108,7 @@ impl Automaton {
             row = step.row();
             at += length;
         }
+        dead_ends.stop(start, at, end, text.len());
         let end = end.map(|end| match tail && end < text.len() {
             true => before_last(text, start, end),
             false => end,
@@ -110,8 +116,7 @@ impl Automaton {
         Found { end, read: at }
     }
 
-    /// The leftmost match that begins at byte `from` of `text` or later. What is read that is no part of
-    /// it is counted.
+    /// The leftmost match that begins at byte `from` of `text` or later.
     ///
     /// # Errors
     /// Where to go on from, if much of the text would have to be read again and again to find one.
@@ -119,7 +124,7 @@ impl Automaton {
         &self,
         text: &str,
         from: usize,
-        read_in_vain: &mut u64,
+        dead_ends: &mut DeadEnds,
     ) -> Result<Option<Range<usize>>, usize> {
         /// Bytes that may be read again.
         const PATIENCE: usize = 4 << 10;
@@ -128,14 +133,12 @@ impl Automaton {
         let mut pace = Pace::default();
         while start < text.len() {
             pace.step();
-            let found = self.match_at(text, start);
+            let found = self.match_at(text, start, dead_ends);
             if let Some(end) = found.end {
-                *read_in_vain += (found.read - end) as u64;
                 return Ok(Some(start..end));
             }
             start += self.classes.at(text.as_bytes(), start).1;
             read_again += found.read.saturating_sub(start);
-            *read_in_vain += found.read.saturating_sub(start) as u64;
             if read_again > PATIENCE {
                 return Err(start);
             }
@@ -235,26 +238,30 @@ mod tests {
     fn the_leftmost_match_is_found() {
         let automaton = automaton(&[r"\p{L}+|\p{N}|'s"]).unwrap();
         assert_eq!(automaton.classes.count(), 5);
-        assert_eq!(automaton.find_from("it's 5", 0, &mut 0), Ok(Some(0..2)));
-        assert_eq!(automaton.find_from("it's 5", 4, &mut 0), Ok(Some(5..6)));
-        assert_eq!(automaton.find_from("it's ", 4, &mut 0), Ok(None));
+        let find_from = |text, at| automaton.find_from(text, at, &mut DeadEnds::default());
+        assert_eq!(find_from("it's 5", 0), Ok(Some(0..2)));
+        assert_eq!(find_from("it's 5", 4), Ok(Some(5..6)));
+        assert_eq!(find_from("it's ", 4), Ok(None));
     }
 
     #[test]
     fn to_look_on_and_on_is_given_up() {
         let automaton = automaton(&["a+b"]).unwrap();
-        assert_eq!(automaton.find_from("caab", 0, &mut 0), Ok(Some(1..4)));
-        let mut in_vain = 0;
-        let found = automaton.find_from(&"a".repeat(10_000), 0, &mut in_vain);
-        assert!(found.is_err() && in_vain > 4 << 10);
+        let mut dead_ends = DeadEnds::default();
+        let found = automaton.find_from("caab", 0, &mut dead_ends);
+        assert_eq!(found, Ok(Some(1..4)));
+        let mut dead_ends = DeadEnds::default();
+        let found = automaton.find_from(&"a".repeat(10_000), 0, &mut dead_ends);
+        assert!(found.is_err() && dead_ends.take_read_in_vain() > 4 << 10);
     }
 
     #[test]
     fn what_is_read_behind_a_match_is_counted() {
         let automaton = automaton(&["a+b|a"]).unwrap();
-        let mut in_vain = 0;
-        let found = automaton.find_from(&"a".repeat(4_000), 0, &mut in_vain);
-        assert_eq!((found, in_vain), (Ok(Some(0..1)), 3_999));
+        let mut dead_ends = DeadEnds::default();
+        let found = automaton.find_from(&"a".repeat(4_000), 0, &mut dead_ends);
+        assert_eq!(found, Ok(Some(0..1)));
+        assert_eq!(dead_ends.take_read_in_vain(), 3_999);
     }
 
     #[test]

@@ -71,6 +71,12 @@ impl Budget {
         }
     }
 
+    /// How many steps were taken.
+    #[cfg(test)]
+    pub(super) fn taken(&self) -> u64 {
+        STEPS_PER_BYTE * (self.bytes + MORE_BYTES) - self.steps
+    }
+
     /// Whether so many steps are left.
     pub(super) fn has(&self, steps: u64) -> Result<(), Spent> {
         match steps <= self.steps {

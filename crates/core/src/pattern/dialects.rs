@@ -438,6 +438,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
+    use crate::pattern::dead_ends::DeadEnds;
     use crate::pattern::linear::Linear;
     use regex_automata::meta;
 
@@ -481,11 +482,11 @@ mod tests {
             let [ours, _] = found_by_both(&spelled, &all);
             assert!(ours == expected, "{spelled}");
             let linear = Linear::new(source, Dialect::Oniguruma).unwrap();
-            let mut found = Vec::new();
-            while let Some(next) =
-                linear.find_from(&all, found.last().map_or(0, |it: &(_, _)| it.1), &mut 0)
-            {
+            let (mut found, mut at, mut dead_ends) = (Vec::new(), 0, DeadEnds::default());
+            let mut next = |at| linear.find_from(&all, at, &mut dead_ends, usize::MAX);
+            while let Some(next) = next(at).unwrap() {
                 found.push((next.start, next.end));
+                at = next.end;
             }
             assert!(found == expected, "{source}");
         }

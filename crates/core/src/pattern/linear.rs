@@ -16,6 +16,7 @@ use regex_automata::meta;
 use regex_syntax::hir::{Hir, Look};
 
 use super::automaton::{Automaton, TAIL, before_last};
+use super::dead_ends::DeadEnds;
 use super::dialects::{Dialect, branches, parse, to_hir};
 use crate::mem::lazy::Lazy;
 
@@ -24,6 +25,14 @@ const TAILS: [&str; 2] = [r"|\s+(?!\S)|\s+", r"|\s+(?!\S)|\s"];
 /// Bytes for the states of the lazy automaton. Text in many scripts visits thousands of them; the
 /// default of 2 MB is thrown away and filled again many times over.
 const CACHE_BYTES: usize = 16 << 20;
+
+/// Bytes that the engine goes through in one go where an interrupt shall be heard: those for which it
+/// takes some hundredths of a second where its automaton is thrown away again and again.
+pub(super) const AT_ONCE: usize = 1 << 20;
+
+/// A search would take long, and hear no interrupt.
+#[derive(Debug)]
+pub(super) struct Long;
 
 /// A pattern that runs as an automaton.
 pub(super) struct Linear {
@@ -67,18 +76,21 @@ impl Linear {
         self.engine.get(build).as_ref()
     }
 
-    /// The leftmost match that begins at `at` or later. What an automaton reads in vain is counted.
+    /// The leftmost match that begins at `at` or later.
+    ///
+    /// # Errors
+    /// The engine has to look for it in more bytes than `most`, which it does in one go.
     pub(super) fn find_from(
         &self,
         text: &str,
-        at: usize,
-        read_in_vain: &mut u64,
-    ) -> Option<Range<usize>> {
-        let mut at = at;
+        mut at: usize,
+        dead_ends: &mut DeadEnds,
+        most: usize,
+    ) -> Result<Option<Range<usize>>, Long> {
         if let Some(automaton) = &self.automaton {
             loop {
-                match automaton.find_from(text, at, read_in_vain) {
-                    Ok(found) => return found,
+                match automaton.find_from(text, at, dead_ends) {
+                    Ok(found) => return Ok(found),
                     Err(reached) => at = reached,
                 }
                 if self.engine().is_some() {
@@ -86,13 +98,18 @@ impl Linear {
                 }
             }
         }
-        let input = Input::new(text).span(at..text.len());
-        let found = self.engine()?.search(&input)?;
-        let mut range = found.range();
-        if found.pattern() == TAIL && range.end < text.len() {
-            range.end = before_last(text, range.start, range.end);
+        if text.len() - at > most {
+            return Err(Long);
         }
-        Some(range)
+        let input = Input::new(text).span(at..text.len());
+        let found = self.engine().and_then(|engine| engine.search(&input));
+        Ok(found.map(|found| {
+            let mut range = found.range();
+            if found.pattern() == TAIL && range.end < text.len() {
+                range.end = before_last(text, range.start, range.end);
+            }
+            range
+        }))
     }
 }
 
@@ -121,11 +138,14 @@ mod tests {
     fn the_tail_leaves_one_white_space_character_to_the_next_word() {
         let words = Linear::new(r" ?\p{L}+|\s+(?!\S)|\s+", Dialect::Oniguruma).unwrap();
         let cut = |text: &str| {
-            std::iter::successors(words.find_from(text, 0, &mut 0), |last| {
-                words.find_from(text, last.end, &mut 0)
-            })
-            .map(|range| text[range].to_owned())
-            .collect::<Vec<_>>()
+            let mut dead_ends = DeadEnds::default();
+            let mut find_from = |at| {
+                let found = words.find_from(text, at, &mut dead_ends, usize::MAX);
+                found.unwrap()
+            };
+            std::iter::successors(find_from(0), |last| find_from(last.end))
+                .map(|range| text[range].to_owned())
+                .collect::<Vec<_>>()
         };
         assert_eq!(cut("a   b"), ["a", "  ", " b"]);
         assert_eq!(

@@ -1,31 +1,39 @@
 //! The matches of a pattern in a text, one after another, whichever engine finds them.
 
 use std::ops::Range;
+use std::str::MatchIndices;
 use std::sync::Arc;
 
 use super::backtracking::{self, Stop};
 use super::budget::Budget;
-use super::linear::Linear;
+use super::dead_ends::DeadEnds;
+use super::linear::{self, Linear, Long};
 use super::look_around::LookAround;
 use super::regex::{Engine, Regex, SearchPattern};
 use super::side_thread::SideSearch;
 use crate::error::Result;
+use crate::text::Occurrences;
 
 /// The matches of a pattern in a text, from left to right; see `SearchPattern::matches`.
 pub struct Matches<'t> {
     search: Search<'t>,
     text: &'t str,
     budget: Budget,
+    dead_ends: DeadEnds,
     /// Whose matches they are; none of a text to look for.
     regex: Option<&'t Regex>,
 }
 
 enum Search<'t> {
-    Literal(std::str::MatchIndices<'t, &'t str>),
+    Literal(Occurrences<'t>, usize),
+    /// The empty text.
+    Nothing(MatchIndices<'t, &'t str>),
     Linear {
         regex: &'t Linear,
         text: &'t str,
         at: usize,
+        /// How many bytes may be searched in one go.
+        most: usize,
     },
     LookAround {
         regex: &'t LookAround,
@@ -46,12 +54,16 @@ impl SearchPattern {
     /// The empty literal matches between any two characters and at both ends. An engine that gives
     /// up yields an error as the last item.
     pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
-        match self {
-            Self::Literal(literal) => {
-                Matches::new(Search::Literal(text.match_indices(literal.as_str())), text)
+        let search = match self {
+            Self::Literal(literal) if literal.is_empty() => {
+                Search::Nothing(text.match_indices(literal.as_str()))
             }
-            Self::Regex(regex) => regex.matches(text),
-        }
+            Self::Literal(literal) => {
+                Search::Literal(Occurrences::new(text, literal), literal.len())
+            }
+            Self::Regex(regex) => return regex.matches(text),
+        };
+        Matches::new(search, text)
     }
 }
 
@@ -62,7 +74,12 @@ impl Regex {
     /// the last item.
     pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
         let search = match self.engine() {
-            Engine::Linear(regex) => Search::Linear { regex, text, at: 0 },
+            Engine::Linear(regex) => Search::Linear {
+                regex,
+                text,
+                at: 0,
+                most: linear::AT_ONCE,
+            },
             Engine::LookAround(regex) => Search::LookAround {
                 places: regex.places(text),
                 regex,
@@ -85,24 +102,39 @@ impl Iterator for Matches<'_> {
     type Item = Result<Range<usize>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut read_in_vain = 0;
+        let dead_ends = &mut self.dead_ends;
         let (found, at) = match &mut self.search {
-            Search::Literal(matches) => {
-                let (start, found) = matches.next()?;
-                (Ok(start..start + found.len()), start)
+            Search::Literal(matches, length) => {
+                let start = matches.next()?;
+                (Ok(start..start + *length), start)
             }
-            Search::Linear { regex, text, at } => {
-                let found = regex.find_from(text, *at, &mut read_in_vain)?;
-                *at = found.end;
-                (Ok(found), *at)
+            Search::Nothing(matches) => {
+                let (start, _) = matches.next()?;
+                (Ok(start..start), start)
             }
+            Search::Linear {
+                regex,
+                text,
+                at,
+                most,
+            } => match regex.find_from(text, *at, dead_ends, *most) {
+                Ok(found) => {
+                    let found = found?;
+                    *at = found.end;
+                    (Ok(found), *at)
+                }
+                Err(Long) => {
+                    self.move_to_side_thread();
+                    return self.next();
+                }
+            },
             Search::LookAround {
                 regex,
                 text,
                 places,
                 at,
             } => {
-                let found = regex.find_from(text, places, *at, &mut read_in_vain)?;
+                let found = regex.find_from(text, places, *at, dead_ends)?;
                 *at = found.end + usize::from(found.is_empty());
                 (Ok(found), *at)
             }
@@ -120,6 +152,7 @@ impl Iterator for Matches<'_> {
             Search::OnSideThread(matches) => return matches.next(),
             Search::GaveUp => return None,
         };
+        let read_in_vain = self.dead_ends.take_read_in_vain();
         let spent = self.budget.take(read_in_vain).and(self.budget.tick());
         let Some(regex) = self.regex else {
             return found.ok().map(Ok);
@@ -141,6 +174,7 @@ impl<'t> Matches<'t> {
             search,
             text,
             budget: Budget::of(text),
+            dead_ends: DeadEnds::default(),
             regex: None,
         }
     }
@@ -150,26 +184,60 @@ impl<'t> Matches<'t> {
         matches!(self.search, Search::OnSideThread(_))
     }
 
+    #[cfg(test)]
+    pub(super) fn read_in_vain(&self) -> u64 {
+        self.budget.taken()
+    }
+
     /// Leaves what is left of the search to a side thread, if there can be one.
     fn move_to_side_thread(&mut self) {
-        let (Search::Backtracking(matches), Some(regex)) = (&mut self.search, self.regex) else {
+        let Some(regex) = self.regex else {
             return;
         };
-        let (state, budget) = (matches.state(), self.budget.clone());
+        let left = match &self.search {
+            Search::Backtracking(matches) => Left::Backtracking(matches.state()),
+            Search::Linear { at, .. } => Left::Linear(*at),
+            _ => return,
+        };
+        let budget = self.budget.clone();
         let (regex, text): (_, Arc<str>) = (regex.clone(), self.text.into());
         let search = SideSearch::start(move |outlet| {
-            let engine = regex.backtracking();
-            let matches = backtracking::Matches::at_last(engine, regex.source(), &text, state);
             outlet.send_all(Matches {
-                search: Search::Backtracking(matches),
-                text: &text,
                 budget,
                 regex: Some(&regex),
+                ..Matches::new(left.search(&regex, &text), &text)
             });
         });
-        match search {
-            Some(search) => self.search = Search::OnSideThread(search),
-            None => matches.stay(),
+        match (search, &mut self.search) {
+            (Some(search), _) => self.search = Search::OnSideThread(search),
+            (None, Search::Backtracking(matches)) => matches.stay(),
+            (None, Search::Linear { most, .. }) => *most = usize::MAX,
+            (None, _) => {}
+        }
+    }
+}
+
+/// What is left of a search, for another thread.
+enum Left {
+    Backtracking(backtracking::State),
+    /// From this place on.
+    Linear(usize),
+}
+
+impl Left {
+    /// The search, however long it takes.
+    fn search<'t>(self, regex: &'t Regex, text: &'t str) -> Search<'t> {
+        match (self, regex.engine()) {
+            (Self::Backtracking(state), Engine::Backtracking(engine)) => Search::Backtracking(
+                backtracking::Matches::at_last(engine, regex.source(), text, state),
+            ),
+            (Self::Linear(at), Engine::Linear(regex)) => Search::Linear {
+                regex,
+                text,
+                at,
+                most: usize::MAX,
+            },
+            _ => unreachable!("the engine of an expression stays the same"),
         }
     }
 }

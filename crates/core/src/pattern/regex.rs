@@ -119,14 +119,6 @@ impl Regex {
         matches!(self.0.engine.made(), Some(Engine::Backtracking(_)))
     }
 
-    /// The backtracking engine that runs it.
-    pub(super) fn backtracking(&self) -> &backtracking::Engine {
-        match self.engine() {
-            Engine::Backtracking(engine) => engine,
-            Engine::Linear(_) | Engine::LookAround(_) => unreachable!("automata run it"),
-        }
-    }
-
     /// What it looks for, as [`steps_over`](super::automaton::steps_over) takes it, if one automaton can
     /// find that.
     pub(crate) fn patterns(&self) -> Option<Vec<Hir>> {

@@ -1,5 +1,7 @@
 //! Searches in text that an interrupt can end, and what is done with what they find.
 
+use std::str::MatchIndices;
+
 use crate::interrupt::{paced, poll};
 
 /// The last place up to `at` where a character begins or the text ends.
@@ -14,42 +16,73 @@ pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
 /// Bytes that are searched for a text in one go.
 const STRETCH: usize = 1 << 20;
 
-/// Where `wanted`, which is not empty, stands in a text, from left to right and beside each other: what
-/// `match_indices` gives, which hears no interrupt while it finds nothing, so it goes over `stretch`
-/// bytes at a time.
-fn occurrences<'t>(
+/// Where a text stands in another, from left to right and beside each other: what `match_indices` gives,
+/// which hears no interrupt while it finds nothing, so it goes over a stretch at a time.
+pub(crate) struct Occurrences<'t> {
     text: &'t str,
     wanted: &'t str,
     stretch: usize,
-) -> impl Iterator<Item = usize> + 't {
-    // What begins before `sure` ends in the stretch that is searched.
-    let searched = move |start: usize| {
-        let sure = boundary_before(text, start.saturating_add(stretch.max(4)));
+    /// Where the stretch begins that is searched; what begins before `sure` ends in it.
+    start: usize,
+    sure: usize,
+    found: MatchIndices<'t, &'t str>,
+    /// Where the last occurrence ends.
+    done: usize,
+}
+
+impl<'t> Occurrences<'t> {
+    /// Those of `wanted`, which is not empty, in `text`.
+    pub(crate) fn new(text: &'t str, wanted: &'t str) -> Self {
+        Self::by(text, wanted, STRETCH)
+    }
+
+    /// The same, which goes over so many bytes at a time.
+    fn by(text: &'t str, wanted: &'t str, stretch: usize) -> Self {
+        let mut new = Self {
+            text,
+            wanted,
+            stretch,
+            start: 0,
+            sure: 0,
+            found: "".match_indices(wanted),
+            done: 0,
+        };
+        new.search(0);
+        new
+    }
+
+    fn search(&mut self, start: usize) {
+        let Self { text, wanted, .. } = *self;
+        let sure = boundary_before(text, start.saturating_add(self.stretch.max(4)));
         let seen = boundary_before(text, sure.saturating_add(wanted.len()));
-        (start, sure, text[start..seen].match_indices(wanted))
-    };
-    let (mut start, mut sure, mut found) = searched(0);
-    let mut done = 0;
-    std::iter::from_fn(move || {
+        (self.start, self.sure) = (start, sure);
+        self.found = text[start..seen].match_indices(wanted);
+    }
+}
+
+impl Iterator for Occurrences<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
         loop {
-            match found.next() {
-                Some((at, _)) if start + at < sure => {
-                    done = start + at + wanted.len();
-                    return Some(start + at);
+            match self.found.next() {
+                Some((at, _)) if self.start + at < self.sure => {
+                    self.done = self.start + at + self.wanted.len();
+                    return Some(self.start + at);
                 }
-                _ if sure == text.len() => return None,
+                _ if self.sure == self.text.len() => return None,
                 _ => {
                     poll();
-                    (start, sure, found) = searched(sure.max(done));
+                    self.search(self.sure.max(self.done));
                 }
             }
         }
-    })
+    }
 }
 
 /// How often `wanted`, which is not empty, stands in a text.
 pub(crate) fn count(text: &str, wanted: &str) -> usize {
-    paced(occurrences(text, wanted, STRETCH)).count()
+    paced(Occurrences::new(text, wanted)).count()
 }
 
 /// `text` with another in place of each occurrence of `from`, which is not empty; `capacity` is how
@@ -57,7 +90,7 @@ pub(crate) fn count(text: &str, wanted: &str) -> usize {
 pub(crate) fn replaced(text: &str, from: &str, to: &str, capacity: usize) -> String {
     let mut new = String::with_capacity(capacity);
     let mut done = 0;
-    for at in paced(occurrences(text, from, STRETCH)) {
+    for at in paced(Occurrences::new(text, from)) {
         new.push_str(&text[done..at]);
         new.push_str(to);
         done = at + from.len();
@@ -82,11 +115,11 @@ mod tests {
         for wanted in ["a", "aa", "aab", "▁", "▁▁", "b▁▁a", "é▁", "x"] {
             let expected: Vec<_> = text.match_indices(wanted).map(|(at, _)| at).collect();
             for stretch in 0..text.len() + 2 {
-                let found: Vec<_> = occurrences(text, wanted, stretch).collect();
+                let found: Vec<_> = Occurrences::by(text, wanted, stretch).collect();
                 assert_eq!(found, expected, "{wanted:?}, {stretch} bytes at a time");
             }
             assert_eq!(replaced(text, wanted, "--", 0), text.replace(wanted, "--"));
         }
-        assert_eq!(occurrences("", "a", 1).next(), None);
+        assert_eq!(Occurrences::new("", "a").next(), None);
     }
 }

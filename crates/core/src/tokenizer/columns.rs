@@ -160,6 +160,7 @@ impl Tokenizer {
                 type_ids: filled(0, rows),
                 sequence_ids: filled(Some(0), rows),
                 special_tokens_mask: filled(false, rows),
+                texts: Vec::new(),
             };
             Ok(Part::new(encoding, Vec::new()))
         });

@@ -8,7 +8,7 @@ use super::spans::Row;
 use super::{EncodeOptions, Tokenizer};
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
-use crate::interrupt::{Pace, paced};
+use crate::interrupt::{Pace, fill_to, filled, paced};
 use crate::model::Sampling;
 use crate::post_processor::PostProcessor;
 
@@ -66,16 +66,25 @@ impl<'t> Entry<'t> {
         texts.map(|text| text.len()).sum()
     }
 
-    /// Which of its texts or words a token came from, counted through the pair.
-    pub fn origin(&self, encoding: &Encoding, row: usize) -> Option<u32> {
-        let (input, before) = match (encoding.sequence_ids[row]?, &self.second) {
-            (0, _) => (&self.first, 0),
-            (_, second) => (second.as_ref()?, self.first.texts().len() as u32),
-        };
-        match input {
-            Input::Text(_) => Some(before),
-            Input::Words(_) => Some(before + encoding.word_ids[row]?),
+    /// Which of its texts or words each token came from, counted through the pair; none for what the
+    /// post-processor added.
+    pub fn origins(&self, encoding: &Encoding) -> Vec<Option<u32>> {
+        let mut origins = filled(None, encoding.len());
+        for (text, rows) in &encoding.texts {
+            let (input, before) = match (text, &self.second) {
+                (0, _) => (&self.first, 0),
+                (_, Some(second)) => (second, self.first.texts().len() as u32),
+                (_, None) => continue,
+            };
+            let words = &encoding.word_ids[rows.clone()];
+            for (origin, word) in paced(origins[rows.clone()].iter_mut().zip(words)) {
+                *origin = match input {
+                    Input::Text(_) => Some(before),
+                    Input::Words(_) => word.map(|word| before + word),
+                };
+            }
         }
+        origins
     }
 
     /// Says in which text of a pair something is wrong.
@@ -167,7 +176,9 @@ impl<'a> Encoder<'a> {
         let Some(around) = self.around_spans(entry) else {
             return self.spans_fallback(entry, ids, spans, origins);
         };
-        self.spans_within(around, entry, ids, spans, origins)
+        self.spans_within(around, entry, ids, spans, |length, origin| {
+            fill_to(origins, length, origin);
+        })
     }
 
     /// As [`Self::spans`], but says how many tokens each of the texts or words has; none, and nothing is
@@ -184,13 +195,12 @@ impl<'a> Encoder<'a> {
         let Some(around) = self.around_spans(entry) else {
             return Ok(None);
         };
-        let mut origins = Vec::new();
-        self.spans_within(around, entry, ids, spans, &mut origins)?;
-        let texts = entry.inputs().map(|input| input.texts().len()).sum();
-        let mut counts = vec![0; texts];
-        for origin in paced(origins.into_iter().flatten()) {
-            counts[origin as usize] += 1;
-        }
+        let mut counts = Vec::new();
+        let mut before = ids.len();
+        self.spans_within(around, entry, ids, spans, |length, origin| {
+            counts.extend(origin.map(|_| length - before));
+            before = length;
+        })?;
         Ok(Some(counts))
     }
 
@@ -203,20 +213,22 @@ impl<'a> Encoder<'a> {
         self.around(entry).filter(|_| known)
     }
 
+    /// Tells after each text or word, and after what is added, how many ids there are, and which text or
+    /// word those behind the ones before came from.
     fn spans_within(
         &self,
         around: [&[u32]; 3],
         entry: &Entry<'_>,
         ids: &mut Vec<u32>,
         spans: &mut Vec<Row>,
-        origins: &mut Vec<Option<u32>>,
+        mut tell: impl FnMut(usize, Option<u32>),
     ) -> Result<()> {
         let add = |added: &[u32], ids: &mut Vec<u32>, spans: &mut Vec<Row>| {
             ids.extend_from_slice(added);
             spans.resize(ids.len(), Row::default());
         };
         add(around[0], ids, spans);
-        origins.resize(ids.len(), None);
+        tell(ids.len(), None);
         let mut origin = 0;
         let mut pace = Pace::default();
         for (number, (input, after)) in entry.inputs().zip(&around[1..]).enumerate() {
@@ -226,11 +238,11 @@ impl<'a> Encoder<'a> {
                     .tokenizer
                     .encode_with_spans(text, &self.bare, ids, spans);
                 encoded.map_err(|error| entry.at(number, input.at(word, error)))?;
-                origins.resize(ids.len(), Some(origin));
+                tell(ids.len(), Some(origin));
                 origin += 1;
             }
             add(after, ids, spans);
-            origins.resize(ids.len(), None);
+            tell(ids.len(), None);
         }
         Ok(())
     }
@@ -245,7 +257,7 @@ impl<'a> Encoder<'a> {
         let encoding = self.tokenizer.encode_entry(entry, self.options)?;
         let rows = encoding.spans.iter();
         spans.extend(rows.map(|span| [span.start as i64, span.end as i64]));
-        origins.extend((0..encoding.len()).map(|row| entry.origin(&encoding, row)));
+        origins.extend(entry.origins(&encoding));
         ids.extend_from_slice(&encoding.ids);
         Ok(())
     }

@@ -71,11 +71,12 @@ impl Tokenizer {
             _ if by_fallback || is_mended => {
                 let mut encoding = detached(py, || core.encode_entry(entry, &options))??;
                 detached(py, || {
-                    let mended = if is_mended { encoding.len() } else { 0 };
-                    for row in paced(0..mended) {
-                        if let Some(origin) = entry.origin(&encoding, row) {
-                            let span = encoding.spans[row];
-                            encoding.spans[row] = strings.texts[origin as usize].of_caller(span);
+                    if is_mended {
+                        let origins = entry.origins(&encoding).into_iter();
+                        for (span, origin) in paced(encoding.spans.iter_mut().zip(origins)) {
+                            if let Some(origin) = origin {
+                                *span = strings.texts[origin as usize].of_caller(*span);
+                            }
                         }
                     }
                     encoding.into()

@@ -2,6 +2,7 @@
 //! wherever text was cut between them.
 
 use crate::fast::sink::Sink;
+use crate::interrupt::parts;
 
 /// What a solver gives for a character that no piece covers. No vocabulary has such an id.
 pub const UNKNOWN: u32 = u32::MAX;
@@ -30,7 +31,7 @@ impl<'s, S: Sink> Fusing<'s, S> {
 impl<S: Sink> Sink for Fusing<'_, S> {
     fn push_all(&mut self, ids: &[u32]) {
         let mut fused = [0; AT_ONCE];
-        for ids in ids.chunks(AT_ONCE) {
+        for ids in parts(ids).flat_map(|part| part.chunks(AT_ONCE)) {
             let mut count = 0;
             for &id in ids {
                 let unknown = id == UNKNOWN;

@@ -69,7 +69,9 @@ fn apply(stages: &mut Stages, beside: Beside<'_>) -> Result<()> {
             let map = map.map_err(within(SPECIAL_TOKENS))?;
             let of_map = named_tokens(&Node::root(&map, false), true);
             let of_map = of_map.map_err(within(SPECIAL_TOKENS))?;
-            named.retain(|it| it.is_listed() || !of_map.iter().any(|other| other.name == it.name));
+            let again: HashSet<&str> = of_map.iter().map(|it| it.name.as_str()).collect();
+            named.retain(|it| it.is_listed() || !again.contains(it.name.as_str()));
+            drop(again);
             named.extend(of_map);
             let added = Json::parse(beside.added_tokens.unwrap_or(b"{}"));
             let added = added.map_err(within(ADDED_TOKENS))?;
@@ -258,17 +260,23 @@ pub fn write_folder(
             (token["id"].to_string(), flags)
         })
         .collect();
+    // Of equal contents, the first counts.
+    let contents = added.iter().rev();
+    let by_content: HashMap<_, _> = contents
+        .filter_map(|token| Some((token["content"].as_str()?, *token)))
+        .collect();
     let mut config = Map::new();
     let mut map = Map::new();
     config.insert("added_tokens_decoder".to_owned(), decoder.into());
     config.insert("clean_up_tokenization_spaces".to_owned(), false.into());
     for (role, token) in roles {
         let name = format!("{}_token", role.as_ref());
-        let known = added.iter().find(|known| known["content"] == **token);
+        let known = by_content.get(token.as_str());
         let flags = known.map_or_else(|| token.clone().into(), |known| write_special(known));
         config.insert(name.clone(), token.clone().into());
         map.insert(name, flags);
     }
+    drop(by_content);
     config.insert(
         "tokenizer_class".to_owned(),
         "PreTrainedTokenizerFast".into(),

@@ -18,12 +18,13 @@ use regex_automata::MatchKind;
 use regex_automata::dfa::Automaton as _;
 
 use super::automaton::{Step, steps};
+use super::dead_ends::DeadEnds;
 use super::dialects::Dialect;
 use graph::Graph;
 use letters::Letters;
 use source::Node;
 
-use crate::interrupt::{Pace, paced};
+use crate::interrupt::{Pace, paced, position};
 
 /// A pattern with look-around that runs by automata.
 pub struct LookAround {
@@ -110,38 +111,46 @@ impl LookAround {
     }
 
     /// The leftmost match that begins at `from` or later; `places` is what is known of those of `text`.
-    /// What is read behind its end is counted.
     pub fn find_from(
         &self,
         text: &str,
         places: &[u8],
         from: usize,
-        read_in_vain: &mut u64,
+        dead_ends: &mut DeadEnds,
     ) -> Option<Range<usize>> {
-        let begins = |place: &u8| place & BEGINS != 0;
-        let start = from + places.get(from..)?.iter().position(begins)?;
-        match self.is_look {
-            true => Some(start..start),
-            false => {
-                let (end, read) = self.end(text.as_bytes(), places, start);
-                *read_in_vain += (read - end?) as u64;
-                Some(start..end?)
-            }
-        }
+        let begins = |place: u8| place & BEGINS != 0;
+        let start = from + position(places.get(from..)?, begins)?;
+        let end = match self.is_look {
+            true => start,
+            false => self.end(text.as_bytes(), places, start, dead_ends)?,
+        };
+        Some(start..end)
     }
 
-    /// Where the match that begins at `start` ends, and how far the text was read.
-    fn end(&self, text: &[u8], places: &[u8], start: usize) -> (Option<usize>, usize) {
+    /// Where the match that begins at `start` ends.
+    fn end(
+        &self,
+        text: &[u8],
+        places: &[u8],
+        start: usize,
+        dead_ends: &mut DeadEnds,
+    ) -> Option<usize> {
         let (mut row, mut before, mut at) = (0, start, start);
-        let mut end = None;
+        // Where it ends, and where that was seen.
+        let (mut end, mut seen) = (None, None);
+        dead_ends.start(start);
         loop {
+            if dead_ends.ends(row, at, seen) {
+                break;
+            }
             let letter = places.get(at).map(|place| usize::from(place & !BEGINS));
             let step = self.steps[row + letter.unwrap_or(self.letters.count())];
             if step.has(Step::MATCH) {
                 end = Some(if step.has(Step::TAIL) { before } else { at });
+                seen = Some(at);
             }
             if step.has(Step::DEAD) || letter.is_none() {
-                return (end, at);
+                break;
             }
             row = step.row();
             before = at;
@@ -149,6 +158,8 @@ impl LookAround {
                 .get(at)
                 .map_or(1, |first| first.leading_ones().max(1) as usize);
         }
+        dead_ends.stop(start, at, seen, text.len());
+        end
     }
 }
 
@@ -242,8 +253,9 @@ mod tests {
     /// The matches by automata.
     fn ours(around: &LookAround, text: &str) -> Ranges {
         let (places, mut at) = (around.places(text), 0);
+        let mut dead_ends = DeadEnds::default();
         let next = || {
-            let found = around.find_from(text, &places, at, &mut 0)?;
+            let found = around.find_from(text, &places, at, &mut dead_ends)?;
             at = found.end + usize::from(found.is_empty());
             Some((found.start, found.end))
         };

@@ -14,7 +14,7 @@ use super::ruler::At;
 use super::table::{BYTE, INSIDE, MARKED, ODD, Spaces, Stretch, Table, Tables, UNKNOWN};
 use super::{Output, Section};
 use crate::fast::Place;
-use crate::interrupt::{Pace, poll};
+use crate::interrupt::Pace;
 use crate::mem::lazy::Lazy;
 use crate::model::Model;
 use crate::model::bpe::Alphabet;
@@ -291,9 +291,7 @@ impl Lengths {
             pace.step();
             if next > 0 {
                 let done = call.run(&ids[next..ids.len().min(next + STEPS)], output);
-                if done == STEPS {
-                    poll();
-                }
+                pace.steps(done);
                 next += done;
             }
             if let Some(&id) = ids.get(next) {

@@ -8,7 +8,7 @@ use super::table::{
     BYTE, INSIDE, MARKED, ODD, Stretch, Table, UNKNOWN, bytes_of, is_inside, units_of,
 };
 use super::{Output, Section};
-use crate::interrupt::{Pace, paced, poll};
+use crate::interrupt::{Pace, paced};
 use crate::model::Model;
 use crate::model::bpe::MergeRule;
 use crate::split::safe_cuts::decode;
@@ -99,9 +99,7 @@ impl Lengths {
         while next < ids.len() {
             pace.step();
             let done = call.run(&ids[next..ids.len().min(next + STEPS)], output);
-            if done == STEPS {
-                poll();
-            }
+            pace.steps(done);
             next += done;
             if let Some(&id) = ids.get(next) {
                 call.token(id, output)?;

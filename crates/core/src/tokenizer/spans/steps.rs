@@ -15,7 +15,7 @@ use super::ruler::At;
 use super::table::{BYTE, ODD, Spaces, Stretch, Table, Tables, UNKNOWN};
 use super::{Output, Section};
 use crate::fast::Place;
-use crate::interrupt::{Pace, poll};
+use crate::interrupt::Pace;
 use crate::mem::lazy::Lazy;
 use crate::model::Model;
 use crate::normalizer::{
@@ -149,9 +149,7 @@ impl Steps {
                 section.start,
                 output,
             );
-            if done == STEPS {
-                poll();
-            }
+            pace.steps(done);
             next += done;
             if let Some(&id) = ids.get(next) {
                 let span = call.token(id)?;

@@ -124,6 +124,7 @@ impl Words {
                         word = (from, next + first, before + first);
                     }
                     next += run.tokens;
+                    pace.steps(run.tokens);
                     if run.tokens > 0 {
                         continue;
                     }
