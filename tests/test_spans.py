@@ -316,9 +316,8 @@ def test_each_copy_of_a_text_has_the_callers_places(single: str, pair: str, orde
     _, spans = framed.encode_batch_with_spans([entry], add_special_tokens=True)
     assert [tuple(spans[index].tolist()) for index in of_texts] == expected
     words = [text.split() for text in given]
-    split = framed.encode_batch_with_spans(
-        [words[0] if len(words) == 1 else tuple(words)], is_split_into_words=True
-    )[1]
+    row: Any = words[0] if len(words) == 1 else tuple(words)
+    split = framed.encode_batch_with_spans([row], is_split_into_words=True)[1]
     expected = [
         span
         for text in order
