@@ -1,20 +1,22 @@
 """How long Ctrl-C waits inside one call: on 100 MB of text, on its ids, or with huge files.
 
-    python benchmarks/interrupts.py        # every tokenizer, text and call: hours
+    python benchmarks/interrupts.py        # every tokenizer, text and call: some hours
     python benchmarks/interrupts.py --tokenizers r50k bert --texts a chinese --calls encode_array
     python benchmarks/interrupts.py --files    # loading and saving hundreds of thousands of tokens
 
-Each call is made once to its end, then again for each of some moments at which a signal comes.
-A call that makes Python objects of every token has a fifth of the text; decoding has 20 million ids
-or more. Prints a row for each tokenizer, text and call: how long the whole call takes, and the
-longest wait from a signal to `KeyboardInterrupt`, both in seconds of the processor, all threads
-together: a machine with other work to do counts the same.
+Each call is made once to its end, while a signal comes every few milliseconds: the longest time in
+which none is heard is the longest that Ctrl-C waits anywhere in it. Then it is made again for some
+moments at which Ctrl-C comes, after which what is there by then is freed. A call that makes Python
+objects of every token has a fifth of the text; decoding has 20 million ids or more. Prints a row
+for each tokenizer, text and call: how long the whole call takes, and the longest wait, both in
+seconds of the processor, all threads together: a machine with other work to do counts the same.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import itertools
 import pickle
 import random
 import signal
@@ -125,6 +127,11 @@ CALLS: dict[str, Callable[[jeton.Tokenizer, Any], object]] = {
     "in bytes": lambda tok, text: tok.encode_array_with_spans(text, unit="bytes"),
     "encode_with_spans": lambda tok, text: tok.encode_with_spans(text),
     "pair with spans": lambda tok, text: tok.encode_with_spans(text, text),
+    "pairs": lambda tok, text: tok.encode_batch([(text, text)]),
+    "pairs with spans": lambda tok, text: tok.encode_batch_with_spans([(text, text)]),
+    "call with a pair": lambda tok, text: tok(text, text),
+    "truncating call": lambda tok, text: tok(text, text, truncation=True, max_length=512),
+    "in UTF-16": lambda tok, text: tok.encode_array_with_spans(text, unit="utf-16"),
     "spans": lambda tok, text: tok.encode_with_spans(text).spans,
     "tokens": lambda tok, text: tok.encode_with_spans(text).tokens,
     "word_ids": lambda tok, text: tok.encode_with_spans(text).word_ids,
@@ -147,8 +154,10 @@ CALLS: dict[str, Callable[[jeton.Tokenizer, Any], object]] = {
     "encode_stream": streamed,
 }
 
-LARGE = ("spans", "tokens", "word_ids", "type_ids", "split words", "tolist", "call")
-LARGE = (*LARGE, "call with offsets", "chunk", "explain")
+LARGE = {
+    *("spans", "tokens", "word_ids", "type_ids", "split words", "tolist", "call"),
+    *("call with offsets", "call with a pair", "truncating call", "chunk", "explain"),
+}
 """They make Python objects of hundreds of bytes a token: a fifth of the text is enough."""
 
 
@@ -225,6 +234,10 @@ DECODINGS: dict[str, Callable[[jeton.Tokenizer, Any], object]] = {
 }
 
 
+BETWEEN = 0.005
+"""Seconds of the processor from one signal to the next."""
+
+
 def waited(call: Callable[[], object], after: float) -> float:
     """Seconds from a signal, so many seconds into the call, to its exception; 0 if it was over."""
     gc.collect()
@@ -240,17 +253,32 @@ def waited(call: Callable[[], object], after: float) -> float:
     return 0.0
 
 
-def longest(call: Callable[[], object], moments: int) -> tuple[float, float, float]:
-    """Seconds that the call takes, the longest wait, and where in the call that was, 0 to 1."""
-    began = time.process_time()
+def unheard(call: Callable[[], object]) -> tuple[float, float, float]:
+    """Seconds that the call takes, the longest in which it hears no signal, and where, 0 to 1."""
+    gc.collect()
+    heard = [time.process_time()]
+    before = signal.signal(signal.SIGPROF, lambda number, frame: heard.append(time.process_time()))
+    signal.setitimer(signal.ITIMER_PROF, BETWEEN, BETWEEN)
     try:
         call()
     except jeton.JetonError as error:
         print(f"  {type(error).__name__}: {str(error)[:100]}", file=sys.stderr)
-    whole = time.process_time() - began
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        heard.append(time.process_time())
+        signal.signal(signal.SIGPROF, before)
+    whole = heard[-1] - heard[0]
+    longest, start = max((stop - start, start) for start, stop in itertools.pairwise(heard))
+    return whole, longest, (start - heard[0]) / max(whole, BETWEEN)
+
+
+def longest(call: Callable[[], object], moments: int) -> tuple[float, float, float]:
+    """Seconds that the call takes, the longest wait, and where in the call that was, 0 to 1."""
+    whole, wait, place = unheard(call)
     # Most of what is done in one go stands at the beginning.
     parts = [((moment + 0.5) / moments) ** 2 for moment in range(moments)]
-    return (whole, *max((waited(call, whole * part), part) for part in parts))
+    waits = [(waited(call, whole * part), part) for part in parts]
+    return (whole, *max((wait, place), *waits))
 
 
 def main() -> None:
@@ -261,7 +289,7 @@ def main() -> None:
     parser.add_argument("--calls", nargs="*", choices=every, default=every)
     parser.add_argument("--files", action="store_true", help="only loading, saving and the like")
     parser.add_argument("--size", type=int, default=100_000_000, help="bytes of text")
-    parser.add_argument("--moments", type=int, default=10, help="signals for each")
+    parser.add_argument("--moments", type=int, default=3, help="times that each is ended")
     options = parser.parse_args()
     signal.signal(signal.SIGPROF, signal.default_int_handler)
     print("| tokenizer | text | call | takes | waits | at |\n| --- | --- | --- | --: | --: | --: |")

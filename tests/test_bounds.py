@@ -81,7 +81,7 @@ def test_a_pattern_that_goes_over_a_text_again_and_again_is_ended(way: str, name
 
 @pytest.mark.parametrize("pattern", ["a+b|a", "a+b(?=c)|a", "(?:aa)+b|a", r"a+(?=b)|\s+$|a"])
 def test_nothing_is_read_in_vain_twice(pattern: str) -> None:
-    """Each match is known at the end of the text only, which is not read again for the next."""
+    """A match is known at the end of the text only, which is a million times a million letters."""
     split = pre_tokenizers.Split(Regex(pattern), "isolated")
     text = "a" * 1_000_000
     assert characters().replace(pre_tokenizer=split).count(text) == len(text)

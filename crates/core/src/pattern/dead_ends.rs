@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
 
-use crate::interrupt;
+use crate::interrupt::{paced, poll};
 
 /// Bytes of a block. Their first character is where the automaton looks whether it has been there.
 const BLOCK: usize = 64;
@@ -57,7 +57,7 @@ impl DeadEnds {
         self.unpolled += 1;
         if self.unpolled == POLLED {
             self.unpolled = 0;
-            interrupt::poll();
+            poll();
         }
         if at <= self.last && self.known.contains(&(row, at)) {
             return true;
@@ -91,7 +91,7 @@ impl DeadEnds {
         }
         let room = ROOM.max(length / BLOCK * 2);
         let looks = self.looks.iter().filter(|(_, at)| Some(*at) > end);
-        for &(row, at) in looks.take(room.saturating_sub(self.known.len())) {
+        for &(row, at) in paced(looks.take(room.saturating_sub(self.known.len()))) {
             self.known.insert((row, at));
             self.last = self.last.max(at);
         }

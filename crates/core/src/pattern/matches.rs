@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 use std::str::MatchIndices;
-use std::sync::Arc;
 
 use super::backtracking::{self, Stop};
 use super::budget::Budget;
@@ -12,7 +11,7 @@ use super::look_around::LookAround;
 use super::regex::{Engine, Regex, SearchPattern};
 use super::side_thread::SideSearch;
 use crate::error::Result;
-use crate::text::Occurrences;
+use crate::text::{Occurrences, copied};
 
 /// The matches of a pattern in a text, from left to right; see `SearchPattern::matches`.
 pub struct Matches<'t> {
@@ -200,7 +199,7 @@ impl<'t> Matches<'t> {
             _ => return,
         };
         let budget = self.budget.clone();
-        let (regex, text): (_, Arc<str>) = (regex.clone(), self.text.into());
+        let (regex, text) = (regex.clone(), copied(self.text));
         let search = SideSearch::start(move |outlet| {
             outlet.send_all(Matches {
                 budget,

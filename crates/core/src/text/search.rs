@@ -80,6 +80,17 @@ impl Iterator for Occurrences<'_> {
     }
 }
 
+/// The same text, copied part by part.
+pub(crate) fn copied(text: &str) -> String {
+    let mut copy = String::with_capacity(text.len());
+    while copy.len() < text.len() {
+        poll();
+        let end = boundary_before(text, copy.len() + STRETCH);
+        copy.push_str(&text[copy.len()..end]);
+    }
+    copy
+}
+
 /// How often `wanted`, which is not empty, stands in a text.
 pub(crate) fn count(text: &str, wanted: &str) -> usize {
     paced(Occurrences::new(text, wanted)).count()
@@ -121,5 +132,7 @@ mod tests {
             assert_eq!(replaced(text, wanted, "--", 0), text.replace(wanted, "--"));
         }
         assert_eq!(Occurrences::new("", "a").next(), None);
+        let long = "aé漢".repeat(STRETCH / 2);
+        assert!(copied(&long) == long && copied("").is_empty());
     }
 }

@@ -12,7 +12,7 @@ mod units;
 use crate::error::Result;
 use crate::fast::cache::lookup;
 use crate::fast::cache::workspace_pool::Reusable;
-use crate::interrupt::paced;
+use crate::interrupt::{paced, parts};
 use crate::mem::lazy::Lazy;
 use crate::merge::Work;
 use crate::model::{Model, Sampler, Sampling, Token};
@@ -217,7 +217,9 @@ impl<'c> Fallback<'c> {
             let mut sampler = Sampler::new(Sampling::default());
             let piece = String::from_utf8_lossy(piece);
             (self.model).tokenize(&piece, &mut sampler, &mut self.tokens)?;
-            ids.extend(self.tokens.iter().map(|token| token.id));
+            for part in parts(&self.tokens) {
+                ids.extend(part.iter().map(|token| token.id));
+            }
         }
         Ok(())
     }
