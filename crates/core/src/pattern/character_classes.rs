@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
+use regex_syntax::hir::{Capture, Hir, HirKind, Look, Repetition};
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange};
-use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 
 /// Classes that there may be.
 const MOST: usize = 127;
@@ -110,7 +110,11 @@ impl CharacterClasses {
                 sub: Box::new(self.pattern(&repetition.sub)),
                 ..repetition.clone()
             }),
-            HirKind::Capture(capture) => self.pattern(&capture.sub),
+            // A group keeps its branch apart from others; see `branch_order`.
+            HirKind::Capture(capture) => Hir::capture(Capture {
+                sub: Box::new(self.pattern(&capture.sub)),
+                ..capture.clone()
+            }),
             HirKind::Concat(items) => Hir::concat(all(items)),
             HirKind::Alternation(items) => Hir::alternation(all(items)),
         }

@@ -15,6 +15,8 @@ use regex_syntax::hir::translate::Translator;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
 use serde::{Deserialize, Serialize};
 
+use super::branch_order::{self, would_change_some};
+
 /// The library whose regular expressions these are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Dialect {
@@ -37,14 +39,27 @@ pub(super) fn to_hir(source: &str, ast: &Ast) -> Option<Hir> {
 }
 
 /// The branches in `source` with their possessive quantifiers made greedy, if all of it is known
-/// to mean the same in `dialect` and none of it matches the empty string.
-pub(super) fn branches(source: &str, dialect: Dialect) -> Option<Hir> {
-    let hir = to_hir(source, &alike(source, parse(source)?, dialect)?)?;
+/// to mean the same in `dialect` and none of it matches the empty string. `beside` says whether there
+/// are other branches, which look around.
+pub(super) fn branches(source: &str, dialect: Dialect, beside: bool) -> Option<Hir> {
+    let ast = parse(source)?;
+    let gives_back = !branch_order::repeats_twice(&ast);
+    let mut ast = alike(source, ast, dialect)?;
+    // `fancy-regex` leaves what neither looks around nor is possessive to the crate `regex`, which puts
+    // branches together as `regex-syntax` does: a whole pattern, or a whole branch.
+    match &mut ast {
+        _ if dialect != Dialect::Tiktoken => {}
+        ast if !gives_back && would_change_some(source, ast)? => return None,
+        Ast::Alternation(branches) if beside => branch_order::keep(source, branches)?,
+        _ => {}
+    }
+    let hir = to_hir(source, &ast)?;
     (hir.properties().minimum_len()? > 0).then_some(hir)
 }
 
 /// What `ast` of `source` is to `regex-syntax`, with its possessive quantifiers made greedy, if all of
-/// it is known to mean the same in `dialect`.
+/// it is known to mean the same in `dialect`. To Oniguruma branches come in the order in which they
+/// are written.
 pub(super) fn alike(source: &str, mut ast: Ast, dialect: Dialect) -> Option<Ast> {
     let scope = Scope { source, dialect };
     if dialect == Dialect::Oniguruma {
@@ -56,6 +71,9 @@ pub(super) fn alike(source: &str, mut ast: Ast, dialect: Dialect) -> Option<Ast>
             .iter_mut()
             .try_for_each(|branch| scope.make_greedy(branch))?,
         branch => scope.make_greedy(branch)?,
+    }
+    if dialect == Dialect::Oniguruma {
+        branch_order::keep_all(source, &mut ast)?;
     }
     scope.reads_alike(&ast).then_some(ast)
 }

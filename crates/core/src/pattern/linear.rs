@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use regex_automata::Input;
 use regex_automata::meta;
+use regex_automata::nfa::thompson::WhichCaptures;
 use regex_syntax::hir::{Hir, Look};
 
 use super::automaton::{Automaton, TAIL, before_last};
@@ -49,7 +50,7 @@ impl Linear {
     pub(super) fn new(source: &str, dialect: Dialect) -> Option<Self> {
         let tail = TAILS.iter().find(|tail| source.ends_with(**tail));
         let head = &source[..source.len() - tail.map_or(0, |tail| tail.len())];
-        let mut patterns = vec![branches(head, dialect)?];
+        let mut patterns = vec![branches(head, dialect, tail.is_some())?];
         if tail.is_some() {
             patterns.push(to_hir(r"\s+", &parse(r"\s+")?)?);
         }
@@ -69,7 +70,11 @@ impl Linear {
     fn engine(&self) -> Option<&meta::Regex> {
         let build = || {
             meta::Builder::new()
-                .configure(meta::Config::new().hybrid_cache_capacity(CACHE_BYTES))
+                .configure(
+                    meta::Config::new()
+                        .hybrid_cache_capacity(CACHE_BYTES)
+                        .which_captures(WhichCaptures::Implicit),
+                )
                 .build_many_from_hir(&self.patterns)
                 .ok()
         };
@@ -126,7 +131,7 @@ pub(super) fn before_line_end(source: &str) -> Option<Hir> {
     let is_possessive = ["++", "*+", "?+"].iter().any(|it| source.contains(it));
     let head = source.strip_suffix('$')?;
     let found = concat.asts.last().is_some_and(is_line_end) && !is_possessive;
-    let head = found.then(|| branches(head, Dialect::Oniguruma))??;
+    let head = found.then(|| branches(head, Dialect::Oniguruma, false))??;
     Some(Hir::concat(vec![head, Hir::look(Look::EndLF)]))
 }
 

@@ -4,11 +4,13 @@
 //! engine ([`fancy_regex`], Oniguruma), which defines the meaning, and automata for the patterns
 //! that provably mean the same there (`dialects`), which every well-known split pattern does: one
 //! (`linear`), or several where a pattern looks around (`look_around`). An automaton reads character
-//! classes (`automaton`, `character_classes`), and nothing twice in vain (`dead_ends`). `regex` chooses the engine; `matches` asks it for match
-//! after match.
+//! classes (`automaton`, `character_classes`), and nothing twice in vain (`dead_ends`); which branch
+//! comes first stays as it is written (`branch_order`). `regex` chooses the engine; `matches` asks it
+//! for match after match.
 
 mod automaton;
 mod backtracking;
+mod branch_order;
 mod budget;
 mod character_classes;
 mod dead_ends;

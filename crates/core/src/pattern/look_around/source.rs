@@ -8,6 +8,7 @@
 use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
+use crate::pattern::branch_order::would_change_some;
 use crate::pattern::dialects::{Dialect, WORD, alike, parse, reads_count_alike, to_hir};
 
 /// The character that stands for the first part taken out; the ones behind it stand for the others.
@@ -307,7 +308,10 @@ impl Reader<'_> {
     }
 
     fn node(&self, source: &str, ast: Ast) -> Option<Node> {
-        self.node_of(source, &alike(source, ast, self.dialect)?)
+        let ast = alike(source, ast, self.dialect)?;
+        // Beside what looks around, `fancy-regex` leaves some parts to another engine.
+        let is_left = self.dialect == Dialect::Tiktoken && would_change_some(source, &ast)?;
+        (!is_left).then(|| self.node_of(source, &ast))?
     }
 
     fn node_of(&self, source: &str, ast: &Ast) -> Option<Node> {
