@@ -41,6 +41,9 @@ pub struct LookAround {
 /// The bit of a place where a match begins.
 const BEGINS: u8 = 1 << 7;
 
+/// Bytes in which most matches begin.
+const NEAR: usize = 256;
+
 /// What is found out about all places of a text.
 struct Pass {
     /// The bit of a place where it is so.
@@ -119,7 +122,12 @@ impl LookAround {
         dead_ends: &mut DeadEnds,
     ) -> Option<Range<usize>> {
         let begins = |place: u8| place & BEGINS != 0;
-        let start = from + position(places.get(from..)?, begins)?;
+        let rest = places.get(from..)?;
+        let (near, far) = rest.split_at(rest.len().min(NEAR));
+        let start = match near.iter().position(|&place| begins(place)) {
+            Some(at) => from + at,
+            None => from + near.len() + position(far, begins)?,
+        };
         let end = match self.is_look {
             true => start,
             false => self.end(text.as_bytes(), places, start, dead_ends)?,
