@@ -4,12 +4,15 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::poll;
 
 /// Bytes that are written between two looks for an interrupt.
 const AT_ONCE: usize = 1 << 20;
+/// Time between two tries to write to a pipe that has no reader, or a slow one.
+const PIPE_WAIT: Duration = Duration::from_millis(2);
 
 /// The contents of a file.
 ///
@@ -122,19 +125,57 @@ impl Drop for Beside {
     }
 }
 
-/// Whether a path is that of a pipe or a device: writing to it may take as long as its reader likes.
-pub fn is_stream(path: &Path) -> bool {
+/// Whether a path is that of a pipe or a device.
+fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir())
 }
 
-/// Whether what is written into a folder, by its names, goes to such a path.
-pub fn goes_to_stream(folder: &Path, files: &[(String, Vec<u8>)]) -> bool {
-    files.iter().any(|(name, _)| is_stream(&folder.join(name)))
+/// Writes to a pipe or a device. An interrupt is heard while nobody reads.
+fn write_to_stream(path: &Path, mut contents: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(target_os = "linux")]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let mut stream = loop {
+        match options.open(path) {
+            Err(error) if has_no_reader(path, &error) => wait(),
+            opened => break opened?,
+        }
+    };
+    while !contents.is_empty() {
+        match stream.write(&contents[..contents.len().min(AT_ONCE)]) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => contents = &contents[written..],
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        poll();
+    }
+    Ok(())
+}
+
+fn wait() {
+    poll();
+    std::thread::sleep(PIPE_WAIT);
+}
+
+/// Whether a pipe could not be opened for this reason; what else cannot be opened will never be.
+#[cfg(target_os = "linux")]
+fn has_no_reader(path: &Path, error: &io::Error) -> bool {
+    let is_pipe = |file: fs::Metadata| std::os::unix::fs::FileTypeExt::is_fifo(&file.file_type());
+    error.raw_os_error() == Some(libc::ENXIO) && fs::metadata(path).is_ok_and(is_pipe)
+}
+
+/// Elsewhere opening waits for a reader.
+#[cfg(not(target_os = "linux"))]
+fn has_no_reader(_: &Path, _: &io::Error) -> bool {
+    false
 }
 
 fn write_beside(path: &Path, contents: &[u8]) -> io::Result<Beside> {
     if is_stream(path) {
-        fs::write(path, contents)?;
+        write_to_stream(path, contents)?;
         return Ok(Beside {
             temporary: None,
             target: path.to_owned(),

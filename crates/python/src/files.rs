@@ -9,7 +9,7 @@ use jeton_core::{convert, files, format, published};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::errors::{Outcome, guard};
+use crate::errors::guard;
 use crate::signals::{abandonable, detached};
 use crate::tokenizer::Tokenizer;
 
@@ -56,25 +56,12 @@ pub fn save(
     path: PathBuf,
 ) -> PyResult<Vec<String>> {
     guard(py, || {
-        // A vocabulary of a million words takes a second to spell, during which Ctrl-C is heard; the
-        // thread that nobody waits for writes nothing.
+        // A vocabulary of a million words takes a second to spell; the thread that nobody waits for any
+        // more writes nothing.
         let core = Arc::clone(&tokenizer.get().core);
         let written = abandonable(py, move || convert::written(core.stages(), &path))??;
-        put(py, written.goes_to_stream(), move || written.put())
+        Ok(detached(py, move || written.put())??)
     })
-}
-
-/// Does `write`, which hears Ctrl-C between one part and the next; a pipe may have no reader, who alone
-/// decides how long writing to it takes.
-fn put<R: Send + 'static>(
-    py: Python<'_>,
-    goes_to_stream: bool,
-    write: impl FnOnce() -> jeton_core::Result<R> + Send + 'static,
-) -> Outcome<R> {
-    match goes_to_stream {
-        true => Ok(abandonable(py, write)??),
-        false => Ok(detached(py, write)??),
-    }
 }
 
 /// What `save` would make of a path: `"folder"`, `"tokenizer.json"`, `"ranks"`, …
@@ -143,10 +130,7 @@ pub fn add_the_same(
 #[pyfunction]
 pub fn write_into(py: Python<'_>, folder: PathBuf, files: Vec<(String, Vec<u8>)>) -> PyResult<()> {
     guard(py, || {
-        let goes_to_stream = files::goes_to_stream(&folder, &files);
-        put(py, goes_to_stream, move || {
-            files::write_into(&folder, files)
-        })
+        Ok(detached(py, move || files::write_into(&folder, files))??)
     })
 }
 

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::{for_json, for_model_file};
 use crate::added_tokens::AddedToken;
 use crate::error::{Error, Result};
-use crate::files::{goes_to_stream, is_stream, write_all, write_into};
+use crate::files::{write_all, write_into};
 use crate::format::{
     Target, gpt2, huggingface, merges_path_for, sentencepiece, tiktoken, wordpiece,
 };
@@ -49,14 +49,6 @@ impl Written {
             Files::Folder(folder, files) => write_into(&folder, files)?,
         }
         Ok(self.left_out)
-    }
-
-    /// Whether one of the places is a pipe or a device: writing may take as long as its reader likes.
-    pub fn goes_to_stream(&self) -> bool {
-        match &self.files {
-            Files::Alone(files) => files.iter().any(|(path, _)| is_stream(path)),
-            Files::Folder(folder, files) => goes_to_stream(folder, files),
-        }
     }
 }
 

@@ -8,7 +8,7 @@
 use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::{Hir, HirKind};
 
-use super::dialects::to_hir;
+use super::syntax::to_hir;
 
 /// Above the numbers of groups that a pattern has.
 const FIRST_GROUP: u32 = 1 << 20;

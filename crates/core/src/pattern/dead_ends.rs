@@ -17,8 +17,11 @@ const BLOCK: usize = 64;
 const NEAR: usize = 512;
 /// Blocks between two looks for an interrupt.
 const POLLED: u32 = 1 << 10;
-/// Places that are kept at least; in a longer text, two in each block.
+/// Places that are kept at least.
 const ROOM: usize = 1 << 12;
+/// States that are kept for each block of a long text. A pattern that comes there in more of them, as
+/// `(?:aaa)+b|a` does, reads on until the budget of a text is spent.
+const STATES: usize = 2;
 
 /// What was read in vain of one text.
 #[derive(Default)]
@@ -87,9 +90,13 @@ impl DeadEnds {
     #[cold]
     fn keep(&mut self, start: usize, end: Option<usize>, length: usize) {
         if self.last < start {
-            self.known.clear();
+            // Clearing takes time for all that it was made for.
+            match self.known.capacity() > 8 * ROOM.max(self.known.len()) {
+                true => self.known = HashSet::default(),
+                false => self.known.clear(),
+            }
         }
-        let room = ROOM.max(length / BLOCK * 2);
+        let room = ROOM.max(length / BLOCK * STATES);
         let looks = self.looks.iter().filter(|(_, at)| Some(*at) > end);
         for &(row, at) in paced(looks.take(room.saturating_sub(self.known.len()))) {
             self.known.insert((row, at));

@@ -11,11 +11,11 @@
 //!   character classes of the two over all of Unicode.
 
 use regex_syntax::ast::{self, Ast};
-use regex_syntax::hir::translate::Translator;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
 use serde::{Deserialize, Serialize};
 
 use super::branch_order::{self, would_change_some};
+use super::syntax::{parse, to_hir};
 
 /// The library whose regular expressions these are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,14 +29,6 @@ pub enum Dialect {
 /// What `\w` is to Oniguruma, and what it is there within brackets, where some numbers are missing.
 pub(super) const WORD: &str = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾]";
 const WORD_IN_BRACKETS: &str = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]";
-
-pub(super) fn parse(source: &str) -> Option<Ast> {
-    ast::parse::Parser::new().parse(source).ok()
-}
-
-pub(super) fn to_hir(source: &str, ast: &Ast) -> Option<Hir> {
-    Translator::new().translate(source, ast).ok()
-}
 
 /// The branches in `source` with their possessive quantifiers made greedy, if all of it is known
 /// to mean the same in `dialect` and none of it matches the empty string. `beside` says whether there

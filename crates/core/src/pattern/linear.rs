@@ -18,7 +18,8 @@ use regex_syntax::hir::{Hir, Look};
 
 use super::automaton::{Automaton, TAIL, before_last};
 use super::dead_ends::DeadEnds;
-use super::dialects::{Dialect, branches, parse, to_hir};
+use super::dialects::{Dialect, branches};
+use super::syntax::{parse, to_hir};
 use crate::mem::lazy::Lazy;
 
 const TAILS: [&str; 2] = [r"|\s+(?!\S)|\s+", r"|\s+(?!\S)|\s"];

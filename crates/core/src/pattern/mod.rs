@@ -21,6 +21,7 @@ mod matches;
 mod oniguruma;
 mod regex;
 mod side_thread;
+mod syntax;
 #[cfg(test)]
 mod tests;
 

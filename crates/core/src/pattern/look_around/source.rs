@@ -9,7 +9,8 @@ use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
 use crate::pattern::branch_order::would_change_some;
-use crate::pattern::dialects::{Dialect, WORD, alike, parse, reads_count_alike, to_hir};
+use crate::pattern::dialects::{Dialect, WORD, alike, reads_count_alike};
+use crate::pattern::syntax::{parse, to_hir};
 
 /// The character that stands for the first part taken out; the ones behind it stand for the others.
 const STAND_IN: char = '\u{10f000}';
